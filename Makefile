@@ -1,0 +1,57 @@
+# `make demo` and `make test` set everything up by themselves: Python 3.11+, pip and make suffice.
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
+
+.PHONY: demo test slow check format bench figures reference clean
+
+# The marks say which set of packages is installed and are out of date when its description changes.
+$(VENV)/.default: pyproject.toml constraints.txt
+	$(PYTHON) -c 'import sys; sys.version_info >= (3, 11) or sys.exit("localarc needs Python 3.11 or newer: make PYTHON=python3.11 ...")'
+	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	$(INSTALL) -e .
+	touch $@
+
+$(VENV)/.dev: $(VENV)/.default
+	$(INSTALL) -e '.[dev]'
+	touch $@
+
+demo: $(VENV)/.default
+	$(BIN)/localarc demo --out demo-output
+
+test: $(VENV)/.dev
+	$(BIN)/python -m pytest
+
+# Simulations that take minutes.
+slow: $(VENV)/.dev
+	$(BIN)/python -m pytest -m slow
+
+# Style, types, the direction of imports, every code block of README and docs.
+check: $(VENV)/.dev
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports --no-logo
+	$(BIN)/python -m pytest -m documentation tests/test_documentation.py
+
+format: $(VENV)/.dev
+	$(BIN)/ruff format .
+	$(BIN)/ruff check --fix .
+
+bench: $(VENV)/.dev
+	$(BIN)/python -m benchmarks
+
+# The README's figure.
+figures: $(VENV)/.default
+	$(BIN)/localarc demo --out demo-output
+	cp demo-output/easy-hard.png docs/easy-hard.png
+
+# The API reference, from docstrings, in docs/reference.
+reference: $(VENV)/.dev
+	$(BIN)/pdoc -o docs/reference localarc
+
+clean:
+	rm -rf $(VENV) build dist demo-output docs/reference .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
+	find . -name __pycache__ -prune -exec rm -rf {} +
