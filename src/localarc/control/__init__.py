@@ -1,0 +1,1 @@
+"""Control: the idea. Kernels, rates, memory, calibrators and what they guarantee."""
