@@ -1,0 +1,170 @@
+"""The role of a calibrator: a threshold now, an update when the loss is known."""
+
+from __future__ import annotations
+
+import os
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Hashable
+from dataclasses import dataclass
+from typing import Any, Protocol, Self
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from localarc import checks
+from localarc.checks import FloatArray, IntArray
+from localarc.control import state
+from localarc.control.guarantees import Certificate, Evidence
+
+
+class LossCurves(Protocol):
+    """What a stream of rounds would have cost at any threshold, as `localarc.curves` packs it."""
+
+    @property
+    def breakpoints(self) -> FloatArray:
+        """Where losses change; each round starts with minus infinity."""
+
+    @property
+    def losses(self) -> FloatArray:
+        """The loss from each breakpoint on."""
+
+    @property
+    def offsets(self) -> IntArray:
+        """Where each round starts, and where the last one ends."""
+
+    def loss_at(self, t: int, threshold: float) -> float:
+        """The loss of round t at a threshold."""
+
+    def take(self, rounds: IntArray) -> LossCurves:
+        """The curves of some rounds only."""
+
+
+Progress = Callable[[int], None]
+
+
+class Calibrator(ABC):
+    """Answers each input with a threshold and learns from the loss of the set that it made."""
+
+    alpha: float
+    uses_groups = False  # whether the group has to be passed with each call
+
+    @abstractmethod
+    def threshold(self, x: ArrayLike) -> Any:
+        """The threshold for one input, or n thresholds for an (n, d) array; changes nothing."""
+
+    @abstractmethod
+    def update(self, x: ArrayLike, loss: float) -> Self:
+        """Learn the loss of one round."""
+
+    @abstractmethod
+    def follow(
+        self,
+        points: FloatArray,
+        curves: LossCurves,
+        groups: list[Hashable] | None,
+        progress: Progress,
+    ) -> tuple[FloatArray, FloatArray]:
+        """Go through rounds whose curves are known; thresholds and losses, as step by step."""
+
+    @property
+    @abstractmethod
+    def rounds(self) -> int:
+        """How many losses were learnt."""
+
+    @property
+    @abstractmethod
+    def loss_bound(self) -> float:
+        """The largest loss that a round may have."""
+
+    @property
+    @abstractmethod
+    def average(self) -> Any:
+        """The time-averaged threshold function, `(1/T) sum_t g_t`, callable on (n, d)."""
+
+    @property
+    @abstractmethod
+    def current(self) -> Any:
+        """The threshold function of the next round, callable on (n, d)."""
+
+    @abstractmethod
+    def certificate(
+        self,
+        outstanding: int = 0,
+        evidence: Evidence | None = None,
+        input_bound: float | None = None,
+    ) -> Certificate:
+        """What can be promised about the mean loss."""
+
+    @abstractmethod
+    def reset(self) -> Self:
+        """Forget everything learnt."""
+
+    @abstractmethod
+    def state(self) -> bytes:
+        """All of the calibrator, to be stored."""
+
+    @classmethod
+    @abstractmethod
+    def from_state(cls, data: bytes) -> Self:
+        """The calibrator whose `state` this was."""
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the state to a file, all of it or nothing."""
+        state.write(path, self.state())
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str], **functions: Any) -> Self:
+        """Read a saved state; functions that were part of it are handed in again by keyword."""
+        return cls.from_state(state.read(path), **functions)
+
+    def predict_one(self, x: ArrayLike) -> float:
+        """The threshold for one input (river's name for `threshold`)."""
+        return float(self.threshold(x))
+
+    def learn_one(self, x: ArrayLike, loss: float) -> Self:
+        """Learn the loss of one round (river's name for `update`)."""
+        return self.update(x, loss)
+
+    def partial_fit(self, X: ArrayLike, losses: ArrayLike) -> Self:
+        """Learn many losses, in order (scikit-learn's name); all of them or, if bad, none."""
+        at, costs = checks.points(X), checks.numbers("losses", losses).reshape(-1)
+        if len(at) != len(costs):
+            raise ValueError(
+                f"losses must hold one number per row of X, got {len(costs)} for {len(at)} rows."
+            )
+        before = self.state()
+        try:
+            for x, loss in zip(at, costs, strict=True):
+                self.update(x, loss)
+        except BaseException:
+            self.restore(before)
+            raise
+        return self
+
+    @abstractmethod
+    def restore(self, data: bytes) -> Self:
+        """Take over a state that was saved with the same settings."""
+
+
+@dataclass(frozen=True)
+class ThresholdFunction:
+    """A threshold for every input: a local part, clipped where a clip is set, plus a constant."""
+
+    constant: float
+    local: Callable[[FloatArray], FloatArray] | None = None
+    dimension: int | None = None
+    clip: float | None = None
+
+    def __call__(self, x: ArrayLike) -> Any:
+        """The threshold for one input, or n thresholds for an (n, d) array."""
+        one = np.ndim(x) <= 1
+        if self.local is None:
+            return self.constant if one else np.full(len(np.asarray(x)), self.constant)
+        at = checks.point(x, self.dimension)[None] if one else checks.points(x, self.dimension)
+        values = self.constant + clipped(self.local(at), self.clip)
+        return float(values[0]) if one else values
+
+
+def clipped(local: FloatArray, clip: float | None) -> FloatArray:
+    """The local part, kept within [-clip, clip] if there is a clip."""
+    return local if clip is None else np.clip(local, -clip, clip)

@@ -1,0 +1,146 @@
+"""The certificate: what can be said about the mean loss of a run, and on what it rests."""
+
+from __future__ import annotations
+
+import copy
+import math
+from collections.abc import Callable, Hashable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from localarc.control.guarantees import theorems
+from localarc.control.guarantees.bound import Bound, Evidence
+from localarc.control.guarantees.norms import NormSums
+from localarc.control.settings import Settings
+from localarc.control.trace import Trace
+
+_ROUNDING = 1e-9
+
+
+@dataclass(frozen=True)
+class Certificate:
+    """Observed risk, the identity check, and bounds on `|risk - alpha|`.
+
+    `identity_holds` is false when the trace of c and the observed losses contradict each other:
+    updates were lost or doubled, or a stale state was restored.
+    """
+
+    rounds: int
+    alpha: float
+    risk: float
+    identity_gap: float
+    identity_holds: bool
+    observed: Bound
+    theorem_a: Bound
+    theorem_b: Bound
+    paper: Bound
+    outstanding: int = 0
+    groups: Mapping[Hashable, Certificate] = field(default_factory=dict)
+    _forward: Callable[[int], Bound] | None = field(default=None, repr=False, compare=False)
+
+    @property
+    def bound(self) -> Bound:
+        """The smaller of theorems A and B, among those that hold."""
+        choices = [b for b in (self.theorem_a, self.theorem_b) if b.holds] or [self.theorem_a]
+        return min(choices, key=lambda b: b.value)
+
+    def forward(self, rounds: int) -> Bound:
+        """A bound on `|risk - alpha|` once so many rounds have been seen."""
+        if self._forward is None:
+            raise ValueError(
+                "no forward bound across groups, since how rounds will be split among them is not "
+                "known. Ask one group: certificate.groups[group].forward(rounds)."
+            )
+        return self._forward(rounds)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values for JSON."""
+        return {
+            "rounds": self.rounds,
+            "alpha": self.alpha,
+            "risk": self.risk if self.rounds else None,
+            "outstanding": self.outstanding,
+            "identity_gap": self.identity_gap,
+            "identity_holds": self.identity_holds,
+            "bounds": [bound.to_dict() for bound in self._bounds()],
+            "groups": {str(group): part.to_dict() for group, part in self.groups.items()},
+        }
+
+    def _bounds(self) -> tuple[Bound, ...]:
+        return self.observed, self.theorem_a, self.theorem_b, self.paper
+
+    def __str__(self) -> str:
+        identity = "holds" if self.identity_holds else "IS BROKEN: losses were lost or doubled"
+        lines = [
+            f"mean loss {self.risk:.4f} over {self.rounds} rounds, target {self.alpha}",
+            f"identity {identity} (gap {self.identity_gap:.1e})",
+            "|mean loss - target| is at most",
+            *(f"  {bound}" for bound in self._bounds()),
+        ]
+        return "\n".join(lines)
+
+
+def certify(
+    settings: Settings,
+    trace: Trace,
+    evidence: Evidence,
+    norms: NormSums | None,
+    outstanding: int,
+    input_bound: float | None,
+) -> Certificate:
+    """The certificate of one calibrator."""
+    trace = copy.copy(trace)  # the certificate speaks of this moment, also when asked later
+    gap, holds = _identity(settings, trace)
+    return Certificate(
+        rounds=trace.rounds,
+        alpha=settings.alpha,
+        risk=trace.risk,
+        identity_gap=gap,
+        identity_holds=holds,
+        observed=theorems.observed(trace),
+        theorem_a=theorems.theorem_a(settings, trace, evidence, outstanding),
+        theorem_b=theorems.theorem_b(settings, trace, evidence, norms, outstanding),
+        paper=theorems.paper(settings, trace, evidence, input_bound),
+        outstanding=outstanding,
+        _forward=lambda rounds: theorems.forward(settings, trace, evidence, outstanding, rounds),
+    )
+
+
+def _identity(settings: Settings, trace: Trace) -> tuple[float, bool]:
+    """Compare sum (L_t - alpha) with sum_r Delta_r (c_(T+1) - c_r)."""
+    losses = trace.loss_sum - settings.alpha * trace.rounds
+    constants = trace.constant * trace.inverse_rate - trace.weighted
+    size = max(abs(trace.lowest), abs(trace.highest)) * trace.inverse_rate
+    scale = 1.0 + trace.rounds * settings.loss_bound + 2.0 * size
+    gap = abs(losses - constants)
+    return gap, gap <= _ROUNDING * scale
+
+
+def combine(groups: Mapping[Hashable, Certificate], alpha: float) -> Certificate:
+    """The certificate over all groups: deviations average, weighted by rounds."""
+    parts = [part for part in groups.values() if part.rounds]
+    rounds = sum(part.rounds for part in parts)
+
+    def mean(value: Callable[[Certificate], float]) -> float:
+        return sum(part.rounds * value(part) for part in parts) / rounds if rounds else math.nan
+
+    def joint(pick: Callable[[Certificate], Bound]) -> Bound:
+        bounds = [pick(part) for part in parts]
+        if not bounds:
+            return Bound("no group", math.inf, (), ("no round has been seen",))
+        unmet = tuple(dict.fromkeys(reason for bound in bounds for reason in bound.unmet))
+        return Bound(bounds[0].name, mean(lambda p: pick(p).value), bounds[0].assumes, unmet)
+
+    return Certificate(
+        rounds=rounds,
+        alpha=alpha,
+        risk=mean(lambda part: part.risk),
+        identity_gap=sum(part.identity_gap for part in parts),
+        identity_holds=all(part.identity_holds for part in parts),
+        observed=joint(lambda part: part.observed),
+        theorem_a=joint(lambda part: part.theorem_a),
+        theorem_b=joint(lambda part: part.theorem_b),
+        paper=joint(lambda part: part.paper),
+        outstanding=max((part.outstanding for part in parts), default=0),
+        groups=dict(groups),
+    )

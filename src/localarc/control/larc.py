@@ -1,0 +1,341 @@
+"""L-ARC: a threshold function that learns from losses, eqs. (constant_component)-(coeffs)."""
+
+from __future__ import annotations
+
+import copy
+import math
+from collections.abc import Callable, Hashable
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from localarc import checks
+from localarc.checks import FloatArray
+from localarc.control import state
+from localarc.control.calibrator import (
+    Calibrator,
+    LossCurves,
+    Progress,
+    ThresholdFunction,
+)
+from localarc.control.describe import describe, rebuild
+from localarc.control.guarantees import Bound, Certificate, Evidence
+from localarc.control.guarantees.certificate import certify
+from localarc.control.guarantees.norms import NormSums
+from localarc.control.guarantees.theorems import score_range, theorem_c
+from localarc.control.kernels import Kernel, as_kernel
+from localarc.control.kernels.custom import Function
+from localarc.control.memory import Arrays, Expansion, Memory
+from localarc.control.rates import Rate, as_rate
+from localarc.control.settings import Settings, checked_settings
+from localarc.control.trace import Trace
+
+
+class LARC(Calibrator):
+    """Localized adaptive risk control: `g(x) = f(x) + c` with f in the kernel's space.
+
+    The mean loss reaches `alpha` for any sequence of inputs, and so does the risk in every
+    neighbourhood that the kernel can see.
+
+    >>> from localarc import RBF
+    >>> cal = LARC(alpha=0.1, kernel=RBF(length_scale=1.0))
+    >>> x, score = [0.2, 0.5], 0.7
+    >>> cal.threshold(x)
+    0.0
+    >>> loss = float(score > cal.threshold(x))
+    >>> cal.update(x, loss).threshold(x)
+    1.8
+
+    `rate` is eta_t: a number eta means `eta / sqrt(t)`. `regularization` is lambda. State
+    `score_range` and the certificate can bound the mean loss in advance. `clip` bounds the local
+    part of every threshold, `radius` its norm: either buys a bound that does not need lambda.
+    """
+
+    def __init__(
+        self,
+        alpha: float,
+        kernel: Kernel | Function | None,
+        rate: Rate | float | Callable[[int], float] = 1.0,
+        regularization: float = 1e-4,
+        *,
+        loss_bound: float = 1.0,
+        score_range: tuple[float, float] | None = None,
+        initial_threshold: float = 0.0,
+        memory: Memory | str = "auto",
+        clip: float | None = None,
+        radius: float | None = None,
+    ) -> None:
+        self._start(
+            checked_settings(
+                alpha,
+                kernel,
+                rate,
+                regularization,
+                loss_bound,
+                score_range,
+                initial_threshold,
+                memory,
+                clip,
+                radius,
+            )
+        )
+
+    def _start(self, settings: Settings) -> None:
+        self.settings = settings
+        self.alpha = settings.alpha
+        self._trace = Trace(settings.initial_threshold)
+        self._local: Expansion | None = None  # made when the first input tells its dimension
+        self._dimension: int | None = None
+        self._square = 0.0  # of the norm of f, kept only with a radius
+        self._norms: NormSums | None = None
+
+    # ---- the algorithm -----------------------------------------------------------------------
+
+    def threshold(self, x: ArrayLike) -> Any:
+        """g_t(x) for one input, or n thresholds for an (n, d) array; changes nothing."""
+        return self._function(self._local)(x)
+
+    def update(self, x: ArrayLike, loss: float) -> Self:
+        """One step of eqs. (constant_component) and (kernel_update)."""
+        settings, trace = self.settings, self._trace
+        loss = checks.loss(loss, settings.loss_bound)  # everything that can raise comes first
+        rate = settings.rate(trace.rounds + 1)
+        push = rate * (loss - settings.alpha)  # positive after a costly round
+        if settings.kernel is not None:
+            self._move(checks.point(x, self._dimension), rate, push)
+        trace.step(rate, loss, push)
+        return self
+
+    def _move(self, point: FloatArray, rate: float, push: float) -> None:
+        """f <- (1 - lambda eta) f + push k(x, .), then back into the ball if there is one."""
+        local = self._local or self._expansion(point)
+        decay = 1.0 - rate * self.settings.regularization
+        project = self._projection(local, point, decay, push)
+        local.accumulate()
+        local.shrink(decay)
+        local.add(point, push)
+        if project < 1.0:
+            local.shrink(project)
+        self._local, self._dimension = local, len(point)
+
+    def _expansion(self, point: FloatArray) -> Expansion:
+        kernel = self.settings.kernel
+        assert kernel is not None
+        kernel.matrix(point[None], point[None])  # raises where kernel and input do not fit
+        return self.settings.memory.expansion(kernel, len(point))
+
+    def _projection(self, local: Expansion, point: FloatArray, decay: float, push: float) -> float:
+        """The factor that brings the next f back into the ball of `radius`.
+
+        |f_(t+1)|^2 = decay^2 |f_t|^2 + 2 decay push f_t(x) + push^2 k(x, x).
+        """
+        radius, kernel = self.settings.radius, self.settings.kernel
+        if radius is None or kernel is None:
+            return 1.0
+        here = float(local.evaluate(point[None])[0])
+        peak = float(kernel.matrix(point[None], point[None])[0, 0])
+        square = decay**2 * self._square + 2.0 * decay * push * here + push**2 * peak
+        self._square = min(max(square, 0.0), radius**2)
+        return min(1.0, radius / math.sqrt(square)) if square > 0 else 1.0
+
+    def follow(
+        self,
+        points: FloatArray,
+        curves: LossCurves,
+        groups: list[Hashable] | None,
+        progress: Progress,
+    ) -> tuple[FloatArray, FloatArray]:
+        """Go through rounds whose curves are known; thresholds and losses, as step by step."""
+        thresholds, losses = np.empty((2, len(points)))
+        before = copy.copy(self._trace), copy.deepcopy(self._local), self._dimension, self._square
+        try:
+            for t, x in enumerate(points):
+                thresholds[t] = self.threshold(x)
+                losses[t] = curves.loss_at(t, thresholds[t])
+                self.update(x, losses[t])
+                progress(1)
+        except BaseException:
+            self._trace, self._local, self._dimension, self._square = before
+            raise
+        return thresholds, losses
+
+    def reset(self) -> Self:
+        """Forget everything learnt."""
+        self._start(self.settings)
+        return self
+
+    # ---- what was learnt ---------------------------------------------------------------------
+
+    @property
+    def rounds(self) -> int:
+        """How many losses were learnt."""
+        return self._trace.rounds
+
+    @property
+    def loss_bound(self) -> float:
+        """The largest loss that a round may have."""
+        return self.settings.loss_bound
+
+    @property
+    def kernel(self) -> Kernel | None:
+        """The kernel, None for ARC."""
+        return self.settings.kernel
+
+    @property
+    def memory(self) -> Memory:
+        """The memory strategy in use."""
+        return self.settings.memory
+
+    @property
+    def current(self) -> ThresholdFunction:
+        """g_(T+1), the threshold function of the next round; later updates do not change it."""
+        return self._function(copy.deepcopy(self._local))
+
+    @property
+    def average(self) -> ThresholdFunction:
+        """`(1/T) sum_(t <= T) g_t`, and g_1 before the first round.
+
+        With a clip, the averaged local part is clipped: the clipped parts have no short average.
+        """
+        if not self.rounds:
+            return self.current
+        local = copy.deepcopy(self._local)
+        return ThresholdFunction(
+            self._trace.constant_sum / self.rounds,
+            local.average if local else None,
+            self._dimension,
+            self.settings.clip,
+        )
+
+    def _function(self, local: Expansion | None) -> ThresholdFunction:
+        evaluate = local.evaluate if local else None
+        return ThresholdFunction(
+            self._trace.constant, evaluate, self._dimension, self.settings.clip
+        )
+
+    # ---- guarantees --------------------------------------------------------------------------
+
+    def certificate(
+        self,
+        outstanding: int = 0,
+        evidence: Evidence | None = None,
+        input_bound: float | None = None,
+    ) -> Certificate:
+        """What can be promised about the mean loss, and on what it rests.
+
+        `outstanding` is the largest number of losses that were ever awaited at one time, `evidence`
+        what `replay` found out about the stream, `input_bound` the largest norm of an input (for
+        the paper's own bound).
+        """
+        checks.whole("outstanding", outstanding, 0, "It counts losses that are still awaited.")
+        known = evidence or Evidence()
+        norms = self._norm_sums(known)
+        return certify(self.settings, self._trace, known, norms, outstanding, input_bound)
+
+    def localized_bound(self, weight_norm: float, evidence: Evidence | None = None) -> Bound:
+        """Theorem C: a bound on `|mean of (L_t - alpha) w(x_t)|` for weights w of that norm.
+
+        `kernel.norm(centres, weights)` gives the norm of a sum of bumps.
+        """
+        known = evidence or Evidence()
+        norms = self._norm_sums(known)
+        return theorem_c(self.settings, self._trace, known, norms, weight_norm)
+
+    def _norm_sums(self, evidence: Evidence) -> NormSums | None:
+        scores = score_range(self.settings, evidence)
+        if scores is None:
+            return None
+        sums = self._norms
+        if sums is None or sums.score_range != scores or sums.rounds > self.rounds:
+            sums = NormSums(self.settings, scores)
+        self._norms = sums.advance(self.rounds)
+        return sums
+
+    # ---- state -------------------------------------------------------------------------------
+
+    def state(self) -> bytes:
+        """All of the calibrator, to be stored."""
+        content = {
+            "settings": describe(self.settings),
+            "trace": self._trace.values(),
+            "dimension": self._dimension,
+            "square": self._square,
+        }
+        arrays = self._local.arrays() if self._local else {}
+        return state.encode(type(self).__name__, content, arrays)
+
+    @classmethod
+    def from_state(
+        cls,
+        data: bytes,
+        kernel: Kernel | Function | None = None,
+        rate: Callable[[int], float] | None = None,
+    ) -> Self:
+        """The calibrator whose `state` this was; functions in it are handed in again."""
+        kind, content, arrays = state.decode(data)
+        cls._same_kind(kind)
+        new = cls.__new__(cls)
+        handed_rate = None if rate is None else as_rate(rate)
+        new._start(rebuild(content["settings"], as_kernel(kernel), handed_rate))
+        new._resume(content, arrays)
+        return new
+
+    def restore(self, data: bytes) -> Self:
+        """Take over a state that was saved with the same settings."""
+        kind, content, arrays = state.decode(data)
+        self._same_kind(kind)
+        if content["settings"] != describe(self.settings):
+            raise state.StateError(
+                f"the state was saved with other settings than {self!r}: {content['settings']}. "
+                "Restore it into a calibrator with the same settings, or use from_state."
+            )
+        self._start(self.settings)
+        self._resume(content, arrays)
+        return self
+
+    @classmethod
+    def _same_kind(cls, kind: str) -> None:
+        if kind != cls.__name__:
+            raise state.StateError(
+                f"the state holds a {kind}, not a {cls.__name__}. Load it with {kind}.load."
+            )
+
+    def _resume(self, content: dict[str, Any], arrays: Arrays) -> None:
+        self._trace = Trace.restored(content["trace"])
+        self._square = float(content["square"])
+        self._dimension = content["dimension"]
+        if self.settings.kernel is not None and self._dimension is not None:
+            empty = self.settings.memory.expansion(self.settings.kernel, self._dimension)
+            self._local = empty.restore(arrays)
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self.settings.describe()}, rounds={self.rounds})"
+
+
+class ARC(LARC):
+    """Adaptive risk control: L-ARC without a kernel, one threshold whatever the input.
+
+    >>> cal = ARC(alpha=0.1, rate=0.5)
+    >>> cal.update(None, loss=1.0).threshold(None)
+    0.45
+    """
+
+    def __init__(
+        self,
+        alpha: float,
+        rate: Rate | float | Callable[[int], float] = 1.0,
+        *,
+        loss_bound: float = 1.0,
+        score_range: tuple[float, float] | None = None,
+        initial_threshold: float = 0.0,
+    ) -> None:
+        super().__init__(
+            alpha,
+            None,
+            rate,
+            0.0,
+            loss_bound=loss_bound,
+            score_range=score_range,
+            initial_threshold=initial_threshold,
+        )

@@ -1,0 +1,253 @@
+"""Mondrian: one calibrator per group, made when the group is first seen."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from localarc.checks import FloatArray, IntArray
+from localarc.control import state
+from localarc.control.calibrator import Calibrator, LossCurves, Progress
+from localarc.control.guarantees import Certificate, Evidence
+from localarc.control.guarantees.certificate import combine
+from localarc.control.larc import ARC, LARC
+
+Group = Hashable
+
+
+class Mondrian(Calibrator):
+    """A calibrator for each group of inputs: exact for groups known in advance.
+
+    Groups come from `group_of(x)`, or are passed with each call.
+
+    >>> cal = Mondrian(lambda: ARC(alpha=0.1), group_of=lambda x: bool(x[0] > 0))
+    >>> cal.update([1.0], loss=1.0).update([-1.0], loss=0.0)
+    Mondrian(ARC(alpha=0.1, rate=InverseSqrt(eta=1.0), rounds=0), groups=2, rounds=2)
+    >>> cal.threshold([1.0]), cal.threshold([-1.0])
+    (0.9, -0.1)
+    """
+
+    def __init__(
+        self,
+        make_calibrator: Callable[[], Calibrator],
+        group_of: Callable[[Any], Group] | None = None,
+    ) -> None:
+        self._make = make_calibrator
+        self._group_of = group_of
+        self._fresh = self._made()  # answers for groups that were never seen
+        self.alpha = self._fresh.alpha
+        self.calibrators: dict[Group, Calibrator] = {}
+
+    def _made(self) -> Calibrator:
+        if not callable(self._make):
+            raise TypeError(
+                f"make_calibrator must be a function that makes one, got {self._make!r}. "
+                "For example lambda: ARC(alpha=0.1)."
+            )
+        made = self._make()
+        if not isinstance(made, Calibrator) or made.rounds:
+            raise TypeError(
+                f"make_calibrator must return a new calibrator, got {made!r}. "
+                "Make one in the function, e.g. lambda: ARC(alpha=0.1)."
+            )
+        return made
+
+    @property
+    def uses_groups(self) -> bool:  # type: ignore[override]
+        """Whether the group has to be passed with each call."""
+        return self._group_of is None
+
+    def group(self, x: Any, given: Group | None = None) -> Group:
+        """The group of one input."""
+        if given is None and self._group_of is None:
+            raise ValueError(
+                "no group was given. Pass group=..., or construct Mondrian with group_of."
+            )
+        found = given if given is not None else self._group_of(x)  # type: ignore[misc]
+        found = found.item() if isinstance(found, np.generic) else found
+        if not isinstance(found, Hashable) or found != found:
+            raise ValueError(f"a group must be hashable and equal to itself, got {found!r}.")
+        return found
+
+    def threshold(self, x: ArrayLike, group: Any = None) -> Any:
+        """The threshold for one input, or n for an (n, d) array (with n groups, if passed)."""
+        if np.ndim(x) <= 1:
+            return self._of(self.group(x, group)).threshold(x)
+        return GroupedThreshold(self, {}, self._fresh.threshold, live=True)(x, group)
+
+    def _of(self, group: Group) -> Calibrator:
+        return self.calibrators.get(group, self._fresh)
+
+    def update(self, x: ArrayLike, loss: float, group: Any = None) -> Self:
+        """Learn the loss of one round in its group."""
+        key = self.group(x, group)
+        calibrator = self.calibrators.get(key) or self._made()
+        calibrator.update(x, loss)
+        self.calibrators[key] = calibrator
+        return self
+
+    def follow(
+        self,
+        points: FloatArray,
+        curves: LossCurves,
+        groups: list[Hashable] | None,
+        progress: Progress,
+    ) -> tuple[FloatArray, FloatArray]:
+        """Go through rounds group by group: groups do not touch each other, so order is kept."""
+        keys = self.groups_of(points, groups)
+        thresholds, losses = np.empty((2, len(points)))
+        before = self.state()
+        try:
+            for key, rounds in _rounds_of(keys).items():
+                part = self.calibrators.setdefault(key, self._made())
+                thresholds[rounds], losses[rounds] = part.follow(
+                    points[rounds], curves.take(rounds), None, progress
+                )
+        except BaseException:
+            self.restore(before)
+            raise
+        return thresholds, losses
+
+    def groups_of(self, points: FloatArray, groups: Sequence[Group] | None) -> list[Group]:
+        """The group of each of n inputs."""
+        if groups is None or not self.uses_groups:
+            return [self.group(x) for x in points]
+        if len(groups) != len(points):
+            raise ValueError(
+                f"groups must hold one group per input, got {len(groups)} for {len(points)}."
+            )
+        return [self.group(None, group) for group in groups]
+
+    def reset(self) -> Self:
+        """Forget everything learnt, and all groups."""
+        self.calibrators = {}
+        return self
+
+    @property
+    def rounds(self) -> int:
+        """How many losses were learnt, in all groups."""
+        return sum(part.rounds for part in self.calibrators.values())
+
+    @property
+    def loss_bound(self) -> float:
+        """The largest loss that a round may have."""
+        return self._fresh.loss_bound
+
+    @property
+    def average(self) -> GroupedThreshold:
+        """The time-averaged threshold function of each group."""
+        parts = {key: part.average for key, part in self.calibrators.items()}
+        return GroupedThreshold(self, parts, self._fresh.average)
+
+    @property
+    def current(self) -> GroupedThreshold:
+        """The threshold function of each group's next round."""
+        parts = {key: part.current for key, part in self.calibrators.items()}
+        return GroupedThreshold(self, parts, self._fresh.current)
+
+    def certificate(
+        self,
+        outstanding: int = 0,
+        evidence: Evidence | None = None,
+        input_bound: float | None = None,
+    ) -> Certificate:
+        """The certificate over all groups, with each group's own in `groups`."""
+        groups = {
+            key: part.certificate(outstanding, evidence, input_bound)
+            for key, part in self.calibrators.items()
+        }
+        return combine(groups, self.alpha)
+
+    def state(self) -> bytes:
+        """All of the calibrators, to be stored."""
+        parts = [part.state() for part in self.calibrators.values()]
+        arrays = {str(i): np.frombuffer(part, np.uint8) for i, part in enumerate(parts)}
+        content = {
+            "groups": [state.plain(group) for group in self.calibrators],
+            "uses_groups": self.uses_groups,
+        }
+        arrays["fresh"] = np.frombuffer(self._fresh.state(), np.uint8)
+        return state.encode("Mondrian", content, arrays)
+
+    @classmethod
+    def from_state(
+        cls,
+        data: bytes,
+        make_calibrator: Callable[[], Calibrator] | None = None,
+        group_of: Callable[[Any], Group] | None = None,
+    ) -> Self:
+        """The calibrators whose `state` this was; `group_of`, being a function, comes again."""
+        content, arrays = _decoded(data)
+        if group_of is None and not content["uses_groups"]:
+            raise state.StateError(
+                "the state was saved with a group_of function, and functions are not stored. "
+                "Pass the same one: Mondrian.load(path, group_of=...)."
+            )
+        fresh = arrays["fresh"].tobytes()
+        return cls(make_calibrator or (lambda: _any_calibrator(fresh)), group_of).restore(data)
+
+    def restore(self, data: bytes) -> Self:
+        """Take over a state that was saved with the same kind of calibrator."""
+        content, arrays = _decoded(data)
+        parts = {
+            state.group(key): self._made().restore(arrays[str(i)].tobytes())
+            for i, key in enumerate(content["groups"])
+        }
+        self.calibrators = parts
+        return self
+
+    def __repr__(self) -> str:
+        return f"Mondrian({self._fresh!r}, groups={len(self.calibrators)}, rounds={self.rounds})"
+
+
+@dataclass(frozen=True)
+class GroupedThreshold:
+    """A threshold function for each group, and one for groups that were never seen."""
+
+    owner: Mondrian
+    parts: Mapping[Group, Callable[[Any], Any]]
+    unseen: Callable[[Any], Any]
+    live: bool = False
+
+    def __call__(self, x: ArrayLike, groups: Any = None) -> Any:
+        """The threshold for one input and its group, or n thresholds for n of them."""
+        if np.ndim(x) <= 1:
+            return self._part(self.owner.group(x, groups))(x)
+        at = np.asarray(x)
+        keys = self.owner.groups_of(at, groups)
+        return np.array([self._part(key)(row) for key, row in zip(keys, at, strict=True)])
+
+    def _part(self, group: Group) -> Callable[[Any], Any]:
+        if self.live and group in self.owner.calibrators:
+            return self.owner.calibrators[group].threshold
+        return self.parts.get(group, self.unseen)
+
+
+def _rounds_of(keys: list[Group]) -> dict[Group, IntArray]:
+    """The rounds of each group, in order."""
+    rounds: dict[Group, list[int]] = {}
+    for t, key in enumerate(keys):
+        rounds.setdefault(key, []).append(t)
+    return {key: np.array(group, dtype=np.int64) for key, group in rounds.items()}
+
+
+def _decoded(data: bytes) -> tuple[dict[str, Any], Mapping[str, Any]]:
+    kind, content, arrays = state.decode(data)
+    if kind != "Mondrian":
+        raise state.StateError(f"the state holds a {kind}, not a Mondrian. Use {kind}.load.")
+    return content, arrays
+
+
+def _any_calibrator(data: bytes) -> Calibrator:
+    kind = state.decode(data)[0]
+    kinds: dict[str, type[Calibrator]] = {"LARC": LARC, "ARC": ARC, "Mondrian": Mondrian}
+    if kind not in kinds:
+        raise state.StateError(
+            f"groups hold calibrators of kind {kind!r}. "
+            "Hand in what makes them: Mondrian.load(path, make_calibrator=...)."
+        )
+    return kinds[kind].from_state(data)

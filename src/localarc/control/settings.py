@@ -1,0 +1,117 @@
+"""What a calibrator is told once: target, kernel, rate, memory and limits, checked together."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from localarc import checks
+from localarc.control.kernels import Kernel, as_kernel
+from localarc.control.kernels.custom import Function
+from localarc.control.memory import KeepAll, Memory
+from localarc.control.rates import Rate, as_rate
+
+
+@dataclass(frozen=True)
+class Settings:
+    """The fixed part of a calibrator; its running part is its trace and its expansion."""
+
+    alpha: float
+    kernel: Kernel | None
+    rate: Rate
+    regularization: float
+    loss_bound: float
+    score_range: tuple[float, float] | None
+    initial_threshold: float
+    memory: Memory
+    clip: float | None
+    radius: float | None
+
+    def describe(self) -> str:
+        """The settings that say what is run, as keyword arguments."""
+        parts = {"alpha": self.alpha, "rate": self.rate}
+        if self.kernel is not None:
+            parts["kernel"] = self.kernel
+            parts |= {"regularization": self.regularization, "memory": self.memory}
+        limits = {"clip": self.clip, "radius": self.radius, "score_range": self.score_range}
+        parts |= {name: value for name, value in limits.items() if value is not None}
+        return ", ".join(f"{name}={value!r}" for name, value in parts.items())
+
+
+def checked_settings(
+    alpha: float,
+    kernel: Kernel | Function | None,
+    rate: Rate | float | Callable[[int], float],
+    regularization: float,
+    loss_bound: float,
+    score_range: tuple[float, float] | None,
+    initial_threshold: float,
+    memory: Memory | str,
+    clip: float | None,
+    radius: float | None,
+) -> Settings:
+    """Settings that fit together, or one sentence on what does not."""
+    bound = checks.positive("loss_bound", loss_bound, "It is the largest possible loss, e.g. 1.0.")
+    settings = Settings(
+        alpha=_target(alpha, bound),
+        kernel=as_kernel(kernel),
+        rate=as_rate(rate),
+        regularization=checks.not_negative(
+            "regularization", regularization, "It is the paper's lambda, e.g. 1e-4."
+        ),
+        loss_bound=bound,
+        score_range=_range(score_range),
+        initial_threshold=checks.finite(
+            "initial_threshold", initial_threshold, "It is c_1, 0 in the paper."
+        ),
+        memory=_memory(memory),
+        clip=_limit("clip", clip, "It bounds the local part of a threshold."),
+        radius=_limit("radius", radius, "It bounds the norm of the local part."),
+    )
+    first = settings.rate(1) * settings.regularization
+    if first >= 1:
+        raise ValueError(
+            f"rate(1) * regularization must be below 1, got {first}: the first step would erase "
+            "or reverse the local part. Lower the rate or the regularization."
+        )
+    return settings
+
+
+def _target(alpha: Any, bound: float) -> float:
+    target = checks.finite("alpha", alpha, "It is the average loss you accept, e.g. 0.1.")
+    if not 0 < target < bound:
+        raise ValueError(
+            f"alpha must lie strictly between 0 and the loss bound {bound}, got {target}. "
+            "It is the average loss you accept in the long run, e.g. 0.1."
+        )
+    return target
+
+
+def _range(score_range: Any) -> tuple[float, float] | None:
+    if score_range is None:
+        return None
+    hint = "It is (smallest, largest) possible score, e.g. (0.0, 1.0)."
+    try:
+        low, high = (checks.finite("score_range", value, hint) for value in score_range)
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"score_range must be two numbers, got {score_range!r}. {hint}") from error
+    if low > high:
+        raise ValueError(f"score_range must be ascending, got {score_range!r}. {hint}")
+    return low, high
+
+
+def _memory(memory: Any) -> Memory:
+    if isinstance(memory, str) and memory == "auto":
+        return KeepAll()
+    if not hasattr(memory, "expansion"):
+        raise ValueError(
+            f'memory must be "auto" or a memory strategy, got {memory!r}. '
+            "For example KeepAll() or KeepLast(1000)."
+        )
+    chosen: Memory = memory
+    return chosen
+
+
+def _limit(name: str, value: Any, hint: str) -> float | None:
+    return None if value is None else checks.positive(name, value, hint + " Use None for no limit.")
