@@ -1,0 +1,87 @@
+"""False negatives: the share of true pixels that a mask misses."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from localarc import checks
+from localarc.checks import FloatArray
+from localarc.curves.losses import from_table
+from localarc.curves.packed import Curves
+
+
+def false_negatives(
+    scores: Sequence[ArrayLike] | NDArray[Any],
+    truth: Sequence[ArrayLike] | NDArray[Any],
+    grid: ArrayLike | None = None,
+) -> Curves:
+    """`1 - |set and truth| / |truth|` for images: a list of arrays, or one 3-D array, of scores.
+
+    Sizes are the share of the image that the mask covers. An image without a true pixel has
+    nothing to miss and costs 0 at every threshold, which breaks (A3): `replay` will say so.
+
+    Without a `grid` each distinct score is a step, up to one a pixel. With one, a curve takes
+    `len(grid)` steps, and between two of them the loss is that of the lower one: overstated by at
+    most `grid_error`, never understated.
+    """
+    if len(scores) != len(truth):
+        raise ValueError(f"truth must hold one mask per image, got {len(truth)} for {len(scores)}.")
+    rounds = [_image(t, scores[t], truth[t]) for t in range(len(scores))]
+    return _exact(rounds) if grid is None else _on_grid(rounds, grid)
+
+
+def _image(t: int, scores: ArrayLike, truth: ArrayLike) -> tuple[FloatArray, NDArray[np.bool_]]:
+    s = checks.numbers(f"scores of round {t}", scores)
+    mask = np.asarray(truth)
+    if mask.shape != s.shape or s.size == 0:
+        raise ValueError(
+            f"the mask of round {t} must have the shape of its scores, {s.shape}, got {mask.shape}."
+        )
+    if mask.dtype != np.bool_ and not np.isin(mask, (0, 1)).all():
+        raise ValueError(
+            f"the mask of round {t} must hold 0 and 1 only. Threshold it first, e.g. mask > 127."
+        )
+    return s.reshape(-1), mask.astype(bool).reshape(-1)
+
+
+def _exact(rounds: list[tuple[FloatArray, NDArray[np.bool_]]]) -> Curves:
+    parts = [_steps(scores, mask) for scores, mask in rounds]
+    lengths = [len(part[0]) for part in parts]
+    breakpoints, losses, sizes = (
+        np.concatenate([part[i] for part in parts]) if parts else np.zeros(0) for i in range(3)
+    )
+    offsets = np.concatenate(([0], np.cumsum(lengths))).astype(np.int64)
+    return Curves(breakpoints, losses, sizes, offsets)
+
+
+def _steps(
+    scores: FloatArray, mask: NDArray[np.bool_]
+) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Breakpoints, losses and sizes of one image: one step a distinct score."""
+    distinct, position = np.unique(scores, return_inverse=True)
+    pixels = np.cumsum(np.bincount(position, minlength=len(distinct)))
+    found = np.cumsum(np.bincount(position[mask], minlength=len(distinct)))
+    breakpoints = np.concatenate(([-np.inf], distinct))
+    return breakpoints, _missed(found, int(mask.sum())), np.append(0.0, pixels / len(scores))
+
+
+def _missed(found: NDArray[Any], true: int) -> FloatArray:
+    """The loss of the empty set, then after each step."""
+    if true == 0:
+        return np.zeros(len(found) + 1)
+    return np.append(1.0, (true - found) / true)
+
+
+def _on_grid(rounds: list[tuple[FloatArray, NDArray[np.bool_]]], grid: ArrayLike) -> Curves:
+    at = checks.numbers("grid", grid)
+    losses, sizes = np.zeros((2, len(rounds), at.size))
+    for t, (scores, mask) in enumerate(rounds):
+        # Counting with side="right" keeps ties in the set: score <= threshold.
+        sizes[t] = np.searchsorted(np.sort(scores), at, side="right") / len(scores)
+        found = np.searchsorted(np.sort(scores[mask]), at, side="right")
+        losses[t] = _missed(found, int(mask.sum()))[1:]
+    return from_table(losses, at, sizes)

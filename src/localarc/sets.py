@@ -1,0 +1,131 @@
+"""Sets for people: what a threshold means for one prediction, with `y in set` and `.size`."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from localarc import checks
+from localarc.curves.scores import cumulative_probability, negative_probability, within
+
+
+@dataclass(frozen=True)
+class Interval:
+    """All y with lower <= y <= upper; empty when lower > upper."""
+
+    lower: float
+    upper: float
+
+    def __contains__(self, y: float) -> bool:
+        return self.lower <= y <= self.upper
+
+    @property
+    def size(self) -> float:
+        """The width."""
+        return max(0.0, self.upper - self.lower)
+
+    def __repr__(self) -> str:
+        if self.lower > self.upper:
+            return "Interval(empty)"
+        return f"Interval({self.lower:.6g}, {self.upper:.6g})"
+
+
+@dataclass(frozen=True)
+class LabelSet:
+    """Some of the labels."""
+
+    labels: tuple[Hashable, ...]
+
+    def __contains__(self, y: Hashable) -> bool:
+        return y in self.labels
+
+    @property
+    def size(self) -> int:
+        """How many labels."""
+        return len(self.labels)
+
+    def __repr__(self) -> str:
+        return f"LabelSet({{{', '.join(map(repr, self.labels))}}})"
+
+
+@dataclass(frozen=True, eq=False)
+class Mask:
+    """Some of the pixels; `(row, column) in mask` asks for one."""
+
+    pixels: NDArray[np.bool_]
+
+    def __contains__(self, place: tuple[int, ...]) -> bool:
+        return bool(self.pixels[place])
+
+    @property
+    def size(self) -> float:
+        """The share of the image that is covered, so that images of all sizes compare."""
+        return float(self.pixels.mean())
+
+    def __repr__(self) -> str:
+        shape = " x ".join(map(str, self.pixels.shape))
+        return f"Mask({int(self.pixels.sum())} of {shape} pixels)"
+
+
+def interval(prediction: float, threshold: float) -> Interval:
+    """All y within the threshold of a prediction.
+
+    >>> interval(2.0, 0.5), 2.5 in interval(2.0, 0.5), interval(2.0, -0.1)
+    (Interval(1.5, 2.5), True, Interval(empty))
+    """
+    return interval_from_quantiles(prediction, prediction, threshold)
+
+
+def interval_from_quantiles(lower: float, upper: float, threshold: float) -> Interval:
+    """Two predicted quantiles, widened by the threshold, or narrowed if it is negative.
+
+    >>> interval_from_quantiles(1.0, 3.0, 0.25)
+    Interval(0.75, 3.25)
+    """
+    hint = "Give finite numbers."
+    margin = checks.finite("threshold", threshold, hint)
+    low, high = checks.finite("lower", lower, hint), checks.finite("upper", upper, hint)
+    return Interval(low - margin, high + margin)
+
+
+def label_set(
+    probabilities: ArrayLike,
+    threshold: float,
+    labels: Sequence[Hashable] | None = None,
+    score: Literal["probability", "cumulative"] = "probability",
+) -> LabelSet:
+    """The labels whose score is at most the threshold.
+
+    A probability p scores -p, so thresholds lie in [-1, 0]; "cumulative" scores a label by the
+    probability of all labels at least as likely, so thresholds lie in [0, 1].
+
+    >>> label_set([0.2, 0.5, 0.3], threshold=-0.25)
+    LabelSet({1, 2})
+    >>> label_set([0.2, 0.5, 0.3], 0.8, labels=["ant", "bee", "cat"], score="cumulative")
+    LabelSet({'bee', 'cat'})
+    """
+    kinds = {"probability": negative_probability, "cumulative": cumulative_probability}
+    if score not in kinds:
+        raise ValueError(f'score must be "probability" or "cumulative", got {score!r}.')
+    scores = kinds[score](probabilities)
+    if scores.ndim != 1:
+        raise ValueError(f"probabilities must be one per label, got shape {scores.shape}.")
+    names: Sequence[Any] = range(len(scores)) if labels is None else labels
+    if len(names) != len(scores):
+        raise ValueError(f"labels must name {len(scores)} labels, got {len(names)}.")
+    limit = checks.finite("threshold", threshold, "Give a calibrator's threshold.")
+    return LabelSet(tuple(names[int(i)] for i in np.flatnonzero(within(scores, limit))))
+
+
+def mask(probabilities: ArrayLike, threshold: float) -> Mask:
+    """The pixels whose score -p is at most the threshold.
+
+    >>> mask([[0.9, 0.2], [0.6, 0.1]], threshold=-0.5)
+    Mask(2 of 2 x 2 pixels)
+    """
+    limit = checks.finite("threshold", threshold, "Give a calibrator's threshold.")
+    return Mask(within(negative_probability(probabilities), limit))
