@@ -1,0 +1,37 @@
+"""localarc: promise how often a running model fails, overall and for every kind of input."""
+
+from localarc.control.kernels import (
+    RBF,
+    Cauchy,
+    Laplace,
+    Matern32,
+    Matern52,
+    RationalQuadratic,
+    Triangular,
+)
+from localarc.control.larc import ARC, LARC
+from localarc.control.memory import KeepAll, KeepLast
+from localarc.control.mondrian import Mondrian
+from localarc.control.rates import Constant, InverseSqrt, Power
+from localarc.record import Record
+from localarc.replay import replay
+
+__all__ = [
+    "ARC",
+    "LARC",
+    "RBF",
+    "Cauchy",
+    "Constant",
+    "InverseSqrt",
+    "KeepAll",
+    "KeepLast",
+    "Laplace",
+    "Matern32",
+    "Matern52",
+    "Mondrian",
+    "Power",
+    "RationalQuadratic",
+    "Record",
+    "Triangular",
+    "replay",
+]

@@ -1,0 +1,142 @@
+"""Replay: run a calibrator over a whole stream."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Hashable, Iterable, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from localarc import checks
+from localarc.checks import FloatArray
+from localarc.control.calibrator import Calibrator, Progress
+from localarc.control.guarantees import Evidence
+from localarc.curves import Curves
+from localarc.record import Record
+
+
+class AssumptionWarning(UserWarning):
+    """A stream breaks an assumption that the guarantees rest on."""
+
+
+def replay(
+    calibrator: Any,
+    X: ArrayLike | Iterable[Any],
+    curves: Curves | None = None,
+    groups: Sequence[Hashable] | None = None,
+    progress: Progress | None = None,
+) -> Record:
+    """Run a calibrator over a stream: the same numbers as threshold and update in a loop.
+
+    Give inputs (n, d) with their curves, or, without curves, an iterator of rounds: pairs of x and
+    a curve, or triples with a group. The calibrator learns as it goes. `groups` label the rounds in
+    the record, and are what a Mondrian without `group_of` splits by. `progress` is called with the
+    number of rounds just done. Any object with `threshold(x)` and `update(x, loss)` can be run.
+
+    >>> from localarc import ARC
+    >>> from localarc.curves import miscoverage
+    >>> replay(ARC(alpha=0.1), [[0.0], [1.0]], miscoverage([0.5, 0.5])).thresholds
+    array([0. , 0.9])
+    """
+    report = progress or (lambda done: None)
+    if curves is None:
+        return _iterate(calibrator, X, report)
+    points = checks.points(X)  # type: ignore[arg-type]
+    labels = _labels(groups, len(points))
+    _check(calibrator, points, curves)
+    evidence = _examine(curves, calibrator.alpha)
+    if isinstance(calibrator, Calibrator):
+        thresholds, losses = calibrator.follow(points, curves, labels, report)
+    else:
+        thresholds, losses = _step_by_step(calibrator, points, curves, labels, report)
+    sizes = curves.sizes_at(thresholds)
+    return Record(
+        thresholds,
+        losses,
+        sizes,
+        None if labels is None else tuple(labels),
+        calibrator.alpha,
+        repr(calibrator),
+        evidence,
+    )
+
+
+def _labels(groups: Sequence[Hashable] | None, n: int) -> list[Hashable] | None:
+    if groups is None:
+        return None
+    labels = [g.item() if isinstance(g, np.generic) else g for g in groups]
+    if len(labels) != n:
+        raise ValueError(f"groups must hold one group per round, got {len(labels)} for {n} rounds.")
+    return labels
+
+
+def _check(calibrator: Any, points: FloatArray, curves: Curves) -> None:
+    if len(points) != len(curves):
+        raise ValueError(
+            f"X and curves must have as many rounds, got {len(points)} rows and {len(curves)} "
+            "curves."
+        )
+    bound = getattr(calibrator, "loss_bound", curves.bound)
+    if curves.bound > bound:
+        raise ValueError(
+            f"the curves have losses up to {curves.bound}, the calibrator expects at most {bound}. "
+            f"Construct it with loss_bound={curves.bound}."
+        )
+
+
+def _examine(curves: Curves, alpha: float) -> Evidence:
+    """What the curves tell about (A2) and (A3), with a warning where one of them fails."""
+    full, empty = curves.full_set_fails(alpha), curves.empty_set_passes(alpha)
+    for rounds, what in ((full, "a full set costs more"), (empty, "an empty set costs less")):
+        if len(rounds):
+            warnings.warn(
+                f"{what} than alpha = {alpha} in {len(rounds)} round(s), first in round "
+                f"{rounds[0]}: the long-run bounds do not hold for this stream.",
+                AssumptionWarning,
+                stacklevel=3,
+            )
+    return Evidence(curves.score_range, len(full), len(empty))
+
+
+def _step_by_step(
+    calibrator: Any,
+    points: FloatArray,
+    curves: Curves,
+    labels: list[Hashable] | None,
+    progress: Progress,
+) -> tuple[FloatArray, FloatArray]:
+    rounds = ((x, curves[t], labels[t] if labels else None) for t, x in enumerate(points))
+    steps = [_step(calibrator, *each, progress) for each in rounds]
+    thresholds, losses = np.array(steps).reshape(-1, 3)[:, :2].T
+    return thresholds, losses
+
+
+def _step(
+    calibrator: Any, x: Any, curve: Any, group: Hashable, progress: Progress
+) -> tuple[float, float, float]:
+    """Threshold, loss and set size of one round."""
+    where = {"group": group} if getattr(calibrator, "uses_groups", False) else {}
+    threshold = float(calibrator.threshold(x, **where))
+    loss = curve.loss(threshold)
+    calibrator.update(x, loss, **where)
+    progress(1)
+    return threshold, loss, curve.size(threshold)
+
+
+def _iterate(calibrator: Any, rounds: Any, progress: Progress) -> Record:
+    steps: list[tuple[float, float, float]] = []
+    labels: list[Hashable] = []
+    for each in rounds:
+        if not isinstance(each, Sequence) or len(each) not in (2, 3):
+            raise ValueError(
+                f"a round must be (x, curve) or (x, curve, group), got {each!r:.80} as round "
+                f"{len(steps)}. Pass curves along with X if X is an array of inputs."
+            )
+        group = each[2] if len(each) == 3 else None
+        steps.append(_step(calibrator, each[0], each[1], group, progress))
+        labels.append(group)
+    thresholds, losses, sizes = np.array(steps).reshape(-1, 3).T.copy()
+    grouped = tuple(labels) if any(label is not None for label in labels) else None
+    return Record(thresholds, losses, sizes, grouped, calibrator.alpha, repr(calibrator))

@@ -1,0 +1,85 @@
+"""CSV: comma, header row, UTF-8 with or without a byte order mark; read row by row."""
+
+from __future__ import annotations
+
+import csv
+import math
+from array import array
+from collections.abc import Hashable, Iterator, Sequence
+from pathlib import Path
+
+import numpy as np
+
+from localarc.streams.columns import Columns, TableError, bad_cell, check_header
+
+_Row = tuple[int, list[str]]
+
+
+def read_csv(path: Path, wanted: Sequence[str], group: str | None) -> Columns:
+    """The wanted columns as numbers, and the group column as text."""
+    try:
+        with path.open(newline="", encoding="utf-8-sig") as file:
+            rows = _rows(path, csv.reader(file, strict=True))
+            _, header = next(rows, (0, None))
+            if header is None:
+                raise TableError(f"{path} is empty: give a header row and one row for each round.")
+            check_header(path, header, [*wanted, *([group] if group else [])])
+            return _collect(path, header, rows, wanted, group)
+    except UnicodeDecodeError as error:
+        raise TableError(
+            f"{path} is not UTF-8 text: byte {error.object[error.start]:#04x} cannot be decoded; "
+            "save the table as UTF-8."
+        ) from error
+
+
+def _rows(path: Path, reader: Iterator[list[str]]) -> Iterator[_Row]:
+    """Rows that are not blank, each with the line that it ends on."""
+    while True:
+        try:
+            row = next(reader)
+        except StopIteration:
+            return
+        except csv.Error as error:
+            line = reader.line_num  # type: ignore[attr-defined]
+            raise TableError(f"{path}, line {line}: not comma-separated text: {error}.") from error
+        if row:
+            yield reader.line_num, row  # type: ignore[attr-defined]
+
+
+def _collect(
+    path: Path, header: list[str], rows: Iterator[_Row], wanted: Sequence[str], group: str | None
+) -> Columns:
+    sinks = [(name, header.index(name), array("d")) for name in wanted]
+    at = None if group is None else header.index(group)
+    labels: list[Hashable] = []
+    lines = array("q")
+
+    def place(t: int) -> str:
+        return f"row {t + 1} (line {lines[t]})"
+
+    for t, (line, row) in enumerate(rows):
+        lines.append(line)
+        if len(row) != len(header):
+            raise TableError(
+                f"{path}, {place(t)}: {len(row)} cells where the header has {len(header)}; quote "
+                "cells that hold a comma."
+            )
+        for name, column, sink in sinks:
+            value = _number(row[column])
+            if not math.isfinite(value):
+                raise bad_cell(path, place(t), name, row[column])
+            sink.append(value)
+        if at is not None and group is not None:
+            if not row[at].strip():
+                raise bad_cell(path, place(t), group, "")
+            labels.append(row[at])
+    numbers = {name: np.frombuffer(sink, np.float64) for name, _, sink in sinks if len(sink)}
+    return Columns(numbers, labels if group else None, place)
+
+
+def _number(cell: str) -> float:
+    """The number in a cell, NaN if there is none; Python's 1_000 is not one in a table."""
+    try:
+        return float(cell) if "_" not in cell else math.nan
+    except ValueError:
+        return math.nan

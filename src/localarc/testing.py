@@ -1,0 +1,177 @@
+"""The promises that every calibrator keeps, ours and yours, as one list of checks."""
+
+from __future__ import annotations
+
+import copy
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from localarc.checks import FloatArray
+from localarc.control import state
+from localarc.control.calibrator import Calibrator
+from localarc.control.guarantees import Evidence
+from localarc.curves import Curves, miscoverage
+from localarc.replay import replay
+from localarc.streams.adversary import STRATEGIES, attack
+
+Promise = Callable[[Calibrator, int], None]
+
+
+def check_calibrator(calibrator: Calibrator, dimension: int = 2) -> None:
+    """Raise an AssertionError that names the first promise which a calibrator breaks.
+
+    The calibrator itself is left as it was. `dimension` is the number of features of its inputs.
+
+    >>> from localarc import ARC
+    >>> check_calibrator(ARC(alpha=0.1))
+    """
+    for promise in PROMISES:
+        fresh = copy.deepcopy(calibrator).reset()
+        try:
+            promise(fresh, dimension)
+        except AssertionError as broken:
+            sentence = (promise.__doc__ or promise.__name__).splitlines()[0]
+            raise AssertionError(f"{calibrator!r} breaks a promise: {sentence} {broken}") from broken
+
+
+def _threshold_is_pure(cal: Calibrator, dimension: int) -> None:
+    """Asking for a threshold changes nothing."""
+    X, curves = _stream(20, dimension)
+    _learn(cal, X, curves)
+    before = cal.state()
+    first, second = _ask(cal, X[0], 0), _ask(cal, X[0], 0)
+    assert first == second, f"Two answers: {first}, {second}."
+    assert cal.state() == before, "The state changed."
+
+
+def _many_inputs_are_one_by_one(cal: Calibrator, dimension: int) -> None:
+    """An (n, d) array gives the thresholds of its rows."""
+    X, curves = _stream(20, dimension)
+    _learn(cal, X, curves)
+    groups = [_group(t) for t in range(len(X))] if cal.uses_groups else None
+    at_once = cal.threshold(X, groups) if groups else cal.threshold(X)  # type: ignore[call-arg]
+    one_by_one = [_ask(cal, x, t) for t, x in enumerate(X)]
+    assert np.allclose(at_once, one_by_one, rtol=0, atol=1e-12), "They differ."
+
+
+def _bad_input_leaves_no_trace(cal: Calibrator, dimension: int) -> None:
+    """A failed call leaves the state as it was, and a bad loss always fails."""
+    X, curves = _stream(20, dimension)
+    _learn(cal, X, curves)
+    good = X[0]
+    for loss in (float("nan"), -0.1, cal.loss_bound + 0.1, float("inf"), "much", None, [0.1, 0.2]):
+        assert _refuses(cal, good, loss), f"It took the loss {loss!r}."
+    for x in (good * np.nan, good * np.inf, np.append(good, 1.0), "here", np.zeros((3, 2, 1))):
+        if not _refuses(cal, x, 0.0):  # a calibrator that never reads x may take anything
+            assert np.isfinite(_ask(cal, good, 0)), f"The input {x!r} poisoned its thresholds."
+
+
+def _resumes_bit_for_bit(cal: Calibrator, dimension: int) -> None:
+    """A state that was saved in mid-stream goes on exactly as the original."""
+    X, curves = _stream(60, dimension)
+    _learn(cal, X[:30], curves.take(slice(0, 30)))
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "state"
+        cal.save(path)
+        twin = copy.deepcopy(cal).reset().restore(state.read(path))
+    rest = curves.take(slice(30, 60))
+    _learn(cal, X[30:], rest)
+    _learn(twin, X[30:], rest)
+    assert twin.state() == cal.state(), "The states differ after resuming."
+
+
+def _replay_is_the_loop(cal: Calibrator, dimension: int) -> None:
+    """Replay gives the numbers of threshold and update in a loop."""
+    X, curves = _stream(80, dimension)
+    twin = copy.deepcopy(cal)
+    groups = [_group(t) for t in range(len(X))]
+    run = replay(cal, X, curves, groups)
+    thresholds, losses = _learn(twin, X, curves)
+    assert np.allclose(run.thresholds, thresholds, rtol=0, atol=1e-12), "Thresholds differ."
+    assert np.array_equal(run.losses, losses), "Losses differ."
+    assert cal.rounds == twin.rounds, "The number of rounds differs."
+
+
+def _the_identity_holds(cal: Calibrator, dimension: int) -> None:
+    """The trace of the constant accounts for every loss."""
+    X, curves = _stream(80, dimension)
+    _, losses = _learn(cal, X, curves)
+    certificate = cal.certificate()
+    assert certificate.identity_holds, f"The gap is {certificate.identity_gap}."
+    assert abs(certificate.risk - losses.mean()) < 1e-12, "The risk is not the mean loss."
+    assert abs(losses.mean() - cal.alpha) <= certificate.observed.value + 1e-9, "CERT is broken."
+
+
+def _no_adversary_breaks_the_bound(cal: Calibrator, dimension: int) -> None:
+    """The mean loss stays within the certificate's bound, whatever the outcomes."""
+    if cal.uses_groups:
+        return  # the adversary's rounds have no groups; each group's calibrator is checked alone
+    for strategy in STRATEGIES:
+        twin = copy.deepcopy(cal)
+        run = attack(twin, 300, strategy, dimension=dimension)
+        bound = twin.certificate(evidence=Evidence((0.0, 1.0), 0, 0)).bound
+        if bound.holds:
+            gap = abs(run.risk - cal.alpha)
+            assert gap <= bound.value, f"{strategy!r}: {gap} exceeds {bound.value}."
+
+
+def _reset_forgets(cal: Calibrator, dimension: int) -> None:
+    """After reset a calibrator is as new."""
+    new = cal.state()
+    X, curves = _stream(20, dimension)
+    _learn(cal, X, curves)
+    assert cal.reset().state() == new, "Something was remembered."
+
+
+PROMISES: tuple[Promise, ...] = (
+    _threshold_is_pure,
+    _many_inputs_are_one_by_one,
+    _bad_input_leaves_no_trace,
+    _resumes_bit_for_bit,
+    _replay_is_the_loop,
+    _the_identity_holds,
+    _no_adversary_breaks_the_bound,
+    _reset_forgets,
+)
+
+
+def _stream(n: int, dimension: int) -> tuple[FloatArray, Curves]:
+    random = np.random.default_rng(7)
+    X = random.normal(size=(n, dimension))
+    return X, miscoverage(np.abs(random.normal(size=n)) * (0.2 + np.abs(X[:, 0])))
+
+
+def _learn(cal: Calibrator, X: FloatArray, curves: Curves) -> tuple[FloatArray, FloatArray]:
+    """The online loop."""
+    thresholds, losses = np.empty((2, len(X)))
+    for t, x in enumerate(X):
+        thresholds[t] = _ask(cal, x, t)
+        losses[t] = curves.loss_at(t, thresholds[t])
+        cal.update(x, losses[t], **_where(cal, t))
+    return thresholds, losses
+
+
+def _ask(cal: Calibrator, x: Any, t: int) -> float:
+    return float(cal.threshold(x, **_where(cal, t)))
+
+
+def _where(cal: Calibrator, t: int) -> dict[str, Any]:
+    return {"group": _group(t)} if cal.uses_groups else {}
+
+
+def _group(t: int) -> int:
+    return t % 3
+
+
+def _refuses(cal: Calibrator, x: Any, loss: Any) -> bool:
+    before = cal.state()
+    try:
+        cal.update(x, loss, **_where(cal, 0))
+    except (TypeError, ValueError):
+        assert cal.state() == before, f"update({x!r}, {loss!r}) failed and changed the state."
+        return True
+    return False
