@@ -5,6 +5,8 @@ from __future__ import annotations
 import io
 import json
 import os
+import zipfile
+import zlib
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
@@ -96,7 +98,7 @@ class Record:
             meta = json.loads(str(stored["meta"]))
             if meta["format"] != _FORMAT:
                 raise KeyError("format")
-        except (KeyError, ValueError, OSError, EOFError) as error:
+        except (KeyError, ValueError, OSError, EOFError, zipfile.BadZipFile, zlib.error) as error:
             if isinstance(error, state.StateError):
                 raise
             raise state.StateError(

@@ -35,7 +35,9 @@ def check_calibrator(calibrator: Calibrator, dimension: int = 2) -> None:
             promise(fresh, dimension)
         except AssertionError as broken:
             sentence = (promise.__doc__ or promise.__name__).splitlines()[0]
-            raise AssertionError(f"{calibrator!r} breaks a promise: {sentence} {broken}") from broken
+            raise AssertionError(
+                f"{calibrator!r} breaks a promise: {sentence} {broken}"
+            ) from broken
 
 
 def _threshold_is_pure(cal: Calibrator, dimension: int) -> None:
@@ -79,8 +81,8 @@ def _resumes_bit_for_bit(cal: Calibrator, dimension: int) -> None:
         cal.save(path)
         twin = copy.deepcopy(cal).reset().restore(state.read(path))
     rest = curves.take(slice(30, 60))
-    _learn(cal, X[30:], rest)
-    _learn(twin, X[30:], rest)
+    (thresholds, _), (again, _) = _learn(cal, X[30:], rest), _learn(twin, X[30:], rest)
+    assert np.array_equal(thresholds, again), "Thresholds differ after resuming."
     assert twin.state() == cal.state(), "The states differ after resuming."
 
 

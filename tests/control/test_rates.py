@@ -68,6 +68,6 @@ def test_a_rate_that_rises_late_is_refused_when_it_does_and_changes_nothing() ->
     for _ in range(332):
         cal.update([0.0], 0.0)
     before = cal.state()
-    with pytest.raises(ValueError, match="got 0.1 at t = 332 and 0.5 at t = 333"):
+    with pytest.raises(ValueError, match=r"got 0.1 at t = 332 and 0.5 at t = 333"):
         cal.update([0.0], 0.0)
     assert cal.state() == before

@@ -298,7 +298,7 @@ class LARC(Calibrator):
     def _same_kind(cls, kind: str) -> None:
         if kind != cls.__name__:
             raise state.StateError(
-                f"the state holds a {kind}, not a {cls.__name__}. Load it with {kind}.load."
+                f"the state is of kind {kind}, not {cls.__name__}. Load it with {kind}.load."
             )
 
     def _resume(self, content: dict[str, Any], arrays: Arrays) -> None:

@@ -238,7 +238,7 @@ def _rounds_of(keys: list[Group]) -> dict[Group, IntArray]:
 def _decoded(data: bytes) -> tuple[dict[str, Any], Mapping[str, Any]]:
     kind, content, arrays = state.decode(data)
     if kind != "Mondrian":
-        raise state.StateError(f"the state holds a {kind}, not a Mondrian. Use {kind}.load.")
+        raise state.StateError(f"the state is of kind {kind}, not Mondrian. Use {kind}.load.")
     return content, arrays
 
 

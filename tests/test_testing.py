@@ -1,0 +1,140 @@
+from typing import Any
+
+import numpy as np
+import pytest
+
+from localarc import (
+    ARC,
+    LARC,
+    RBF,
+    Cauchy,
+    Constant,
+    KeepAll,
+    KeepLast,
+    Laplace,
+    Matern32,
+    Matern52,
+    Mondrian,
+    RationalQuadratic,
+    Triangular,
+)
+from localarc.control.calibrator import Calibrator
+from localarc.control.kernels import Custom, Kernel
+from localarc.testing import PROMISES, check_calibrator
+
+KERNELS: list[Kernel] = [
+    RBF(1.0),
+    Laplace(1.0),
+    Matern32(1.0),
+    Matern52(1.0),
+    Cauchy(1.0),
+    Triangular(4.0),
+    RationalQuadratic(1.0),
+    RBF(1.0) + Laplace(1.0),
+    RBF(1.0) * Cauchy(1.0),
+    Custom(lambda X, z: np.exp(-np.abs(X - z).sum(axis=1)), scale=1.0),
+]
+
+
+@pytest.mark.parametrize("memory", [KeepAll(), KeepLast(9), KeepLast(9, archive=False)], ids=repr)
+@pytest.mark.parametrize("kernel", KERNELS, ids=lambda kernel: type(kernel).__name__)
+def test_every_kernel_and_memory_keeps_the_promises(kernel: Kernel, memory: Any) -> None:
+    check_calibrator(LARC(0.1, kernel, memory=memory))
+
+
+@pytest.mark.parametrize(
+    "calibrator",
+    [
+        ARC(0.1),
+        ARC(0.9, Constant(0.3), loss_bound=2.0),
+        LARC(0.2, RBF(1.0), clip=0.3),
+        LARC(0.2, RBF(1.0), radius=0.3, regularization=0.0),
+        LARC(0.2, RBF(1.0), regularization=0.9, memory=KeepLast(5)),
+        Mondrian(lambda: ARC(0.1)),
+        Mondrian(lambda: LARC(0.1, RBF(1.0))),
+        Mondrian(lambda: LARC(0.1, RBF(1.0)), group_of=lambda x: int(x[0] > 0)),
+    ],
+    ids=repr,
+)
+def test_every_calibrator_keeps_the_promises(calibrator: Calibrator) -> None:
+    check_calibrator(calibrator)
+    check_calibrator(calibrator, dimension=1)
+
+
+def test_the_calibrator_itself_is_left_alone() -> None:
+    cal = LARC(0.1, RBF(1.0)).update([0.0, 0.0], 1.0)
+    before = cal.state()
+    check_calibrator(cal)
+    assert cal.state() == before
+
+
+class Restless(ARC):
+    """Changes when asked."""
+
+    def threshold(self, x: Any) -> Any:
+        self._trace.constant += 1e-3
+        return super().threshold(x)
+
+
+class Trusting(ARC):
+    """Takes any loss."""
+
+    def update(self, x: Any, loss: Any) -> Any:
+        return super().update(x, loss if isinstance(loss, float) and 0 <= loss <= 1 else 0.5)
+
+
+class Careless(LARC):
+    """Counts a round before it has looked at the loss."""
+
+    def update(self, x: Any, loss: Any) -> Any:
+        self._trace.rounds += 1
+        super().update(x, loss)
+        self._trace.rounds -= 1
+        return self
+
+
+class Forgetful(ARC):
+    """Saves less than it knows."""
+
+    def state(self) -> bytes:
+        return ARC.state(Forgetful(0.1))
+
+
+class Stubborn(ARC):
+    """Learns nothing, whatever happens, so the mean loss goes where it likes."""
+
+    def update(self, x: Any, loss: Any) -> Any:
+        before = self._trace.constant
+        super().update(x, loss)
+        self._trace.constant = before
+        return self
+
+
+class Hoarder(ARC):
+    """Does not forget."""
+
+    def reset(self) -> Any:
+        return self
+
+
+@pytest.mark.parametrize(
+    ("calibrator", "words"),
+    [
+        (Restless(0.1), "Asking for a threshold changes nothing"),
+        (Trusting(0.1), "It took the loss nan"),
+        (Careless(0.1, RBF(1.0)), "leaves the state as it was"),
+        (Forgetful(0.1), "goes on exactly as the original"),
+        (Stubborn(0.1), "accounts for every loss"),
+        (Hoarder(0.1), "as new"),
+    ],
+    ids=lambda value: type(value).__name__,
+)
+def test_a_broken_calibrator_is_told_which_promise_it_breaks(
+    calibrator: Calibrator, words: str
+) -> None:
+    with pytest.raises(AssertionError, match=words):
+        check_calibrator(calibrator)
+
+
+def test_the_list_of_promises_is_long_enough() -> None:
+    assert len({promise.__doc__ for promise in PROMISES}) == len(PROMISES) == 8
