@@ -1,0 +1,59 @@
+"""Bars side by side: one cluster a group, one bar a method."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from localarc.figures.frame import plain
+from localarc.figures.palette import INK, colours
+from localarc.metrics import GroupRisk, group_risk
+from localarc.record import Record
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+MOST = 12
+"""More groups than these do not fit; then those with the highest risk are shown."""
+
+
+def group_bars(
+    axes: Axes, records: Mapping[str, Record], value: Callable[[GroupRisk], tuple[float, float]]
+) -> int:
+    """Bars of a value and its standard error by group, from the safest to the riskiest.
+
+    Returns how many groups were left out.
+    """
+    rows = {name: _rows(record) for name, record in records.items()}
+    groups = list(dict.fromkeys(group for by_group in rows.values() for group in by_group))
+    groups.sort(key=lambda g: max(by[g].risk for by in rows.values() if g in by))
+    shown = groups[-MOST:]
+    width = 0.8 / len(rows)
+    for i, (name, by_group) in enumerate(rows.items()):
+        pairs = [value(by_group[g]) if g in by_group else (np.nan, np.nan) for g in shown]
+        heights, errors = np.array(pairs).T
+        axes.bar(
+            np.arange(len(shown)) + (i - (len(rows) - 1) / 2) * width,
+            heights,
+            width * 0.92,
+            yerr=np.nan_to_num(errors),
+            color=colours(rows)[name],
+            ecolor=INK,
+            error_kw={"elinewidth": 1.0, "capsize": 2.5},
+            label=plain(name),
+        )
+    labels = [plain(group, 16) for group in shown]
+    axes.set_xticks(np.arange(len(shown)), labels)
+    if sum(map(len, labels)) > 36:
+        axes.tick_params(axis="x", labelrotation=35)
+        for label in axes.get_xticklabels():
+            label.set(ha="right", rotation_mode="anchor")
+    return len(groups) - len(shown)
+
+
+def _rows(record: Record) -> dict[str, GroupRisk]:
+    """By group name; all rounds are one group where there are no others."""
+    groups = record.groups or ("all rounds",) * len(record)
+    return {str(row.group): row for row in group_risk(record.losses, groups, record.sizes)}

@@ -1,0 +1,58 @@
+"""The frame of every figure: a title that says what is shown, labelled axes, nothing else."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from localarc.figures.palette import FAINT, INK
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+_TITLE = {"color": INK, "fontsize": 11, "fontweight": "bold"}
+
+
+def frame(axes: Axes, title: str, x: str, y: str) -> Axes:
+    """Title, labels and quiet spines."""
+    axes.set_title(plain(title, 60), _TITLE, loc="left", pad=8)
+    axes.set_xlabel(plain(x, 48), color=INK)
+    axes.set_ylabel(plain(y, 40), color=INK)
+    axes.tick_params(color=FAINT, labelcolor=INK)
+    for side, spine in axes.spines.items():
+        spine.set_visible(side in ("left", "bottom"))
+        spine.set_color(FAINT)
+    axes.patch.set_alpha(0.0)
+    return axes
+
+
+def target_line(axes: Axes, alpha: float) -> None:
+    """The target, as a dashed line across."""
+    axes.axhline(alpha, color=INK, linestyle="--", linewidth=1.2, label=f"target {alpha:g}")
+
+
+def legend(axes: Axes) -> Axes:
+    """A legend between the title and the axes, where it hides nothing."""
+    handles, labels = axes.get_legend_handles_labels()
+    columns = len(labels) if len(labels) <= 4 else 3
+    rows = -(-len(labels) // columns)
+    axes.set_title(axes.get_title(loc="left"), _TITLE, loc="left", pad=8 + 15 * rows)
+    axes.legend(
+        handles,
+        labels,
+        loc="lower left",
+        bbox_to_anchor=(-0.02, 0.98),
+        ncols=columns,
+        frameon=False,
+        labelcolor=INK,
+        fontsize=9,
+        handlelength=1.4,
+        columnspacing=1.2,
+    )
+    return axes
+
+
+def plain(text: object, longest: int = 24) -> str:
+    """A user's name as a label: cut where it is long, and never read as mathematics."""
+    name = " ".join(str(text).split())
+    short = name if len(name) <= longest else f"{name[: longest - 1]}…"
+    return short.replace("$", r"\$")

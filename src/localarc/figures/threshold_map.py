@@ -1,0 +1,55 @@
+"""Threshold map: where sets are wide, and where they are narrow."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from localarc import checks
+from localarc.checks import FloatArray
+from localarc.figures.frame import frame, plain
+from localarc.figures.palette import FAINT, INK, colours
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+_BINS = 60
+
+
+def threshold_map(
+    axes: Axes,
+    X: ArrayLike,
+    thresholds: ArrayLike,
+    features: Sequence[str] = (),
+    name: str = "L-ARC",
+) -> Axes:
+    """The mean threshold over the first two features as a heat map, or over the only one as a line.
+
+    `thresholds` are those at the inputs X; further features are averaged over as they occur.
+    """
+    points, values = checks.points(X), checks.numbers("thresholds", thresholds)
+    labels = [*features, *(f"x{j + 1}" for j in range(len(features), points.shape[1]))]
+    if points.shape[1] == 1:
+        x, y = _means(points[:, 0], values)
+        axes.plot(x, y, color=colours([name])[name], linewidth=1.8)
+        return frame(axes, f"Threshold by {plain(labels[0])}, {name}", labels[0], "threshold")
+    cells = int(np.clip(np.sqrt(len(points)) / 3, 5, 24))
+    mesh = axes.hexbin(
+        points[:, 0], points[:, 1], C=values, gridsize=cells, cmap="viridis", edgecolors="face"
+    )
+    bar = axes.figure.colorbar(mesh, ax=axes)
+    bar.set_label("threshold", color=INK)
+    bar.ax.tick_params(color=FAINT, labelcolor=INK)
+    bar.outline.set_visible(False)
+    title = f"Threshold by {plain(labels[0], 14)} and {plain(labels[1], 14)}, {name}"
+    return frame(axes, title, labels[0], labels[1])
+
+
+def _means(x: FloatArray, values: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Means in up to 60 bins that hold as many inputs each."""
+    order = np.argsort(x, kind="stable")
+    parts = np.array_split(order, min(_BINS, len(order)))
+    return np.array([x[p].mean() for p in parts]), np.array([values[p].mean() for p in parts])

@@ -1,0 +1,152 @@
+"""Each figure draws what it is given, on the axes it is given."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from localarc import ARC, LARC, RBF, KeepLast, Mondrian, Record, figures, metrics, replay
+from localarc.figures.palette import METHODS, colours
+from localarc.figures.svg import svg
+from localarc.streams.synthetic import heteroscedastic
+
+STREAM = heteroscedastic(600, seed=0)
+KERNEL = RBF(length_scale=0.3)
+CALIBRATORS = {
+    "ARC": ARC(0.1),
+    "L-ARC": LARC(0.1, KERNEL),
+    "Mondrian": Mondrian(lambda: ARC(0.1)),
+}
+RECORDS = {
+    name: replay(each, STREAM.X, STREAM.curves, STREAM.groups) for name, each in CALIBRATORS.items()
+}
+ManyRecords = Callable[[Axes, dict[str, Record]], Axes]
+OF_RECORDS: list[ManyRecords] = [
+    figures.running_risk,
+    figures.group_risk,
+    figures.group_size,
+    figures.threshold_over_time,
+]
+
+
+def axes() -> Axes:
+    return Figure(layout="constrained").subplots()
+
+
+def drawn(on: Axes) -> Axes:
+    on.figure.savefig("/dev/null", format="png")  # type: ignore[union-attr]
+    return on
+
+
+@pytest.mark.parametrize("figure", OF_RECORDS)
+def test_a_figure_returns_its_axes_with_a_title_and_a_legend(figure: ManyRecords) -> None:
+    on = axes()
+    assert drawn(figure(on, RECORDS)) is on
+    assert on.get_title(loc="left")
+    assert on.get_ylabel()
+    legend = on.get_legend()
+    assert legend is not None
+    assert set(RECORDS) <= {text.get_text() for text in legend.get_texts()}
+
+
+@pytest.mark.parametrize("figure", OF_RECORDS)
+@pytest.mark.parametrize("rounds", [1, 2, 5])
+def test_short_streams_can_be_drawn(figure: ManyRecords, rounds: int) -> None:
+    part, unknown = RECORDS["ARC"], np.full(rounds, np.nan)
+    short = Record(part.thresholds[:rounds], part.losses[:rounds], unknown, None, 0.1, "ARC")
+    drawn(figure(axes(), {"ARC": short}))
+
+
+def test_the_running_risk_ends_at_the_risk() -> None:
+    on = figures.running_risk(axes(), {"ARC": RECORDS["ARC"]})
+    line = next(each for each in on.get_lines() if each.get_label() == "ARC")
+    assert np.asarray(line.get_ydata())[-1] == pytest.approx(RECORDS["ARC"].risk)
+
+
+@pytest.mark.parametrize("name", list(CALIBRATORS))
+def test_the_band_ends_at_the_bound_of_the_certificate(name: str) -> None:
+    band = figures.promised_band(CALIBRATORS[name], RECORDS[name], figures.shown_rounds(600))
+    bound = CALIBRATORS[name].certificate(evidence=RECORDS[name].evidence).bound
+    assert band[-1] == pytest.approx(bound.value)
+    assert (np.diff(band[10:]) <= 1e-9).all() or name == "Mondrian"
+
+
+def test_the_band_after_fewer_rounds_is_the_bound_that_was_then() -> None:
+    calibrator = LARC(0.1, KERNEL, memory=KeepLast(20), score_range=(0.0, 20.0))
+    record = replay(calibrator, STREAM.X[:100], STREAM.curves.take(slice(0, 100)))
+    longer = replay(calibrator, STREAM.X[100:], STREAM.curves.take(slice(100, None)))
+    band = figures.promised_band(calibrator, longer, np.array([100]))
+    again = LARC(0.1, KERNEL, memory=KeepLast(20), score_range=(0.0, 20.0))
+    replay(again, STREAM.X[:100], STREAM.curves.take(slice(0, 100)))
+    assert band[0] == pytest.approx(again.certificate(evidence=record.evidence).bound.value)
+
+
+def test_groups_are_ordered_by_risk_and_the_worst_are_shown() -> None:
+    losses = np.repeat(np.arange(30) / 30, 2)
+    groups = tuple(f"a group with a long name {i // 2}" for i in range(60))
+    record = Record(losses, losses, losses, groups, 0.1, "ARC")
+    on = drawn(figures.group_risk(axes(), {"ARC": record}))
+    heights = [patch.get_height() for patch in on.patches]  # type: ignore[attr-defined]
+    assert heights == sorted(heights)
+    assert heights[-1] == pytest.approx(29 / 30)
+    assert "18 left out" in on.get_title(loc="left")
+
+
+def test_names_are_never_read_as_mathematics() -> None:
+    groups = tuple("$\\frac$" if t % 2 else "$x" for t in range(len(STREAM)))
+    part = RECORDS["ARC"]
+    record = Record(part.thresholds, part.losses, part.sizes, groups, 0.1, "ARC")
+    drawn(figures.group_risk(axes(), {"$a$": record}))
+    drawn(figures.threshold_map(axes(), STREAM.X, part.thresholds, ["$x", "$\\frac$"], "$m$"))
+
+
+def test_the_threshold_map_covers_two_features_or_one() -> None:
+    thresholds = RECORDS["L-ARC"].thresholds
+    drawn(figures.threshold_map(axes(), STREAM.X, thresholds, ["left", "right"]))
+    three = np.column_stack([STREAM.X, STREAM.X[:, 0]])
+    on = drawn(figures.threshold_map(axes(), three, thresholds))
+    assert (on.get_xlabel(), on.get_ylabel()) == ("x1", "x2")
+    on = drawn(figures.threshold_map(axes(), STREAM.X[:, :1], thresholds, ["left"]))
+    assert on.get_ylabel() == "threshold"
+
+
+@pytest.mark.parametrize("dimension", [1, 2])
+def test_worst_neighbourhoods_are_marked(dimension: int) -> None:
+    X = STREAM.X[:, :dimension]
+    worst = metrics.worst_neighbourhoods(X, RECORDS["ARC"].losses, KERNEL, 3)
+    on = drawn(figures.neighbourhoods(axes(), X, worst, 0.1, ["left", "right"][:dimension], "ARC"))
+    assert on.get_title(loc="left") == "Worst neighbourhoods, ARC"
+    if dimension == 2:
+        assert f"1: {worst[0].risk:.3f}" in " ".join(text.get_text() for text in on.texts)
+
+
+def test_a_colour_means_the_same_method_in_every_figure() -> None:
+    assert colours(["ARC"])["ARC"] == colours(["mine", "L-ARC", "ARC"])["ARC"] == METHODS["ARC"]
+    assert colours(["mine"])["mine"] == colours(["ARC", "mine"])["mine"]
+    many = colours(["ARC", "a", "b", "c", "d", "e"])
+    assert len(set(many.values())) == len(many)
+    assert len(colours([str(i) for i in range(20)])) == 20
+
+
+def test_the_same_figure_gives_the_same_svg_without_outside_references() -> None:
+    def draw(on: Axes) -> Axes:
+        return figures.running_risk(on, RECORDS)
+
+    text = svg(draw, "risk", 'a "quoted" <name>', (5.0, 3.0))
+    assert text == svg(draw, "risk", 'a "quoted" <name>', (5.0, 3.0))
+    assert text.startswith("<svg viewBox=")
+    assert text.endswith("</svg>")
+    assert "http" not in text.replace("http://www.w3.org/", "")
+    assert 'aria-label="a &quot;quoted&quot; &lt;name&gt;"' in text
+
+
+def test_importing_figures_does_not_import_matplotlib() -> None:
+    code = "import localarc.figures, localarc.report, sys; print('matplotlib' in sys.modules)"
+    out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert out.stdout.strip() == "False"
