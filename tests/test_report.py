@@ -1,0 +1,159 @@
+"""The report: one page, nothing fetched, names shown and never obeyed."""
+
+from __future__ import annotations
+
+import re
+from html.parser import HTMLParser
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from localarc import ARC, LARC, RBF, Mondrian, replay
+from localarc.curves import miscoverage
+from localarc.report import write_report
+from localarc.streams import Stream
+from localarc.streams.synthetic import heteroscedastic
+from localarc.summary import Run
+
+VOID = {"meta", "br", "hr", "img", "input", "link"}
+SECTIONS = [
+    "Summary",
+    "Running risk",
+    "What is promised",
+    "By group",
+    "Thresholds",
+    "Worst neighbourhoods",
+]
+
+
+class Page(HTMLParser):
+    """The tags, references and text of a page, with every tag closed in order."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.tags: list[str] = []
+        self.open: list[str] = []
+        self.references: list[str] = []
+        self.ids: list[str] = []
+        self.words: list[str] = []
+        self.feed(text)
+        self.close()
+        assert self.open == []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append(tag)
+        if tag not in VOID:
+            self.open.append(tag)
+        for name, value in attrs:
+            assert not name.startswith("on"), f"{tag} has a script in {name}"
+            if name in ("src", "href", "xlink:href", "action", "data", "srcset"):
+                self.references.append(value or "")
+            if name == "id":
+                self.ids.append(value or "")
+
+    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.handle_starttag(tag, attrs)
+        if tag not in VOID:
+            self.open.pop()
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag
+
+    def handle_data(self, data: str) -> None:
+        self.words.append(data)
+
+    @property
+    def text(self) -> str:
+        return " ".join(" ".join(self.words).split())
+
+
+def report(path: Path, stream: Stream, runs: list[Run]) -> tuple[str, Page]:
+    write_report(path, stream, runs)
+    text = path.read_text(encoding="utf-8")
+    assert list(path.parent.iterdir()) == [path]
+    return text, Page(text)
+
+
+def run(name: str, calibrator: ARC | LARC | Mondrian, stream: Stream) -> Run:
+    record = replay(calibrator, stream.X, stream.curves, stream.groups)
+    return Run(name, calibrator, record)
+
+
+@pytest.fixture(scope="module")
+def stream() -> Stream:
+    return heteroscedastic(800, seed=0)
+
+
+def test_the_page_makes_no_outside_request(tmp_path: Path, stream: Stream) -> None:
+    runs = [run("L-ARC", LARC(0.1, RBF(0.3)), stream), run("ARC", ARC(0.1), stream)]
+    text, page = report(tmp_path / "report.html", stream, runs)
+    assert not {"script", "link", "iframe", "object", "embed", "base", "form"} & set(page.tags)
+    assert all(each.startswith(("#", "data:image/png;base64,")) for each in page.references)
+    assert all(each.startswith("#") for each in re.findall(r"url\(([^)]*)\)", text))
+    assert "@import" not in text
+    assert "http-equiv" not in text
+
+
+def test_references_inside_the_page_find_their_target(tmp_path: Path, stream: Stream) -> None:
+    text, page = report(tmp_path / "r.html", stream, [run("ARC", ARC(0.1), stream)])
+    wanted = {each[1:] for each in page.references if each.startswith("#")}
+    wanted |= set(re.findall(r"url\(#([^)]*)\)", text))
+    assert wanted <= set(page.ids)
+    assert len(page.ids) == len(set(page.ids))
+
+
+def test_the_page_says_all_that_it_should(tmp_path: Path, stream: Stream) -> None:
+    runs = [run("L-ARC", LARC(0.1, RBF(0.3)), stream), run("ARC", ARC(0.1), stream)]
+    _, page = report(tmp_path / "report.html", stream, runs)
+    for section in SECTIONS:
+        assert section in page.text
+    for words in ("easy", "hard", "theorem A", "theorem B", "losses in [0, B]", "x1 =", "800"):
+        assert words in page.text
+    assert f"{runs[0].record.risk:.4f}" in page.text
+    assert "No score range was stated" in page.text
+    assert page.tags.count("svg") == 7
+
+
+def test_assumptions_that_fail_are_named(tmp_path: Path) -> None:
+    stream = heteroscedastic(200, seed=1)
+    calibrator = LARC(0.1, RBF(0.3), score_range=(0.0, 0.5))
+    _, page = report(tmp_path / "report.html", stream, [run("L-ARC", calibrator, stream)])
+    assert "no promise" in page.text
+    assert "leave the stated score_range" in page.text
+    assert "Scores were stated to lie in [0, 0.5]" in page.text
+
+
+def test_mondrian_has_a_promise_for_each_group(tmp_path: Path, stream: Stream) -> None:
+    calibrator = Mondrian(lambda: ARC(0.1))
+    _, page = report(tmp_path / "report.html", stream, [run("Mondrian", calibrator, stream)])
+    assert "bound of its own" in page.text
+
+
+def test_names_from_the_data_are_shown_and_never_obeyed(tmp_path: Path) -> None:
+    evil = '</svg><script>alert("1")</script>&amp;'
+    base = heteroscedastic(120, seed=0)
+    groups = tuple(f"{evil} 日本 {t % 2}" for t in range(120))
+    stream = Stream(evil, base.X, base.curves, groups, (evil, "-->"))
+    text, page = report(tmp_path / "report.html", stream, [run(evil, ARC(0.1), stream)])
+    assert "script" not in page.tags
+    assert "<script" not in text
+    assert evil in page.text
+
+
+@pytest.mark.parametrize("rounds", [1, 3, 40])
+@pytest.mark.parametrize("dimension", [1, 3])
+def test_small_streams_have_a_report_too(tmp_path: Path, rounds: int, dimension: int) -> None:
+    X = np.random.default_rng(0).uniform(size=(rounds, dimension))
+    stream = Stream("small", X, miscoverage(np.linspace(0, 1, rounds)))
+    _, page = report(tmp_path / "report.html", stream, [run("L-ARC", LARC(0.1, RBF(0.01)), stream)])
+    assert "No groups were given" in page.text
+    assert "No neighbourhood holds enough rounds" in page.text or rounds == 40
+
+
+def test_an_old_report_survives_a_failed_one(tmp_path: Path, stream: Stream) -> None:
+    path = tmp_path / "report.html"
+    path.write_text("old")
+    with pytest.raises(IndexError):
+        write_report(path, stream, [])
+    assert path.read_text() == "old"
