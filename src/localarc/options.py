@@ -1,0 +1,158 @@
+"""Options: what is typed after `localarc replay`, and the calibrators that it asks for."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import click
+
+import localarc
+from localarc.control.calibrator import Calibrator
+from localarc.control.kernels import Kernel
+from localarc.control.memory import KeepAll, KeepLast, Memory
+
+KERNELS: dict[str, Callable[..., Kernel]] = {
+    "rbf": localarc.RBF,
+    "laplace": localarc.Laplace,
+    "matern32": localarc.Matern32,
+    "matern52": localarc.Matern52,
+    "cauchy": localarc.Cauchy,
+    "triangular": localarc.Triangular,
+    "rational-quadratic": localarc.RationalQuadratic,
+}
+
+
+@dataclass(frozen=True)
+class Choice:
+    """The calibrators to run, by name, and the kernel that says what a neighbourhood is."""
+
+    calibrators: dict[str, Calibrator]
+    kernel: Kernel
+
+
+def choice(
+    compare: bool,
+    *,
+    alpha: float,
+    method: str,
+    kernel: str,
+    length_scale: float | tuple[float, ...],
+    rate: float,
+    regularization: float,
+    loss_bound: float,
+    score_range: tuple[float, float] | None,
+    memory: Memory,
+    clip: float | None,
+    group: str | None,
+    **_: Any,
+) -> Choice:
+    """The calibrators that were asked for; with `compare`, ARC beside them."""
+    shape = KERNELS[kernel](length_scale)
+    common: dict[str, Any] = {"loss_bound": loss_bound, "score_range": score_range}
+
+    def arc() -> localarc.ARC:
+        return localarc.ARC(alpha, rate, **common)
+
+    if method == "larc":
+        extra = common | {"memory": memory, "clip": clip}
+        larc = localarc.LARC(alpha, shape, rate, regularization, **extra)
+        chosen: dict[str, Calibrator] = {"L-ARC": larc}
+    elif method == "mondrian":
+        if group is None:
+            raise ValueError("--method mondrian needs --group, the column to split rounds by.")
+        chosen = {"Mondrian": localarc.Mondrian(arc)}
+    else:
+        if compare:
+            raise ValueError("--compare runs ARC beside another method: leave it out for ARC.")
+        chosen = {"ARC": arc()}
+    return Choice(chosen | ({"ARC": arc()} if compare else {}), shape)
+
+
+def _names(_: Any, option: click.Parameter, value: str) -> tuple[str, ...]:
+    return tuple(next(csv.reader([value], skipinitialspace=True), []))
+
+
+def _numbers(_: Any, option: click.Parameter, value: str | None) -> tuple[float, ...] | None:
+    if value is None:
+        return None
+    try:
+        return tuple(float(part) for part in value.split(","))
+    except ValueError as error:
+        raise click.BadParameter(f"expected numbers such as 0,1 but got {value!r}.") from error
+
+
+def _length_scale(context: Any, option: click.Parameter, value: str) -> Any:
+    lengths = _numbers(context, option, value) or ()
+    return lengths[0] if len(lengths) == 1 else lengths
+
+
+def _memory(_: Any, option: click.Parameter, value: str) -> Memory:
+    kind, _colon, count = value.partition(":")
+    if value == "all":
+        return KeepAll()
+    if kind == "last" and count.isdecimal() and int(count) > 0:
+        return KeepLast(int(count))
+    raise click.BadParameter(f"expected all, or last:1000 for the latest 1000, but got {value!r}.")
+
+
+_OPTIONS = [
+    click.option("--features", required=True, callback=_names, metavar="A,B", help="Columns of x."),
+    click.option("--score", required=True, help="Column of the true outcome's score."),
+    click.option("--loss", help="Column of what a miss costs.  [default: every miss costs 1]"),
+    click.option("--group", help="Column of groups, to report by and for Mondrian to split by."),
+    click.option("--alpha", type=float, required=True, help="Target: the mean loss you accept."),
+    click.option(
+        "--method",
+        type=click.Choice(["larc", "arc", "mondrian"]),
+        default="larc",
+        help="A threshold for every input, one for all, or one for each group.",
+    ),
+    click.option(
+        "--length-scale",
+        default="1.0",
+        callback=_length_scale,
+        metavar="L",
+        help="Squared distance over which a mistake is felt; one number, or one per feature.",
+    ),
+    click.option(
+        "--kernel",
+        type=click.Choice(list(KERNELS)),
+        default="rbf",
+        metavar="NAME",
+        help=f"How a mistake fades with distance: {', '.join(KERNELS)}.",
+    ),
+    click.option("--rate", type=float, default=1.0, help="eta of the step sizes eta / sqrt(t)."),
+    click.option("--regularization", type=float, default=1e-4, help="Decay of the local part."),
+    click.option("--loss-bound", type=float, default=1.0, help="Largest possible loss."),
+    click.option(
+        "--memory", default="all", callback=_memory, metavar="all|last:M", help="Rounds to keep."
+    ),
+    click.option("--clip", type=float, help="Largest size of the local part of a threshold."),
+    click.option(
+        "--score-range",
+        callback=_numbers,
+        metavar="LO,HI",
+        help="Range of all possible scores, for bounds that hold in advance.",
+    ),
+    click.option("--compare", is_flag=True, help="Run ARC beside the method."),
+    click.option(
+        "--format",
+        "table",
+        type=click.Choice(["csv", "parquet"]),
+        default="csv",
+        help="Kind of table to write the record as.",
+    ),
+    click.option("--quiet", is_flag=True, help="Print nothing but notes and errors."),
+    click.option("--out", type=click.Path(path_type=Path), required=True, help="Folder to write."),
+]
+
+
+def replay_options(command: Callable[..., None]) -> Callable[..., None]:
+    """The options of `localarc replay`, in the order in which help shows them."""
+    for option in reversed(_OPTIONS):
+        command = option(command)
+    return command
