@@ -1,0 +1,59 @@
+"""Every code block of README and docs runs, in order, in a folder of its own.
+
+A `python` block is run as it stands; blocks of one page share their names. In a `console` block
+every line that starts with `$` is run, and what is printed below it must come out.
+"""
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted(ROOT.glob("docs/**/*.md"))]
+BLOCK = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+# What installs or runs the whole project is run by .ci/run itself, on a clean checkout.
+ELSEWHERE = ("make ", "pip install", "git clone", ".ci/run", "cd ")
+
+
+def blocks(page: Path) -> list[tuple[str, str]]:
+    return BLOCK.findall(page.read_text(encoding="utf-8"))
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_every_code_block_runs(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    names: dict[str, object] = {"__name__": "__main__"}
+    for language, code in blocks(page):
+        assert language in ("python", "console", "text", "json", "math"), f"{page}: {language!r}"
+        if language == "python":
+            exec(compile(code, str(page), "exec"), names)
+        elif language == "console":
+            run_console(code)
+
+
+def run_console(code: str) -> None:
+    for command, expected in re.findall(r"^\$ (.*)\n((?:(?!\$ ).*\n)*)", code, re.MULTILINE):
+        if command.startswith(ELSEWHERE):
+            continue
+        path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+        done = subprocess.run(
+            command,
+            shell=True,
+            capture_output=True,
+            text=True,
+            env=os.environ | {"PATH": path, "COLUMNS": "100"},
+        )
+        assert done.returncode == 0, f"{command}\n{done.stdout}{done.stderr}"
+        printed = [line.rstrip() for line in done.stdout.splitlines()]
+        for line in expected.splitlines():
+            assert line.rstrip() in printed, f"{command}\nlacks: {line}\nin: {done.stdout}"
+
+
+def test_every_relative_link_leads_somewhere() -> None:
+    for page in PAGES:
+        for target in re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", page.read_text(encoding="utf-8")):
+            assert (page.parent / target).exists(), f"{page.name}: {target}"
