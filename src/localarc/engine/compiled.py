@@ -1,0 +1,60 @@
+"""Compile a loop once for each kernel it is asked to run with, and remember it on disk."""
+
+import hashlib
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+from types import FunctionType
+from typing import Any, TypeVar, cast
+
+from numba import njit
+
+Function = TypeVar("Function", bound=Callable[..., Any])
+
+# Reassociation stays off: it would cancel the rounding trick of exponential.py, and it would make
+# sums depend on the width of the processor's vectors.
+OPTIONS: dict[str, Any] = {
+    "error_model": "numpy",
+    "fastmath": {"contract"},
+    "nogil": True,
+}
+
+
+def jit(function: Function) -> Function:
+    """A part that other loops call; it is compiled into them."""
+    return cast(Function, njit(function, **OPTIONS))
+
+
+def named(function: Function, label: str) -> Function:
+    """The function under a name of its own.
+
+    Loops that are read from disk bring their parts along as symbols, made of a function's name and
+    a number that counts up in each process. If two kernels' parts had one name, a process that
+    compiles one kernel and reads the other could link the wrong one. It did.
+    """
+    function.__qualname__ = f"{function.__name__}_{label}_{_digest()}"
+    return function
+
+
+def rebound(function: Function, **parts: Any) -> Function:
+    """The same code, in which the global names in `parts` mean what is given here."""
+    plain = getattr(function, "py_func", function)
+    scope = {**plain.__globals__, **parts}
+    return cast(Function, FunctionType(plain.__code__, scope, plain.__name__))
+
+
+def entry(function: Function, label: str = "", on_disk: bool = True, **parts: Any) -> Function:
+    """A loop that Python calls, compiled around `parts`.
+
+    The code stays ordinary Python that reads well on its own; `entry(replay, "cauchy_2", row=...)`
+    is `replay` with another kernel. Numba names a file of its cache after the function and dates
+    it by the function's own file alone, so the name carries the label and a digest of the engine.
+    """
+    bound = named(rebound(function, **parts), label)
+    return cast(Function, njit(bound, cache=on_disk, **OPTIONS))
+
+
+@cache
+def _digest() -> str:
+    sources = sorted(Path(__file__).parent.glob("*.py"))
+    return hashlib.sha256(b"".join(source.read_bytes() for source in sources)).hexdigest()[:12]

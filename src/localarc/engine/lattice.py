@@ -1,0 +1,193 @@
+"""An expansion on a lattice: the Gaussian kernel in up to three dimensions, in constant memory."""
+
+from collections.abc import Mapping
+from typing import Any, Self
+
+import numpy as np
+
+from localarc.engine import lattice_loops as loops
+from localarc.engine import lattice_places as places
+from localarc.engine.compiled import entry, jit
+from localarc.engine.lattice_rule import rule_for
+from localarc.engine.stream import Played, Stream
+from localarc.engine.tiles import FloatArray, IntArray, plain
+from localarc.engine.vectors import SIDE
+
+
+class LatticeExpansion:
+    """f on a lattice: a step costs the same at any t, and memory grows with the area seen alone.
+
+    The kernel is within `tolerance` (times `scale`) of the Gaussian everywhere, so that f is within
+    `tolerance * scale * sum |weights|` of the exact one, up to rounding. It is an inner product
+    of features, hence positive semi-definite. `max_bytes` bounds the state.
+    """
+
+    def __init__(
+        self,
+        dimensions: int,
+        tolerance: float = 1e-15,
+        scale: float = 1.0,
+        max_bytes: int = 2**28,
+    ) -> None:
+        if not 1 <= dimensions <= 3:
+            raise ValueError(
+                f"a lattice serves 1 to 3 features, got {dimensions}: its cost is a power of their "
+                "number. Use a dictionary instead."
+            )
+        self.dimensions = dimensions
+        self.scale = scale
+        self.max_bytes = max_bytes
+        self.rule = rule_for(tolerance, dimensions)
+        self.rounds = 0
+        self.fade, self.clock = 1.0, 0.0
+        self._weight = scale * self.rule.weight(dimensions)
+        self._size: int = SIDE ** max(dimensions, 2)  # nodes to a tile, and tiles to a page
+        self._most_new = places.most_tiles(self.rule.reach) ** dimensions
+        self._hold(16, 2 * self._most_new)
+
+    def evaluate(self, points: FloatArray) -> FloatArray:
+        """f at each row of `points`."""
+        return self.fade * self._sums(self._reals, points)
+
+    def evaluate_one(self, point: FloatArray) -> float:
+        """f at one point."""
+        return self.fade * _value_at(self._reals, self._wholes, point)
+
+    def accumulate(self) -> None:
+        """Let the present f join the sum that the average reads."""
+        self.clock += self.fade
+        self.rounds += 1
+
+    def shrink(self, factor: float) -> None:
+        """f <- factor f, for 0 < factor <= 1."""
+        self.fade *= factor
+        if self.fade < loops.FAINT:
+            _fold(self._reals, self._wholes, self.fade, self.clock)
+            self.fade, self.clock = 1.0, 0.0
+
+    def add(self, point: FloatArray, weight: float) -> None:
+        """f <- f + weight k(point, .)."""
+        lifted = weight * self._weight / self.fade
+        while not _add_at(self._reals, self._wholes, point, lifted, self.clock):
+            self._check(point)
+            self._make_room()
+
+    def learn(self, point: FloatArray, decay: float, weight: float) -> None:
+        """One round: f joins the average, shrinks, and gains a term; or nothing, if it raises."""
+        fade, clock = self.fade * decay, self.clock + self.fade
+        lifted = weight * self._weight / fade
+        while not _add_at(self._reals, self._wholes, point, lifted, clock):
+            self._check(point)
+            self._make_room()
+        self.fade, self.clock = fade, clock
+        self.rounds += 1
+        if fade < loops.FAINT:
+            self.shrink(1.0)
+
+    def average(self, points: FloatArray) -> FloatArray:
+        """The mean of all f that were accumulated, at each row of `points`."""
+        past = self._reals.copy()
+        nodes = self._nodes(past)
+        nodes[:, 0] = self.clock * nodes[:, 0] + nodes[:, 1]
+        return self._sums(past, points) / max(self.rounds, 1)
+
+    def replay(self, stream: Stream) -> Played:
+        """Play the whole stream from the present state, and stay where its last round leaves f."""
+        rules = stream.alpha, stream.clip, stream.radius, self._weight, self.scale, 0.0
+        played = stream.unplayed()
+        done = 0
+        while done < len(stream):
+            rest = slice(done, len(stream))
+            steps, self.fade, self.clock, played.constant, played.norm = _replay(
+                self._reals, self._wholes,
+                (self.fade, self.clock, played.constant, played.norm), rules,
+                *stream.columns(rest), played.thresholds[rest], played.losses[rest],
+            )  # fmt: skip
+            done += steps
+            self.rounds += steps
+            if done < len(stream):
+                self._check(stream.points[done])
+                self._make_room()
+        return played
+
+    def arrays(self) -> dict[str, FloatArray | IntArray]:
+        """Everything needed to go on bit for bit."""
+        pages, tiles = self._counts()
+        return {
+            "pages": self._pages()[:pages].copy(),
+            "nodes": self._nodes(self._reals)[:tiles].copy(),
+            "rounds": np.array(self.rounds),
+            "fade": np.array(self.fade),
+            "clock": np.array(self.clock),
+        }
+
+    def restore(self, arrays: Mapping[str, FloatArray | IntArray]) -> Self:
+        """Take over a state that `arrays` gave; the constructor's arguments must be the same."""
+        self.rounds = int(arrays["rounds"])
+        self.fade, self.clock = float(arrays["fade"]), float(arrays["clock"])
+        pages, nodes = arrays["pages"], arrays["nodes"]
+        self._hold(len(pages) + 16, len(nodes) + 2 * self._most_new)
+        self._fill(len(pages), len(nodes), pages, nodes)
+        return self
+
+    @property
+    def nbytes(self) -> int:
+        """The size of the state: what `arrays` gives, in bytes."""
+        return self._bytes(*self._counts())
+
+    def _sums(self, reals: FloatArray, points: FloatArray) -> FloatArray:
+        return _values_at(reals, self._wholes, plain(points))  # type: ignore[no-any-return]
+
+    def _bytes(self, pages: int, tiles: int) -> int:
+        return 8 * (pages * (places.KEY + self._size) + tiles * 2 * self._size + 3)
+
+    def _check(self, point: FloatArray) -> None:
+        limit = places.FARTHEST * self.rule.step
+        if not np.all(np.abs(point) < limit):
+            raise ValueError(
+                f"a lattice takes finite points within {limit:.1e} root length scales of the "
+                f"origin, got {point}. Centre the features first."
+            )
+
+    def _make_room(self) -> None:
+        pages, tiles = self._counts()
+        needed = self._bytes(pages + SIDE, tiles + self._most_new)
+        if needed > self.max_bytes:
+            raise MemoryError(
+                f"the lattice holds {tiles} tiles, and the next point could bring it to {needed} "
+                f"bytes, more than max_bytes={self.max_bytes}: the points cover a large area in "
+                "length scales. Use a longer length scale, KeepAll, a Dictionary, or "
+                "Lattice(max_bytes=...)."
+            )
+        old_pages, old_nodes = self._pages(), self._nodes(self._reals)
+        self._hold(2 * len(old_pages), 2 * len(old_nodes))
+        self._fill(pages, tiles, old_pages, old_nodes)
+
+    def _hold(self, pages: int, tiles: int) -> None:
+        step, reach = self.rule.step, self.rule.reach
+        arrays = places.new_arrays(step, reach, self.dimensions, pages, tiles)
+        self._reals, self._wholes = arrays
+
+    def _fill(self, pages: int, tiles: int, old_pages: Any, old_nodes: Any) -> None:
+        self._wholes[places.PAGES], self._wholes[places.TILES] = pages, tiles
+        self._pages()[: len(old_pages)] = old_pages
+        self._nodes(self._reals)[: len(old_nodes)] = old_nodes
+        _list_pages(self._reals, self._wholes)
+
+    def _counts(self) -> tuple[int, int]:
+        return int(self._wholes[places.PAGES]), int(self._wholes[places.TILES])
+
+    def _pages(self) -> IntArray:
+        return places.opened(self._reals, self._wholes)[4]  # type: ignore[no-any-return]
+
+    def _nodes(self, reals: FloatArray) -> FloatArray:
+        """By tile: its heights, its offsets."""
+        return places.opened(reals, self._wholes)[1].reshape(-1, 2, self._size)  # type: ignore[no-any-return]
+
+
+_list_pages = entry(places.list_pages)
+_value_at = entry(loops.value_at)
+_values_at = entry(loops.values_at, value_at=jit(loops.value_at))
+_add_at = entry(loops.add_at)
+_fold = entry(loops.fold_all)
+_replay: Any = entry(loops.replay)

@@ -1,0 +1,159 @@
+"""The lattice: f is a table of numbers on nodes, and a point touches only the nodes near it.
+
+f = fade * sum_n heights_n phi_n, and the sum over rounds of f_t is
+sum_n (clock * heights_n + offsets_n) phi_n: a term of weight b that joins at clock j adds b to
+the heights and -j b to the offsets. lattice_places.py says how nodes are kept and found.
+"""
+
+from typing import Any
+
+import numpy as np
+
+from localarc.engine.compiled import jit
+from localarc.engine.lattice_places import (
+    IDS,
+    TILES,
+    claim,
+    find,
+    full,
+    in_reach,
+    opened,
+    stand,
+    stands,
+)
+from localarc.engine.rounds import clipped, grown, loss_at, to_ball
+from localarc.engine.vectors import SIDE, TILE_SIZE, add_product, add_rows
+
+FAINT = 1e-3  # renormalise below this fade, as the exact expansion does
+NEGLIGIBLE = 1e-290
+
+
+@jit
+def read(phi: Any, where: Any, nodes: Any, layers: int) -> float:
+    """sum_n heights_n phi_n(x), in an order that depends on the place alone."""
+    high, wide, lanes, weights = phi[1], phi[2], phi[4], phi[5]
+    for lane in range(len(lanes)):
+        lanes[lane] = 0.0
+    for i in range(where[3]):
+        for p in range(layers):
+            for j in range(where[4]):
+                for q in range(SIDE):
+                    weights[q] = phi[0, i * layers + p] * high[SIDE * j + q]
+                for k in range(where[5]):
+                    tile = where[IDS + (i * where[4] + j) * where[5] + k] * 2 * layers + p
+                    add_rows(lanes, SIDE * k, weights, 0, nodes, tile * TILE_SIZE)
+    value = 0.0
+    for lane in range(SIDE * where[5]):
+        value += wide[lane] * lanes[lane]
+    return value
+
+
+@jit
+def write(phi: Any, where: Any, nodes: Any, layers: int, weight: float, clock: float) -> None:
+    """heights_n += weight phi_n(x), offsets_n -= clock weight phi_n(x)."""
+    high, wide = phi[1], phi[2]
+    n = IDS
+    for i in range(where[3]):
+        for j in range(where[4]):
+            for k in range(where[5]):
+                for p in range(layers):
+                    rise = weight * phi[0, i * layers + p]
+                    tile = (where[n] * 2 * layers + p) * TILE_SIZE
+                    late = tile + layers * TILE_SIZE
+                    add_product(nodes, tile, high, SIDE * j, wide, SIDE * k, rise)
+                    add_product(nodes, late, high, SIDE * j, wide, SIDE * k, -clock * rise)
+                n += 1
+
+
+@jit
+def fold(nodes: Any, size: int, count: int, fade: float, clock: float) -> None:
+    """Let the fade restart at 1 and the clock at 0, with nothing changed in f or its average."""
+    for tile in range(count):
+        heights = nodes[2 * tile * size : (2 * tile + 1) * size]
+        offsets = nodes[(2 * tile + 1) * size : (2 * tile + 2) * size]
+        for n in range(size):
+            offsets[n] += clock * heights[n]
+            faded = fade * heights[n]
+            heights[n] = faded if abs(faded) > NEGLIGIBLE else 0.0
+
+
+def value_at(reals: Any, wholes: Any, point: Any) -> float:
+    """sum_n heights_n phi_n(point); 0 where no tile is."""
+    if not in_reach(point, reals[0]):
+        return 0.0
+    phi, nodes, where, table, pages = opened(reals, wholes)
+    stand(phi, where, point, reals[0], wholes[0])
+    find(where, table, pages)
+    return read(phi, where, nodes, wholes[1])
+
+
+def values_at(reals: Any, wholes: Any, points: Any) -> Any:
+    """`value_at` for each row of `points`, bit for bit."""
+    results = np.empty(len(points))
+    for i in range(len(points)):
+        results[i] = value_at(reals, wholes, points[i])
+    return results
+
+
+def add_at(reals: Any, wholes: Any, point: Any, weight: float, clock: float) -> bool:
+    """Add one term, or answer False and change nothing: no room, or the point is out of reach.
+
+    Its place is often known already, from the evaluation that led to the term.
+    """
+    phi, nodes, where, table, pages = opened(reals, wholes)
+    if full(wholes, where, nodes, pages) or not in_reach(point, reals[0]):
+        return False
+    if not stands(phi, point):
+        stand(phi, where, point, reals[0], wholes[0])
+        find(where, table, pages)
+    claim(wholes, where, table, pages)
+    write(phi, where, nodes, wholes[1], weight, clock)
+    return True
+
+
+def fold_all(reals: Any, wholes: Any, fade: float, clock: float) -> None:
+    """`fold`, for the arrays as Python holds them."""
+    nodes = opened(reals, wholes)[1]
+    fold(nodes, wholes[1] * TILE_SIZE, wholes[TILES], fade, clock)
+
+
+def replay(
+    reals: Any,
+    wholes: Any,
+    scalars: tuple[float, float, float, float],
+    rules: tuple[float, float, float, float, float, float],
+    points: Any,
+    curves: Any,
+    rates: Any,
+    decays: Any,
+    thresholds: Any,
+    incurred: Any,
+) -> tuple[int, float, float, float, float]:
+    """Play rounds until `add_at` would answer False: the number played comes first."""
+    step, reach, layers = reals[0], wholes[0], wholes[1]
+    phi, nodes, where, table, pages = opened(reals, wholes)
+    fade, clock, constant, norm = scalars
+    alpha, clip, radius, scale, peak, _ = rules
+    breakpoints, losses, offsets = curves
+    for t in range(len(points)):
+        if full(wholes, where, nodes, pages) or not in_reach(points[t], step):
+            return t, fade, clock, constant, norm
+        stand(phi, where, points[t], step, reach)
+        find(where, table, pages)
+        claim(wholes, where, table, pages)
+        value = fade * read(phi, where, nodes, layers)
+        thresholds[t] = clipped(value, clip) + constant
+        incurred[t] = loss_at(breakpoints, losses, offsets[t], offsets[t + 1], thresholds[t])
+        push = rates[t] * (incurred[t] - alpha)
+        constant += push
+        norm = grown(norm, decays[t], push, value, peak)
+        clock += fade
+        fade *= decays[t]
+        if fade < FAINT:
+            fold(nodes, layers * TILE_SIZE, wholes[TILES], fade, clock)
+            fade, clock = 1.0, 0.0
+        write(phi, where, nodes, layers, push * scale / fade, clock)
+        if norm > radius * radius:
+            fade *= to_ball(norm, radius)
+            norm = radius * radius
+    return len(points), fade, clock, constant, norm

@@ -1,0 +1,181 @@
+"""Where a point stands on the lattice: the nodes it feels, and the tiles that hold them.
+
+Nodes live in tiles of 8 x 8 (8 x 8 x 8 in three dimensions), tiles are listed in pages of 8 to
+a side, and pages are found by hash: an outlier costs a page and a few tiles, not a box. In fewer
+than three dimensions, the absent ones come first and the point stands on their node 0. Tile 0 and
+page 0 are nowhere and stay empty: what was never visited reads as 0.
+
+All of it lies in two arrays, because each array that Python hands over costs a tenth of a step.
+`reals` is [step, phi, nodes], `wholes` is [sizes, where, table, pages]:
+
+- phi[k] are the node weights in dimension k, phi[3] the point they belong to, the rest is scratch;
+- nodes holds the heights of a tile and then its offsets, tile by tile;
+- where[:3] is the first tile that the point touches, where[3:6] how many in each dimension,
+  where[6:] their ids;
+- table finds a page by hash, and a page is its key (3 numbers) and the ids of its tiles.
+"""
+
+import math
+from typing import Any
+
+import numpy as np
+
+from localarc.engine.compiled import jit
+from localarc.engine.exponential import exp_minus
+from localarc.engine.vectors import SIDE, TILE_SIZE
+
+FARTHEST = 2.0**40  # in steps: beyond, a float64 has too few digits left for a place between nodes
+KEY, IDS = 3, 6  # where a page's tile ids and a place's tile ids begin
+SIZES = 8  # reach, layers, len(phi[0]), len(where), len(table), len(pages[0]); pages, tiles in use
+PAGES, TILES = 6, 7  # where the last two are
+
+
+def most_tiles(reach: int) -> int:
+    """The most tiles that 2 * reach nodes in a row can touch."""
+    return (2 * reach - 2) // SIDE + 2
+
+
+def new_arrays(step: float, reach: int, dimensions: int, pages: int, tiles: int) -> tuple[Any, Any]:
+    """`reals` and `wholes` for an empty lattice with room for so many pages and tiles."""
+    layers = SIDE if dimensions == 3 else 1
+    page = KEY + layers * SIDE * SIDE
+    spans = most_tiles(reach)
+    table = 1 << (4 * pages - 1).bit_length()  # at most a quarter full: short probes
+    sizes = reach, layers, SIDE * spans, IDS + spans**dimensions, table, page
+    wholes = np.zeros(SIZES + sizes[3] + table + pages * page, np.int64)
+    wholes[:SIZES] = *sizes, 1, 1  # page 0 and tile 0
+    reals = np.zeros(SIDE + 6 * sizes[2] + tiles * 2 * layers * TILE_SIZE)
+    reals[0] = step
+    phi, _, where, _, _ = opened(reals, wholes)
+    phi[: 3 - dimensions, 0] = 1.0
+    phi[3] = np.inf  # nobody stands here yet
+    where[3:IDS] = 1
+    return reals, wholes
+
+
+@jit
+def opened(reals: Any, wholes: Any) -> Any:
+    """(phi, nodes, where, table, pages): the parts of the two arrays."""
+    lanes, places, slots, page = wholes[2], wholes[3], wholes[4], wholes[5]
+    nodes = SIDE + 6 * lanes
+    table = SIZES + places
+    return (
+        reals[SIDE:nodes].reshape((6, lanes)),
+        reals[nodes:],
+        wholes[SIZES:table],
+        wholes[table : table + slots],
+        wholes[table + slots :].reshape((-1, page)),
+    )
+
+
+@jit
+def in_reach(point: Any, step: float) -> bool:
+    """Whether a float64 still tells where the point is between nodes."""
+    for k in range(len(point)):  # noqa: SIM110 (compiled: no generators)
+        if not abs(point[k]) < FARTHEST * step:
+            return False
+    return True
+
+
+@jit
+def stands(phi: Any, point: Any) -> bool:
+    """Whether the place is this point's."""
+    for k in range(len(point)):  # noqa: SIM110
+        if phi[3, k] != point[k]:
+            return False
+    return True
+
+
+@jit
+def stand(phi: Any, where: Any, point: Any, step: float, reach: int) -> None:
+    """Put a point in its place; `find` or `claim` then look up the tiles."""
+    absent = 3 - len(point)
+    for k in range(absent, 3):
+        x = point[k - absent]
+        phi[3, k - absent] = x
+        first = math.floor(x / step) - reach + 1
+        where[k] = first >> 3
+        where[3 + k] = ((first + 2 * reach - 1) >> 3) - where[k] + 1
+        start = first & (SIDE - 1)
+        gap = x - (first - start) * step  # the step is a short binary number: no rounding here
+        line = phi[k]
+        for j in range(len(line)):
+            away = gap - j * step
+            near = exp_minus(2.0 * away * away)
+            line[j] = near if start <= j < start + 2 * reach else 0.0
+
+
+@jit
+def slot(table: Any, pages: Any, a: int, b: int, c: int) -> int:
+    """Where the page (a, b, c) is in the table, or the empty slot where it would go."""
+    mask = len(table) - 1
+    mixed = a * 0x5BD1E995 + b * 0x2545F491 + c * 0x9E3779B1
+    at = (mixed ^ (mixed >> 17)) & mask
+    while table[at] > 0:
+        page = table[at]
+        if pages[page, 0] == a and pages[page, 1] == b and pages[page, 2] == c:
+            break
+        at = (at + 1) & mask
+    return at
+
+
+@jit
+def cell(a: int, b: int, c: int) -> int:
+    """Where a page lists the tile (a, b, c)."""
+    return KEY + (((a & 7) * SIDE) + (b & 7)) * SIDE + (c & 7)
+
+
+@jit
+def find(where: Any, table: Any, pages: Any) -> None:
+    """The ids of the tiles that the place touches; 0 for those that do not exist."""
+    n, page = IDS, 0
+    for a in range(where[0], where[0] + where[3]):
+        for b in range(where[1], where[1] + where[4]):
+            for c in range(where[2], where[2] + where[5]):
+                if c == where[2] or c & 7 == 0:
+                    page = table[slot(table, pages, a >> 3, b >> 3, c >> 3)]
+                where[n] = pages[page, cell(a, b, c)]
+                n += 1
+
+
+@jit
+def full(wholes: Any, where: Any, nodes: Any, pages: Any) -> bool:
+    """Whether the next point could touch more than there is room for."""
+    tiles = wholes[TILES] + len(where) - IDS
+    too_many = tiles * 2 * wholes[1] * TILE_SIZE > len(nodes)
+    return bool(too_many or wholes[PAGES] + SIDE > len(pages))
+
+
+@jit
+def claim(wholes: Any, where: Any, table: Any, pages: Any) -> None:
+    """Make the tiles that `find` did not find."""
+    n = IDS
+    for a in range(where[0], where[0] + where[3]):
+        for b in range(where[1], where[1] + where[4]):
+            for c in range(where[2], where[2] + where[5]):
+                if where[n] == 0:
+                    page = page_of(wholes, table, pages, a >> 3, b >> 3, c >> 3)
+                    if pages[page, cell(a, b, c)] == 0:
+                        pages[page, cell(a, b, c)] = wholes[TILES]
+                        wholes[TILES] += 1
+                    where[n] = pages[page, cell(a, b, c)]
+                n += 1
+
+
+@jit
+def page_of(wholes: Any, table: Any, pages: Any, a: int, b: int, c: int) -> int:
+    """The page (a, b, c), made if it is not there."""
+    at = slot(table, pages, a, b, c)
+    if table[at] == 0:
+        page = wholes[PAGES]
+        table[at] = page
+        pages[page, 0], pages[page, 1], pages[page, 2] = a, b, c
+        wholes[PAGES] += 1
+    return table[at]  # type: ignore[no-any-return]
+
+
+def list_pages(reals: Any, wholes: Any) -> None:
+    """Fill an empty table with the pages there are."""
+    _, _, _, table, pages = opened(reals, wholes)
+    for page in range(1, wholes[PAGES]):
+        table[slot(table, pages, pages[page, 0], pages[page, 1], pages[page, 2])] = page

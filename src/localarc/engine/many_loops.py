@@ -1,0 +1,103 @@
+"""Many exact runs over one stream: the kernel is evaluated once, the sums are as many as the runs.
+
+As `exact_loops.replay`, from an empty start and without a window; `weights`, `joined` and `folded`
+have one more dimension in front, the run, and so have the numbers that carry on.
+"""
+
+from typing import Any
+
+import numpy as np
+
+from localarc.engine.compiled import jit
+from localarc.engine.exact_loops import FAINT, fold
+from localarc.engine.rounds import clipped, grown, loss_at, to_ball
+from localarc.engine.tiles import TILE, row
+
+
+@jit
+def add_eight(sums: Any, weights: Any, values: Any) -> None:
+    """sums[j] += the eight weights times the eight rows of values, four by four."""
+    w0, w1, w2, w3 = weights[0], weights[1], weights[2], weights[3]
+    w4, w5, w6, w7 = weights[4], weights[5], weights[6], weights[7]
+    v0, v1, v2, v3 = values[0], values[1], values[2], values[3]
+    v4, v5, v6, v7 = values[4], values[5], values[6], values[7]
+    for j in range(TILE):
+        first = sums[j] + ((w0 * v0[j] + w1 * v1[j]) + (w2 * v2[j] + w3 * v3[j]))
+        sums[j] = first + ((w4 * v4[j] + w5 * v5[j]) + (w6 * v6[j] + w7 * v7[j]))
+
+
+@jit
+def add_one(sums: Any, weight: float, values: Any) -> None:
+    """sums[j] += weight * values[j]."""
+    for j in range(TILE):
+        sums[j] += weight * values[j]
+
+
+def hear(block: Any, tiles: Any, weights: Any, count: int, parameter: float, sums: Any) -> None:
+    """sums[r, j] = sum_i weights[r, i] k(x_i, block's point j), for whole tiles before `count`.
+
+    All arithmetic is in the precision of the tiles.
+    """
+    values, eight = np.empty((8, TILE), tiles.dtype), np.empty(8, tiles.dtype)
+    sums[:] = 0.0
+    for b in range(count // TILE):
+        for i in range(0, TILE, 8):
+            for k in range(8):
+                row(block, tiles[b], i + k, parameter, values[k])
+            for r in range(len(sums)):
+                eight[:] = weights[r, b, i : i + 8]
+                add_eight(sums[r], eight, values)
+
+
+def replay(
+    store: Any,
+    scalars: Any,
+    rules: Any,
+    peak: float,
+    parameter: float,
+    points: Any,
+    curves: Any,
+    rates: Any,
+    decays: Any,
+    thresholds: Any,
+    incurred: Any,
+) -> None:
+    """Play every round of every run; scalars[r] is fade, clock, constant and norm of run r."""
+    tiles, weights, joined, folded = store
+    breakpoints, losses, offsets = curves
+    runs = len(scalars)
+    block = np.zeros((points.shape[1], TILE), tiles.dtype)
+    values = np.empty(TILE, tiles.dtype)
+    sums, heard = np.empty((runs, TILE)), np.empty((runs, TILE), tiles.dtype)
+    for t in range(len(points)):
+        b, lane = t // TILE, t % TILE
+        if lane == 0:
+            for j in range(min(TILE, len(points) - t)):
+                block[:, j] = points[t + j]
+            hear(block, tiles, weights, t, parameter, heard)
+            sums[:] = heard
+        tiles[b, :, lane] = points[t]
+        row(block, block, lane, parameter, values)
+        for r in range(runs):
+            fade, clock, constant, norm = scalars[r]
+            alpha, clip, radius, scale = rules[r]
+            value = fade * sums[r, lane]
+            threshold = clipped(value, clip) + constant
+            loss = loss_at(breakpoints, losses, offsets[t], offsets[t + 1], threshold)
+            thresholds[r, t], incurred[r, t] = threshold, loss
+            push = rates[r, t] * (loss - alpha)
+            norm = grown(norm, decays[r, t], push, value, scale * peak)
+            clock += fade
+            fade *= decays[r, t]
+            if fade < FAINT:
+                fold((tiles, weights[r], joined[r], folded[r]), 0, t, fade, clock)
+                sums[r] *= fade
+                fade, clock = 1.0, 0.0
+            weights[r, b, lane] = push * scale / fade
+            joined[r, b, lane] = clock
+            add_one(sums[r], weights[r, b, lane], values)
+            if norm > radius * radius:
+                fade *= to_ball(norm, radius)
+                norm = radius * radius
+            scalars[r, 0], scalars[r, 1] = fade, clock
+            scalars[r, 2], scalars[r, 3] = constant + push, norm
