@@ -32,11 +32,11 @@ class Run:
 
     def current(self, points: FloatArray) -> FloatArray:
         """g_(T+1), eq. (threshold)."""
-        return self._expand(points, self.coefficients) + self.constants[-1]
+        return np.asarray(self._expand(points, self.coefficients) + self.constants[-1])
 
     def average(self, points: FloatArray) -> FloatArray:
         """The time-averaged threshold, eq. (time_averaged)."""
-        return self._expand(points, self.mean_coefficients) + self.constants[:-1].mean()
+        return np.asarray(self._expand(points, self.mean_coefficients) + self.constants[:-1].mean())
 
     def _expand(self, points: FloatArray, coefficients: FloatArray) -> FloatArray:
         return np.array([coefficients @ self.kernel(self.X, x) for x in points])

@@ -10,11 +10,11 @@ from localarc.control.kernels import (
     Triangular,
 )
 from localarc.control.larc import ARC, LARC
-from localarc.control.memory import KeepAll, KeepLast
+from localarc.control.memory import Dictionary, KeepAll, KeepLast, Lattice
 from localarc.control.mondrian import Mondrian
 from localarc.control.rates import Constant, InverseSqrt, Power
 from localarc.record import Record
-from localarc.replay import replay
+from localarc.replay import replay, replay_many
 
 __all__ = [
     "ARC",
@@ -22,10 +22,12 @@ __all__ = [
     "RBF",
     "Cauchy",
     "Constant",
+    "Dictionary",
     "InverseSqrt",
     "KeepAll",
     "KeepLast",
     "Laplace",
+    "Lattice",
     "Matern32",
     "Matern52",
     "Mondrian",
@@ -34,4 +36,5 @@ __all__ = [
     "Record",
     "Triangular",
     "replay",
+    "replay_many",
 ]

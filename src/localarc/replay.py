@@ -13,6 +13,8 @@ from localarc import checks
 from localarc.checks import FloatArray
 from localarc.control.calibrator import Calibrator, Progress
 from localarc.control.guarantees import Evidence
+from localarc.control.larc import LARC
+from localarc.control.sweep import follow_many
 from localarc.curves import Curves
 from localarc.record import Record
 
@@ -40,27 +42,87 @@ def replay(
     >>> replay(ARC(alpha=0.1), [[0.0], [1.0]], miscoverage([0.5, 0.5])).thresholds
     array([0. , 0.9])
     """
-    report = progress or (lambda done: None)
+    report = progress or _silent
     if curves is None:
         return _iterate(calibrator, X, report)
     points = checks.points(X)  # type: ignore[arg-type]
     labels = _labels(groups, len(points))
     _check(calibrator, points, curves)
     evidence = _examine(curves, calibrator.alpha)
+    thresholds, losses = _followed(calibrator, points, curves, labels, report)
+    return _record(calibrator, thresholds, losses, curves, labels, evidence)
+
+
+def replay_many(
+    calibrators: Sequence[Any],
+    X: ArrayLike,
+    curves: Curves,
+    groups: Sequence[Hashable] | None = None,
+    *,
+    dtype: str = "float64",
+) -> list[Record]:
+    """Run many calibrators over one stream: the records of `replay` for each, sooner.
+
+    New L-ARC calibrators with the same kernel and `KeepAll` memory share every evaluation of it,
+    whatever their alphas, rates and regularizations; others run one by one. With
+    `dtype="float32"` those that can share evaluate a Gaussian kernel in single precision: see the
+    performance page for what that changes.
+    """
+    if dtype not in ("float64", "float32"):
+        raise ValueError(f'dtype must be "float64" or "float32", got {dtype!r}.')
+    points = checks.points(X)
+    labels = _labels(groups, len(points))
+    for calibrator in calibrators:
+        _check(calibrator, points, curves)
+    evidence = [_examine(curves, each.alpha) for each in calibrators]
+    alone = [each for each in calibrators if not isinstance(each, LARC)]
+    shared = [each for each in calibrators if isinstance(each, LARC)]
+    results = {
+        id(each): result
+        for each, result in zip(
+            [*shared, *alone],
+            [
+                *follow_many(shared, points, curves, dtype == "float32"),
+                *(_followed(each, points, curves, labels, _silent) for each in alone),
+            ],
+            strict=True,
+        )
+    }
+    return [
+        _record(each, *results[id(each)], curves, labels, seen)
+        for each, seen in zip(calibrators, evidence, strict=True)
+    ]
+
+
+def _followed(
+    calibrator: Any,
+    points: FloatArray,
+    curves: Curves,
+    labels: list[Hashable] | None,
+    progress: Progress,
+) -> tuple[FloatArray, FloatArray]:
+    """Thresholds and losses of one calibrator, ours or a user's."""
     if isinstance(calibrator, Calibrator):
-        thresholds, losses = calibrator.follow(points, curves, labels, report)
-    else:
-        thresholds, losses = _step_by_step(calibrator, points, curves, labels, report)
+        return calibrator.follow(points, curves, labels, progress)
+    return _step_by_step(calibrator, points, curves, labels, progress)
+
+
+def _record(
+    calibrator: Any,
+    thresholds: FloatArray,
+    losses: FloatArray,
+    curves: Curves,
+    labels: list[Hashable] | None,
+    evidence: Evidence,
+) -> Record:
+    groups = None if labels is None else tuple(labels)
     sizes = curves.sizes_at(thresholds)
-    return Record(
-        thresholds,
-        losses,
-        sizes,
-        None if labels is None else tuple(labels),
-        calibrator.alpha,
-        repr(calibrator),
-        evidence,
-    )
+    alpha, name = calibrator.alpha, repr(calibrator)
+    return Record(thresholds, losses, sizes, groups, alpha, name, evidence)
+
+
+def _silent(done: int) -> None:
+    """Report progress to nobody."""
 
 
 def _labels(groups: Sequence[Hashable] | None, n: int) -> list[Hashable] | None:
@@ -93,7 +155,7 @@ def _examine(curves: Curves, alpha: float) -> Evidence:
         if len(rounds):
             warnings.warn(
                 f"{what} than alpha = {alpha} in {len(rounds)} round(s), first in round "
-                f"{rounds[0]}: the long-run bounds do not hold for this stream.",
+                f"{rounds[0] + 1}, counted from 1: the long-run bounds do not hold here.",
                 AssumptionWarning,
                 stacklevel=3,
             )

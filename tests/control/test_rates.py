@@ -15,18 +15,18 @@ RATES: list[Rate] = [
 ]
 
 
-@pytest.mark.parametrize("rate", RATES, ids=repr)
+@pytest.mark.parametrize("rate", RATES, ids=lambda rate: type(rate).__name__)
 def test_values_are_the_rate_of_each_round(rate: Rate) -> None:
     assert np.allclose(rate.values(3, 50), [rate(t) for t in range(3, 50)], rtol=1e-15)
     assert len(rate.values(5, 5)) == 0
 
 
-@pytest.mark.parametrize("rate", RATES, ids=repr)
+@pytest.mark.parametrize("rate", RATES, ids=lambda rate: type(rate).__name__)
 def test_rates_do_not_increase(rate: Rate) -> None:
     assert (np.diff(rate.values(1, 5000)) <= 0).all()
 
 
-@pytest.mark.parametrize("rate", RATES, ids=repr)
+@pytest.mark.parametrize("rate", RATES, ids=lambda rate: type(rate).__name__)
 @pytest.mark.parametrize("rounds", [1, 2, 10, 1000])
 def test_the_sum_bound_is_at_least_the_sum(rate: Rate, rounds: int) -> None:
     total = rate.values(1, rounds + 1).sum()

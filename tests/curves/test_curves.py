@@ -103,7 +103,7 @@ def test_an_empty_mask_has_nothing_to_miss_and_is_reported() -> None:
     curves = false_negatives([np.zeros((2, 2)), np.zeros((2, 2))], [np.eye(2), np.zeros((2, 2))])
     assert curves.loss_at(1, -5.0) == 0.0
     assert curves.empty_set_passes(0.1).tolist() == [1]
-    with pytest.warns(AssumptionWarning, match="an empty set costs less.*first in round 1"):
+    with pytest.warns(AssumptionWarning, match="an empty set costs less.*first in round 2"):
         replay(ARC(0.1), np.zeros((2, 1)), curves)
 
 
@@ -136,7 +136,13 @@ def test_a_function_or_a_table_on_a_grid_is_never_understated() -> None:
 def test_rounds_can_be_taken_by_index_slice_and_mask() -> None:
     scores = [random.normal(size=(2, n + 1)) for n in range(6)]
     curves = false_negatives(scores, [np.ones_like(s) for s in scores])
-    for chosen in ([4, 0, 4], slice(1, 5, 2), np.array([True, False] * 3)):
+    for chosen in (
+        [4, 0, 4],
+        slice(1, 5, 2),
+        slice(2, 5),
+        slice(4, 2),
+        np.array([True, False] * 3),
+    ):
         part = curves.take(chosen)
         for i, t in enumerate(np.arange(6)[chosen]):
             for g in (-1.0, 0.0, 1.0):
@@ -168,14 +174,14 @@ def test_the_assumptions_are_checked_at_both_ends() -> None:
     [
         (lambda: miscoverage([0.1, np.nan]), "scores must be finite, got nan at position 1"),
         (lambda: miscoverage([[0.1]]), "one number per round"),
-        (lambda: miscoverage([0.1], cost=[2.0]), r"round 0 leaves \[0, 1.0\]"),
-        (lambda: miscoverage([0.1], cost=[-2.0]), r"round 0 leaves \[0, 1.0\]"),
+        (lambda: miscoverage([0.1], cost=[2.0]), r"round 0 .* leaves \[0, 1.0\]"),
+        (lambda: miscoverage([0.1], cost=[-2.0]), r"round 0 .* leaves \[0, 1.0\]"),
         (lambda: miscoverage([0.1], widths=0.0, label_scores=[[0.1]]), "not both"),
         (lambda: miscoverage([0.1, 0.3], label_scores=[[0.1], [0.2]]), "score of round 1 is not"),
-        (lambda: from_table([[0.5, 0.2], [0.1, 0.2]], [0, 1]), "round 1 has a loss that rises"),
+        (lambda: from_table([[0.5, 0.2], [0.1, 0.2]], [0, 1]), "round 1 .* has a loss that rises"),
         (lambda: from_table([[0.5, 0.2]], [1, 0]), "ascending"),
         (lambda: from_table([[0.5, 0.2]], [1]), "must have 1 columns"),
-        (lambda: from_table([[0.5]], [1], [[-1.0]]), "round 0 has a size that falls"),
+        (lambda: from_table([[0.5]], [1], [[-1.0]]), "round 0 .* has a size that falls"),
         (lambda: relative_regret([[0.1, 0.2]], [[0.0, 0.0]]), "gains of round 0"),
         (lambda: relative_regret([[0.1, 0.2]], [[-1.0, 1.0]]), "gains of round 0"),
         (lambda: relative_regret([[0.1, 0.2]], [[1.0]]), "shape of scores"),
@@ -185,7 +191,7 @@ def test_the_assumptions_are_checked_at_both_ends() -> None:
         (lambda: false_negatives([np.full((2, 2), np.nan)], [np.eye(2)]), "scores of round 0"),
         (
             lambda: Curves(np.array([0.0]), np.array([1.0]), None, np.array([0, 1])),
-            "round 0 must start at minus infinity",
+            "round 0 .* must start at minus infinity",
         ),
         (
             lambda: Curves(np.array([-np.inf]), np.array([1.0]), None, np.array([0, 2])),

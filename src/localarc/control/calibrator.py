@@ -6,38 +6,16 @@ import os
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Hashable
 from dataclasses import dataclass
-from typing import Any, Protocol, Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from localarc import checks
-from localarc.checks import FloatArray, IntArray
+from localarc.checks import FloatArray
 from localarc.control import state
 from localarc.control.guarantees import Certificate, Evidence
-
-
-class LossCurves(Protocol):
-    """What a stream of rounds would have cost at any threshold, as `localarc.curves` packs it."""
-
-    @property
-    def breakpoints(self) -> FloatArray:
-        """Where losses change; each round starts with minus infinity."""
-
-    @property
-    def losses(self) -> FloatArray:
-        """The loss from each breakpoint on."""
-
-    @property
-    def offsets(self) -> IntArray:
-        """Where each round starts, and where the last one ends."""
-
-    def loss_at(self, t: int, threshold: float) -> float:
-        """The loss of round t at a threshold."""
-
-    def take(self, rounds: IntArray) -> LossCurves:
-        """The curves of some rounds only."""
-
+from localarc.control.memory import LossCurves
 
 Progress = Callable[[int], None]
 
@@ -49,11 +27,11 @@ class Calibrator(ABC):
     uses_groups = False  # whether the group has to be passed with each call
 
     @abstractmethod
-    def threshold(self, x: ArrayLike) -> Any:
+    def threshold(self, x: Any) -> Any:
         """The threshold for one input, or n thresholds for an (n, d) array; changes nothing."""
 
     @abstractmethod
-    def update(self, x: ArrayLike, loss: float) -> Self:
+    def update(self, x: Any, loss: float) -> Self:
         """Learn the loss of one round."""
 
     @abstractmethod
@@ -117,11 +95,11 @@ class Calibrator(ABC):
         """Read a saved state; functions that were part of it are handed in again by keyword."""
         return cls.from_state(state.read(path), **functions)
 
-    def predict_one(self, x: ArrayLike) -> float:
+    def predict_one(self, x: Any) -> float:
         """The threshold for one input (river's name for `threshold`)."""
         return float(self.threshold(x))
 
-    def learn_one(self, x: ArrayLike, loss: float) -> Self:
+    def learn_one(self, x: Any, loss: float) -> Self:
         """Learn the loss of one round (river's name for `update`)."""
         return self.update(x, loss)
 
@@ -155,7 +133,7 @@ class ThresholdFunction:
     dimension: int | None = None
     clip: float | None = None
 
-    def __call__(self, x: ArrayLike) -> Any:
+    def __call__(self, x: Any) -> Any:
         """The threshold for one input, or n thresholds for an (n, d) array."""
         one = np.ndim(x) <= 1
         if self.local is None:

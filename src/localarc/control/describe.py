@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from localarc.control import kernels, memory, rates
-from localarc.control.kernels import Custom, Kernel
+from localarc.control.kernels import Custom, Kernel, Radial
 from localarc.control.rates import Rate, Schedule
 from localarc.control.settings import Settings, checked_settings
 from localarc.control.state import StateError
@@ -16,14 +16,14 @@ _PARTS: list[type] = [
     *kernels.Stationary.__subclasses__(),
     *(kernels.Sum, kernels.Product),
     *(rates.InverseSqrt, rates.Power, rates.Constant),
-    *(memory.KeepAll, memory.KeepLast),
+    *(memory.KeepAll, memory.KeepLast, memory.Lattice, memory.Dictionary, memory.Auto),
 ]
 _KINDS = {part.__name__: part for part in _PARTS}
 
 
 def describe(value: Any) -> Any:
     """A value as JSON: parts by kind and fields, functions by name only."""
-    if isinstance(value, Custom | Schedule):
+    if isinstance(value, Custom | Radial | Schedule):
         function = value.function
         return {"function": getattr(function, "__qualname__", type(function).__name__)}
     if isinstance(value, Settings):

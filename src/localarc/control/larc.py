@@ -8,14 +8,12 @@ from collections.abc import Callable, Hashable
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from localarc import checks
 from localarc.checks import FloatArray
 from localarc.control import state
 from localarc.control.calibrator import (
     Calibrator,
-    LossCurves,
     Progress,
     ThresholdFunction,
 )
@@ -26,10 +24,14 @@ from localarc.control.guarantees.norms import NormSums
 from localarc.control.guarantees.theorems import score_range, theorem_c
 from localarc.control.kernels import Kernel, as_kernel
 from localarc.control.kernels.custom import Function
-from localarc.control.memory import Arrays, Expansion, Memory
+from localarc.control.memory import Arrays, Expansion, LossCurves, Memory, Played, Rounds
+from localarc.control.memory.constant import MANY_TERMS, note_growth
+from localarc.control.memory.steps import play_constant, step
 from localarc.control.rates import Rate, as_rate
 from localarc.control.settings import Settings, checked_settings
 from localarc.control.trace import Trace
+
+_ROUNDS_AT_ONCE = 8192  # between two reports of progress
 
 
 class LARC(Calibrator):
@@ -88,56 +90,49 @@ class LARC(Calibrator):
         self._local: Expansion | None = None  # made when the first input tells its dimension
         self._dimension: int | None = None
         self._square = 0.0  # of the norm of f, kept only with a radius
+        self._clip = math.inf if settings.clip is None else settings.clip
+        self._radius = math.inf if settings.radius is None else settings.radius
         self._norms: NormSums | None = None
 
     # ---- the algorithm -----------------------------------------------------------------------
 
-    def threshold(self, x: ArrayLike) -> Any:
+    def threshold(self, x: Any) -> Any:
         """g_t(x) for one input, or n thresholds for an (n, d) array; changes nothing."""
-        return self._function(self._local)(x)
+        local = self._local
+        if local is None or np.ndim(x) > 1:
+            return self._function(local)(x)
+        here = local.evaluate_one(checks.point(x, self._dimension))
+        if abs(here) > self._clip:
+            here = math.copysign(self._clip, here)
+        return self._trace.constant + here
 
-    def update(self, x: ArrayLike, loss: float) -> Self:
+    def update(self, x: Any, loss: float) -> Self:
         """One step of eqs. (constant_component) and (kernel_update)."""
-        settings, trace = self.settings, self._trace
-        loss = checks.loss(loss, settings.loss_bound)  # everything that can raise comes first
-        rate = settings.rate(trace.rounds + 1)
-        push = rate * (loss - settings.alpha)  # positive after a costly round
-        if settings.kernel is not None:
+        trace = self._trace
+        loss = checks.loss(loss, self.settings.loss_bound)  # all that can raise comes first
+        rate = self.settings.rate(trace.rounds + 1)
+        push = rate * (loss - self.alpha)  # positive after a costly round
+        if self.settings.kernel is not None:
             self._move(checks.point(x, self._dimension), rate, push)
         trace.step(rate, loss, push)
+        if trace.rounds == MANY_TERMS:
+            self._note_growth()
         return self
 
     def _move(self, point: FloatArray, rate: float, push: float) -> None:
-        """f <- (1 - lambda eta) f + push k(x, .), then back into the ball if there is one."""
         local = self._local or self._expansion(point)
         decay = 1.0 - rate * self.settings.regularization
-        project = self._projection(local, point, decay, push)
-        local.accumulate()
-        local.shrink(decay)
-        local.add(point, push)
-        if project < 1.0:
-            local.shrink(project)
+        if self._radius == math.inf:
+            local.learn(point, decay, push)
+        else:
+            kernel: Any = self.settings.kernel
+            self._square = step(local, kernel, point, decay, push, self._radius, self._square)
         self._local, self._dimension = local, len(point)
 
     def _expansion(self, point: FloatArray) -> Expansion:
-        kernel = self.settings.kernel
-        assert kernel is not None
+        kernel: Any = self.settings.kernel
         kernel.matrix(point[None], point[None])  # raises where kernel and input do not fit
         return self.settings.memory.expansion(kernel, len(point))
-
-    def _projection(self, local: Expansion, point: FloatArray, decay: float, push: float) -> float:
-        """The factor that brings the next f back into the ball of `radius`.
-
-        |f_(t+1)|^2 = decay^2 |f_t|^2 + 2 decay push f_t(x) + push^2 k(x, x).
-        """
-        radius, kernel = self.settings.radius, self.settings.kernel
-        if radius is None or kernel is None:
-            return 1.0
-        here = float(local.evaluate(point[None])[0])
-        peak = float(kernel.matrix(point[None], point[None])[0, 0])
-        square = decay**2 * self._square + 2.0 * decay * push * here + push**2 * peak
-        self._square = min(max(square, 0.0), radius**2)
-        return min(1.0, radius / math.sqrt(square)) if square > 0 else 1.0
 
     def follow(
         self,
@@ -150,20 +145,53 @@ class LARC(Calibrator):
         thresholds, losses = np.empty((2, len(points)))
         before = copy.copy(self._trace), copy.deepcopy(self._local), self._dimension, self._square
         try:
-            for t, x in enumerate(points):
-                thresholds[t] = self.threshold(x)
-                losses[t] = curves.loss_at(t, thresholds[t])
-                self.update(x, losses[t])
-                progress(1)
+            for start in range(0, len(points), _ROUNDS_AT_ONCE):
+                part = slice(start, start + _ROUNDS_AT_ONCE)
+                thresholds[part], losses[part] = self._play(points[part], curves.take(part))
+                progress(len(points[part]))
         except BaseException:
             self._trace, self._local, self._dimension, self._square = before
             raise
         return thresholds, losses
 
+    def _play(self, points: FloatArray, curves: LossCurves) -> tuple[FloatArray, FloatArray]:
+        rounds = self.rounds_ahead(points, curves)
+        played = play_constant(rounds) if self._local is None else self._local.replay(rounds)
+        return self.take_over(rounds, played)
+
+    def rounds_ahead(self, points: FloatArray, curves: LossCurves) -> Rounds:
+        """The rounds to play next, with the rates and limits that are theirs."""
+        settings, trace = self.settings, self._trace
+        if settings.kernel is not None and self._local is None:
+            self._local, self._dimension = self._expansion(points[0]), points.shape[1]
+        rates = settings.rate.values(trace.rounds + 1, trace.rounds + len(points) + 1)
+        decays = 1.0 - rates * settings.regularization
+        limits = trace.constant, self._clip, self._radius, self._square
+        return Rounds(points, curves, rates, decays, self.alpha, *limits)
+
+    def take_over(self, rounds: Rounds, played: Played) -> tuple[FloatArray, FloatArray]:
+        """Count rounds that were played with this calibrator's own expansion."""
+        few = self.rounds < MANY_TERMS
+        self._square = played.square
+        self._trace.extend(rounds.rates, played.losses, self.alpha)
+        if few and self.rounds >= MANY_TERMS:
+            self._note_growth()
+        return played.thresholds, played.losses
+
+    def _note_growth(self) -> None:
+        if self.settings.kernel is not None and self._dimension is not None:
+            memory, kernel = self.settings.memory, self.settings.kernel
+            note_growth(self.rounds, memory, kernel, self._dimension)
+
     def reset(self) -> Self:
         """Forget everything learnt."""
         self._start(self.settings)
         return self
+
+    @property
+    def local(self) -> Expansion | None:
+        """The local part, None without a kernel or before the first round."""
+        return self._local
 
     # ---- what was learnt ---------------------------------------------------------------------
 
@@ -184,8 +212,20 @@ class LARC(Calibrator):
 
     @property
     def memory(self) -> Memory:
-        """The memory strategy in use."""
-        return self.settings.memory
+        """The memory strategy in use; "auto" chooses when the first input is seen."""
+        kernel, dimension = self.settings.kernel, self._dimension
+        memory = self.settings.memory
+        return memory if kernel is None or dimension is None else memory.chosen(kernel, dimension)
+
+    @property
+    def nbytes(self) -> int:
+        """The size of what the local part remembers."""
+        return 0 if self._local is None else self._local.nbytes
+
+    @property
+    def max_error_estimate(self) -> float:
+        """The largest error of a threshold that a `Dictionary` measured; 0 for other memories."""
+        return float(getattr(self._local, "max_error_estimate", 0.0))
 
     @property
     def current(self) -> ThresholdFunction:
@@ -198,6 +238,11 @@ class LARC(Calibrator):
 
         With a clip, the averaged local part is clipped: the clipped parts have no short average.
         """
+        if not self.settings.memory.averages:
+            raise RuntimeError(
+                f"the time-averaged threshold needs every round that was ever kept, and "
+                f"{self.settings.memory!r} forgets. Use archive=True, or read `current` instead."
+            )
         if not self.rounds:
             return self.current
         local = copy.deepcopy(self._local)
@@ -310,7 +355,8 @@ class LARC(Calibrator):
             self._local = empty.restore(arrays)
 
     def __repr__(self) -> str:
-        return f"{type(self).__name__}({self.settings.describe()}, rounds={self.rounds})"
+        shown = self.settings.describe(self.memory)
+        return f"{type(self).__name__}({shown}, rounds={self.rounds})"
 
 
 class ARC(LARC):

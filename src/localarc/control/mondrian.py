@@ -7,14 +7,14 @@ from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from localarc.checks import FloatArray, IntArray
 from localarc.control import state
-from localarc.control.calibrator import Calibrator, LossCurves, Progress
+from localarc.control.calibrator import Calibrator, Progress
 from localarc.control.guarantees import Certificate, Evidence
 from localarc.control.guarantees.certificate import combine
 from localarc.control.larc import ARC, LARC
+from localarc.control.memory import LossCurves
 
 Group = Hashable
 
@@ -73,7 +73,7 @@ class Mondrian(Calibrator):
             raise ValueError(f"a group must be hashable and equal to itself, got {found!r}.")
         return found
 
-    def threshold(self, x: ArrayLike, group: Any = None) -> Any:
+    def threshold(self, x: Any, group: Any = None) -> Any:
         """The threshold for one input, or n for an (n, d) array (with n groups, if passed)."""
         if np.ndim(x) <= 1:
             return self._of(self.group(x, group)).threshold(x)
@@ -82,7 +82,7 @@ class Mondrian(Calibrator):
     def _of(self, group: Group) -> Calibrator:
         return self.calibrators.get(group, self._fresh)
 
-    def update(self, x: ArrayLike, loss: float, group: Any = None) -> Self:
+    def update(self, x: Any, loss: float, group: Any = None) -> Self:
         """Learn the loss of one round in its group."""
         key = self.group(x, group)
         calibrator = self.calibrators.get(key) or self._made()
@@ -213,7 +213,7 @@ class GroupedThreshold:
     unseen: Callable[[Any], Any]
     live: bool = False
 
-    def __call__(self, x: ArrayLike, groups: Any = None) -> Any:
+    def __call__(self, x: Any, groups: Any = None) -> Any:
         """The threshold for one input and its group, or n thresholds for n of them."""
         if np.ndim(x) <= 1:
             return self._part(self.owner.group(x, groups))(x)

@@ -9,7 +9,7 @@ from typing import Any
 from localarc import checks
 from localarc.control.kernels import Kernel, as_kernel
 from localarc.control.kernels.custom import Function
-from localarc.control.memory import KeepAll, Memory
+from localarc.control.memory import Memory, as_memory
 from localarc.control.rates import Rate, as_rate
 
 
@@ -28,12 +28,12 @@ class Settings:
     clip: float | None
     radius: float | None
 
-    def describe(self) -> str:
-        """The settings that say what is run, as keyword arguments."""
+    def describe(self, memory: Memory) -> str:
+        """The settings that say what is run, with the memory in use, as keyword arguments."""
         parts = {"alpha": self.alpha, "rate": self.rate}
         if self.kernel is not None:
             parts["kernel"] = self.kernel
-            parts |= {"regularization": self.regularization, "memory": self.memory}
+            parts |= {"regularization": self.regularization, "memory": memory}
         limits = {"clip": self.clip, "radius": self.radius, "score_range": self.score_range}
         parts |= {name: value for name, value in limits.items() if value is not None}
         return ", ".join(f"{name}={value!r}" for name, value in parts.items())
@@ -65,10 +65,15 @@ def checked_settings(
         initial_threshold=checks.finite(
             "initial_threshold", initial_threshold, "It is c_1, 0 in the paper."
         ),
-        memory=_memory(memory),
+        memory=as_memory(memory),
         clip=_limit("clip", clip, "It bounds the local part of a threshold."),
         radius=_limit("radius", radius, "It bounds the norm of the local part."),
     )
+    if settings.radius is not None and not settings.memory.exact:
+        raise ValueError(
+            f"radius must be None with {settings.memory!r}, got {settings.radius}: the norm of the "
+            "local part is not known unless every term is kept. Use clip instead."
+        )
     first = settings.rate(1) * settings.regularization
     if first >= 1:
         raise ValueError(
@@ -99,18 +104,6 @@ def _range(score_range: Any) -> tuple[float, float] | None:
     if low > high:
         raise ValueError(f"score_range must be ascending, got {score_range!r}. {hint}")
     return low, high
-
-
-def _memory(memory: Any) -> Memory:
-    if isinstance(memory, str) and memory == "auto":
-        return KeepAll()
-    if not hasattr(memory, "expansion"):
-        raise ValueError(
-            f'memory must be "auto" or a memory strategy, got {memory!r}. '
-            "For example KeepAll() or KeepLast(1000)."
-        )
-    chosen: Memory = memory
-    return chosen
 
 
 def _limit(name: str, value: Any, hint: str) -> float | None:

@@ -35,7 +35,7 @@ class StateError(ValueError):
 
 def encode(kind: str, content: Mapping[str, Any], arrays: Arrays) -> bytes:
     """Bytes that `decode` turns back into the same kind, content and arrays."""
-    stored = {name: np.ascontiguousarray(arrays[name]) for name in sorted(arrays)}
+    stored = {name: np.asarray(arrays[name], order="C") for name in sorted(arrays)}
     layout = {name: [array.dtype.str[1:], list(array.shape)] for name, array in stored.items()}
     header = {"version": VERSION, "kind": kind, "content": content, "arrays": layout}
     text = json.dumps(header, sort_keys=True, allow_nan=False).encode()

@@ -81,6 +81,8 @@ class Curves:
 
     def take(self, rounds: Any) -> Curves:
         """The curves of some rounds only, by index, slice or mask."""
+        if isinstance(rounds, slice) and rounds.step in (None, 1):
+            return self._run(*rounds.indices(len(self))[:2])
         chosen = np.arange(len(self))[rounds]
         lengths = np.diff(self.offsets)[chosen]
         offsets = np.concatenate(([0], np.cumsum(lengths)))
@@ -94,6 +96,24 @@ class Curves:
             None if self.widths is None else self.widths[chosen],
             self.grid_error,
         )
+
+    def _run(self, start: int, stop: int) -> Curves:
+        """Rounds that follow each other: views, which need not be checked a second time."""
+        stop = max(start, stop)
+        offsets = self.offsets[start : stop + 1]
+        entries = slice(offsets[0], offsets[-1])
+        part = object.__new__(Curves)
+        for name, value in {
+            "breakpoints": self.breakpoints[entries],
+            "losses": self.losses[entries],
+            "sizes": None if self.sizes is None else self.sizes[entries],
+            "offsets": offsets - offsets[0],
+            "bound": self.bound,
+            "widths": None if self.widths is None else self.widths[start:stop],
+            "grid_error": self.grid_error,
+        }.items():
+            object.__setattr__(part, name, value)
+        return part
 
     @property
     def score_range(self) -> tuple[float, float]:
@@ -171,6 +191,6 @@ def _refuse(curves: Curves, wrong: Any, what: str) -> None:
     entry = int(np.argmax(wrong))
     t = int(np.searchsorted(curves.offsets, entry, side="right")) - 1
     raise ValueError(
-        f"the curve of round {t} {what}: breakpoint {curves.breakpoints[entry]}, loss "
-        f"{curves.losses[entry]}. Losses lie in [0, bound] and fall as the set grows."
+        f"the curve of round {t} (index, from 0) {what}: breakpoint {curves.breakpoints[entry]}, "
+        f"loss {curves.losses[entry]}. Losses lie in [0, bound] and fall as the set grows."
     )

@@ -39,6 +39,7 @@ class NormSums:
     def _chunk(self, stop: int) -> None:
         settings = self._settings
         kappa = 0.0 if settings.kernel is None else settings.kernel.scale or 0.0
+        kappa *= 1.0 + settings.memory.excess
         worst = max(settings.alpha, settings.loss_bound - settings.alpha)
         eta = settings.rate.values(self.rounds + 1, stop + 1)
         kick = worst**2 * eta**2 * (1.0 + kappa * (1.0 + settings.regularization * eta))

@@ -11,7 +11,6 @@ import math
 from localarc import checks
 from localarc.control.guarantees.bound import Bound, Evidence
 from localarc.control.guarantees.norms import NormSums
-from localarc.control.memory import KeepAll
 from localarc.control.rates import InverseSqrt
 from localarc.control.settings import Settings
 from localarc.control.trace import Trace
@@ -145,15 +144,21 @@ def local_range(settings: Settings, rounds: int) -> tuple[float, float]:
     down, up = settings.alpha, settings.loss_bound - settings.alpha
     if not kernel.nonnegative:
         down = up = max(down, up)
-    kappa = math.inf if kernel.scale is None else kernel.scale
-    terms = min(rounds, settings.memory.window or rounds)
-    reach = settings.rate.sum_bound(terms)  # f is at most kappa * (B - alpha) * sum of its steps
-    if settings.regularization > 0:
-        reach = min(reach, 1.0 / settings.regularization)
+    kappa = math.inf if kernel.scale is None else kernel.scale * (1.0 + settings.memory.excess)
+    reach = _reach(settings, rounds)
     limit = math.inf if settings.clip is None else settings.clip
     if settings.radius is not None:
         limit = min(limit, settings.radius * math.sqrt(kappa))
     return min(kappa * down * reach, limit), min(kappa * up * reach, limit)
+
+
+def _reach(settings: Settings, rounds: int) -> float:
+    """f is at most kappa (B - alpha) times this: the sum of its steps, as far as they are kept."""
+    memory = settings.memory
+    if not memory.exact and memory.window is None:
+        return math.inf  # a projection may be larger than what it projects
+    reach = settings.rate.sum_bound(min(rounds, memory.window or rounds))
+    return min(reach, 1.0 / settings.regularization) if settings.regularization else reach
 
 
 def _started(trace: Trace) -> tuple[str, ...]:
@@ -177,8 +182,8 @@ def _exact(settings: Settings, outstanding: int) -> tuple[str, ...]:
     if settings.kernel is not None:
         if settings.kernel.scale is None:
             unmet.append("the kernel's scale is not known: use Custom(function, scale=...)")
-        if not isinstance(settings.memory, KeepAll):
-            unmet.append(f"{settings.memory!r} drops terms")
+        if not settings.memory.exact:
+            unmet.append(f"{settings.memory!r} does not keep every term")
         if settings.clip is not None:
             unmet.append("clip changes thresholds but not the local part")
     if outstanding:

@@ -1,6 +1,7 @@
 """Kernels: how far one mistake is felt."""
 
 from localarc.control.kernels.custom import Custom, as_kernel
+from localarc.control.kernels.radial import Radial
 from localarc.control.kernels.role import Kernel, Product, Sum
 from localarc.control.kernels.stationary import (
     RBF,
@@ -22,6 +23,7 @@ __all__ = [
     "Matern32",
     "Matern52",
     "Product",
+    "Radial",
     "RationalQuadratic",
     "Stationary",
     "Sum",

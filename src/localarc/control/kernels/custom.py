@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from localarc import checks
 from localarc.checks import FloatArray
+from localarc.control.kernels.radial import Radial
 from localarc.control.kernels.role import Kernel
 
 Function = Callable[[FloatArray, FloatArray], FloatArray]
@@ -71,5 +73,13 @@ class Custom(Kernel):
 
 
 def as_kernel(kernel: Kernel | Function | None) -> Kernel | None:
-    """A kernel as it is, a function wrapped, None for no localization."""
-    return kernel if kernel is None or isinstance(kernel, Kernel) else Custom(kernel)
+    """A kernel as it is, a function wrapped, None for no localization.
+
+    A function that numba compiled is one of the squared distance, any other one of (X, z).
+    """
+    if kernel is None or isinstance(kernel, Kernel):
+        return kernel
+    if hasattr(kernel, "py_func"):
+        compiled: Any = kernel
+        return Radial(compiled)
+    return Custom(kernel)

@@ -60,7 +60,7 @@ class Stationary(Kernel):
             )
         return np.asarray(points / np.sqrt(self.length_scale))
 
-    def lipschitz(self, dimension: int = 1) -> float:
+    def lipschitz(self, dimension: int = 1) -> float | None:
         """Lipschitz constant rho of the kernel as a function of the distance."""
         shortest = min(np.atleast_1d(self.length_scale))
         return self.scale * self.steepness(dimension) / math.sqrt(shortest)

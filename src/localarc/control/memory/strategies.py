@@ -3,29 +3,65 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Self
 
 from localarc import checks
-from localarc.control.kernels import Kernel
+from localarc.control.kernels import Kernel, Stationary
+from localarc.control.memory.compiled import Compiled, profile, say_slow
 from localarc.control.memory.role import Expansion
 from localarc.control.memory.terms import Terms
 
 
 @dataclass(frozen=True)
-class KeepAll:
-    """Every round, exactly as in the paper: memory and time per round grow with t."""
+class _Terms:
+    """Strategies that keep the terms of the expansion as they are."""
 
     @property
     def window(self) -> int | None:
         """All terms count."""
         return None
 
+    @property
+    def averages(self) -> bool:
+        """Whether terms that left the window are kept for the average."""
+        return True
+
+    @property
+    def exact(self) -> bool:
+        """Whether f follows eq. (kernel_update)."""
+        return self.window is None
+
+    @property
+    def excess(self) -> float:
+        """The kernel in use is ours."""
+        return 0.0
+
+    def chosen(self, kernel: Kernel, dimension: int) -> Self:
+        """This very strategy."""
+        return self
+
     def expansion(self, kernel: Kernel, dimension: int) -> Expansion:
-        """An empty expansion, f = 0."""
-        return Terms(kernel, dimension, window=None, archive=True)
+        """An empty expansion, f = 0, in the engine if it knows the kernel's formula."""
+        formula = profile(kernel, dimension)
+        if formula is None or not isinstance(kernel, Stationary):
+            say_slow()
+            return Terms(kernel, dimension, self.window, self.averages)
+
+        def make() -> ExactExpansion:
+            return ExactExpansion(formula, dimension, kernel.scale, self.window, self.averages)
+
+        from localarc.engine import ExactExpansion
+
+        return Compiled(kernel, dimension, make)
 
 
 @dataclass(frozen=True)
-class KeepLast:
+class KeepAll(_Terms):
+    """Every round, exactly as in the paper: memory and time per round grow with t."""
+
+
+@dataclass(frozen=True)
+class KeepLast(_Terms):
     """The latest m rounds, the paper's eq. (threshold_truncated).
 
     With a decaying rate, what m rounds can hold fades as t grows, and L-ARC turns into ARC: see the
@@ -46,6 +82,7 @@ class KeepLast:
         """The latest m terms count."""
         return self.m
 
-    def expansion(self, kernel: Kernel, dimension: int) -> Expansion:
-        """An empty expansion, f = 0."""
-        return Terms(kernel, dimension, window=self.m, archive=self.archive)
+    @property
+    def averages(self) -> bool:
+        """Whether terms that left the window are kept for the average."""
+        return self.archive

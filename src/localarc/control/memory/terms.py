@@ -8,7 +8,8 @@ import numpy as np
 
 from localarc.checks import FloatArray
 from localarc.control.kernels import Kernel
-from localarc.control.memory.role import Arrays
+from localarc.control.memory.role import Arrays, Played, Rounds
+from localarc.control.memory.steps import play
 
 _SMALLEST_FADE = 1e-3
 _PAIRS_AT_ONCE = 4_000_000
@@ -39,15 +40,24 @@ class Terms:
         active = slice(self._first, self._stop)
         return self._fade * self._sum(points, self._centres[active], self._weights[active])
 
+    def evaluate_one(self, point: FloatArray) -> float:
+        """f at one point, (d,)."""
+        return float(self.evaluate(point[None])[0])
+
     def average(self, points: FloatArray) -> FloatArray:
         """The mean of all f that were accumulated, at each of (n, d) points."""
-        if self._window is not None and not self._archive:
-            raise RuntimeError(
-                "the time-averaged threshold needs the terms that left the window, and archive "
-                "is False. Use KeepLast(m, archive=True), or read `current` instead of `average`."
-            )
         kept = slice(0, self._stop)
         return self._sum(points, self._centres[kept], self._past(kept) / max(self._accumulated, 1))
+
+    def learn(self, point: FloatArray, decay: float, weight: float) -> None:
+        """One round: accumulate, shrink by decay, add."""
+        self.accumulate()
+        self.shrink(decay)
+        self.add(point, weight)
+
+    def replay(self, rounds: Rounds) -> Played:
+        """Play rounds one by one: only Python can evaluate this kernel."""
+        return play(self, self._kernel, rounds)
 
     def accumulate(self) -> None:
         """Let the present f join the average."""

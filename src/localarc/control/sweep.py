@@ -1,0 +1,72 @@
+"""Sweeps: many calibrators over one stream, sharing the kernel between those that have the same."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Sequence
+from typing import Any
+
+from localarc.checks import FloatArray
+from localarc.control.kernels import Stationary
+from localarc.control.larc import LARC
+from localarc.control.memory import KeepAll, LossCurves, Played
+from localarc.control.memory.compiled import Compiled
+
+Result = tuple[FloatArray, FloatArray]
+
+
+def follow_many(
+    calibrators: Sequence[LARC], points: FloatArray, curves: LossCurves, single: bool = False
+) -> list[Result]:
+    """Thresholds and losses of each calibrator, as if each followed the stream alone.
+
+    New calibrators that keep all terms of one and the same kernel evaluate it together. `single`
+    evaluates it in float32.
+    """
+    found: dict[int, Result] = {}
+    for together in _alike(calibrators, points.shape[1]).values():
+        if len(together) > 1 or single:
+            results = _together(calibrators, together, points, curves, single)
+            found |= dict(zip(together, results, strict=True))
+    return [
+        found[i] if i in found else calibrator.follow(points, curves, None, lambda done: None)
+        for i, calibrator in enumerate(calibrators)
+    ]
+
+
+def _alike(calibrators: Sequence[LARC], dimension: int) -> dict[Any, list[int]]:
+    """The calibrators that can share a kernel, by kernel."""
+    groups: dict[Any, list[int]] = {}
+    for i, calibrator in enumerate(calibrators):
+        kernel = calibrator.settings.kernel
+        if isinstance(kernel, Stationary) and calibrator.rounds == 0:
+            memory = calibrator.settings.memory.chosen(kernel, dimension)
+            if isinstance(memory, KeepAll):
+                groups.setdefault(dataclasses.replace(kernel, scale=1.0), []).append(i)
+    return groups
+
+
+def _together(
+    calibrators: Sequence[LARC],
+    chosen: Sequence[int],
+    points: FloatArray,
+    curves: LossCurves,
+    single: bool,
+) -> list[Result]:
+    from localarc import engine
+
+    mine = [calibrators[i] for i in chosen]
+    rounds = [each.rounds_ahead(points, curves) for each in mine]
+    locals_ = [each.local for each in mine]
+    expansions = [local for local in locals_ if isinstance(local, Compiled)]
+    streams = [local.stream(r) for local, r in zip(expansions, rounds, strict=True)]
+    try:
+        all_played = engine.replay_many([each.inner for each in expansions], streams, single)
+    except BaseException:
+        for each in mine:
+            each.reset()
+        raise
+    return [
+        each.take_over(r, Played(played.thresholds, played.losses, played.norm))
+        for each, r, played in zip(mine, rounds, all_played, strict=True)
+    ]
