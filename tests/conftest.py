@@ -1,0 +1,18 @@
+"""Shared by all tests: data that may be absent."""
+
+import os
+
+import pytest
+
+from localarc import data
+
+
+@pytest.fixture(scope="session")
+def elec2() -> str:
+    """Skip, with the way out, where Elec2 is not here; fail where it must be."""
+    if data.find("elec2") is None:
+        reason = "Elec2 is not here: set LOCALARC_DATA or run localarc data get elec2"
+        if os.environ.get("LOCALARC_REQUIRE_DATA"):
+            pytest.fail(reason)
+        pytest.skip(reason)
+    return "elec2"
