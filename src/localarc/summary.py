@@ -89,7 +89,7 @@ def summary(stream: Stream, assessments: Sequence[Assessment]) -> dict[str, Any]
         "rounds": len(stream),
         "features": features,
         "target": assessments[0].run.record.alpha,
-        "methods": [_plain(_method(each, features)) for each in assessments],
+        "methods": [jsonable(_method(each, features)) for each in assessments],
     }
 
 
@@ -136,10 +136,10 @@ def version() -> str:
         return "unknown"
 
 
-def _plain(value: Any) -> Any:
+def jsonable(value: Any) -> Any:
     """The value with None for every number that JSON does not know."""
     if isinstance(value, dict):
-        return {key: _plain(each) for key, each in value.items()}
+        return {key: jsonable(each) for key, each in value.items()}
     if isinstance(value, list | tuple):
-        return [_plain(each) for each in value]
+        return [jsonable(each) for each in value]
     return None if isinstance(value, float) and not math.isfinite(value) else value

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -30,27 +30,37 @@ def group_bars(
     groups = list(dict.fromkeys(group for by_group in rows.values() for group in by_group))
     groups.sort(key=lambda g: max(by[g].risk for by in rows.values() if g in by))
     shown = groups[-MOST:]
-    width = 0.8 / len(rows)
-    for i, (name, by_group) in enumerate(rows.items()):
-        pairs = [value(by_group[g]) if g in by_group else (np.nan, np.nan) for g in shown]
-        heights, errors = np.array(pairs).T
+    pairs = {
+        name: [value(by_group[g]) if g in by_group else (np.nan, np.nan) for g in shown]
+        for name, by_group in rows.items()
+    }
+    clusters(axes, shown, pairs)
+    return len(groups) - len(shown)
+
+
+def clusters(
+    axes: Axes, groups: Sequence[str], pairs: Mapping[str, Sequence[tuple[float, float]]]
+) -> None:
+    """One cluster a group, one bar a method, from (height, error) pairs in the order of groups."""
+    width = 0.8 / len(pairs)
+    for i, (name, values) in enumerate(pairs.items()):
+        heights, errors = np.array(values).T
         axes.bar(
-            np.arange(len(shown)) + (i - (len(rows) - 1) / 2) * width,
+            np.arange(len(groups)) + (i - (len(pairs) - 1) / 2) * width,
             heights,
             width * 0.92,
             yerr=np.nan_to_num(errors),
-            color=colours(rows)[name],
+            color=colours(pairs)[name],
             ecolor=INK,
-            error_kw={"elinewidth": 1.0, "capsize": 2.5},
+            error_kw={"elinewidth": 1.0, "capsize": min(2.5, 12 * width)},
             label=plain(name),
         )
-    labels = [plain(group, 16) for group in shown]
-    axes.set_xticks(np.arange(len(shown)), labels)
+    labels = [plain(group, 16) for group in groups]
+    axes.set_xticks(np.arange(len(groups)), labels)
     if sum(map(len, labels)) > 36:
         axes.tick_params(axis="x", labelrotation=35)
         for label in axes.get_xticklabels():
             label.set(ha="right", rotation_mode="anchor")
-    return len(groups) - len(shown)
 
 
 def _rows(record: Record) -> dict[str, GroupRisk]:

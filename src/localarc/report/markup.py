@@ -4,14 +4,28 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from html import escape
+from importlib import resources
 from typing import TYPE_CHECKING
 
 from localarc.figures.svg import svg
+from localarc.summary import version
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 _SIZE = 5.4, 3.7  # inches; small enough that labels stay readable on a phone
+
+
+def document(title: str, parts: Sequence[str]) -> str:
+    """A whole page from its parts; nothing in it is fetched from anywhere."""
+    style = resources.files("localarc.report").joinpath("page.css").read_text(encoding="utf-8")
+    return (
+        '<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8">'
+        '<meta name="viewport" content="width=device-width, initial-scale=1">'
+        f"<title>{escape(title)}</title>\n<style>{style}</style></head>"
+        f"<body>\n{chr(10).join(parts)}\n<footer>Made by localarc {escape(version())}.</footer>"
+        "</body></html>\n"
+    )
 
 
 def heading(text: str, level: int = 2) -> str:

@@ -5,16 +5,15 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from html import escape
-from importlib import resources
 
 from localarc.control import state
 from localarc.control.kernels import Kernel
 from localarc.control.larc import LARC
 from localarc.report import sections
-from localarc.report.markup import heading, paragraph, table
+from localarc.report.markup import document, heading, paragraph, table
 from localarc.report.promise import promise
 from localarc.streams import Stream
-from localarc.summary import Assessment, Run, assess, feature_names, version
+from localarc.summary import Assessment, Run, assess, feature_names
 from localarc.wording import number, place_words, plus_minus, promised
 
 
@@ -45,14 +44,7 @@ def render(stream: Stream, assessments: Sequence[Assessment]) -> str:
         heading("Thresholds") + sections.thresholds(stream, assessments),
         heading("Worst neighbourhoods") + sections.neighbourhoods(stream, assessments),
     ]
-    style = resources.files("localarc.report").joinpath("page.css").read_text(encoding="utf-8")
-    return (
-        '<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8">'
-        '<meta name="viewport" content="width=device-width, initial-scale=1">'
-        f"<title>{escape(stream.name)}: online risk control</title>\n<style>{style}</style></head>"
-        f"<body>\n{chr(10).join(parts)}\n<footer>Made by localarc {escape(version())}.</footer>"
-        "</body></html>\n"
-    )
+    return document(f"{stream.name}: online risk control", parts)
 
 
 def _head(stream: Stream, first: Assessment) -> str:

@@ -1,0 +1,114 @@
+"""The tables of the electricity report, and what they say in words."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import partial
+
+from localarc.experiments.experiment import Row
+from localarc.streams.electricity import DAYS
+
+Table = tuple[list[str], list[list[str]]]
+
+
+def pick(rows: Sequence[Row], **wanted: str) -> Row:
+    """The one row with these values."""
+    return next(row for row in rows if all(row[key] == value for key, value in wanted.items()))
+
+
+def names(rows: Sequence[Row]) -> list[str]:
+    """The methods, in order."""
+    return list(dict.fromkeys(row["method"] for row in rows))
+
+
+def overview(split: str, rows: Sequence[Row]) -> Table:
+    """Risk online and held out, by kind of day, and the width that it took."""
+    head = ["method", "online", "weekday", "weekend"]
+    head += ["averaged, held out", "weekday", "weekend", "last, held out", "weekday", "weekend"]
+    head += ["width online"]
+    body = []
+    for method in names(rows):
+        cells = [method]
+        for evaluation in ("online", "average", "last"):
+            for group in ("all", "weekday", "weekend"):
+                wanted = {"split": split, "method": method, "group": group}
+                cells.append(f"{pick(rows, evaluation=evaluation, **wanted)['risk']:.3f}")
+        online = pick(rows, split=split, method=method, evaluation="online", group="all")
+        body.append([*cells, f"{online['width']:.3f}"])
+    return head, body
+
+
+def by_day(rows: Sequence[Row]) -> Table:
+    """Online risk on each day of the week, with the difference to ARC."""
+    body = []
+    for method in names(rows):
+        cells = [method]
+        for day in DAYS:
+            row = pick(rows, split="alternating", method=method, evaluation="online", group=day)
+            cells.append(_with_difference(row))
+        body.append(cells)
+    return ["method", *DAYS], body
+
+
+def differences(rows: Sequence[Row]) -> Table:
+    """How far each method is from ARC, with 95 % intervals."""
+    wanted = [("online", "weekday"), ("online", "weekend"), ("average", "all")]
+    wanted += [("average", "weekday"), ("average", "weekend")]
+    body = [
+        [method, *(_interval(pick(rows, split="alternating", method=method, evaluation=e, group=g))
+                   for e, g in wanted)]
+        for method in names(rows) if method != "ARC"
+    ]  # fmt: skip
+    return ["method", *(f"{e}, {g}" for e, g in wanted)], body
+
+
+def _with_difference(row: Row) -> str:
+    if row["difference_to_arc"] is None:
+        return f"{row['risk']:.3f}"
+    return f"{row['risk']:.3f} ({row['difference_to_arc']:+.3f})"
+
+
+def _interval(row: Row) -> str:
+    if row["difference_to_arc"] is None:
+        return "-"
+    low, high = row["difference_low"], row["difference_high"]
+    return f"{row['difference_to_arc']:+.3f} [{low:+.3f}, {high:+.3f}]"
+
+
+TABLES: dict[str, Callable[[Sequence[Row]], Table]] = {
+    "Even rows calibrate, odd rows evaluate, as in the paper": partial(overview, "alternating"),
+    "The first 75 % calibrate, the last 25 % evaluate": partial(overview, "forward"),
+    "Difference to ARC, with 95 % intervals from redrawn weeks": differences,
+    "Online miscoverage by day of the week (difference to ARC)": by_day,
+}
+
+
+def findings(rows: Sequence[Row]) -> list[str]:
+    """What the rows say, also where it is not what one would wish."""
+    sentences = []
+    for method in names(rows):
+        online = {g: _online(rows, method, g) for g in ("all", "weekday", "weekend")}
+        sentences.append(
+            f"{method}: long-run miscoverage {online['all']['risk']:.4f}, weekdays "
+            f"{online['weekday']['risk']:.3f}, weekends {_with_interval(online['weekend'])}."
+        )
+    for method in names(rows):
+        worse = [day for day in DAYS if _surely_worse(_online(rows, method, day))]
+        if worse:
+            days = ", ".join(f"{d} {_with_interval(_online(rows, method, d))}" for d in worse)
+            sentences.append(f"{method} is worse than ARC on {days}.")
+    return sentences
+
+
+def _online(rows: Sequence[Row], method: str, group: str) -> Row:
+    return pick(rows, split="alternating", method=method, evaluation="online", group=group)
+
+
+def _with_interval(row: Row) -> str:
+    text = f"{row['risk']:.3f}"
+    return text if row["difference_to_arc"] is None else f"{text} (to ARC {_interval(row)})"
+
+
+def _surely_worse(row: Row) -> bool:
+    """The whole interval is above zero, and the risk itself above the target of 0.1."""
+    return row["difference_low"] is not None and row["difference_low"] > 0 and row["risk"] > 0.1

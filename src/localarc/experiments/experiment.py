@@ -1,0 +1,96 @@
+"""What an experiment is: a question, a stream, methods, trials, measurements and figures."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from numpy.typing import NDArray
+
+from localarc.control.calibrator import Calibrator
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+Row = dict[str, Any]
+"""One line of the results: text, numbers and None."""
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What was asked for; None where the experiment decides."""
+
+    quick: bool = False
+    seed: int = 0
+    trials: int | None = None
+    methods: tuple[str, ...] | None = None
+    length_scales: tuple[float, ...] | None = None
+    source: str | None = None
+
+
+@dataclass(frozen=True)
+class Task:
+    """One method in one trial: the unit that runs in parallel and is kept when it is done."""
+
+    method: str
+    trial: str
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What came of a task: rows for the table, arrays for figures and comparisons."""
+
+    task: Task
+    calibrator: str
+    rows: list[Row]
+    arrays: Mapping[str, NDArray[Any]]
+    certificate: Mapping[str, Any]
+    seconds: float = 0.0
+
+
+@dataclass(frozen=True)
+class Drawing:
+    """A figure of the report: what is drawn, and what the reader should see in it."""
+
+    name: str
+    caption: str
+    draw: Callable[[Axes, Results], Axes]
+
+
+@dataclass(frozen=True)
+class Experiment:
+    """A declaration. The functions are at module level, so that workers can import them."""
+
+    name: str
+    title: str
+    question: str
+    claim: str
+    differs: tuple[str, ...]
+    load: Callable[[Plan], Any]
+    digest: Callable[[Any], str]
+    methods: Callable[[Plan], Mapping[str, Callable[[], Calibrator]]]
+    trials: Callable[[Plan], Sequence[str]]
+    perform: Callable[[Any, Task, Callable[[], Calibrator], Plan], Outcome]
+    tabulate: Callable[[Any, Sequence[Outcome]], list[Row]]
+    findings: Callable[[Sequence[Row]], list[str]]
+    tables: Mapping[str, Callable[[Sequence[Row]], tuple[list[str], list[list[str]]]]]
+    drawings: tuple[Drawing, ...]
+
+
+@dataclass(frozen=True)
+class Results:
+    """What an experiment came to."""
+
+    experiment: Experiment
+    plan: Plan
+    data: Any
+    data_sha256: str
+    outcomes: tuple[Outcome, ...]
+    rows: tuple[Row, ...]
+    reused: int = field(default=0, compare=False)
+
+    def outcome(self, method: str, trial: str) -> Outcome | None:
+        """What came of one task, or None if it was not asked for."""
+        wanted = Task(method, trial)
+        return next((each for each in self.outcomes if each.task == wanted), None)
