@@ -71,8 +71,34 @@ def _table(first: str, *rest: str) -> Table:
     return table
 
 
+def print_rows(title: str, head: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
+    """Any table, with a title."""
+    console = Console(highlight=False)
+    if not console.is_terminal:
+        console.width = _WIDE
+    table = _table(*map(escape, head))
+    table.title, table.title_justify = escape(title), "left"
+    for row in rows:
+        table.add_row(*map(escape, row))
+    console.print(table)
+
+
 @contextlib.contextmanager
-def progress_bar(rounds: int, quiet: bool) -> Iterator[Callable[[int], None] | None]:
+def task_bar(quiet: bool) -> Iterator[Callable[[int, int], None] | None]:
+    """A bar on standard error that counts finished tasks, if somebody is looking."""
+    console = Console(stderr=True)
+    if quiet or not console.is_terminal:
+        yield None
+        return
+    from rich.progress import Progress
+
+    with Progress(console=console, transient=True) as bar:
+        task = bar.add_task("running", total=None)
+        yield lambda done, total: bar.update(task, completed=done, total=total)
+
+
+@contextlib.contextmanager
+def progress_bar(what: str, rounds: int, quiet: bool) -> Iterator[Callable[[int], None] | None]:
     """A bar on standard error while a long input is replayed, if somebody is looking."""
     console = Console(stderr=True)
     if quiet or rounds < _LONG or not console.is_terminal:
@@ -90,7 +116,7 @@ def progress_bar(rounds: int, quiet: bool) -> Iterator[Callable[[int], None] | N
             waiting = 0
 
     with Progress(console=console, transient=True) as bar:
-        task = bar.add_task("replaying", total=rounds)
+        task = bar.add_task(what, total=rounds)
         yield advance
 
 

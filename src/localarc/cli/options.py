@@ -13,7 +13,7 @@ import click
 import localarc
 from localarc.control.calibrator import Calibrator
 from localarc.control.kernels import Kernel
-from localarc.control.memory import KeepAll, KeepLast, Memory
+from localarc.control.memory import Dictionary, KeepAll, KeepLast, Lattice, Memory
 
 KERNELS: dict[str, Callable[..., Kernel]] = {
     "rbf": localarc.RBF,
@@ -45,7 +45,7 @@ def choice(
     regularization: float,
     loss_bound: float,
     score_range: tuple[float, float] | None,
-    memory: Memory,
+    memory: Memory | str,
     clip: float | None,
     group: str | None,
     **_: Any,
@@ -76,7 +76,8 @@ def _names(_: Any, option: click.Parameter, value: str) -> tuple[str, ...]:
     return tuple(next(csv.reader([value], skipinitialspace=True), []))
 
 
-def _numbers(_: Any, option: click.Parameter, value: str | None) -> tuple[float, ...] | None:
+def numbers(_: Any, option: click.Parameter, value: str | None) -> tuple[float, ...] | None:
+    """Numbers with commas between them."""
     if value is None:
         return None
     try:
@@ -86,17 +87,26 @@ def _numbers(_: Any, option: click.Parameter, value: str | None) -> tuple[float,
 
 
 def _length_scale(context: Any, option: click.Parameter, value: str) -> Any:
-    lengths = _numbers(context, option, value) or ()
+    lengths = numbers(context, option, value) or ()
     return lengths[0] if len(lengths) == 1 else lengths
 
 
-def _memory(_: Any, option: click.Parameter, value: str) -> Memory:
-    kind, _colon, count = value.partition(":")
-    if value == "all":
-        return KeepAll()
-    if kind == "last" and count.isdecimal() and int(count) > 0:
-        return KeepLast(int(count))
-    raise click.BadParameter(f"expected all, or last:1000 for the latest 1000, but got {value!r}.")
+def _memory(_: Any, option: click.Parameter, value: str) -> Memory | str:
+    kind, _colon, number = value.partition(":")
+    try:
+        if kind in ("auto", "all") and not number:
+            return KeepAll() if kind == "all" else "auto"
+        if kind == "last":
+            return KeepLast(int(number))
+        if kind in ("lattice", "dictionary"):
+            strategy = Lattice if kind == "lattice" else Dictionary
+            return strategy(float(number)) if number else strategy()
+    except ValueError as error:
+        raise click.BadParameter(f"{value!r}: {error}") from error
+    raise click.BadParameter(
+        "expected auto, all, last:1000 (the latest 1000 rounds), lattice:1e-8 or dictionary:1e-4, "
+        f"but got {value!r}."
+    )
 
 
 _OPTIONS = [
@@ -129,12 +139,16 @@ _OPTIONS = [
     click.option("--regularization", type=float, default=1e-4, help="Decay of the local part."),
     click.option("--loss-bound", type=float, default=1.0, help="Largest possible loss."),
     click.option(
-        "--memory", default="all", callback=_memory, metavar="all|last:M", help="Rounds to keep."
+        "--memory",
+        default="auto",
+        callback=_memory,
+        metavar="KIND",
+        help="What to remember: auto, all, last:M, lattice:TOLERANCE or dictionary:TOLERANCE.",
     ),
     click.option("--clip", type=float, help="Largest size of the local part of a threshold."),
     click.option(
         "--score-range",
-        callback=_numbers,
+        callback=numbers,
         metavar="LO,HI",
         help="Range of all possible scores, for bounds that hold in advance.",
     ),

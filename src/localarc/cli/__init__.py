@@ -1,0 +1,24 @@
+"""The command `localarc`: options in, library calls, and what they made out."""
+
+from __future__ import annotations
+
+import click
+
+from localarc.cli.data import data
+from localarc.cli.demo import demo
+from localarc.cli.group import OneSentence
+from localarc.cli.replay import replay_command
+from localarc.cli.reproduce import reproduce
+from localarc.summary import version
+
+_CONTEXT = {"help_option_names": ["-h", "--help"], "show_default": True}
+
+
+@click.group(cls=OneSentence, context_settings=_CONTEXT)
+@click.version_option(version(), prog_name="localarc")
+def main() -> None:
+    """Promise how often a running model fails, overall and for every kind of input."""
+
+
+for _command in (replay_command, demo, reproduce, data):
+    main.add_command(_command)

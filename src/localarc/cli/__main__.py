@@ -1,0 +1,5 @@
+"""`python -m localarc.cli` is the command `localarc`."""
+
+from localarc.cli import main
+
+main()

@@ -1,0 +1,67 @@
+"""`localarc replay`: calibrate the rounds of a table, and report."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from localarc.cli import options
+from localarc.cli.group import refusing
+
+
+@click.command(name="replay", short_help="Calibrate the rounds of a table, and report.")
+@click.argument("file", type=click.Path(path_type=Path))
+@options.replay_options
+def replay_command(
+    file: Path, out: Path, table: str, quiet: bool, compare: bool, **given: Any
+) -> None:
+    """Replay FILE, a CSV or Parquet table with one round a row, in the order of time.
+
+    Writes record.csv (threshold, loss and set size of each round), summary.json and report.html
+    into the folder OUT. Scale features first if their units differ: the kernel measures distance
+    across all of them.
+
+    \b
+    Example:
+      localarc replay scores.csv --features hour,demand --score residual --group season \\
+        --alpha 0.1 --method larc --length-scale 0.5 --compare --out results
+    """
+    with refusing():
+        from localarc.results import check_table, staged, write_results
+        from localarc.streams.table import read_table
+
+        check_table(table)
+        choice = options.choice(compare, **given)
+        columns = {name: given[name] for name in ("features", "score", "loss", "group")}
+        with staged(out) as place:
+            stream = read_table(file, **columns, loss_bound=given["loss_bound"])
+            runs = replayed(stream, choice.calibrators, quiet)
+            assessments = write_results(place, stream, runs, choice.kernel, table)
+    tell(assessments, [out / f"record.{table}", out / "summary.json", out / "report.html"], quiet)
+
+
+def replayed(stream: Any, calibrators: dict[str, Any], quiet: bool) -> list[Any]:
+    """Every calibrator over the stream, with a progress bar where somebody is looking."""
+    from localarc import replay
+    from localarc.cli.console import progress_bar, warnings_as_notes
+    from localarc.summary import Run
+
+    total = len(stream) * len(calibrators)
+    with warnings_as_notes(), progress_bar("replaying", total, quiet) as progress:
+        return [
+            Run(name, each, replay(each, stream.X, stream.curves, stream.groups, progress))
+            for name, each in calibrators.items()
+        ]
+
+
+def tell(assessments: list[Any], paths: list[Path], quiet: bool) -> None:
+    """Print what came of it, and where it was written."""
+    if quiet:
+        return
+    from localarc.cli.console import print_tables
+
+    print_tables(assessments)
+    for path in paths:
+        click.echo(f"wrote {path}")

@@ -1,0 +1,78 @@
+"""`localarc reproduce`: run an experiment of the paper, and report."""
+
+from __future__ import annotations
+
+import shlex
+from pathlib import Path
+from typing import Any
+
+import click
+
+from localarc.cli.group import BadInput, refusing
+from localarc.cli.options import numbers
+
+
+def _names(_: Any, option: click.Parameter, value: str | None) -> tuple[str, ...] | None:
+    return None if value is None else tuple(part.strip() for part in value.split(","))
+
+
+@click.command(short_help="Run an experiment of the paper, and report.")
+@click.argument("name", required=False)
+@click.option("--list", "list_them", is_flag=True, help="Name the experiments and leave.")
+@click.option("--quick", is_flag=True, help="A small part of the data, to see that all works.")
+@click.option("--trials", type=click.IntRange(1), help="Number of trials.")
+@click.option("--seed", type=int, default=0, help="Seed of everything random.")
+@click.option("--jobs", type=int, default=-1, help="Processes; -1 uses every core.")
+@click.option("--methods", callback=_names, metavar="A,B", help="Only these methods.")
+@click.option(
+    "--length-scales",
+    callback=numbers,
+    metavar="L,L",
+    help="Length scales of L-ARC, as in the paper.",
+)
+@click.option("--data", "source", type=click.Path(), help="Read the data from this file.")
+@click.option("--out", type=click.Path(path_type=Path), help="Folder to write.  [default: NAME]")
+@click.option("--quiet", is_flag=True, help="Print nothing but notes and errors.")
+def reproduce(
+    name: str | None, list_them: bool, jobs: int, out: Path | None, quiet: bool, **asked: Any
+) -> None:
+    """Run the experiment NAME: results.json, results.csv, figures and report.html.
+
+    Finished tasks are kept in OUT/tasks, so a run that was stopped goes on where it was.
+    """
+    with refusing():
+        from localarc.experiments import EXPERIMENTS, Plan, output, run
+
+        if list_them:
+            for each in EXPERIMENTS.values():
+                click.echo(f"{each.name}: {each.title}")
+            return
+        if name not in EXPERIMENTS:
+            raise BadInput(f"NAME must be one of {', '.join(EXPERIMENTS)}, got {name!r}.")
+        from localarc.cli.console import print_rows, task_bar, warnings_as_notes
+
+        folder = out or Path(f"localarc-{name}")
+        plan = Plan(**asked)
+        with warnings_as_notes(), task_bar(quiet) as progress:
+            results = run(EXPERIMENTS[name], plan, folder, jobs, progress)
+            paths = output.write(results, folder, _command(name, plan))
+    if not quiet:
+        if results.reused:
+            click.echo(f"{results.reused} task(s) were finished before and not run again")
+        for title, table in results.experiment.tables.items():
+            print_rows(title, *table(results.rows))
+        for sentence in results.experiment.findings(results.rows):
+            click.echo(sentence)
+        for path in paths:
+            click.echo(f"wrote {path}")
+
+
+def _command(name: str, plan: Any) -> str:
+    """The command that gives these results again, wherever it is run."""
+    parts = ["localarc", "reproduce", name, "--seed", str(plan.seed)]
+    parts += ["--quick"] if plan.quick else []
+    parts += ["--trials", str(plan.trials)] if plan.trials else []
+    parts += ["--methods", ",".join(plan.methods)] if plan.methods else []
+    if plan.length_scales:
+        parts += ["--length-scales", ",".join(f"{scale:g}" for scale in plan.length_scales)]
+    return shlex.join(parts)
