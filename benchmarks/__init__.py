@@ -1,0 +1,1 @@
+"""Benchmarks: speed as ratios, measured side by side in one run."""

@@ -1,0 +1,36 @@
+"""The two figures of docs/performance.md."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from matplotlib.figure import Figure
+
+from localarc.figures.frame import frame, legend
+from localarc.figures.palette import colours
+
+
+def growth(path: Path, grown: list[tuple[str, int, float, int]]) -> None:
+    """Time per step against t."""
+    figure = Figure(figsize=(7.0, 4.2), layout="constrained")
+    axes = figure.subplots()
+    names = list(dict.fromkeys(name for name, *_ in grown))
+    for name in names:
+        mine = [(t, us) for other, t, us, _ in grown if other == name]
+        axes.loglog(*zip(*mine, strict=True), marker="o", color=colours(names)[name], label=name)
+    frame(axes, "Time per step as the stream grows", "t", "microseconds a step (replay)")
+    legend(axes)
+    figure.savefig(path, dpi=160)
+
+
+def costs(path: Path, measured: list[tuple[str, str, float, float]]) -> None:
+    """Largest deviation from the exact thresholds against time per step."""
+    figure = Figure(figsize=(9.0, 4.6), layout="constrained")
+    streams = list(dict.fromkeys(stream for stream, *_ in measured))
+    for axes, stream in zip(figure.subplots(1, len(streams)), streams, strict=True):
+        for other, memory, us, error in measured:
+            if other == stream:
+                axes.loglog(us, error, "o", label=memory)
+        frame(axes, stream, "microseconds a step (replay)", "largest threshold deviation")
+        axes.legend(fontsize=8, frameon=False)
+    figure.savefig(path, dpi=160)
