@@ -19,7 +19,7 @@ $(VENV)/.dev: $(VENV)/.default
 	touch $@
 
 demo: $(VENV)/.default
-	$(BIN)/localarc demo --out demo-output
+	$(BIN)/localarc reproduce electricity --out demo-output
 
 test: $(VENV)/.dev
 	$(BIN)/python -m pytest
@@ -45,8 +45,8 @@ bench: $(VENV)/.dev
 
 # The README's figure.
 figures: $(VENV)/.default
-	$(BIN)/localarc demo --out demo-output
-	cp demo-output/easy-hard.png docs/easy-hard.png
+	$(BIN)/localarc demo --out demo-output/synthetic
+	cp demo-output/synthetic/easy-hard.png docs/easy-hard.png
 
 # The API reference, from docstrings, in docs/reference.
 reference: $(VENV)/.dev

@@ -168,7 +168,9 @@ def test_a_bad_table_is_one_sentence_and_leaves_nothing(
         (["--length-scale", "-1"], ["length_scale must be positive, got -1"]),
         (["--length-scale", "wide"], ["--length-scale", "'wide'"]),
         (["--length-scale", "1,2,3"], ["length_scale must be one number or one per feature"]),
-        (["--memory", "last:0"], ["--memory", "last:1000"]),
+        (["--memory", "last:0"], ["--memory", "m must be a whole number of at least 1"]),
+        (["--memory", "some"], ["--memory", "last:1000"]),
+        (["--memory", "lattice:2"], ["--memory", "tolerance must lie between"]),
         (["--score-range", "3,1"], ["score_range must be ascending"]),
         (["--score-range", "1"], ["score_range must be two numbers"]),
         (["--rate", "100000"], ["rate(1) * regularization must be below 1"]),
@@ -224,6 +226,7 @@ def test_help_and_version_are_there_and_light() -> None:
     assert "replay" in localarc("--help").stdout
     assert "--score-range" in localarc("replay", "--help").stdout
     assert localarc("--version").stdout.startswith("localarc, version ")
-    code = "import localarc.cli, sys; print({'matplotlib', 'numba', 'pandas'} & set(sys.modules))"
+    heavy = {"matplotlib", "numba", "pandas"}
+    code = f"import localarc.cli, sys; print({heavy} & set(sys.modules))"
     out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert out.stdout.strip() == "set()"
