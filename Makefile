@@ -34,7 +34,7 @@ check: $(VENV)/.dev
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-logo
-	$(BIN)/python -m pytest -m documentation tests/test_documentation.py
+	$(BIN)/python -m pytest tests/test_documentation.py
 
 format: $(VENV)/.dev
 	$(BIN)/ruff format .

@@ -139,7 +139,7 @@ def test_a_record_says_what_was_run() -> None:
     run = replay(LARC(0.1, RBF(1.0)), [[0.0]], miscoverage([0.5]))
     assert "memory=Lattice(tolerance=1e-15" in run.calibrator  # what "auto" chose
     assert "mean loss 1.0000 for a target of 0.1" in repr(run)
-    assert run.evidence == Evidence((0.5, 0.5), 0, 0)
+    assert run.evidence == Evidence((0.5, 0.5), 0, 0, rounds=1)
 
 
 def test_rounds_of_images_work_like_any_other() -> None:

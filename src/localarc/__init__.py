@@ -1,5 +1,6 @@
 """localarc: promise how often a running model fails, overall and for every kind of input."""
 
+from localarc.control.arc import ARC
 from localarc.control.kernels import (
     RBF,
     Cauchy,
@@ -9,7 +10,7 @@ from localarc.control.kernels import (
     RationalQuadratic,
     Triangular,
 )
-from localarc.control.larc import ARC, LARC
+from localarc.control.larc import LARC
 from localarc.control.memory import Dictionary, KeepAll, KeepLast, Lattice
 from localarc.control.mondrian import Mondrian
 from localarc.control.rates import Constant, InverseSqrt, Power

@@ -10,17 +10,23 @@ from numpy.typing import ArrayLike, NDArray
 
 FloatArray: TypeAlias = NDArray[np.float64]
 IntArray: TypeAlias = NDArray[np.int64]
+
+LARGEST = 1e100
+"""Nothing larger in size is taken, so that squares and their sums stay finite."""
+
 _FLOAT64 = np.dtype(np.float64)
 
 
 def finite(name: str, value: Any, hint: str) -> float:
     """Return `value` as a float, or say why it is not a finite number."""
+    if isinstance(value, str | bytes):
+        raise TypeError(f"{name} must be a number, got the text {value!r}. {hint}")
     try:
         number = float(value)
     except (TypeError, ValueError) as error:
         raise TypeError(f"{name} must be a number, got {value!r}. {hint}") from error
-    if not math.isfinite(number):
-        raise ValueError(f"{name} must be finite, got {number}. {hint}")
+    if not abs(number) <= LARGEST:
+        raise ValueError(f"{name} must be finite, at most {LARGEST:g}, got {number}. {hint}")
     return number
 
 
@@ -49,28 +55,50 @@ def whole(name: str, value: Any, least: int, hint: str) -> int:
     return int(value)
 
 
-def numbers(name: str, values: ArrayLike) -> FloatArray:
-    """Return `values` as a float64 array without NaN or infinity."""
+def ascending_pair(values: Any, name: str = "score_range") -> tuple[float, float]:
+    """Return two finite numbers, the smaller one first."""
+    hint = "It is (smallest, largest) possible score, e.g. (0.0, 1.0)."
     try:
-        array = np.asarray(values, dtype=np.float64)
+        low, high = (finite(name, value, hint) for value in values)
     except (TypeError, ValueError) as error:
-        raise TypeError(f"{name} must hold numbers only: {error}.") from error
-    with np.errstate(invalid="ignore", over="ignore"):
-        healthy = math.isfinite(array.sum())  # only if every term is: one pass in the usual case
-    if not healthy and not np.isfinite(array).all():
-        where = np.argwhere(~np.isfinite(np.atleast_1d(array)))[0]
+        raise ValueError(f"{name} must be two numbers, got {values!r}. {hint}") from error
+    if low > high:
+        raise ValueError(f"{name} must be ascending, got {values!r}. {hint}")
+    return low, high
+
+
+def numbers(name: str, values: ArrayLike) -> FloatArray:
+    """Return `values` as a float64 array without NaN, infinity or text."""
+    array = _as_floats(name, values)
+    if array.size and not (array.min() >= -LARGEST and array.max() <= LARGEST):
+        flat = np.atleast_1d(array)
+        where = np.argwhere(~(np.abs(flat) <= LARGEST))[0]
         raise ValueError(
-            f"{name} must be finite, got {np.atleast_1d(array)[tuple(where)]} at "
-            f"{_place(where)}. Drop or impute such rows before calibrating."
+            f"{name} must be finite, at most {LARGEST:g} in size, got {flat[tuple(where)]} at "
+            f"{_place(where)}. Drop, impute or rescale such values before calibrating."
         )
     return array
+
+
+def _as_floats(name: str, values: ArrayLike) -> FloatArray:
+    try:
+        raw = np.asarray(values)
+        if raw.dtype.kind == "O" and not any(isinstance(v, str | bytes) for v in raw.ravel()):
+            raw = raw.astype(np.float64)
+    except (TypeError, ValueError) as error:
+        raise TypeError(f"{name} must hold numbers only: {error}.") from error
+    if raw.dtype.kind not in "biuf":
+        raise TypeError(f"{name} must hold numbers only, got {raw.dtype} values.")
+    if np.ma.is_masked(values):
+        raise TypeError(f"{name} must not be masked. Drop or impute what is missing.")
+    return raw.astype(np.float64, copy=False)
 
 
 def _place(where: IntArray) -> str:
     return f"position {where[0]}" if len(where) == 1 else f"position {tuple(where.tolist())}"
 
 
-def point(x: ArrayLike | None, dimension: int | None) -> FloatArray:
+def point(x: Any, dimension: int | None) -> FloatArray:
     """Return one input as a vector of `dimension` features (any number if None)."""
     if type(x) is np.ndarray and x.dtype is _FLOAT64 and x.shape == (dimension,) and _healthy(x):
         return x
@@ -89,8 +117,8 @@ def point(x: ArrayLike | None, dimension: int | None) -> FloatArray:
 
 
 def _healthy(x: FloatArray) -> bool:
-    # The usual case online, where a microsecond counts: a plain sum beats NumPy's when short.
-    return len(x) <= 16 and math.isfinite(sum(x.tolist()))
+    # The usual case online, where a microsecond counts; NaN and infinity make the norm so too.
+    return len(x) <= 16 and math.hypot(*x.tolist()) <= LARGEST
 
 
 def points(X: ArrayLike, dimension: int | None = None) -> FloatArray:
@@ -110,7 +138,7 @@ def points(X: ArrayLike, dimension: int | None = None) -> FloatArray:
 def _same_dimension(found: int, expected: int | None) -> None:
     if expected is not None and found != expected:
         raise ValueError(
-            f"x must have {expected} feature(s) as in earlier rounds, got {found}. "
+            f"inputs must have {expected} feature(s) here, got {found}. "
             f"Pass many inputs as an array of shape (n, {expected})."
         )
 
@@ -118,6 +146,8 @@ def _same_dimension(found: int, expected: int | None) -> None:
 def loss(value: Any, bound: float) -> float:
     """Return the loss of a round, which must lie in [0, bound]."""
     try:
+        if isinstance(value, str | bytes):
+            raise TypeError("text")
         number = float(value)
     except (TypeError, ValueError) as error:
         raise TypeError(

@@ -75,9 +75,11 @@ def group_risk(
     if len(groups) != len(values):
         raise ValueError(f"groups must hold one per round, got {len(groups)} for {len(values)}.")
     extent = np.full(len(values), np.nan) if sizes is None else np.asarray(sizes, np.float64)
+    if len(extent) != len(values):
+        raise ValueError(f"sizes must hold one per round, got {len(extent)} for {len(values)}.")
     rounds: dict[Hashable, list[int]] = {}
     for t, group in enumerate(groups):
-        rounds.setdefault(group, []).append(t)
+        rounds.setdefault(group.item() if isinstance(group, np.generic) else group, []).append(t)
     return [
         GroupRisk(group, len(rows), *_mean(values[rows]), *_mean(extent[rows]))
         for group, rows in sorted(rounds.items(), key=lambda item: _order(item[0]))
@@ -94,7 +96,7 @@ def _mean(values: FloatArray) -> tuple[float, float]:
     return float(values.mean()), error
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class LocalRisk:
     """Kernel-weighted risk at centres: `sum_t w(x_t) L_t / sum_t w(x_t)`.
 
@@ -142,7 +144,7 @@ def _weighted(weights: FloatArray, values: FloatArray) -> FloatArray:
     return np.stack([risks, errors, counts])
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Neighbourhood:
     """A place where the promise fails, or comes closest to failing."""
 

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from localarc import atomic
 from localarc.checks import FloatArray
 from localarc.control import state
 from localarc.control.guarantees import Evidence
@@ -22,7 +23,7 @@ from localarc.control.mondrian import Group
 _FORMAT = "localarc record 1"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Record:
     """What was answered in each round, what it cost, how large the set was, and whose it was.
 
@@ -87,7 +88,7 @@ class Record:
             sizes=self.sizes,
             groups=np.array([codes[group] for group in self.groups or ()], dtype=np.int64),
         )
-        state.write(path, buffer.getvalue())
+        atomic.write(path, buffer.getvalue())
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Record:

@@ -134,7 +134,21 @@ def _labels(groups: Sequence[Hashable] | None, n: int) -> list[Hashable] | None:
     return labels
 
 
+def _is_calibrator(calibrator: Any) -> None:
+    if isinstance(calibrator, type) or not hasattr(calibrator, "threshold"):
+        raise TypeError(
+            f"calibrator must be an object with threshold and update, got {calibrator!r}. "
+            "For example ARC(alpha=0.1)."
+        )
+
+
 def _check(calibrator: Any, points: FloatArray, curves: Curves) -> None:
+    _is_calibrator(calibrator)
+    if not isinstance(curves, Curves):
+        raise TypeError(
+            f"curves must be made by localarc.curves, got {type(curves).__name__}. "
+            "For example miscoverage(scores)."
+        )
     if len(points) != len(curves):
         raise ValueError(
             f"X and curves must have as many rounds, got {len(points)} rows and {len(curves)} "
@@ -159,7 +173,7 @@ def _examine(curves: Curves, alpha: float) -> Evidence:
                 AssumptionWarning,
                 stacklevel=3,
             )
-    return Evidence(curves.score_range, len(full), len(empty))
+    return Evidence(curves.score_range, len(full), len(empty), len(curves))
 
 
 def _step_by_step(
@@ -188,10 +202,19 @@ def _step(
 
 
 def _iterate(calibrator: Any, rounds: Any, progress: Progress) -> Record:
+    _is_calibrator(calibrator)
+    if not isinstance(calibrator, Calibrator):
+        return _iterated(calibrator, rounds, progress)
+    with calibrator.unchanged_on_failure():
+        return _iterated(calibrator, rounds, progress)
+
+
+def _iterated(calibrator: Any, rounds: Any, progress: Progress) -> Record:
     steps: list[tuple[float, float, float]] = []
     labels: list[Hashable] = []
     for each in rounds:
-        if not isinstance(each, Sequence) or len(each) not in (2, 3):
+        fits = isinstance(each, Sequence) and len(each) in (2, 3) and hasattr(each[1], "loss")
+        if not fits:
             raise ValueError(
                 f"a round must be (x, curve) or (x, curve, group), got {each!r:.80} as round "
                 f"{len(steps)}. Pass curves along with X if X is an array of inputs."

@@ -10,18 +10,39 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from localarc import checks
-from localarc.curves.scores import cumulative_probability, negative_probability, within
+from localarc.curves.scores import (
+    cumulative_probability,
+    negative_probability,
+    quantile_excess,
+    within,
+)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Interval:
-    """All y with lower <= y <= upper; empty when lower > upper."""
+    """All y at most `threshold` outside two predictions; empty when nothing is left between.
 
-    lower: float
-    upper: float
+    Whether y is in is asked of its score, so that an interval and its loss never disagree by a
+    rounding of its ends.
+    """
+
+    low_prediction: float
+    high_prediction: float
+    threshold: float
+
+    @property
+    def lower(self) -> float:
+        """The lower end."""
+        return self.low_prediction - self.threshold
+
+    @property
+    def upper(self) -> float:
+        """The upper end."""
+        return self.high_prediction + self.threshold
 
     def __contains__(self, y: float) -> bool:
-        return self.lower <= y <= self.upper
+        score = quantile_excess(self.low_prediction, self.high_prediction, y)
+        return bool(within(score, self.threshold))
 
     @property
     def size(self) -> float:
@@ -89,7 +110,7 @@ def interval_from_quantiles(lower: float, upper: float, threshold: float) -> Int
     hint = "Give finite numbers."
     margin = checks.finite("threshold", threshold, hint)
     low, high = checks.finite("lower", lower, hint), checks.finite("upper", upper, hint)
-    return Interval(low - margin, high + margin)
+    return Interval(low, high, margin)
 
 
 def label_set(
@@ -118,7 +139,8 @@ def label_set(
     if len(names) != len(scores):
         raise ValueError(f"labels must name {len(scores)} labels, got {len(names)}.")
     limit = checks.finite("threshold", threshold, "Give a calibrator's threshold.")
-    return LabelSet(tuple(names[int(i)] for i in np.flatnonzero(within(scores, limit))))
+    chosen = [names[int(i)] for i in np.flatnonzero(within(scores, limit))]
+    return LabelSet(tuple(y.item() if isinstance(y, np.generic) else y for y in chosen))
 
 
 def mask(probabilities: ArrayLike, threshold: float) -> Mask:

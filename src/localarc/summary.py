@@ -53,7 +53,10 @@ def assess(stream: Stream, run: Run, kernel: Kernel | None = None) -> Assessment
         groups = metrics.group_risk(record.losses, record.groups, record.sizes)
         groups.sort(key=lambda row: row.risk)
     largest = float(np.sqrt((stream.X**2).sum(axis=1).max(initial=0.0)))
-    certificate = run.calibrator.certificate(evidence=record.evidence, input_bound=largest)
+    known = record.losses if run.calibrator.rounds == len(record) else None
+    certificate = run.calibrator.certificate(
+        evidence=record.evidence, input_bound=largest, losses=known
+    )
     return Assessment(run, certificate, groups, _worst(stream, record, kernel))
 
 

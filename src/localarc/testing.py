@@ -42,7 +42,7 @@ def check_calibrator(calibrator: Calibrator, dimension: int = 2) -> None:
 
 def _threshold_is_pure(cal: Calibrator, dimension: int) -> None:
     """Asking for a threshold changes nothing."""
-    X, curves = _stream(20, dimension)
+    X, curves = _stream(cal, 20, dimension)
     _learn(cal, X, curves)
     before = cal.state()
     first, second = _ask(cal, X[0], 0), _ask(cal, X[0], 0)
@@ -52,7 +52,7 @@ def _threshold_is_pure(cal: Calibrator, dimension: int) -> None:
 
 def _many_inputs_are_one_by_one(cal: Calibrator, dimension: int) -> None:
     """An (n, d) array gives the thresholds of its rows."""
-    X, curves = _stream(20, dimension)
+    X, curves = _stream(cal, 20, dimension)
     _learn(cal, X, curves)
     groups = [_group(t) for t in range(len(X))] if cal.uses_groups else None
     at_once = cal.threshold(X, groups) if groups else cal.threshold(X)  # type: ignore[call-arg]
@@ -63,7 +63,7 @@ def _many_inputs_are_one_by_one(cal: Calibrator, dimension: int) -> None:
 
 def _bad_input_leaves_no_trace(cal: Calibrator, dimension: int) -> None:
     """A failed call leaves the state as it was, and a bad loss always fails."""
-    X, curves = _stream(20, dimension)
+    X, curves = _stream(cal, 20, dimension)
     _learn(cal, X, curves)
     good = X[0]
     for loss in (float("nan"), -0.1, cal.loss_bound + 0.1, float("inf"), "much", None, [0.1, 0.2]):
@@ -75,7 +75,7 @@ def _bad_input_leaves_no_trace(cal: Calibrator, dimension: int) -> None:
 
 def _resumes_bit_for_bit(cal: Calibrator, dimension: int) -> None:
     """A state that was saved in mid-stream goes on exactly as the original."""
-    X, curves = _stream(60, dimension)
+    X, curves = _stream(cal, 60, dimension)
     _learn(cal, X[:30], curves.take(slice(0, 30)))
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "state"
@@ -89,7 +89,7 @@ def _resumes_bit_for_bit(cal: Calibrator, dimension: int) -> None:
 
 def _replay_is_the_loop(cal: Calibrator, dimension: int) -> None:
     """Replay gives the numbers of threshold and update in a loop."""
-    X, curves = _stream(80, dimension)
+    X, curves = _stream(cal, 80, dimension)
     twin = copy.deepcopy(cal)
     groups = [_group(t) for t in range(len(X))]
     run = replay(cal, X, curves, groups)
@@ -101,7 +101,7 @@ def _replay_is_the_loop(cal: Calibrator, dimension: int) -> None:
 
 def _the_identity_holds(cal: Calibrator, dimension: int) -> None:
     """The trace of the constant accounts for every loss."""
-    X, curves = _stream(80, dimension)
+    X, curves = _stream(cal, 80, dimension)
     _, losses = _learn(cal, X, curves)
     certificate = cal.certificate()
     assert certificate.identity_holds, f"The gap is {certificate.identity_gap}."
@@ -125,7 +125,7 @@ def _no_adversary_breaks_the_bound(cal: Calibrator, dimension: int) -> None:
 def _reset_forgets(cal: Calibrator, dimension: int) -> None:
     """After reset a calibrator is as new."""
     new = cal.state()
-    X, curves = _stream(20, dimension)
+    X, curves = _stream(cal, 20, dimension)
     _learn(cal, X, curves)
     assert cal.reset().state() == new, "Something was remembered."
 
@@ -142,10 +142,12 @@ PROMISES: tuple[Promise, ...] = (
 )
 
 
-def _stream(n: int, dimension: int) -> tuple[FloatArray, Curves]:
+def _stream(cal: Calibrator, n: int, dimension: int) -> tuple[FloatArray, Curves]:
     random = np.random.default_rng(7)
     X = random.normal(size=(n, dimension))
-    return X, miscoverage(np.abs(random.normal(size=n)) * (0.2 + np.abs(X[:, 0])))
+    scores = np.abs(random.normal(size=n)) * (0.2 + np.abs(X[:, 0]))
+    cost = np.full(n, cal.loss_bound)
+    return X, miscoverage(scores, cost=cost, bound=cal.loss_bound)
 
 
 def _learn(cal: Calibrator, X: FloatArray, curves: Curves) -> tuple[FloatArray, FloatArray]:

@@ -37,6 +37,9 @@ def place_words(place: Neighbourhood, names: Sequence[str]) -> str:
 def score_words(each: Assessment) -> str:
     """Which score range the bounds rest on."""
     (low, high), stated = used_range(each.run)
+    bound = each.certificate.bound
+    if not bound.holds:
+        return f"No bound can be given: {'; '.join(bound.unmet)}."
     if stated:
         return f"Scores were stated to lie in [{low:g}, {high:g}]."
     return (

@@ -13,7 +13,6 @@ from localarc.streams.adversary import STRATEGIES, attack
 
 UNIT = Evidence((0.0, 1.0), 0, 0)
 METHODS: list[tuple[Any, Any, float]] = [
-    (None, 1.0, 0.0),
     (RBF(1.0), 1.0, 1e-2),
     (RBF(0.1, 2.0), 0.3, 1e-4),
     (Laplace(1.0), Power(0.5, 0.7), 0.1),
@@ -23,6 +22,10 @@ LIMITS: list[dict[str, Any]] = [{}, {"clip": 0.5}, {"radius": 0.7}, {"memory": K
 SETTINGS: list[dict[str, Any]] = [
     {"kernel": kernel, "rate": rate, "regularization": regularization, **options}
     for (kernel, rate, regularization), options in itertools.product(METHODS, LIMITS)
+] + [
+    {"kernel": None, "rate": rate, "initial_threshold": start}
+    for rate in (1.0, Constant(0.05))
+    for start in (0.0, 3.0)
 ]
 assert len(SETTINGS) == 20
 
@@ -45,7 +48,7 @@ def test_no_adversary_breaks_a_bound(options: dict[str, Any], rounds: int) -> No
 
 
 @pytest.mark.parametrize("strategy", STRATEGIES)
-@pytest.mark.parametrize("options", SETTINGS[4:8], ids=repr)
+@pytest.mark.parametrize("options", SETTINGS[:4], ids=repr)
 def test_the_forward_bound_covers_every_later_round(strategy: str, options: dict[str, Any]) -> None:
     cal = LARC(0.1, **options)
     early = attack(cal, 200, strategy)
@@ -232,4 +235,4 @@ def test_the_norm_sums_extend_as_the_calibrator_does() -> None:
 
 def test_replay_finds_the_evidence() -> None:
     run = replay(ARC(0.1), [0.0, 1.0], miscoverage([0.3, 0.8]))
-    assert run.evidence == Evidence((0.3, 0.8), 0, 0)
+    assert run.evidence == Evidence((0.3, 0.8), 0, 0, rounds=2)

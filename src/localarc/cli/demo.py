@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +22,8 @@ from localarc.cli.replay import replayed, tell
 def demo(rounds: int, seed: int, out: Path, quiet: bool) -> None:
     """Replay a synthetic stream with ARC and L-ARC; show who pays for the average.
 
-    Writes the figure easy-hard.png and report.html into the folder OUT.
+    Writes the figure easy-hard.png, report.html and the stream itself, stream.csv, into the folder
+    OUT.
     """
     with refusing():
         from localarc import ARC, LARC, RBF
@@ -37,8 +39,19 @@ def demo(rounds: int, seed: int, out: Path, quiet: bool) -> None:
             runs = replayed(stream, calibrators, quiet)
             assessments = [assess(stream, run, kernel) for run in runs]
             _save_figure(place / "easy-hard.png", {run.name: run.record for run in runs})
+            _save_stream(place / "stream.csv", stream)
             (place / "report.html").write_text(render(stream, assessments), encoding="utf-8")
-    tell(assessments, [out / "easy-hard.png", out / "report.html"], quiet)
+    tell(assessments, [out / n for n in ("easy-hard.png", "stream.csv", "report.html")], quiet)
+
+
+def _save_stream(path: Path, stream: Any) -> None:
+    """The stream as a table that `localarc replay` reads."""
+    scores = stream.curves.breakpoints[1::2]
+    rows = zip(*stream.X.T.tolist(), scores.tolist(), stream.groups, strict=True)
+    with path.open("w", newline="", encoding="utf-8") as file:
+        writer = csv.writer(file, lineterminator="\n")
+        writer.writerow([*stream.features, "score", "third"])
+        writer.writerows(rows)
 
 
 def _save_figure(path: Path, records: dict[str, Any]) -> None:

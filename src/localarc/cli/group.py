@@ -45,5 +45,5 @@ def refusing() -> Iterator[None]:
         yield
     except OSError as error:
         raise BadInput(f"{error.filename or 'file'}: {error.strerror or error}.") from error
-    except (ValueError, TypeError, ImportError, DataError) as error:
+    except (ValueError, TypeError, ImportError, ArithmeticError, MemoryError, DataError) as error:
         raise BadInput(str(error)) from error

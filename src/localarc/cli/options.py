@@ -57,6 +57,8 @@ def choice(
     def arc() -> localarc.ARC:
         return localarc.ARC(alpha, rate, **common)
 
+    if method != "larc" and (clip is not None or memory != "auto"):
+        raise ValueError(f"--clip and --memory are for --method larc: leave them out for {method}.")
     if method == "larc":
         extra = common | {"memory": memory, "clip": clip}
         larc = localarc.LARC(alpha, shape, rate, regularization, **extra)

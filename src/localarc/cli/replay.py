@@ -28,6 +28,8 @@ def replay_command(
       localarc replay scores.csv --features hour,demand --score residual --group season \\
         --alpha 0.1 --method larc --length-scale 0.5 --compare --out results
     """
+    from localarc.cli.console import warnings_as_notes
+
     with refusing():
         from localarc.results import check_table, staged, write_results
         from localarc.streams.table import read_table
@@ -35,7 +37,7 @@ def replay_command(
         check_table(table)
         choice = options.choice(compare, **given)
         columns = {name: given[name] for name in ("features", "score", "loss", "group")}
-        with staged(out) as place:
+        with staged(out) as place, warnings_as_notes():
             stream = read_table(file, **columns, loss_bound=given["loss_bound"])
             runs = replayed(stream, choice.calibrators, quiet)
             assessments = write_results(place, stream, runs, choice.kernel, table)
@@ -45,11 +47,11 @@ def replay_command(
 def replayed(stream: Any, calibrators: dict[str, Any], quiet: bool) -> list[Any]:
     """Every calibrator over the stream, with a progress bar where somebody is looking."""
     from localarc import replay
-    from localarc.cli.console import progress_bar, warnings_as_notes
+    from localarc.cli.console import progress_bar
     from localarc.summary import Run
 
     total = len(stream) * len(calibrators)
-    with warnings_as_notes(), progress_bar("replaying", total, quiet) as progress:
+    with progress_bar("replaying", total, quiet) as progress:
         return [
             Run(name, each, replay(each, stream.X, stream.curves, stream.groups, progress))
             for name, each in calibrators.items()

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Iterator
 from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from localarc import checks
+from localarc import atomic, checks
 from localarc.checks import FloatArray
 from localarc.control import state
 from localarc.control.guarantees import Certificate, Evidence
@@ -70,6 +71,7 @@ class Calibrator(ABC):
         outstanding: int = 0,
         evidence: Evidence | None = None,
         input_bound: float | None = None,
+        losses: ArrayLike | None = None,
     ) -> Certificate:
         """What can be promised about the mean loss."""
 
@@ -85,15 +87,20 @@ class Calibrator(ABC):
     @abstractmethod
     def from_state(cls, data: bytes) -> Self:
         """The calibrator whose `state` this was."""
+        raise TypeError("load a state with the class that saved it, e.g. LARC.load(path).")
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the state to a file, all of it or nothing."""
-        state.write(path, self.state())
+        atomic.write(path, self.state())
 
     @classmethod
     def load(cls, path: str | os.PathLike[str], **functions: Any) -> Self:
         """Read a saved state; functions that were part of it are handed in again by keyword."""
-        return cls.from_state(state.read(path), **functions)
+        data = state.read(path)
+        try:
+            return cls.from_state(data, **functions)
+        except state.StateError as error:
+            raise state.StateError(f"{path}: {error}") from error
 
     def predict_one(self, x: Any) -> float:
         """The threshold for one input (river's name for `threshold`)."""
@@ -110,14 +117,28 @@ class Calibrator(ABC):
             raise ValueError(
                 f"losses must hold one number per row of X, got {len(costs)} for {len(at)} rows."
             )
-        before = self.state()
-        try:
+        with self.unchanged_on_failure():
             for x, loss in zip(at, costs, strict=True):
                 self.update(x, loss)
-        except BaseException:
-            self.restore(before)
-            raise
         return self
+
+    @contextlib.contextmanager
+    def unchanged_on_failure(self) -> Iterator[None]:
+        """What is learnt inside is forgotten if anything fails inside."""
+        before = self.snapshot()
+        try:
+            yield
+        except BaseException:
+            self.go_back(before)
+            raise
+
+    @abstractmethod
+    def snapshot(self) -> Any:
+        """A copy of all that was learnt, for `go_back`."""
+
+    @abstractmethod
+    def go_back(self, snapshot: Any) -> None:
+        """Forget what was learnt since the snapshot."""
 
     @abstractmethod
     def restore(self, data: bytes) -> Self:

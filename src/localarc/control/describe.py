@@ -23,44 +23,68 @@ _KINDS = {part.__name__: part for part in _PARTS}
 
 def describe(value: Any) -> Any:
     """A value as JSON: parts by kind and fields, functions by name only."""
-    if isinstance(value, Custom | Radial | Schedule):
-        function = value.function
-        return {"function": getattr(function, "__qualname__", type(function).__name__)}
     if isinstance(value, Settings):
-        return {f.name: describe(getattr(value, f.name)) for f in dataclasses.fields(value)}
-    if type(value).__name__ in _KINDS:
-        fields = {f.name: describe(getattr(value, f.name)) for f in dataclasses.fields(value)}
-        return {"kind": type(value).__name__} | fields
+        return _fields(value)
+    if isinstance(value, Custom | Radial | Schedule) or type(value) in _PARTS:
+        return {"kind": type(value).__name__} | _fields(value)
     if value is None or isinstance(value, int | float | str):
         return value
     if isinstance(value, tuple):
         return [describe(part) for part in value]
+    if callable(value) and not isinstance(value, Kernel | Rate):
+        return {"function": getattr(value, "__qualname__", type(value).__name__)}
     raise StateError(f"{value!r} cannot be saved. Use the parts that localarc ships.")
+
+
+def _fields(value: Any) -> dict[str, Any]:
+    return {f.name: describe(getattr(value, f.name)) for f in dataclasses.fields(value)}
 
 
 def rebuild(
     description: Mapping[str, Any], kernel: Kernel | None = None, rate: Rate | None = None
 ) -> Settings:
-    """The settings that were described; functions have to be handed in again."""
+    """The settings that were described; parts with functions in them have to be handed in again."""
     values = dict(description)
-    values["kernel"] = kernel or _part("kernel", values["kernel"])
-    values["rate"] = rate or _part("rate", values["rate"])
-    values["memory"] = _part("memory", values["memory"])
+    values["kernel"] = _again("kernel", values["kernel"], kernel)
+    values["rate"] = _again("rate", values["rate"], rate)
+    values["memory"] = _part(values["memory"])
     return checked_settings(**values)
 
 
-def _part(name: str, description: Any) -> Any:
+def _again(name: str, description: Any, given: Any) -> Any:
+    """The part that was described, or the one given if it is the same as far as can be told."""
+    function = _function(description)
+    if given is None and function is None:
+        return _part(description)
+    if given is None:
+        raise StateError(
+            f"the state was saved with the function {function!r} in its {name}, and functions are "
+            f"not stored. Pass the same one: load(path, {name}=...)."
+        )
+    if describe(given) != description:
+        raise StateError(
+            f"the {name} given is not the one that was saved: {describe(given)} instead of "
+            f"{description}. A state goes on with its own {name}."
+        )
+    return given
+
+
+def _function(description: Any) -> str | None:
+    """The name of a function inside a description."""
+    if not isinstance(description, Mapping):
+        return None
+    if "function" in description and isinstance(description["function"], str):
+        return description["function"]
+    return next((found for v in description.values() if (found := _function(v))), None)
+
+
+def _part(description: Any) -> Any:
     if not isinstance(description, Mapping):
         return description
-    if "function" in description:
-        raise StateError(
-            f"the state was saved with the function {description['function']!r} in its {name}, and "
-            f"functions are not stored. Pass the same one: load(path, {name}=...)."
-        )
-    fields = {key: _part(name, value) for key, value in description.items() if key != "kind"}
+    fields = {key: _part(value) for key, value in description.items() if key != "kind"}
     if description["kind"] not in _KINDS:
         raise StateError(
-            f"the state has a {name} of kind {description['kind']!r}, which this localarc does not "
+            f"the state has a part of kind {description['kind']!r}, which this localarc does not "
             "know. Install a newer release."
         )
     return _KINDS[description["kind"]](**fields)

@@ -8,6 +8,7 @@ from collections.abc import Callable, Hashable
 from typing import Any, Self
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from localarc import checks
 from localarc.checks import FloatArray
@@ -19,7 +20,7 @@ from localarc.control.calibrator import (
 )
 from localarc.control.describe import describe, rebuild
 from localarc.control.guarantees import Bound, Certificate, Evidence
-from localarc.control.guarantees.certificate import certify
+from localarc.control.guarantees.certificate import audited, certify
 from localarc.control.guarantees.norms import NormSums
 from localarc.control.guarantees.theorems import score_range, theorem_c
 from localarc.control.kernels import Kernel, as_kernel
@@ -37,8 +38,8 @@ _ROUNDS_AT_ONCE = 8192  # between two reports of progress
 class LARC(Calibrator):
     """Localized adaptive risk control: `g(x) = f(x) + c` with f in the kernel's space.
 
-    The mean loss reaches `alpha` for any sequence of inputs, and so does the risk in every
-    neighbourhood that the kernel can see.
+    The mean loss approaches `alpha` for any sequence of inputs, and the risk is controlled in every
+    neighbourhood that the kernel can see: see the guarantees page for what exactly.
 
     >>> from localarc import RBF
     >>> cal = LARC(alpha=0.1, kernel=RBF(length_scale=1.0))
@@ -46,7 +47,7 @@ class LARC(Calibrator):
     >>> cal.threshold(x)
     0.0
     >>> loss = float(score > cal.threshold(x))
-    >>> cal.update(x, loss).threshold(x)
+    >>> round(cal.update(x, loss).threshold(x), 9)
     1.8
 
     `rate` is eta_t: a number eta means `eta / sqrt(t)`. `regularization` is lambda. State
@@ -143,16 +144,20 @@ class LARC(Calibrator):
     ) -> tuple[FloatArray, FloatArray]:
         """Go through rounds whose curves are known; thresholds and losses, as step by step."""
         thresholds, losses = np.empty((2, len(points)))
-        before = copy.copy(self._trace), copy.deepcopy(self._local), self._dimension, self._square
-        try:
+        with self.unchanged_on_failure():
             for start in range(0, len(points), _ROUNDS_AT_ONCE):
                 part = slice(start, start + _ROUNDS_AT_ONCE)
                 thresholds[part], losses[part] = self._play(points[part], curves.take(part))
                 progress(len(points[part]))
-        except BaseException:
-            self._trace, self._local, self._dimension, self._square = before
-            raise
         return thresholds, losses
+
+    def snapshot(self) -> Any:
+        """A copy of all that was learnt, for `go_back`."""
+        return copy.copy(self._trace), copy.deepcopy(self._local), self._dimension, self._square
+
+    def go_back(self, snapshot: Any) -> None:
+        """Forget what was learnt since the snapshot."""
+        self._trace, self._local, self._dimension, self._square = snapshot
 
     def _play(self, points: FloatArray, curves: LossCurves) -> tuple[FloatArray, FloatArray]:
         rounds = self.rounds_ahead(points, curves)
@@ -255,6 +260,8 @@ class LARC(Calibrator):
 
     def _function(self, local: Expansion | None) -> ThresholdFunction:
         evaluate = local.evaluate if local else None
+        if local is None and self.settings.kernel is not None:
+            evaluate = _zero  # f_1; inputs are checked all the same
         return ThresholdFunction(
             self._trace.constant, evaluate, self._dimension, self.settings.clip
         )
@@ -266,24 +273,29 @@ class LARC(Calibrator):
         outstanding: int = 0,
         evidence: Evidence | None = None,
         input_bound: float | None = None,
+        losses: ArrayLike | None = None,
     ) -> Certificate:
         """What can be promised about the mean loss, and on what it rests.
 
         `outstanding` is the largest number of losses that were ever awaited at one time, `evidence`
         what `replay` found out about the stream, `input_bound` the largest norm of an input (for
-        the paper's own bound).
+        the paper's own bound), `losses` all losses so far from your own log, to be audited against.
         """
         checks.whole("outstanding", outstanding, 0, "It counts losses that are still awaited.")
-        known = evidence or Evidence()
+        if input_bound is not None:
+            checks.not_negative("input_bound", input_bound, "It is the largest norm of an input.")
+        known = _known(evidence)
         norms = self._norm_sums(known)
-        return certify(self.settings, self._trace, known, norms, outstanding, input_bound)
+        settings, trace, dimension = self.settings, self._trace, self._dimension
+        made = certify(settings, trace, known, norms, outstanding, input_bound, dimension)
+        return audited(made, losses)
 
     def localized_bound(self, weight_norm: float, evidence: Evidence | None = None) -> Bound:
         """Theorem C: a bound on `|mean of (L_t - alpha) w(x_t)|` for weights w of that norm.
 
         `kernel.norm(centres, weights)` gives the norm of a sum of bumps.
         """
-        known = evidence or Evidence()
+        known = _known(evidence)
         norms = self._norm_sums(known)
         return theorem_c(self.settings, self._trace, known, norms, weight_norm)
 
@@ -359,29 +371,14 @@ class LARC(Calibrator):
         return f"{type(self).__name__}({shown}, rounds={self.rounds})"
 
 
-class ARC(LARC):
-    """Adaptive risk control: L-ARC without a kernel, one threshold whatever the input.
+def _zero(points: FloatArray) -> FloatArray:
+    return np.zeros(len(points))
 
-    >>> cal = ARC(alpha=0.1, rate=0.5)
-    >>> cal.update(None, loss=1.0).threshold(None)
-    0.45
-    """
 
-    def __init__(
-        self,
-        alpha: float,
-        rate: Rate | float | Callable[[int], float] = 1.0,
-        *,
-        loss_bound: float = 1.0,
-        score_range: tuple[float, float] | None = None,
-        initial_threshold: float = 0.0,
-    ) -> None:
-        super().__init__(
-            alpha,
-            None,
-            rate,
-            0.0,
-            loss_bound=loss_bound,
-            score_range=score_range,
-            initial_threshold=initial_threshold,
+def _known(evidence: Evidence | None) -> Evidence:
+    if evidence is not None and not isinstance(evidence, Evidence):
+        raise TypeError(
+            f"evidence must be a record's evidence, got {evidence!r}. For a known score range "
+            "write Evidence(score_range=(0.0, 1.0))."
         )
+    return evidence or Evidence()

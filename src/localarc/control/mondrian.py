@@ -7,13 +7,16 @@ from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
+from numpy.typing import ArrayLike
 
+from localarc import checks
 from localarc.checks import FloatArray, IntArray
 from localarc.control import state
+from localarc.control.arc import ARC
 from localarc.control.calibrator import Calibrator, Progress
 from localarc.control.guarantees import Certificate, Evidence
-from localarc.control.guarantees.certificate import combine
-from localarc.control.larc import ARC, LARC
+from localarc.control.guarantees.certificate import audited, combine
+from localarc.control.larc import LARC
 from localarc.control.memory import LossCurves
 
 Group = Hashable
@@ -67,6 +70,11 @@ class Mondrian(Calibrator):
             raise ValueError(
                 "no group was given. Pass group=..., or construct Mondrian with group_of."
             )
+        if given is not None and self._group_of is not None:
+            raise ValueError(
+                f"group {given!r} was given, but this Mondrian has a group_of function. "
+                "Leave one of them out."
+            )
         found = given if given is not None else self._group_of(x)  # type: ignore[misc]
         found = found.item() if isinstance(found, np.generic) else found
         if not isinstance(found, Hashable) or found != found:
@@ -84,11 +92,13 @@ class Mondrian(Calibrator):
 
     def update(self, x: Any, loss: float, group: Any = None) -> Self:
         """Learn the loss of one round in its group."""
-        key = self.group(x, group)
+        self._learn(self.group(x, group), x, loss)
+        return self
+
+    def _learn(self, key: Group, x: Any, loss: float) -> None:
         calibrator = self.calibrators.get(key) or self._made()
         calibrator.update(x, loss)
-        self.calibrators[key] = calibrator
-        return self
+        self.calibrators[key] = calibrator  # a new group is kept once its first update worked
 
     def follow(
         self,
@@ -98,29 +108,58 @@ class Mondrian(Calibrator):
         progress: Progress,
     ) -> tuple[FloatArray, FloatArray]:
         """Go through rounds group by group: groups do not touch each other, so order is kept."""
-        keys = self.groups_of(points, groups)
+        keys = self.groups_of(points, groups if self.uses_groups else None)
         thresholds, losses = np.empty((2, len(points)))
-        before = self.state()
-        try:
+        with self.unchanged_on_failure():
             for key, rounds in _rounds_of(keys).items():
                 part = self.calibrators.setdefault(key, self._made())
                 thresholds[rounds], losses[rounds] = part.follow(
                     points[rounds], curves.take(rounds), None, progress
                 )
-        except BaseException:
-            self.restore(before)
-            raise
         return thresholds, losses
+
+    def snapshot(self) -> Any:
+        """A copy of all that was learnt, for `go_back`."""
+        return {key: (part, part.snapshot()) for key, part in self.calibrators.items()}
+
+    def go_back(self, snapshot: Any) -> None:
+        """Forget what was learnt since the snapshot, and groups that came since."""
+        for part, before in snapshot.values():
+            part.go_back(before)
+        self.calibrators = {key: part for key, (part, _) in snapshot.items()}
 
     def groups_of(self, points: FloatArray, groups: Sequence[Group] | None) -> list[Group]:
         """The group of each of n inputs."""
-        if groups is None or not self.uses_groups:
+        if groups is None:
             return [self.group(x) for x in points]
         if len(groups) != len(points):
             raise ValueError(
                 f"groups must hold one group per input, got {len(groups)} for {len(points)}."
             )
         return [self.group(None, group) for group in groups]
+
+    def predict_one(self, x: Any, group: Any = None) -> float:
+        """The threshold for one input (river's name for `threshold`)."""
+        return float(self.threshold(x, group))
+
+    def learn_one(self, x: Any, loss: float, group: Any = None) -> Self:
+        """Learn the loss of one round (river's name for `update`)."""
+        return self.update(x, loss, group)
+
+    def partial_fit(
+        self, X: ArrayLike, losses: ArrayLike, groups: Sequence[Group] | None = None
+    ) -> Self:
+        """Learn many losses, in order (scikit-learn's name); all of them or, if bad, none."""
+        at, costs = checks.points(X), checks.numbers("losses", losses).reshape(-1)
+        keys = self.groups_of(at, groups)
+        if len(at) != len(costs):
+            raise ValueError(
+                f"losses must hold one number per row of X, got {len(costs)} for {len(at)} rows."
+            )
+        with self.unchanged_on_failure():
+            for x, loss, key in zip(at, costs, keys, strict=True):
+                self._learn(key, x, loss)
+        return self
 
     def reset(self) -> Self:
         """Forget everything learnt, and all groups."""
@@ -154,13 +193,14 @@ class Mondrian(Calibrator):
         outstanding: int = 0,
         evidence: Evidence | None = None,
         input_bound: float | None = None,
+        losses: ArrayLike | None = None,
     ) -> Certificate:
         """The certificate over all groups, with each group's own in `groups`."""
         groups = {
             key: part.certificate(outstanding, evidence, input_bound)
             for key, part in self.calibrators.items()
         }
-        return combine(groups, self.alpha)
+        return audited(combine(groups, self.alpha), losses)
 
     def state(self) -> bytes:
         """All of the calibrators, to be stored."""

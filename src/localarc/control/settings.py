@@ -30,12 +30,16 @@ class Settings:
 
     def describe(self, memory: Memory) -> str:
         """The settings that say what is run, with the memory in use, as keyword arguments."""
-        parts = {"alpha": self.alpha, "rate": self.rate}
+        parts: dict[str, Any] = {"alpha": self.alpha, "rate": self.rate}
         if self.kernel is not None:
             parts["kernel"] = self.kernel
             parts |= {"regularization": self.regularization, "memory": memory}
         limits = {"clip": self.clip, "radius": self.radius, "score_range": self.score_range}
         parts |= {name: value for name, value in limits.items() if value is not None}
+        if self.loss_bound != 1.0:
+            parts["loss_bound"] = self.loss_bound
+        if self.initial_threshold != 0.0:
+            parts["initial_threshold"] = self.initial_threshold
         return ", ".join(f"{name}={value!r}" for name, value in parts.items())
 
 
@@ -61,7 +65,7 @@ def checked_settings(
             "regularization", regularization, "It is the paper's lambda, e.g. 1e-4."
         ),
         loss_bound=bound,
-        score_range=_range(score_range),
+        score_range=None if score_range is None else checks.ascending_pair(score_range),
         initial_threshold=checks.finite(
             "initial_threshold", initial_threshold, "It is c_1, 0 in the paper."
         ),
@@ -69,6 +73,11 @@ def checked_settings(
         clip=_limit("clip", clip, "It bounds the local part of a threshold."),
         radius=_limit("radius", radius, "It bounds the norm of the local part."),
     )
+    if settings.kernel is None and (clip is not None or radius is not None):
+        raise ValueError(
+            "clip and radius limit the local part, and without a kernel there is none. "
+            "Leave them out, or give a kernel."
+        )
     if settings.radius is not None and not settings.memory.exact:
         raise ValueError(
             f"radius must be None with {settings.memory!r}, got {settings.radius}: the norm of the "
@@ -91,19 +100,6 @@ def _target(alpha: Any, bound: float) -> float:
             "It is the average loss you accept in the long run, e.g. 0.1."
         )
     return target
-
-
-def _range(score_range: Any) -> tuple[float, float] | None:
-    if score_range is None:
-        return None
-    hint = "It is (smallest, largest) possible score, e.g. (0.0, 1.0)."
-    try:
-        low, high = (checks.finite("score_range", value, hint) for value in score_range)
-    except (TypeError, ValueError) as error:
-        raise ValueError(f"score_range must be two numbers, got {score_range!r}. {hint}") from error
-    if low > high:
-        raise ValueError(f"score_range must be ascending, got {score_range!r}. {hint}")
-    return low, high
 
 
 def _limit(name: str, value: Any, hint: str) -> float | None:

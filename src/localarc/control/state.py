@@ -1,4 +1,4 @@
-"""The state format: small, versioned, without pickle, sealed by a checksum, written atomically.
+"""The state format: small, versioned, without pickle, sealed by a checksum.
 
     magic (8 bytes) | header length (4 bytes) | header (JSON) | arrays, one after another | SHA-256
 
@@ -8,9 +8,9 @@ and for every array its type and shape. Numbers are little-endian.
 
 from __future__ import annotations
 
-import contextlib
 import hashlib
 import json
+import math
 import os
 from collections.abc import Hashable, Mapping
 from pathlib import Path
@@ -56,13 +56,19 @@ def decode(data: bytes, source: str = "state") -> tuple[str, dict[str, Any], Arr
             "Go back to an earlier copy."
         )
     start = 12 + int.from_bytes(body[8:12], "little")
-    header = json.loads(body[12:start])
-    if header["version"] != VERSION:
+    try:
+        header = json.loads(body[12:start])
+        version, kind, content, layout = (
+            header[key] for key in ("version", "kind", "content", "arrays")
+        )
+    except (ValueError, KeyError, TypeError) as error:
+        raise StateError(f"{source} is not a localarc state: its header is foreign.") from error
+    if version != VERSION:
         raise StateError(
-            f"{source} has format version {header['version']}, this localarc reads {VERSION}. "
+            f"{source} has format version {version}, this localarc reads {VERSION}. "
             "Install the release of localarc that wrote it."
         )
-    return header["kind"], header["content"], _unpack(header["arrays"], body[start:])
+    return kind, content, _unpack(layout, body[start:])
 
 
 def _unpack(layout: Mapping[str, Any], data: bytes) -> Arrays:
@@ -75,44 +81,22 @@ def _unpack(layout: Mapping[str, Any], data: bytes) -> Arrays:
     return arrays
 
 
-def write(path: str | os.PathLike[str], data: bytes) -> None:
-    """Write all of the bytes or nothing: a crash leaves the old file or the new one."""
-    target = Path(path)
-    partial = target.with_name(f".{target.name}.{os.getpid()}.partial")
-    try:
-        with partial.open("wb") as file:
-            file.write(data)
-            file.flush()
-            os.fsync(file.fileno())
-        partial.replace(target)
-    finally:
-        partial.unlink(missing_ok=True)
-    _sync_folder(target.parent)
-
-
-def _sync_folder(folder: Path) -> None:
-    # The rename itself must reach the disk; folders cannot be opened on every platform.
-    with contextlib.suppress(OSError):
-        handle = os.open(folder, os.O_RDONLY)
-        try:
-            os.fsync(handle)
-        finally:
-            os.close(handle)
-
-
 def read(path: str | os.PathLike[str]) -> bytes:
     """The bytes of a saved state."""
     try:
         return Path(path).read_bytes()
     except FileNotFoundError as error:
         raise StateError(f"{path} does not exist. Give a file written by save().") from error
+    except OSError as error:
+        raise StateError(f"{path} cannot be read: {error.strerror}.") from error
 
 
 def plain(group: Hashable) -> Any:
     """A group as JSON; tuples become objects, so that they come back as tuples."""
     if isinstance(group, tuple):
         return {"tuple": [plain(part) for part in group]}
-    if group is None or isinstance(group, str | bool | int | float):
+    number = isinstance(group, float) and not math.isfinite(group)
+    if group is None or (isinstance(group, str | bool | int | float) and not number):
         return group
     raise StateError(
         f"group {group!r} cannot be saved. Use text, numbers or tuples of them as groups."

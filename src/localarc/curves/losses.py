@@ -37,7 +37,12 @@ def miscoverage(
         return _label_curves(s, costs, label_scores, bound)
     breakpoints = np.column_stack([np.full(len(s), -np.inf), s])
     losses = np.column_stack([costs, np.zeros(len(s))])
-    width = None if widths is None else np.broadcast_to(checks.numbers("widths", widths), len(s))
+    width = None
+    if widths is not None:
+        given = checks.numbers("widths", widths)
+        width = (
+            np.full(len(s), float(given)) if given.ndim == 0 else _vector("widths", given, len(s))
+        )
     return _rectangular(breakpoints, losses, None, bound, width)
 
 
@@ -82,12 +87,17 @@ def relative_regret(scores: ArrayLike, gains: ArrayLike) -> Curves:
 
 
 def from_table(
-    losses: ArrayLike, grid: ArrayLike, sizes: ArrayLike | None = None, bound: float = 1.0
+    losses: ArrayLike,
+    grid: ArrayLike,
+    sizes: ArrayLike | None = None,
+    bound: float = 1.0,
+    below: ArrayLike | None = None,
 ) -> Curves:
     """Curves known at the thresholds of a grid: losses and sizes are (n, m), the grid is (m,).
 
-    Between two grid points the loss is that of the lower one, and below the grid it is `bound`:
-    overstated by at most `grid_error`, never understated.
+    Between two grid points the loss is that of the lower one, and below the grid it is `below`, the
+    loss of each round's empty set (`bound` if not given): overstated by at most `grid_error`, never
+    understated.
     """
     at = _vector("grid", grid)
     if len(at) == 0 or (np.diff(at) <= 0).any():
@@ -97,12 +107,13 @@ def from_table(
         raise ValueError(f"losses must have {len(at)} columns, one a threshold, got {table.shape}.")
     n = len(table)
     breakpoints = np.column_stack([np.full(n, -np.inf), np.tile(at, (n, 1))])
-    steps = np.column_stack([np.full(n, float(bound)), table])
+    empty = np.full(n, float(bound)) if below is None else _vector("below", below, n)
+    steps = np.column_stack([empty, table])
     size = None
     if sizes is not None:
         size = np.column_stack([np.zeros(n), _table("sizes", sizes, n)])
-    error = float(-np.diff(table, axis=1).min()) if table.size and len(at) > 1 else 0.0
-    return _rectangular(breakpoints, steps, size, bound, grid_error=max(error, 0.0))
+    error = float(np.abs(np.diff(steps, axis=1)).max(initial=0.0))
+    return _rectangular(breakpoints, steps, size, bound, grid_error=error)
 
 
 def from_function(
@@ -123,13 +134,13 @@ def from_function(
     at = _vector("grid", grid)
     count = checks.whole("rounds", rounds, 0, "It is the number of rounds.")
 
-    def table(function: Callable[[int, FloatArray], ArrayLike]) -> FloatArray:
-        rows = [
-            np.broadcast_to(checks.numbers("loss", function(t, at)), at.shape) for t in range(count)
-        ]
-        return np.stack(rows) if rows else np.zeros((0, len(at)))
+    def table(name: str, function: Callable[[int, FloatArray], ArrayLike]) -> FloatArray:
+        rows = [checks.numbers(f"{name} of round {t}", function(t, at)) for t in range(count)]
+        full = [np.broadcast_to(row, at.shape) for row in rows]
+        return np.stack(full) if full else np.zeros((0, len(at)))
 
-    return from_table(table(loss), at, None if size is None else table(size), bound)
+    sizes = None if size is None else table("size", size)
+    return from_table(table("loss", loss), at, sizes, bound)
 
 
 def _rectangular(

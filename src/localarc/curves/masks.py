@@ -84,4 +84,5 @@ def _on_grid(rounds: list[tuple[FloatArray, NDArray[np.bool_]]], grid: ArrayLike
         sizes[t] = np.searchsorted(np.sort(scores), at, side="right") / len(scores)
         found = np.searchsorted(np.sort(scores[mask]), at, side="right")
         losses[t] = _missed(found, int(mask.sum()))[1:]
-    return from_table(losses, at, sizes)
+    empty = [float(mask.any()) for _, mask in rounds]  # nothing true: nothing to miss, ever
+    return from_table(losses, at, sizes, below=np.array(empty).reshape(len(rounds)))

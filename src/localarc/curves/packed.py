@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,7 +13,7 @@ from localarc import checks
 from localarc.checks import FloatArray, IntArray
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class Curves:
     """Loss and set size of n rounds as step functions of the threshold.
 
@@ -41,9 +42,13 @@ class Curves:
         return len(self.offsets) - 1
 
     def __getitem__(self, t: int) -> Curve:
-        if not -len(self) <= t < len(self):
+        index = operator.index(t)
+        if not -len(self) <= index < len(self):
             raise IndexError(f"round {t} does not exist: there are {len(self)}, counted from 0.")
-        return Curve(self, t % len(self))
+        return Curve(self, index % len(self))
+
+    def __repr__(self) -> str:
+        return f"Curves({len(self)} rounds, {len(self.losses)} steps, bound={self.bound:g})"
 
     def loss_at(self, t: int, threshold: float) -> float:
         """The loss of round t at a threshold."""
@@ -56,6 +61,10 @@ class Curves:
         return float(self.sizes[self._entry(t, threshold)]) if self.sizes is not None else np.nan
 
     def _entry(self, t: int, threshold: float) -> int:
+        if threshold != threshold:
+            raise ValueError(f"a threshold must be a number, got NaN in round {t} (from 0).")
+        if not 0 <= t < len(self):
+            raise IndexError(f"round {t} does not exist: there are {len(self)}, counted from 0.")
         start, stop = self.offsets[t], self.offsets[t + 1]
         steps = np.searchsorted(self.breakpoints[start:stop], threshold, side="right")
         return int(start) + int(steps) - 1
@@ -130,7 +139,7 @@ class Curves:
         return np.flatnonzero(self.losses[self.offsets[:-1]] < alpha)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Curve:
     """The curve of one round.
 

@@ -45,7 +45,8 @@ def cumulative_probability(probabilities: ArrayLike) -> FloatArray:
     order = np.argsort(-p, axis=-1, kind="stable")
     sorted_p = np.take_along_axis(p, order, axis=-1)
     scores = np.empty_like(p)
-    np.put_along_axis(scores, order, np.cumsum(sorted_p, axis=-1), axis=-1)
+    sums = np.minimum(np.cumsum(sorted_p, axis=-1), 1.0)  # rounding must not leave [0, 1]
+    np.put_along_axis(scores, order, sums, axis=-1)
     return _equal_for_ties(p, scores)
 
 

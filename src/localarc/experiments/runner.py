@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from localarc.control import state
+from localarc import atomic
 from localarc.control.calibrator import Calibrator
 from localarc.experiments.experiment import Experiment, Outcome, Plan, Results, Task
 from localarc.summary import version
@@ -100,7 +100,7 @@ def _keep(file: Path, outcome: Outcome) -> None:
     buffer = io.BytesIO()
     arrays: dict[str, Any] = {f"array {name}": array for name, array in outcome.arrays.items()}
     np.savez_compressed(buffer, meta=np.array(json.dumps(meta)), **arrays)
-    state.write(file, buffer.getvalue())
+    atomic.write(file, buffer.getvalue())
 
 
 def _kept(file: Path, task: Task) -> Outcome | None:

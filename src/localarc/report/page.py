@@ -6,7 +6,7 @@ import os
 from collections.abc import Sequence
 from html import escape
 
-from localarc.control import state
+from localarc import atomic
 from localarc.control.kernels import Kernel
 from localarc.control.larc import LARC
 from localarc.report import sections
@@ -30,7 +30,7 @@ def write_report(
     kernels = [run.calibrator.kernel for run in runs if isinstance(run.calibrator, LARC)]
     seen = kernel or next((each for each in kernels if each is not None), None)
     page = render(stream, [assess(stream, run, seen) for run in runs])
-    state.write(path, page.encode())
+    atomic.write(path, page.encode())
 
 
 def render(stream: Stream, assessments: Sequence[Assessment]) -> str:

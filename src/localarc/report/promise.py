@@ -35,7 +35,7 @@ def promise(each: Assessment) -> str:
 
 def _identity(certificate: Certificate) -> str:
     if certificate.identity_holds:
-        return "The identity that ties losses to thresholds holds: no update was lost or doubled."
+        return "The identity that ties the record's losses to the trace of thresholds holds."
     return (
         "THE IDENTITY THAT TIES LOSSES TO THRESHOLDS IS BROKEN: updates were lost or doubled, and "
         "nothing below can be relied on."

@@ -36,19 +36,20 @@ def attack(
 
     Where the strategy wants a miss, the score lies just above the threshold, if the range allows
     it; else at the bottom of the range. Inputs hop between two far places, so that what is learnt
-    in one is of no use in the other. The loss is miscoverage, so (A1)-(A3) hold for the bounds.
+    in one is of no use in the other. A miss costs the calibrator's `loss_bound`, so (A1)-(A3) hold.
     """
     if strategy not in STRATEGIES:
         raise ValueError(f"strategy must be one of {', '.join(STRATEGIES)}, got {strategy!r}.")
     wants_miss = STRATEGIES[strategy]
-    low, high = score_range
+    low, high = checks.ascending_pair(score_range)
+    cost = float(getattr(calibrator, "loss_bound", 1.0))
     random = np.random.default_rng(seed)
     thresholds, losses = np.empty((2, checks.whole("rounds", rounds, 1, "Play at least one.")))
     for t in range(rounds):
         x = _place(t, dimension, random)
         thresholds[t] = threshold = float(calibrator.threshold(x))
         score = np.nextafter(threshold, np.inf) if wants_miss(t, random) else low
-        losses[t] = float(min(max(score, low), high) > threshold)
+        losses[t] = cost * float(min(max(score, low), high) > threshold)
         calibrator.update(x, losses[t])
     sizes = np.maximum(0.0, 2.0 * thresholds)
     return Record(thresholds, losses, sizes, None, calibrator.alpha, repr(calibrator))

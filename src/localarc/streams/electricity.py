@@ -28,7 +28,7 @@ SERIES_SHA256 = "91509a886a0897024ea965af0cc0757837dd3a7c614327d57e58596aff04180
 _COLUMNS = ("nswdemand", "feat_3")  # the name it has in OpenML's file and in scikit-multiflow's
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Electricity:
     """Demand by half-hour, its forecast and features, from the eighth day on.
 

@@ -19,7 +19,7 @@ class Round(NamedTuple):
     group: Hashable = None
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Stream:
     """n rounds. Iterate over it to see them one by one, or hand its parts to `replay`."""
 

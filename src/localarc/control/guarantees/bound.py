@@ -6,6 +6,8 @@ import math
 from dataclasses import dataclass
 from typing import Any
 
+from localarc import checks
+
 
 @dataclass(frozen=True)
 class Bound:
@@ -46,22 +48,48 @@ class Evidence:
     """What is known about a stream's losses and scores, beyond what the user stated.
 
     `replay` fills it from the curves; a user who knows the score range can state that alone. The
-    counts are None when nobody looked.
+    counts are None when nobody looked. `rounds` says how many rounds were looked at; evidence of
+    several replays adds up with `+`.
     """
 
     score_range: tuple[float, float] | None = None
     full_set_fails: int | None = None
     empty_set_passes: int | None = None
+    rounds: int | None = None
 
     def __post_init__(self) -> None:
-        if self.score_range is not None and not self.score_range[0] <= self.score_range[1]:
-            raise ValueError(f"score_range must be (smallest, largest), got {self.score_range}.")
+        if self.score_range is not None:
+            object.__setattr__(self, "score_range", checks.ascending_pair(self.score_range))
+        for name in ("full_set_fails", "empty_set_passes", "rounds"):
+            if getattr(self, name) is not None:
+                checks.whole(name, getattr(self, name), 0, "It counts rounds.")
 
-    def against(self) -> tuple[str, ...]:
-        """The assumptions (A2) and (A3) that were seen to fail."""
+    def __add__(self, other: Evidence) -> Evidence:
+        """What both tell; what one of them does not know, the sum does not know."""
+        ranges = self.score_range, other.score_range
+        both = None
+        if ranges[0] is not None and ranges[1] is not None:
+            both = min(ranges[0][0], ranges[1][0]), max(ranges[0][1], ranges[1][1])
+        return Evidence(
+            both,
+            _sum(self.full_set_fails, other.full_set_fails),
+            _sum(self.empty_set_passes, other.empty_set_passes),
+            _sum(self.rounds, other.rounds),
+        )
+
+    def against(self, rounds: int) -> tuple[str, ...]:
+        """What is known to fail of (A2) and (A3), or was never looked at, in so many rounds."""
         failed = []
         if self.full_set_fails:
             failed.append(f"a full set cost more than alpha in {self.full_set_fails} round(s)")
         if self.empty_set_passes:
             failed.append(f"an empty set cost less than alpha in {self.empty_set_passes} round(s)")
+        if self.rounds is not None and self.rounds < rounds:
+            failed.append(
+                f"the evidence covers {self.rounds} of {rounds} rounds: add up that of all replays"
+            )
         return tuple(failed)
+
+
+def _sum(left: int | None, right: int | None) -> int | None:
+    return None if left is None or right is None else left + right

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import copy
+import dataclasses
 import math
 from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from numpy.typing import ArrayLike
+
+from localarc import checks
 from localarc.control.guarantees import theorems
 from localarc.control.guarantees.bound import Bound, Evidence
 from localarc.control.guarantees.norms import NormSums
@@ -21,13 +25,16 @@ _ROUNDING = 1e-9
 class Certificate:
     """Observed risk, the identity check, and bounds on `|risk - alpha|`.
 
-    `identity_holds` is false when the trace of c and the observed losses contradict each other:
-    updates were lost or doubled, or a stale state was restored.
+    `accounted` is what the trace of c says that the losses exceeded alpha by, in all.
+    `identity_holds` compares it with the losses themselves. Without outside `losses` those are the
+    calibrator's own sums, and the check finds a damaged calibrator; with them, it also finds
+    updates that were lost or doubled, or a stale state that was restored.
     """
 
     rounds: int
     alpha: float
     risk: float
+    accounted: float
     identity_gap: float
     identity_holds: bool
     observed: Bound
@@ -87,33 +94,48 @@ def certify(
     norms: NormSums | None,
     outstanding: int,
     input_bound: float | None,
+    dimension: int | None,
 ) -> Certificate:
     """The certificate of one calibrator."""
     trace = copy.copy(trace)  # the certificate speaks of this moment, also when asked later
-    gap, holds = _identity(settings, trace)
+    accounted = trace.constant * trace.inverse_rate - trace.weighted
+    gap, holds = _identity(trace.loss_sum, settings, trace, accounted)
     return Certificate(
         rounds=trace.rounds,
         alpha=settings.alpha,
         risk=trace.risk,
+        accounted=accounted,
         identity_gap=gap,
         identity_holds=holds,
         observed=theorems.observed(trace),
         theorem_a=theorems.theorem_a(settings, trace, evidence, outstanding),
         theorem_b=theorems.theorem_b(settings, trace, evidence, norms, outstanding),
-        paper=theorems.paper(settings, trace, evidence, input_bound),
+        paper=theorems.paper(settings, trace, evidence, input_bound, dimension),
         outstanding=outstanding,
         _forward=lambda rounds: theorems.forward(settings, trace, evidence, outstanding, rounds),
     )
 
 
-def _identity(settings: Settings, trace: Trace) -> tuple[float, bool]:
+def _identity(
+    losses: float, settings: Settings, trace: Trace, accounted: float
+) -> tuple[float, bool]:
     """Compare sum (L_t - alpha) with sum_r Delta_r (c_(T+1) - c_r)."""
-    losses = trace.loss_sum - settings.alpha * trace.rounds
-    constants = trace.constant * trace.inverse_rate - trace.weighted
     size = max(abs(trace.lowest), abs(trace.highest)) * trace.inverse_rate
     scale = 1.0 + trace.rounds * settings.loss_bound + 2.0 * size
-    gap = abs(losses - constants)
+    gap = abs(losses - settings.alpha * trace.rounds - accounted)
     return gap, gap <= _ROUNDING * scale
+
+
+def audited(certificate: Certificate, losses: ArrayLike | None) -> Certificate:
+    """The certificate with its identity checked against losses that were kept elsewhere."""
+    if losses is None:
+        return certificate
+    told = checks.numbers("losses", losses).reshape(-1)
+    gap = abs(float((told - certificate.alpha).sum()) - certificate.accounted)
+    scale = 1.0 + len(told) + abs(certificate.accounted)
+    same = len(told) == certificate.rounds and gap <= _ROUNDING * scale
+    holds = certificate.identity_holds and same
+    return dataclasses.replace(certificate, identity_gap=gap, identity_holds=holds)
 
 
 def combine(groups: Mapping[Hashable, Certificate], alpha: float) -> Certificate:
@@ -135,6 +157,7 @@ def combine(groups: Mapping[Hashable, Certificate], alpha: float) -> Certificate
         rounds=rounds,
         alpha=alpha,
         risk=mean(lambda part: part.risk),
+        accounted=sum(part.accounted for part in parts),
         identity_gap=sum(part.identity_gap for part in parts),
         identity_holds=all(part.identity_holds for part in parts),
         observed=joint(lambda part: part.observed),

@@ -27,7 +27,7 @@ class NormSums:
         self.rounds = 0
         self.latest = math.sqrt(self._square)  # R_T
         self.weighted = 0.0  # sum_r Delta_r R_(r-1)
-        self.total = 0.0  # sum_t R_(t-1)
+        self.fading = 0.0  # sum_t lambda |f_t|, bounded
         self._inverse_rate = 0.0
 
     def advance(self, rounds: int) -> NormSums:
@@ -48,7 +48,8 @@ class NormSums:
         before = np.concatenate(([self.latest], norms[:-1]))
         inverse = 1.0 / eta
         self.weighted += float(np.diff(inverse, prepend=self._inverse_rate) @ before)
-        self.total += float(before.sum())
+        limit = math.sqrt(kappa) * worst  # |f_t| <= sqrt(kappa) max(alpha, B - alpha) / lambda
+        self.fading += float(np.minimum(settings.regularization * before, limit).sum())
         self.latest = float(norms[-1])
         self._square = float(squares[-1])
         self._inverse_rate = float(inverse[-1])
@@ -60,6 +61,6 @@ class NormSums:
         return (self.latest * self._inverse_rate + self.weighted) / self.rounds
 
     @property
-    def mean(self) -> float:
-        """The mean of R_(t-1): theorem C's regularization term, without lambda."""
-        return self.total / self.rounds
+    def residual(self) -> float:
+        """The mean of lambda |f_t|, bounded: what regularization costs in theorem C."""
+        return self.fading / self.rounds

@@ -15,7 +15,7 @@ from localarc.control.rates import InverseSqrt
 from localarc.control.settings import Settings
 from localarc.control.trace import Trace
 
-_A = ("losses in [0, B]", "full set costs <= alpha", "empty set costs >= alpha", "bounded scores")
+_A = ("losses in [0, B]", "full set costs <= alpha", "empty set costs >= alpha")
 _UNBOUNDED = "the score range is not known: state score_range"
 
 
@@ -28,13 +28,14 @@ def observed(trace: Trace) -> Bound:
 
 def theorem_a(settings: Settings, trace: Trace, evidence: Evidence, outstanding: int) -> Bound:
     """The range of c, divided by eta_T T: no residual, for any data."""
-    value, unmet = math.inf, [*_started(trace), *_known(settings, evidence)]
+    value, unmet = math.inf, [*_started(trace), *_known(settings, trace, evidence)]
     if trace.rounds and (scores := score_range(settings, evidence)):
         low, high = constant_range(settings, scores, trace.rounds, settings.rate(1), outstanding)
         start = settings.initial_threshold
         value = (max(high, start) - min(low, start)) * trace.inverse_rate / trace.rounds
         unmet += _finite(value)
-    return Bound("theorem A", value, (*_A, "bounded local part"), tuple(unmet))
+    assumes = (*_assumed(settings, evidence), "bounded local part")
+    return Bound("theorem A", value, assumes, tuple(unmet))
 
 
 def theorem_b(
@@ -42,9 +43,10 @@ def theorem_b(
 ) -> Bound:
     """Without lambda: the norm of g grows slowly, so c does."""
     inexact = _exact(settings, outstanding)
-    unmet = [*_started(trace), *_known(settings, evidence), *inexact]
+    unmet = [*_started(trace), *_known(settings, trace, evidence), *inexact]
     value = norms.wander if norms and trace.rounds and not inexact else math.inf
-    return Bound("theorem B", value, (*_A, "every term kept", "feedback in order"), tuple(unmet))
+    assumes = (*_assumed(settings, evidence), "every term kept", "feedback in order")
+    return Bound("theorem B", value, assumes, tuple(unmet))
 
 
 def theorem_c(
@@ -54,13 +56,16 @@ def theorem_c(
     norm = checks.not_negative(
         "weight_norm", weight_norm, "It is the norm of the weight, sqrt(|f_w|^2 + c_w^2)."
     )
-    unmet = [*_started(trace), *_known(settings, evidence), *_exact(settings, 0)]
+    unmet = [*_started(trace), *_known(settings, trace, evidence), *_exact(settings, 0)]
     if settings.radius is not None:
         unmet.append("radius projects the local part, which theorem C does not cover")
     value = math.inf
     if norms and trace.rounds:
-        value = norm * (norms.wander + settings.regularization * norms.mean)
-    return Bound("theorem C", value, (*_A, "every term kept", "feedback in order"), tuple(unmet))
+        value = norm * (norms.wander + norms.residual)
+    assumes = [*_assumed(settings, evidence), "every term kept", "feedback in order"]
+    if settings.kernel is None:
+        assumes.append("a constant weight, since there is no kernel")
+    return Bound("theorem C", value, tuple(assumes), tuple(unmet))
 
 
 def forward(
@@ -68,38 +73,57 @@ def forward(
 ) -> Bound:
     """For the mean loss at a later round, from where c has been and where it can go."""
     checks.whole("rounds", rounds, trace.rounds + 1, "Ask for a round that is still to come.")
-    value, unmet = math.inf, list(_known(settings, evidence))
+    value, unmet = math.inf, list(_known(settings, trace, evidence))
     if scores := score_range(settings, evidence):
         step = settings.rate(trace.rounds + 1)
         low, high = constant_range(settings, scores, rounds, step, outstanding)
-        low, high = min(low, trace.lowest), max(high, trace.highest)
+        pending = outstanding * step  # awaited losses may still push c from where it is now
+        low = min(low, trace.lowest, trace.constant - pending * settings.alpha)
+        up = settings.loss_bound - settings.alpha
+        high = max(high, trace.highest, trace.constant + pending * up)
         value = (high - low) / (settings.rate(rounds) * rounds)
         unmet += _finite(value)
-    return Bound(f"forward to T = {rounds}", value, (*_A, "bounded local part"), tuple(unmet))
+    assumes = (*_assumed(settings, evidence, ahead=True), "bounded local part")
+    return Bound(f"forward to T = {rounds}", value, assumes, tuple(unmet))
 
 
-def paper(settings: Settings, trace: Trace, evidence: Evidence, input_bound: float | None) -> Bound:
+def paper(
+    settings: Settings,
+    trace: Trace,
+    evidence: Evidence,
+    input_bound: float | None,
+    dimension: int | None,
+) -> Bound:
     """The paper's own bound: its eq. (6), corrected, without a kernel; else its theorem 2."""
     name = "paper, eq. (6) corrected" if settings.kernel is None else "paper, theorem 2"
-    unmet = [*_started(trace), *_known(settings, evidence)]
+    unmet = [*_started(trace), *_known(settings, trace, evidence)]
     if not isinstance(settings.rate, InverseSqrt):
         unmet.append("the paper's bound is for rates eta / sqrt(t)")
     scores = score_range(settings, evidence)
+    if scores and not scores[0] <= settings.initial_threshold <= scores[1]:
+        unmet.append("the initial threshold lies outside the score range")
+    assumes = _assumed(settings, evidence)
     if unmet or scores is None:
-        return Bound(name, math.inf, _A, tuple(unmet))
+        return Bound(name, math.inf, assumes, tuple(unmet))
     span, eta, B = scores[1] - scores[0], settings.rate(1), settings.loss_bound
     root = math.sqrt(trace.rounds)
     if settings.kernel is None:
-        return Bound(name, (span / eta + B) / root, (*_A, "c_1 within the score range"))
-    return _theorem_2(settings, name, span / eta, root, input_bound)
+        return Bound(name, (span / eta + B) / root, assumes)
+    rho = settings.kernel.lipschitz(dimension or 1)
+    return _theorem_2(settings, name, assumes, span / eta, root, input_bound, rho)
 
 
 def _theorem_2(
-    settings: Settings, name: str, start: float, root: float, input_bound: float | None
+    settings: Settings,
+    name: str,
+    assumed: tuple[str, ...],
+    start: float,
+    root: float,
+    input_bound: float | None,
+    rho: float | None,
 ) -> Bound:
-    assumes = (*_A, "inputs of norm <= D", "the printed proof, which takes |x| beyond D")
+    assumes = (*assumed, "inputs of norm <= D", "the printed proof, which takes |x| beyond D")
     kernel, B = settings.kernel, settings.loss_bound
-    rho = kernel.lipschitz() if kernel else None
     unmet = _exact(settings, 0)
     if not kernel or kernel.scale is None or rho is None:
         unmet += ("the kernel's scale and Lipschitz constant are not known",)
@@ -165,9 +189,19 @@ def _started(trace: Trace) -> tuple[str, ...]:
     return () if trace.rounds else ("no round has been seen",)
 
 
-def _known(settings: Settings, evidence: Evidence) -> tuple[str, ...]:
+def _assumed(settings: Settings, evidence: Evidence, ahead: bool = False) -> tuple[str, ...]:
+    """(A1)-(A3), and the range of scores with where it comes from."""
+    scores = score_range(settings, evidence)
+    if scores is None:
+        return (*_A, "bounded scores")
+    seen = "as seen so far, also from now on" if ahead else "as seen"
+    source = "as stated" if settings.score_range else seen
+    return (*_A, f"scores in [{scores[0]:.4g}, {scores[1]:.4g}], {source}")
+
+
+def _known(settings: Settings, trace: Trace, evidence: Evidence) -> tuple[str, ...]:
     """What is known to fail of (A2), (A3) and bounded scores."""
-    unmet = list(evidence.against())
+    unmet = list(evidence.against(trace.rounds))
     stated, seen = settings.score_range, evidence.score_range
     if stated is None and seen is None:
         unmet.append(_UNBOUNDED)

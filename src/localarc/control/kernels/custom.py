@@ -79,6 +79,11 @@ def as_kernel(kernel: Kernel | Function | None) -> Kernel | None:
     """
     if kernel is None or isinstance(kernel, Kernel):
         return kernel
+    if isinstance(kernel, type):
+        raise TypeError(
+            f"kernel must be a kernel, got the class {kernel.__name__}. Make one, for example "
+            f"{kernel.__name__}(length_scale=1.0)."
+        )
     if hasattr(kernel, "py_func"):
         compiled: Any = kernel
         return Radial(compiled)

@@ -138,7 +138,7 @@ def as_memory(memory: Any) -> Memory:
     """A strategy as it is, or the automatic choice."""
     if isinstance(memory, str) and memory == "auto":
         return Auto()
-    if not hasattr(memory, "expansion"):
+    if isinstance(memory, type) or not hasattr(memory, "expansion"):
         raise ValueError(
             f'memory must be "auto" or a memory strategy, got {memory!r}. '
             "For example KeepAll(), KeepLast(1000) or Dictionary(1e-4)."

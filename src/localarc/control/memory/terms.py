@@ -50,7 +50,14 @@ class Terms:
         return self._sum(points, self._centres[kept], self._past(kept) / max(self._accumulated, 1))
 
     def learn(self, point: FloatArray, decay: float, weight: float) -> None:
-        """One round: accumulate, shrink by decay, add."""
+        """One round: accumulate, shrink by decay, add; a kernel must keep to its stated scale."""
+        peak = float(self._kernel.matrix(point[None], point[None])[0, 0])
+        scale = self._kernel.scale
+        if peak < 0 or (scale is not None and peak > scale * (1 + 1e-12)):
+            raise ValueError(
+                f"the kernel is {peak} at an input and itself, which must lie between 0 and its "
+                f"scale {scale}. State a larger scale, or mend the function."
+            )
         self.accumulate()
         self.shrink(decay)
         self.add(point, weight)

@@ -6,9 +6,10 @@ import hashlib
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 
+from localarc.control.arc import ARC
 from localarc.control.calibrator import Calibrator
 from localarc.control.kernels import RBF
-from localarc.control.larc import ARC, LARC
+from localarc.control.larc import LARC
 from localarc.control.memory import Dictionary, KeepAll, KeepLast, Memory
 from localarc.control.mondrian import Mondrian
 from localarc.experiments.electricity import drawings, measure, tables
