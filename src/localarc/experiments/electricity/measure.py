@@ -17,6 +17,7 @@ from localarc.streams.electricity import DAYS, Electricity
 
 EVALUATIONS = ("online", "average", "last")
 FORWARD = 0.75
+_LARGEST_INPUT = 7**0.5  # seven daily means, each in [0, 1]
 Split = tuple[Electricity, Electricity]
 
 
@@ -55,9 +56,18 @@ def perform(data: Electricity, task: Task, make: Callable[[], Calibrator], plan:
         curves = part.stream().curves
         arrays[name] = losses = curves.losses_at(thresholds[name])
         rows += _rows(task, name, part, losses, curves.sizes_at(thresholds[name]))
-    certificate = calibrator.certificate(evidence=run.evidence).to_dict()
-    certificate.pop("groups")
-    return Outcome(task, run.calibrator, rows, arrays, certificate)
+    certificate = calibrator.certificate(
+        evidence=run.evidence, input_bound=_LARGEST_INPUT, losses=run.losses
+    )
+    best = certificate.bound
+    rows[0] |= {
+        "cert": certificate.observed.value,
+        "bound": best.value if best.holds else None,
+        "bound_from": best.name if best.holds else None,
+    }
+    told = certificate.to_dict()
+    told.pop("groups")
+    return Outcome(task, run.calibrator, rows, arrays, told)
 
 
 def _held_out(calibrator: Calibrator, function: Any, part: Electricity) -> FloatArray:

@@ -22,10 +22,10 @@ def names(rows: Sequence[Row]) -> list[str]:
 
 
 def overview(split: str, rows: Sequence[Row]) -> Table:
-    """Risk online and held out, by kind of day, and the width that it took."""
+    """Risk online and held out, by kind of day, the width that it took, and what is certified."""
     head = ["method", "online", "weekday", "weekend"]
     head += ["averaged, held out", "weekday", "weekend", "last, held out", "weekday", "weekend"]
-    head += ["width online"]
+    head += ["width online", "CERT", "bound"]
     body = []
     for method in names(rows):
         cells = [method]
@@ -34,7 +34,8 @@ def overview(split: str, rows: Sequence[Row]) -> Table:
                 wanted = {"split": split, "method": method, "group": group}
                 cells.append(f"{pick(rows, evaluation=evaluation, **wanted)['risk']:.3f}")
         online = pick(rows, split=split, method=method, evaluation="online", group="all")
-        body.append([*cells, f"{online['width']:.3f}"])
+        bound = "none" if online["bound"] is None else f"{online['bound']:.3f}"
+        body.append([*cells, f"{online['width']:.3f}", f"{online['cert']:.4f}", bound])
     return head, body
 
 
