@@ -145,6 +145,8 @@ def _same_dimension(found: int, expected: int | None) -> None:
 
 def loss(value: Any, bound: float) -> float:
     """Return the loss of a round, which must lie in [0, bound]."""
+    if type(value) is float and 0.0 <= value <= bound:
+        return value
     try:
         if isinstance(value, str | bytes):
             raise TypeError("text")

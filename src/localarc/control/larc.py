@@ -32,6 +32,7 @@ from localarc.control.rates import Rate, as_rate
 from localarc.control.settings import Settings, checked_settings
 from localarc.control.trace import Trace
 
+_FLOAT64 = np.dtype(np.float64)
 _ROUNDS_AT_ONCE = 8192  # between two reports of progress
 
 
@@ -88,8 +89,13 @@ class LARC(Calibrator):
         self.settings = settings
         self.alpha = settings.alpha
         self._trace = Trace(settings.initial_threshold)
-        self._local: Expansion | None = None  # made when the first input tells its dimension
-        self._dimension: int | None = None
+        self._local: Expansion | None
+        self._dimension: int | None
+        self._hold(None, None)  # made when the first input tells its dimension
+        self._blind = settings.kernel is None  # then inputs are not looked at
+        self._fading = settings.regularization
+        self._rate = settings.rate
+        self._loss_bound = settings.loss_bound
         self._square = 0.0  # of the norm of f, kept only with a radius
         self._clip = math.inf if settings.clip is None else settings.clip
         self._radius = math.inf if settings.radius is None else settings.radius
@@ -99,36 +105,51 @@ class LARC(Calibrator):
 
     def threshold(self, x: Any) -> Any:
         """g_t(x) for one input, or n thresholds for an (n, d) array; changes nothing."""
-        local = self._local
-        if local is None or np.ndim(x) > 1:
-            return self._function(local)(x)
-        here = local.evaluate_one(checks.point(x, self._dimension))
-        if abs(here) > self._clip:
-            here = math.copysign(self._clip, here)
-        return self._trace.constant + here
+        if self._plain(x):
+            here = self._local.evaluate_one(x)  # type: ignore[union-attr]
+            if abs(here) <= self._clip:
+                return self._trace.constant + here
+        elif self._blind and (x is None or np.ndim(x) <= 1):
+            return self._trace.constant
+        return self._function(self._local)(x)  # clips, and says what is wrong with x
 
     def update(self, x: Any, loss: float) -> Self:
         """One step of eqs. (constant_component) and (kernel_update)."""
         trace = self._trace
-        loss = checks.loss(loss, self.settings.loss_bound)  # all that can raise comes first
-        rate = self.settings.rate(trace.rounds + 1)
+        loss = checks.loss(loss, self._loss_bound)  # all that can raise comes first
+        rate = self._rate(trace.rounds + 1)
         push = rate * (loss - self.alpha)  # positive after a costly round
-        if self.settings.kernel is not None:
+        if not self._blind and not (
+            self._plain(x)
+            and self._radius == math.inf
+            and self._local.learn(x, 1.0 - rate * self._fading, push)  # type: ignore[union-attr]
+        ):
             self._move(checks.point(x, self._dimension), rate, push)
         trace.step(rate, loss, push)
         if trace.rounds == MANY_TERMS:
             self._note_growth()
         return self
 
+    def _plain(self, x: Any) -> bool:
+        """Whether x can go to the engine as it is: the usual case, where a microsecond counts."""
+        return (
+            type(x) is np.ndarray
+            and x.shape == self._shape
+            and x.dtype is _FLOAT64
+            and x.flags.carray
+        )
+
     def _move(self, point: FloatArray, rate: float, push: float) -> None:
+        point = np.array(point)  # contiguous and writable, whatever came
         local = self._local or self._expansion(point)
-        decay = 1.0 - rate * self.settings.regularization
-        if self._radius == math.inf:
-            local.learn(point, decay, push)
-        else:
-            kernel: Any = self.settings.kernel
-            self._square = step(local, kernel, point, decay, push, self._radius, self._square)
-        self._local, self._dimension = local, len(point)
+        kernel: Any = self.settings.kernel
+        decay = 1.0 - rate * self._fading
+        self._square = step(local, kernel, point, decay, push, self._radius, self._square)
+        self._hold(local, len(point))
+
+    def _hold(self, local: Expansion | None, dimension: int | None) -> None:
+        self._local, self._dimension = local, dimension
+        self._shape = None if local is None or dimension is None else (dimension,)
 
     def _expansion(self, point: FloatArray) -> Expansion:
         kernel: Any = self.settings.kernel
@@ -157,7 +178,8 @@ class LARC(Calibrator):
 
     def go_back(self, snapshot: Any) -> None:
         """Forget what was learnt since the snapshot."""
-        self._trace, self._local, self._dimension, self._square = snapshot
+        self._trace, local, dimension, self._square = snapshot
+        self._hold(local, dimension)
 
     def _play(self, points: FloatArray, curves: LossCurves) -> tuple[FloatArray, FloatArray]:
         rounds = self.rounds_ahead(points, curves)
@@ -168,7 +190,7 @@ class LARC(Calibrator):
         """The rounds to play next, with the rates and limits that are theirs."""
         settings, trace = self.settings, self._trace
         if settings.kernel is not None and self._local is None:
-            self._local, self._dimension = self._expansion(points[0]), points.shape[1]
+            self._hold(self._expansion(points[0]), points.shape[1])
         rates = settings.rate.values(trace.rounds + 1, trace.rounds + len(points) + 1)
         decays = 1.0 - rates * settings.regularization
         limits = trace.constant, self._clip, self._radius, self._square
@@ -361,10 +383,10 @@ class LARC(Calibrator):
     def _resume(self, content: dict[str, Any], arrays: Arrays) -> None:
         self._trace = Trace.restored(content["trace"])
         self._square = float(content["square"])
-        self._dimension = content["dimension"]
-        if self.settings.kernel is not None and self._dimension is not None:
-            empty = self.settings.memory.expansion(self.settings.kernel, self._dimension)
-            self._local = empty.restore(arrays)
+        dimension = content["dimension"]
+        if self.settings.kernel is not None and dimension is not None:
+            empty = self.settings.memory.expansion(self.settings.kernel, dimension)
+            self._hold(empty.restore(arrays), dimension)
 
     def __repr__(self) -> str:
         shown = self.settings.describe(self.memory)

@@ -8,6 +8,7 @@ import numpy as np
 from localarc.engine import lattice_loops as loops
 from localarc.engine import lattice_places as places
 from localarc.engine.compiled import entry, jit
+from localarc.engine.inputs import healthy
 from localarc.engine.lattice_rule import rule_for
 from localarc.engine.stream import Played, Stream
 from localarc.engine.tiles import FloatArray, IntArray, plain
@@ -39,6 +40,7 @@ class LatticeExpansion:
         self.max_bytes = max_bytes
         self.rule = rule_for(tolerance, dimensions)
         self.rounds = 0
+        self._ones = np.ones(dimensions)
         self.fade, self.clock = 1.0, 0.0
         self._weight = scale * self.rule.weight(dimensions)
         self._size: int = SIDE ** max(dimensions, 2)  # nodes to a tile, and tiles to a page
@@ -74,15 +76,26 @@ class LatticeExpansion:
 
     def learn(self, point: FloatArray, decay: float, weight: float) -> None:
         """One round: f joins the average, shrinks, and gains a term; or nothing, if it raises."""
+        self.learn_near(self._ones, point, decay, weight)
+
+    def near(self, roots: FloatArray, point: FloatArray) -> float:
+        """f at a point that is still to be divided by `roots`; NaN if it is not healthy."""
+        return self.fade * _near(self._reals, self._wholes, point, roots)
+
+    def learn_near(self, roots: FloatArray, point: FloatArray, decay: float, weight: float) -> bool:
+        """`learn` for such a point; False, and nothing learnt, if it is not healthy."""
         fade, clock = self.fade * decay, self.clock + self.fade
         lifted = weight * self._weight / fade
-        while not _add_at(self._reals, self._wholes, point, lifted, clock):
-            self._check(point)
+        while not _add_near(self._reals, self._wholes, point, roots, lifted, clock):
+            if not healthy(point):
+                return False
+            self._check(point / roots)
             self._make_room()
         self.fade, self.clock = fade, clock
         self.rounds += 1
         if fade < loops.FAINT:
             self.shrink(1.0)
+        return True
 
     def average(self, points: FloatArray) -> FloatArray:
         """The mean of all f that were accumulated, at each row of `points`."""
@@ -189,5 +202,7 @@ _list_pages = entry(places.list_pages)
 _value_at = entry(loops.value_at)
 _values_at = entry(loops.values_at, value_at=jit(loops.value_at))
 _add_at = entry(loops.add_at)
+_near = entry(loops.near, value_at=jit(loops.value_at))
+_add_near = entry(loops.add_near, add_at=jit(loops.add_at))
 _fold = entry(loops.fold_all)
 _replay: Any = entry(loops.replay)

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from localarc.engine.compiled import jit
+from localarc.engine.inputs import scaled
 from localarc.engine.lattice_places import (
     IDS,
     TILES,
@@ -109,6 +110,18 @@ def add_at(reals: Any, wholes: Any, point: Any, weight: float, clock: float) -> 
     claim(wholes, where, table, pages)
     write(phi, where, nodes, wholes[1], weight, clock)
     return True
+
+
+def near(reals: Any, wholes: Any, point: Any, roots: Any) -> float:
+    """`value_at` for a point that is still to be scaled; NaN if it is not healthy."""
+    here = np.empty(len(point))
+    return value_at(reals, wholes, here) if scaled(point, roots, here) else np.nan
+
+
+def add_near(reals: Any, wholes: Any, point: Any, roots: Any, weight: float, clock: float) -> bool:
+    """`add_at` for a point that is still to be scaled."""
+    here = np.empty(len(point))
+    return scaled(point, roots, here) and add_at(reals, wholes, here, weight, clock)
 
 
 def fold_all(reals: Any, wholes: Any, fade: float, clock: float) -> None:

@@ -38,7 +38,12 @@ class Compiled:
         self._roots = np.broadcast_to(np.sqrt(kernel.length_scale), (dimension,)).copy()
         self._origin = kernel, dimension, make
         self.inner = inner = make()
-        # These take no points, so they need no translation; bound once, they cost one call.
+        # Online, a Python call costs as much as a compiled step: these go to the engine at once.
+        self.evaluate_one: Callable[[FloatArray], float] = functools.partial(
+            inner.near, self._roots
+        )
+        self.learn: Callable[[FloatArray, float, float], bool]
+        self.learn = functools.partial(inner.learn_near, self._roots)
         self.accumulate = inner.accumulate
         self.shrink = inner.shrink
         self.arrays = inner.arrays
@@ -51,10 +56,6 @@ class Compiled:
         """f at each of (n, d) points."""
         return np.asarray(self.inner.evaluate(points / self._roots))
 
-    def evaluate_one(self, point: FloatArray) -> float:
-        """f at one point, (d,)."""
-        return float(self.inner.evaluate_one(point / self._roots))
-
     def average(self, points: FloatArray) -> FloatArray:
         """The mean of all f that were accumulated, at each of (n, d) points."""
         return np.asarray(self.inner.average(points / self._roots))
@@ -62,10 +63,6 @@ class Compiled:
     def add(self, point: FloatArray, weight: float) -> None:
         """f <- f + weight * k(point, .)."""
         self.inner.add(point / self._roots, weight)
-
-    def learn(self, point: FloatArray, decay: float, weight: float) -> None:
-        """One round: accumulate, shrink by decay, add."""
-        self.inner.learn(point / self._roots, decay, weight)
 
     def replay(self, rounds: Rounds) -> Played:
         """Play many rounds in one compiled loop."""

@@ -67,7 +67,7 @@ class Expansion(Protocol):
         """f at each of (n, d) points."""
 
     def evaluate_one(self, point: FloatArray) -> float:
-        """f at one point, (d,)."""
+        """f at one point, (d,), contiguous float64; NaN if the point is not finite."""
 
     def average(self, points: FloatArray) -> FloatArray:
         """The mean of all f that were accumulated, at each of (n, d) points."""
@@ -81,8 +81,11 @@ class Expansion(Protocol):
     def add(self, point: FloatArray, weight: float) -> None:
         """f <- f + weight * k(point, .)."""
 
-    def learn(self, point: FloatArray, decay: float, weight: float) -> None:
-        """One round: accumulate, shrink by decay, add; all of it, or nothing if it raises."""
+    def learn(self, point: FloatArray, decay: float, weight: float) -> bool:
+        """One round: accumulate, shrink by decay, add; or nothing, if it raises or answers False.
+
+        It answers False for a point that is not finite.
+        """
 
     def replay(self, rounds: Rounds) -> Played:
         """Play many rounds: as if one by one, and leave f where the last one left it."""

@@ -41,16 +41,18 @@ class Terms:
         return self._fade * self._sum(points, self._centres[active], self._weights[active])
 
     def evaluate_one(self, point: FloatArray) -> float:
-        """f at one point, (d,)."""
-        return float(self.evaluate(point[None])[0])
+        """f at one point, (d,); NaN if the point is not finite."""
+        return float(self.evaluate(point[None])[0]) if np.isfinite(point).all() else np.nan
 
     def average(self, points: FloatArray) -> FloatArray:
         """The mean of all f that were accumulated, at each of (n, d) points."""
         kept = slice(0, self._stop)
         return self._sum(points, self._centres[kept], self._past(kept) / max(self._accumulated, 1))
 
-    def learn(self, point: FloatArray, decay: float, weight: float) -> None:
+    def learn(self, point: FloatArray, decay: float, weight: float) -> bool:
         """One round: accumulate, shrink by decay, add; a kernel must keep to its stated scale."""
+        if not np.isfinite(point).all():
+            return False
         peak = float(self._kernel.matrix(point[None], point[None])[0, 0])
         scale = self._kernel.scale
         if peak < 0 or (scale is not None and peak > scale * (1 + 1e-12)):
@@ -61,6 +63,7 @@ class Terms:
         self.accumulate()
         self.shrink(decay)
         self.add(point, weight)
+        return True
 
     def replay(self, rounds: Rounds) -> Played:
         """Play rounds one by one: only Python can evaluate this kernel."""
