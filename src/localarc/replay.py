@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import warnings
 from collections.abc import Hashable, Iterable, Sequence
 from typing import Any
@@ -77,21 +78,37 @@ def replay_many(
     evidence = [_examine(curves, each.alpha) for each in calibrators]
     alone = [each for each in calibrators if not isinstance(each, LARC)]
     shared = [each for each in calibrators if isinstance(each, LARC)]
-    results = {
+    with contextlib.ExitStack() as guards:
+        for each in calibrators:
+            if isinstance(each, Calibrator):
+                guards.enter_context(each.unchanged_on_failure())
+        results = _all_followed(shared, alone, points, curves, labels, dtype == "float32")
+    return [
+        _record(each, *results[id(each)], curves, labels, seen)
+        for each, seen in zip(calibrators, evidence, strict=True)
+    ]
+
+
+def _all_followed(
+    shared: list[LARC],
+    alone: list[Any],
+    points: FloatArray,
+    curves: Curves,
+    labels: list[Hashable] | None,
+    single: bool,
+) -> dict[int, tuple[FloatArray, FloatArray]]:
+    """The result of each calibrator, by its identity."""
+    return {
         id(each): result
         for each, result in zip(
             [*shared, *alone],
             [
-                *follow_many(shared, points, curves, dtype == "float32"),
+                *follow_many(shared, points, curves, single),
                 *(_followed(each, points, curves, labels, _silent) for each in alone),
             ],
             strict=True,
         )
     }
-    return [
-        _record(each, *results[id(each)], curves, labels, seen)
-        for each, seen in zip(calibrators, evidence, strict=True)
-    ]
 
 
 def _followed(

@@ -353,3 +353,23 @@ def test_many_rounds_of_strong_decay_do_not_drift() -> None:
     runs = [replay(cal, X, curves).thresholds for cal in (lattice, exact)]
     assert np.abs(runs[0] - runs[1]).max() < 1e-12
     assert np.abs(lattice.average(X[:50]) - exact.average(X[:50])).max() < 1e-12
+
+
+@pytest.mark.slow
+def test_ten_million_rounds_neither_overflow_nor_drift() -> None:
+    """Only the latest few hundred terms matter under strong decay: a fresh exact run tells f."""
+    random = np.random.default_rng(0)
+    options: dict[str, Any] = {"rate": Constant(0.5), "regularization": 0.5}
+    old = LARC(0.3, RBF(1.0), memory=Lattice(), **options)
+    for _ in range(10):
+        X = random.normal(size=(1_000_000, 2))
+        run = replay(old, X, miscoverage(np.abs(random.normal(size=1_000_000))))
+    certificate = old.certificate()
+    assert certificate.rounds == 10_000_000
+    assert certificate.identity_holds
+    fresh = LARC(0.3, RBF(1.0), memory=KeepAll(), **options).partial_fit(
+        X[-2000:], run.losses[-2000:]
+    )
+    probes = random.normal(size=(200, 2))
+    local = old.current(probes) - old.current.constant
+    assert np.abs(local - (fresh.current(probes) - fresh.current.constant)).max() < 1e-12

@@ -199,7 +199,8 @@ class LARC(Calibrator):
     def take_over(self, rounds: Rounds, played: Played) -> tuple[FloatArray, FloatArray]:
         """Count rounds that were played with this calibrator's own expansion."""
         few = self.rounds < MANY_TERMS
-        self._square = played.square
+        if self._radius < math.inf:
+            self._square = played.square
         self._trace.extend(rounds.rates, played.losses, self.alpha)
         if few and self.rounds >= MANY_TERMS:
             self._note_growth()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Self
@@ -15,7 +16,7 @@ from localarc.control import state
 from localarc.control.arc import ARC
 from localarc.control.calibrator import Calibrator, Progress
 from localarc.control.guarantees import Certificate, Evidence
-from localarc.control.guarantees.certificate import audited, combine
+from localarc.control.guarantees.certificate import audited, combine, doubted
 from localarc.control.larc import LARC
 from localarc.control.memory import LossCurves
 
@@ -196,8 +197,10 @@ class Mondrian(Calibrator):
         losses: ArrayLike | None = None,
     ) -> Certificate:
         """The certificate over all groups, with each group's own in `groups`."""
+        reasons = () if evidence is None else evidence.too_few(self.rounds)
+        shared = evidence and dataclasses.replace(evidence, rounds=None)  # it is of all groups
         groups = {
-            key: part.certificate(outstanding, evidence, input_bound)
+            key: doubted(part.certificate(outstanding, shared, input_bound), reasons)
             for key, part in self.calibrators.items()
         }
         return audited(combine(groups, self.alpha), losses)
@@ -233,6 +236,7 @@ class Mondrian(Calibrator):
     def restore(self, data: bytes) -> Self:
         """Take over a state that was saved with the same kind of calibrator."""
         content, arrays = _decoded(data)
+        self._made().restore(arrays["fresh"].tobytes())  # raises unless it has the same settings
         parts = {
             state.group(key): self._made().restore(arrays[str(i)].tobytes())
             for i, key in enumerate(content["groups"])

@@ -10,7 +10,6 @@ from localarc.engine import dictionary_loops as loops
 from localarc.engine.compiled import entry
 from localarc.engine.dictionary_flush import flush
 from localarc.engine.dictionary_probes import Probes
-from localarc.engine.inputs import healthy
 from localarc.engine.profiles import Profile
 from localarc.engine.stream import Played, Stream
 from localarc.engine.tiles import (
@@ -110,17 +109,6 @@ class DictionaryExpansion:
         self.accumulate()
         self.shrink(decay)
         self.add(point, weight)
-
-    def near(self, roots: FloatArray, point: FloatArray) -> float:
-        """f at a point that is still to be divided by `roots`; NaN if it is not healthy."""
-        return self.evaluate_one(point / roots) if healthy(point) else np.nan
-
-    def learn_near(self, roots: FloatArray, point: FloatArray, decay: float, weight: float) -> bool:
-        """`learn` for such a point; False, and nothing learnt, if it is not healthy."""
-        if not healthy(point):
-            return False
-        self.learn(point / roots, decay, weight)
-        return True
 
     def average(self, points: FloatArray) -> FloatArray:
         """The mean of all f that were accumulated, at each row of `points`."""

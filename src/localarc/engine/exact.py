@@ -7,7 +7,6 @@ import numpy as np
 
 from localarc.engine import exact_loops as loops
 from localarc.engine.compiled import entry
-from localarc.engine.inputs import healthy
 from localarc.engine.profiles import Profile
 from localarc.engine.stream import Played, Stream
 from localarc.engine.tiles import (
@@ -90,17 +89,6 @@ class ExactExpansion:
         self.accumulate()
         self.shrink(decay)
         self.add(point, weight)
-
-    def near(self, roots: FloatArray, point: FloatArray) -> float:
-        """f at a point that is still to be divided by `roots`; NaN if it is not healthy."""
-        return self.evaluate_one(point / roots) if healthy(point) else np.nan
-
-    def learn_near(self, roots: FloatArray, point: FloatArray, decay: float, weight: float) -> bool:
-        """`learn` for such a point; False, and nothing learnt, if it is not healthy."""
-        if not healthy(point):
-            return False
-        self.learn(point / roots, decay, weight)
-        return True
 
     def average(self, points: FloatArray) -> FloatArray:
         """The mean of all f that were accumulated, at each row of `points`."""

@@ -8,7 +8,7 @@ import numpy as np
 from localarc.engine import lattice_loops as loops
 from localarc.engine import lattice_places as places
 from localarc.engine.compiled import entry, jit
-from localarc.engine.inputs import healthy
+from localarc.engine.inputs import LARGEST
 from localarc.engine.lattice_rule import rule_for
 from localarc.engine.stream import Played, Stream
 from localarc.engine.tiles import FloatArray, IntArray, plain
@@ -87,7 +87,7 @@ class LatticeExpansion:
         fade, clock = self.fade * decay, self.clock + self.fade
         lifted = weight * self._weight / fade
         while not _add_near(self._reals, self._wholes, point, roots, lifted, clock):
-            if not healthy(point):
+            if not np.all(np.abs(point) <= LARGEST):
                 return False
             self._check(point / roots)
             self._make_room()

@@ -84,11 +84,14 @@ class Evidence:
             failed.append(f"a full set cost more than alpha in {self.full_set_fails} round(s)")
         if self.empty_set_passes:
             failed.append(f"an empty set cost less than alpha in {self.empty_set_passes} round(s)")
-        if self.rounds is not None and self.rounds < rounds:
-            failed.append(
-                f"the evidence covers {self.rounds} of {rounds} rounds: add up that of all replays"
-            )
-        return tuple(failed)
+        return (*failed, *self.too_few(rounds))
+
+    def too_few(self, rounds: int) -> tuple[str, ...]:
+        """Whether fewer rounds were looked at than there were."""
+        if self.rounds is None or self.rounds >= rounds:
+            return ()
+        covered = f"the evidence covers {self.rounds} of {rounds} rounds"
+        return (f"{covered}: add up that of all replays",)
 
 
 def _sum(left: int | None, right: int | None) -> int | None:

@@ -43,6 +43,7 @@ class Certificate:
     paper: Bound
     outstanding: int = 0
     groups: Mapping[Hashable, Certificate] = field(default_factory=dict)
+    _scale: float = field(default=1.0, repr=False, compare=False)  # of what the identity sums
     _forward: Callable[[int], Bound] | None = field(default=None, repr=False, compare=False)
 
     @property
@@ -99,31 +100,24 @@ def certify(
     """The certificate of one calibrator."""
     trace = copy.copy(trace)  # the certificate speaks of this moment, also when asked later
     accounted = trace.constant * trace.inverse_rate - trace.weighted
-    gap, holds = _identity(trace.loss_sum, settings, trace, accounted)
+    size = max(abs(trace.lowest), abs(trace.highest)) * trace.inverse_rate
+    scale = 1.0 + trace.rounds * settings.loss_bound + 2.0 * size
+    gap = abs(trace.loss_sum - settings.alpha * trace.rounds - accounted)
     return Certificate(
         rounds=trace.rounds,
         alpha=settings.alpha,
         risk=trace.risk,
         accounted=accounted,
         identity_gap=gap,
-        identity_holds=holds,
+        identity_holds=gap <= _ROUNDING * scale,
         observed=theorems.observed(trace),
         theorem_a=theorems.theorem_a(settings, trace, evidence, outstanding),
         theorem_b=theorems.theorem_b(settings, trace, evidence, norms, outstanding),
-        paper=theorems.paper(settings, trace, evidence, input_bound, dimension),
+        paper=theorems.paper(settings, trace, evidence, input_bound, dimension, outstanding),
         outstanding=outstanding,
+        _scale=scale,
         _forward=lambda rounds: theorems.forward(settings, trace, evidence, outstanding, rounds),
     )
-
-
-def _identity(
-    losses: float, settings: Settings, trace: Trace, accounted: float
-) -> tuple[float, bool]:
-    """Compare sum (L_t - alpha) with sum_r Delta_r (c_(T+1) - c_r)."""
-    size = max(abs(trace.lowest), abs(trace.highest)) * trace.inverse_rate
-    scale = 1.0 + trace.rounds * settings.loss_bound + 2.0 * size
-    gap = abs(losses - settings.alpha * trace.rounds - accounted)
-    return gap, gap <= _ROUNDING * scale
 
 
 def audited(certificate: Certificate, losses: ArrayLike | None) -> Certificate:
@@ -132,10 +126,23 @@ def audited(certificate: Certificate, losses: ArrayLike | None) -> Certificate:
         return certificate
     told = checks.numbers("losses", losses).reshape(-1)
     gap = abs(float((told - certificate.alpha).sum()) - certificate.accounted)
-    scale = 1.0 + len(told) + abs(certificate.accounted)
-    same = len(told) == certificate.rounds and gap <= _ROUNDING * scale
+    same = len(told) == certificate.rounds and gap <= _ROUNDING * certificate._scale
     holds = certificate.identity_holds and same
     return dataclasses.replace(certificate, identity_gap=gap, identity_holds=holds)
+
+
+def doubted(certificate: Certificate, reasons: tuple[str, ...]) -> Certificate:
+    """The certificate, with reasons against all of its bounds that rest on assumptions."""
+
+    def against(bound: Bound) -> Bound:
+        return dataclasses.replace(bound, unmet=(*bound.unmet, *reasons))
+
+    return dataclasses.replace(
+        certificate,
+        theorem_a=against(certificate.theorem_a),
+        theorem_b=against(certificate.theorem_b),
+        paper=against(certificate.paper),
+    )
 
 
 def combine(groups: Mapping[Hashable, Certificate], alpha: float) -> Certificate:
@@ -166,4 +173,5 @@ def combine(groups: Mapping[Hashable, Certificate], alpha: float) -> Certificate
         paper=joint(lambda part: part.paper),
         outstanding=max((part.outstanding for part in parts), default=0),
         groups=dict(groups),
+        _scale=sum(part._scale for part in parts),
     )

@@ -60,7 +60,7 @@ def theorem_c(
     if settings.radius is not None:
         unmet.append("radius projects the local part, which theorem C does not cover")
     value = math.inf
-    if norms and trace.rounds:
+    if norms and trace.rounds and settings.radius is None and not _exact(settings, 0):
         value = norm * (norms.wander + norms.residual)
     assumes = [*_assumed(settings, evidence), "every term kept", "feedback in order"]
     if settings.kernel is None:
@@ -93,12 +93,15 @@ def paper(
     evidence: Evidence,
     input_bound: float | None,
     dimension: int | None,
+    outstanding: int,
 ) -> Bound:
     """The paper's own bound: its eq. (6), corrected, without a kernel; else its theorem 2."""
     name = "paper, eq. (6) corrected" if settings.kernel is None else "paper, theorem 2"
     unmet = [*_started(trace), *_known(settings, trace, evidence)]
     if not isinstance(settings.rate, InverseSqrt):
         unmet.append("the paper's bound is for rates eta / sqrt(t)")
+    if outstanding:
+        unmet.append("the paper's bound is for losses that come at once")
     scores = score_range(settings, evidence)
     if scores and not scores[0] <= settings.initial_threshold <= scores[1]:
         unmet.append("the initial threshold lies outside the score range")

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import functools
 import logging
+import math
 from collections.abc import Callable
+from functools import partial
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
+from localarc import checks
 from localarc.checks import FloatArray
 from localarc.control.kernels import (
     RBF,
@@ -38,12 +41,13 @@ class Compiled:
         self._roots = np.broadcast_to(np.sqrt(kernel.length_scale), (dimension,)).copy()
         self._origin = kernel, dimension, make
         self.inner = inner = make()
-        # Online, a Python call costs as much as a compiled step: these go to the engine at once.
-        self.evaluate_one: Callable[[FloatArray], float] = functools.partial(
-            inner.near, self._roots
-        )
+        # Online, a Python call costs as much as a compiled step: where the engine checks and scales
+        # a point itself, the call goes straight there.
+        at_once = hasattr(inner, "near")
+        self.evaluate_one: Callable[[FloatArray], float]
         self.learn: Callable[[FloatArray, float, float], bool]
-        self.learn = functools.partial(inner.learn_near, self._roots)
+        self.evaluate_one = partial(inner.near, self._roots) if at_once else self._evaluate_one
+        self.learn = partial(inner.learn_near, self._roots) if at_once else self._learn
         self.accumulate = inner.accumulate
         self.shrink = inner.shrink
         self.arrays = inner.arrays
@@ -51,6 +55,15 @@ class Compiled:
     def __deepcopy__(self, memo: Any) -> Compiled:
         # Compiled functions inside the expansion are shared, not copied.
         return Compiled(*self._origin).restore(self.arrays())
+
+    def _evaluate_one(self, point: FloatArray) -> float:
+        return self.inner.evaluate_one(point / self._roots) if _healthy(point) else np.nan
+
+    def _learn(self, point: FloatArray, decay: float, weight: float) -> bool:
+        if not _healthy(point):
+            return False
+        self.inner.learn(point / self._roots, decay, weight)
+        return True
 
     def evaluate(self, points: FloatArray) -> FloatArray:
         """f at each of (n, d) points."""
@@ -102,6 +115,13 @@ class Compiled:
     def nbytes(self) -> int:
         """Size of the state."""
         return int(self.inner.nbytes)
+
+
+def _healthy(point: FloatArray) -> bool:
+    """Whether every number of a point is one to compute with; NaN and infinity are not."""
+    if len(point) <= 16:  # a microsecond sooner than NumPy
+        return math.hypot(*point.tolist()) <= checks.LARGEST
+    return bool(np.abs(point).max() <= checks.LARGEST)
 
 
 def profile(kernel: Kernel, dimension: int) -> Profile | None:

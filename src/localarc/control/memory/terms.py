@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
 
@@ -34,6 +34,11 @@ class Terms:
         self._fade = 1.0
         self._clock = 0.0
         self._accumulated = 0
+
+    def __deepcopy__(self, memo: Any) -> Terms:
+        # A user's function is shared: it may not be one that can be copied.
+        twin = Terms(self._kernel, self._centres.shape[1], self._window, self._archive)
+        return twin.restore(self.arrays())
 
     def evaluate(self, points: FloatArray) -> FloatArray:
         """f at each of (n, d) points."""

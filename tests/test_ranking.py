@@ -1,0 +1,44 @@
+"""What is shown first: places that are surely bad, groups from the safest to the riskiest."""
+
+import numpy as np
+
+from localarc import ARC, RBF, Record, replay
+from localarc.curves import miscoverage
+from localarc.metrics import localized_risk, worst_neighbourhood, worst_neighbourhoods
+from localarc.streams import Stream
+from localarc.summary import Run, assess, summary
+
+
+def test_a_few_unlucky_rounds_do_not_outrank_a_place_that_is_surely_bad() -> None:
+    """Higher risk in 32 rounds at 0, lower risk but far less doubt in 4000 at 10."""
+    few, many = np.zeros(32), np.full(4000, 10.0)
+    losses = np.concatenate([np.arange(32) % 2 == 0, np.arange(4000) % 5 < 2]).astype(float)
+    X = np.concatenate([few, many])[:, None]
+    local = localized_risk(X, losses, RBF(1.0), [[0.0], [10.0]])
+    assert local.risks[0] > local.risks[1]
+    assert worst_neighbourhood(X, losses, RBF(1.0)).centre[0] == 10.0
+    lower = [
+        place.risk - 2 * place.standard_error for place in worst_neighbourhoods(X, losses, RBF(1.0))
+    ]
+    assert lower == sorted(lower, reverse=True)
+
+
+def _grouped() -> tuple[Stream, Run]:
+    groups = ("middle", "risky", "safe") * 40
+    rates = {"middle": 4, "risky": 2, "safe": 8}
+    losses = np.array([float(t // 3 % rates[group] == 0) for t, group in enumerate(groups)])
+    stream = Stream("made up", np.zeros((120, 1)), miscoverage(losses), groups)
+    cal = ARC(0.2)
+    evidence = replay(cal, stream.X, stream.curves, groups).evidence
+    record = Record(np.zeros(120), losses, np.ones(120), groups, 0.2, "made up", evidence)
+    return stream, Run("ARC", cal, record)
+
+
+def test_groups_run_from_the_safest_to_the_riskiest() -> None:
+    stream, run = _grouped()
+    assessment = assess(stream, run)
+    assert [row.group for row in assessment.groups] == ["safe", "middle", "risky"]
+    risks = [row.risk for row in assessment.groups]
+    assert risks == [0.125, 0.25, 0.5]
+    shown = summary(stream, [assessment])["methods"][0]["groups"]
+    assert [row["group"] for row in shown] == ["safe", "middle", "risky"]
