@@ -67,7 +67,7 @@ def against_the_loop() -> Iterator[Row]:
     warm(week, KeepAll(), Dictionary(1e-4))
     for work, bar in ((plane, 30), (week, 25)):
         slow = loop(work)
-        base = seconds(partial(loop, work), 1)
+        base = seconds(partial(loop, work), 2)
         yield from _exact(work, slow, base, bar)
         if work is plane:
             yield from _lattice(work, slow, base)

@@ -78,8 +78,7 @@ class Curves:
         at = checks.numbers("thresholds", thresholds)
         if self.widths is not None:
             return np.maximum(0.0, self.widths + 2.0 * at)
-        entries = self._entries(at)
-        return np.full(len(self), np.nan) if self.sizes is None else self.sizes[entries]
+        return np.full(len(self), np.nan) if self.sizes is None else self.sizes[self._entries(at)]
 
     def _entries(self, thresholds: ArrayLike) -> IntArray:
         at = np.broadcast_to(checks.numbers("thresholds", thresholds), (len(self),))

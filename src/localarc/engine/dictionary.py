@@ -47,6 +47,7 @@ class DictionaryExpansion:
         tolerance: float = 1e-4,
         scale: float = 1.0,
         max_size: int = 1024,
+        roots: FloatArray | None = None,
     ) -> None:
         self.profile = profile
         self.dimensions = dimensions
@@ -65,7 +66,10 @@ class DictionaryExpansion:
         self._to_buffer = np.zeros((TILE + 1, TILE))
         self._buffer = np.zeros((dimensions + 3, TILE))
         self._probes = Probes(dimensions)
+        self._ones = np.ones(dimensions)
+        self._roots = self._ones if roots is None else roots
         self._value_at = specialise(loops.value_at, profile, dimensions)
+        self._near = specialise(loops.near, profile, dimensions, loops.value_at)
 
     def evaluate(self, points: FloatArray) -> FloatArray:
         """f at each row of `points`."""
@@ -73,7 +77,7 @@ class DictionaryExpansion:
 
     def evaluate_one(self, point: FloatArray) -> float:
         """f at one point."""
-        self._looked = point.tobytes()
+        self._looked = b""
         return self.fade * self._value_at(  # type: ignore[no-any-return]
             self.size, self.held, self._atoms, self._coefs, self._to_atoms, self._to_buffer,
             self._buffer, point, self.profile.parameter,
@@ -93,22 +97,42 @@ class DictionaryExpansion:
 
     def add(self, point: FloatArray, weight: float) -> None:
         """f <- f + weight k(point, .)."""
-        if point.tobytes() != self._looked:
-            self.evaluate_one(point)
-        d, at = self.dimensions, self.held
-        self._buffer[:d, at] = point
-        self._buffer[d, at] = weight * self.scale / self.fade
-        self._buffer[d + 1, at] = self.clock
-        self._looked = b""
-        self.held += 1
-        if self.held == TILE:
-            self._settle()
+        self.evaluate_one(point)
+        self._put(point, self._ones, weight)
 
     def learn(self, point: FloatArray, decay: float, weight: float) -> None:
         """One round: f joins the average, shrinks, and gains a term."""
         self.accumulate()
         self.shrink(decay)
         self.add(point, weight)
+
+    def near(self, point: FloatArray) -> float:
+        """f at a point that is still to be divided by the roots; NaN if it is not healthy."""
+        value: float = self.fade * self._near(
+            self.size, self.held, self._atoms, self._coefs, self._to_atoms, self._to_buffer,
+            self._buffer, point, self._roots, self.profile.parameter,
+        )  # fmt: skip
+        self._looked = point.tobytes() if value == value else b""
+        return value
+
+    def learn_near(self, point: FloatArray, decay: float, weight: float) -> bool:
+        """`learn` for such a point; False, and nothing learnt, if it is not healthy."""
+        if point.tobytes() != self._looked and math.isnan(self.near(point)):
+            return False
+        self.clock += self.fade
+        self.rounds += 1
+        self.shrink(decay)
+        self._put(point, self._roots, weight)
+        return True
+
+    def _put(self, point: FloatArray, roots: FloatArray, weight: float) -> None:
+        """Into the buffer, with the kernel rows that the last look at the point left behind."""
+        lifted = weight * self.scale / self.fade
+        _append(self._buffer, self.held, point, roots, lifted, self.clock)
+        self._looked = b""
+        self.held += 1
+        if self.held == TILE:
+            self._settle()
 
     def average(self, points: FloatArray) -> FloatArray:
         """The mean of all f that were accumulated, at each row of `points`."""
@@ -224,4 +248,5 @@ class DictionaryExpansion:
 
 
 _fold = entry(loops.fold)
+_append = entry(loops.append)
 _flush = entry(flush)

@@ -15,6 +15,7 @@ import numpy as np
 
 from localarc.engine.compiled import jit
 from localarc.engine.dictionary_flush import dot
+from localarc.engine.inputs import scaled
 from localarc.engine.rounds import clipped, grown, loss_at, to_ball
 from localarc.engine.tiles import TILE, row
 
@@ -35,6 +36,28 @@ def value_at(
     row(buffer[:dimensions], column, 0, parameter, late)
     exact = dot(buffer[dimensions, :held], late[:held])
     return exact + dot(heights[:size], near[:size])  # type: ignore[no-any-return]
+
+
+def near(
+    size: int, held: int, atoms: Any, coefs: Any, to_atoms: Any, to_buffer: Any, buffer: Any,
+    point: Any, roots: Any, parameter: float,
+) -> float:  # fmt: skip
+    """`value_at` for a point that is still to be divided by the roots; NaN if it is not healthy."""
+    here = np.empty(len(point))
+    if not scaled(point, roots, here):
+        return np.nan
+    return value_at(
+        size, held, atoms, coefs, to_atoms, to_buffer, buffer, here, parameter
+    )  # fmt: skip
+
+
+def append(buffer: Any, held: int, point: Any, roots: Any, weight: float, clock: float) -> None:
+    """Put a point, still to be divided by the roots, into the buffer."""
+    dimensions = len(point)
+    for j in range(dimensions):
+        buffer[j, held] = point[j] / roots[j]
+    buffer[dimensions, held] = weight
+    buffer[dimensions + 1, held] = clock
 
 
 def values_at(

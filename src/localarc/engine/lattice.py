@@ -8,7 +8,6 @@ import numpy as np
 from localarc.engine import lattice_loops as loops
 from localarc.engine import lattice_places as places
 from localarc.engine.compiled import entry, jit
-from localarc.engine.inputs import LARGEST
 from localarc.engine.lattice_rule import rule_for
 from localarc.engine.stream import Played, Stream
 from localarc.engine.tiles import FloatArray, IntArray, plain
@@ -29,6 +28,7 @@ class LatticeExpansion:
         tolerance: float = 1e-15,
         scale: float = 1.0,
         max_bytes: int = 2**28,
+        roots: FloatArray | None = None,
     ) -> None:
         if not 1 <= dimensions <= 3:
             raise ValueError(
@@ -39,13 +39,41 @@ class LatticeExpansion:
         self.scale = scale
         self.max_bytes = max_bytes
         self.rule = rule_for(tolerance, dimensions)
-        self.rounds = 0
-        self._ones = np.ones(dimensions)
-        self.fade, self.clock = 1.0, 0.0
+        self._roots = np.ones(dimensions) if roots is None else roots
         self._weight = scale * self.rule.weight(dimensions)
         self._size: int = SIDE ** max(dimensions, 2)  # nodes to a tile, and tiles to a page
         self._most_new = places.most_tiles(self.rule.reach) ** dimensions
         self._hold(16, 2 * self._most_new)
+        self._reals[places.FADE] = 1.0
+
+    # What a step changes lives in the arrays, where the compiled step finds it.
+
+    @property
+    def fade(self) -> float:
+        """The factor that all heights share."""
+        return float(self._reals[places.FADE])
+
+    @fade.setter
+    def fade(self, value: float) -> None:
+        self._reals[places.FADE] = value
+
+    @property
+    def clock(self) -> float:
+        """The running sum of fades."""
+        return float(self._reals[places.CLOCK])
+
+    @clock.setter
+    def clock(self, value: float) -> None:
+        self._reals[places.CLOCK] = value
+
+    @property
+    def rounds(self) -> int:
+        """How many f were accumulated."""
+        return int(self._reals[places.ROUNDS])
+
+    @rounds.setter
+    def rounds(self, value: int) -> None:
+        self._reals[places.ROUNDS] = value
 
     def evaluate(self, points: FloatArray) -> FloatArray:
         """f at each row of `points`."""
@@ -76,26 +104,22 @@ class LatticeExpansion:
 
     def learn(self, point: FloatArray, decay: float, weight: float) -> None:
         """One round: f joins the average, shrinks, and gains a term; or nothing, if it raises."""
-        self.learn_near(self._ones, point, decay, weight)
+        self.learn_near(point * self._roots, decay, weight)
 
-    def near(self, roots: FloatArray, point: FloatArray) -> float:
-        """f at a point that is still to be divided by `roots`; NaN if it is not healthy."""
-        return self.fade * _near(self._reals, self._wholes, point, roots)
+    def near(self, point: FloatArray) -> float:
+        """f at a point that is still to be divided by the roots; NaN if it is not healthy."""
+        return _near(self._reals, self._wholes, point)
 
-    def learn_near(self, roots: FloatArray, point: FloatArray, decay: float, weight: float) -> bool:
+    def learn_near(self, point: FloatArray, decay: float, weight: float) -> bool:
         """`learn` for such a point; False, and nothing learnt, if it is not healthy."""
-        fade, clock = self.fade * decay, self.clock + self.fade
-        lifted = weight * self._weight / fade
-        while not _add_near(self._reals, self._wholes, point, roots, lifted, clock):
-            if not np.all(np.abs(point) <= LARGEST):
-                return False
-            self._check(point / roots)
+        answer = _learn(self._reals, self._wholes, point, decay, weight)
+        while answer == loops.NO_ROOM:
+            self._check(point / self._roots)
             self._make_room()
-        self.fade, self.clock = fade, clock
-        self.rounds += 1
-        if fade < loops.FAINT:
+            answer = _learn(self._reals, self._wholes, point, decay, weight)
+        if answer == loops.DONE_FAINT:
             self.shrink(1.0)
-        return True
+        return answer != loops.UNHEALTHY
 
     def average(self, points: FloatArray) -> FloatArray:
         """The mean of all f that were accumulated, at each row of `points`."""
@@ -136,10 +160,10 @@ class LatticeExpansion:
 
     def restore(self, arrays: Mapping[str, FloatArray | IntArray]) -> Self:
         """Take over a state that `arrays` gave; the constructor's arguments must be the same."""
-        self.rounds = int(arrays["rounds"])
-        self.fade, self.clock = float(arrays["fade"]), float(arrays["clock"])
         pages, nodes = arrays["pages"], arrays["nodes"]
         self._hold(len(pages) + 16, len(nodes) + 2 * self._most_new)
+        self.rounds = int(arrays["rounds"])
+        self.fade, self.clock = float(arrays["fade"]), float(arrays["clock"])
         self._fill(len(pages), len(nodes), pages, nodes)
         return self
 
@@ -173,13 +197,17 @@ class LatticeExpansion:
                 "Lattice(max_bytes=...)."
             )
         old_pages, old_nodes = self._pages(), self._nodes(self._reals)
+        running = self.fade, self.clock, self.rounds
         self._hold(2 * len(old_pages), 2 * len(old_nodes))
+        self.fade, self.clock, self.rounds = running
         self._fill(pages, tiles, old_pages, old_nodes)
 
     def _hold(self, pages: int, tiles: int) -> None:
         step, reach = self.rule.step, self.rule.reach
         arrays = places.new_arrays(step, reach, self.dimensions, pages, tiles)
         self._reals, self._wholes = arrays
+        self._reals[places.WEIGHT] = self._weight
+        self._reals[places.ROOTS : places.ROOTS + self.dimensions] = self._roots
 
     def _fill(self, pages: int, tiles: int, old_pages: Any, old_nodes: Any) -> None:
         self._wholes[places.PAGES], self._wholes[places.TILES] = pages, tiles
@@ -203,6 +231,6 @@ _value_at = entry(loops.value_at)
 _values_at = entry(loops.values_at, value_at=jit(loops.value_at))
 _add_at = entry(loops.add_at)
 _near = entry(loops.near, value_at=jit(loops.value_at))
-_add_near = entry(loops.add_near, add_at=jit(loops.add_at))
+_learn = entry(loops.learn, add_at=jit(loops.add_at))
 _fold = entry(loops.fold_all)
 _replay: Any = entry(loops.replay)

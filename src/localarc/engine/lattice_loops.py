@@ -12,8 +12,14 @@ import numpy as np
 from localarc.engine.compiled import jit
 from localarc.engine.inputs import scaled
 from localarc.engine.lattice_places import (
+    CLOCK,
+    FADE,
     IDS,
+    ROOTS,
+    ROUNDS,
+    STEP,
     TILES,
+    WEIGHT,
     claim,
     find,
     full,
@@ -27,6 +33,7 @@ from localarc.engine.vectors import SIDE, TILE_SIZE, add_product, add_rows
 
 FAINT = 1e-3  # renormalise below this fade, as the exact expansion does
 NEGLIGIBLE = 1e-290
+NO_ROOM, DONE, DONE_FAINT, UNHEALTHY = range(4)  # what `learn` answers
 
 
 @jit
@@ -80,10 +87,10 @@ def fold(nodes: Any, size: int, count: int, fade: float, clock: float) -> None:
 
 def value_at(reals: Any, wholes: Any, point: Any) -> float:
     """sum_n heights_n phi_n(point); 0 where no tile is."""
-    if not in_reach(point, reals[0]):
+    if not in_reach(point, reals[STEP]):
         return 0.0
     phi, nodes, where, table, pages = opened(reals, wholes)
-    stand(phi, where, point, reals[0], wholes[0])
+    stand(phi, where, point, reals[STEP], wholes[0])
     find(where, table, pages)
     return read(phi, where, nodes, wholes[1])
 
@@ -102,26 +109,35 @@ def add_at(reals: Any, wholes: Any, point: Any, weight: float, clock: float) -> 
     Its place is often known already, from the evaluation that led to the term.
     """
     phi, nodes, where, table, pages = opened(reals, wholes)
-    if full(wholes, where, nodes, pages) or not in_reach(point, reals[0]):
+    if full(wholes, where, nodes, pages) or not in_reach(point, reals[STEP]):
         return False
     if not stands(phi, point):
-        stand(phi, where, point, reals[0], wholes[0])
+        stand(phi, where, point, reals[STEP], wholes[0])
         find(where, table, pages)
     claim(wholes, where, table, pages)
     write(phi, where, nodes, wholes[1], weight, clock)
     return True
 
 
-def near(reals: Any, wholes: Any, point: Any, roots: Any) -> float:
-    """`value_at` for a point that is still to be scaled; NaN if it is not healthy."""
+def near(reals: Any, wholes: Any, point: Any) -> float:
+    """f at a point that is still to be divided by the roots; NaN if it is not healthy."""
     here = np.empty(len(point))
-    return value_at(reals, wholes, here) if scaled(point, roots, here) else np.nan
+    if not scaled(point, reals[ROOTS:], here):
+        return np.nan
+    return reals[FADE] * value_at(reals, wholes, here)  # type: ignore[no-any-return]
 
 
-def add_near(reals: Any, wholes: Any, point: Any, roots: Any, weight: float, clock: float) -> bool:
-    """`add_at` for a point that is still to be scaled."""
+def learn(reals: Any, wholes: Any, point: Any, decay: float, weight: float) -> int:
+    """One round with such a point: DONE, or nothing has changed."""
     here = np.empty(len(point))
-    return scaled(point, roots, here) and add_at(reals, wholes, here, weight, clock)
+    if not scaled(point, reals[ROOTS:], here):
+        return UNHEALTHY
+    fade, clock = reals[FADE] * decay, reals[CLOCK] + reals[FADE]
+    if not add_at(reals, wholes, here, weight * reals[WEIGHT] / fade, clock):
+        return NO_ROOM
+    reals[FADE], reals[CLOCK] = fade, clock
+    reals[ROUNDS] += 1.0
+    return DONE if fade >= FAINT else DONE_FAINT
 
 
 def fold_all(reals: Any, wholes: Any, fade: float, clock: float) -> None:
@@ -143,7 +159,7 @@ def replay(
     incurred: Any,
 ) -> tuple[int, float, float, float, float]:
     """Play rounds until `add_at` would answer False: the number played comes first."""
-    step, reach, layers = reals[0], wholes[0], wholes[1]
+    step, reach, layers = reals[STEP], wholes[0], wholes[1]
     phi, nodes, where, table, pages = opened(reals, wholes)
     fade, clock, constant, norm = scalars
     alpha, clip, radius, scale, peak, _ = rules

@@ -35,6 +35,10 @@ def most_tiles(reach: int) -> int:
     return (2 * reach - 2) // SIDE + 2
 
 
+# The first numbers of `reals`, before what stands where.
+STEP, FADE, CLOCK, ROUNDS, WEIGHT, ROOTS = 0, 1, 2, 3, 4, 5
+
+
 def new_arrays(step: float, reach: int, dimensions: int, pages: int, tiles: int) -> tuple[Any, Any]:
     """`reals` and `wholes` for an empty lattice with room for so many pages and tiles."""
     layers = SIDE if dimensions == 3 else 1

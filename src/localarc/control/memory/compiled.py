@@ -6,7 +6,6 @@ import functools
 import logging
 import math
 from collections.abc import Callable
-from functools import partial
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -38,7 +37,7 @@ class Compiled:
     """
 
     def __init__(self, kernel: Stationary, dimension: int, make: Callable[[], Any]) -> None:
-        self._roots = np.broadcast_to(np.sqrt(kernel.length_scale), (dimension,)).copy()
+        self._roots = roots(kernel, dimension)
         self._origin = kernel, dimension, make
         self.inner = inner = make()
         # Online, a Python call costs as much as a compiled step: where the engine checks and scales
@@ -46,8 +45,8 @@ class Compiled:
         at_once = hasattr(inner, "near")
         self.evaluate_one: Callable[[FloatArray], float]
         self.learn: Callable[[FloatArray, float, float], bool]
-        self.evaluate_one = partial(inner.near, self._roots) if at_once else self._evaluate_one
-        self.learn = partial(inner.learn_near, self._roots) if at_once else self._learn
+        self.evaluate_one = inner.near if at_once else self._evaluate_one
+        self.learn = inner.learn_near if at_once else self._learn
         self.accumulate = inner.accumulate
         self.shrink = inner.shrink
         self.arrays = inner.arrays
@@ -115,6 +114,11 @@ class Compiled:
     def nbytes(self) -> int:
         """Size of the state."""
         return int(self.inner.nbytes)
+
+
+def roots(kernel: Stationary, dimension: int) -> FloatArray:
+    """The square root of the length scale, feature by feature."""
+    return np.broadcast_to(np.sqrt(kernel.length_scale), (dimension,)).copy()
 
 
 def _healthy(point: FloatArray) -> bool:

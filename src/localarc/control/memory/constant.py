@@ -8,7 +8,7 @@ from typing import Any
 
 from localarc import checks
 from localarc.control.kernels import RBF, Kernel, Stationary
-from localarc.control.memory.compiled import Compiled, profile
+from localarc.control.memory.compiled import Compiled, profile, roots
 from localarc.control.memory.role import Expansion, Memory
 from localarc.control.memory.strategies import KeepAll
 
@@ -63,7 +63,8 @@ class Lattice:
         from localarc.engine import LatticeExpansion
 
         def make() -> Any:
-            return LatticeExpansion(dimension, self.tolerance, kernel.scale, self.max_bytes)
+            limits = self.tolerance, kernel.scale, self.max_bytes
+            return LatticeExpansion(dimension, *limits, roots(kernel, dimension))
 
         return Compiled(kernel, dimension, make)
 
@@ -107,8 +108,8 @@ class Dictionary:
         from localarc.engine import DictionaryExpansion
 
         def make() -> Any:
-            scale, size = kernel.scale, self.max_size
-            return DictionaryExpansion(formula, dimension, self.tolerance, scale, size)
+            limits = self.tolerance, kernel.scale, self.max_size
+            return DictionaryExpansion(formula, dimension, *limits, roots(kernel, dimension))
 
         return Compiled(kernel, dimension, make)
 
