@@ -7,7 +7,7 @@ from pathlib import Path
 from matplotlib.figure import Figure
 
 from localarc.figures.frame import frame, legend
-from localarc.figures.palette import colours
+from localarc.figures.palette import METHODS, colours
 
 
 def growth(path: Path, grown: list[tuple[str, int, float, int]]) -> None:
@@ -25,12 +25,15 @@ def growth(path: Path, grown: list[tuple[str, int, float, int]]) -> None:
 
 def costs(path: Path, measured: list[tuple[str, str, float, float]]) -> None:
     """Largest deviation from the exact thresholds against time per step."""
-    figure = Figure(figsize=(9.0, 4.6), layout="constrained")
+    figure = Figure(figsize=(10.0, 4.6), layout="constrained")
     streams = list(dict.fromkeys(stream for stream, *_ in measured))
     for axes, stream in zip(figure.subplots(1, len(streams)), streams, strict=True):
         for other, memory, us, error in measured:
             if other == stream:
-                axes.loglog(us, error, "o", label=memory)
+                axes.loglog(us, error, "o", color=METHODS["L-ARC"])
+                axes.annotate(memory, (us, error), (6, 4), textcoords="offset points", fontsize=8)
+        axes.set_xlim(0.2, 40.0)
+        axes.set_ylim(1e-15, 10.0)
+        axes.xaxis.set_major_formatter(lambda value, _: f"{value:g}")
         frame(axes, stream, "microseconds a step (replay)", "largest threshold deviation")
-        axes.legend(fontsize=8, frameon=False)
     figure.savefig(path, dpi=160)

@@ -211,7 +211,7 @@ def costs() -> Iterator[tuple[str, str, float, float]]:
         ),
         (
             demand(),
-            [Dictionary(1e-2), Dictionary(1e-3), Dictionary(1e-4), KeepLast(1000), KeepAll()],
+            [Dictionary(1e-2), Dictionary(1e-4), Dictionary(1e-6), KeepLast(1000), KeepAll()],
         ),
     ):
         slow = loop(work)
@@ -220,4 +220,11 @@ def costs() -> Iterator[tuple[str, str, float, float]]:
             run = replayed(work, memory)
             spent = seconds(partial(replayed, work, memory)) / len(work)
             error = float(np.abs(run.thresholds - slow.thresholds).max())
-            yield work.name, repr(memory), spent * 1e6, max(error, 1e-16)
+            yield work.name, _short(memory), spent * 1e6, max(error, 1e-16)
+
+
+def _short(memory: Any) -> str:
+    """The strategy and its first setting."""
+    name = type(memory).__name__
+    settings = list(vars(memory).values())
+    return f"{name}({settings[0]:g})" if settings else name
