@@ -22,7 +22,7 @@ demo: $(VENV)/.default
 	$(BIN)/localarc reproduce electricity --out demo-output
 
 test: $(VENV)/.dev
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest --ignore tests/test_documentation.py
 
 # Simulations that take minutes.
 slow: $(VENV)/.dev

@@ -76,6 +76,16 @@ def test_a_failed_replay_or_fit_leaves_the_state_as_it_was(calibrator: Calibrato
     assert cal.state() == before
 
 
+@pytest.mark.parametrize("calibrator", CALIBRATORS[2:], ids=repr)
+def test_a_replay_with_other_features_is_refused(calibrator: Calibrator) -> None:
+    cal = copy.deepcopy(calibrator).update([0.1, 0.2], 0.5)
+    before = cal.state()
+    for d in (1, 3):
+        with pytest.raises(ValueError, match="feature"):
+            replay(cal, np.full((4, d), 0.5), miscoverage(np.ones(4)))
+    assert cal.state() == before
+
+
 @pytest.mark.parametrize("calibrator", CALIBRATORS, ids=repr)
 @settings(max_examples=8, derandomize=True, deadline=None)
 @given(stop=st.integers(0, 60))

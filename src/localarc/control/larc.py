@@ -164,6 +164,7 @@ class LARC(Calibrator):
         progress: Progress,
     ) -> tuple[FloatArray, FloatArray]:
         """Go through rounds whose curves are known; thresholds and losses, as step by step."""
+        points = points if self._blind else checks.points(points, self._dimension)
         thresholds, losses = np.empty((2, len(points)))
         with self.unchanged_on_failure():
             for start in range(0, len(points), _ROUNDS_AT_ONCE):
