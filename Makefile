@@ -5,7 +5,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
 
-.PHONY: demo test slow check format bench figures reference clean
+.PHONY: demo test slow training check format bench figures reference clean
 
 # The marks say which set of packages is installed and are out of date when its description changes.
 $(VENV)/.default: pyproject.toml constraints.txt
@@ -18,6 +18,10 @@ $(VENV)/.dev: $(VENV)/.default
 	$(INSTALL) -e '.[dev]'
 	touch $@
 
+$(VENV)/.experiments: $(VENV)/.dev
+	$(INSTALL) -e '.[dev,experiments]'
+	touch $@
+
 demo: $(VENV)/.default
 	$(BIN)/localarc reproduce electricity --out demo-output
 
@@ -27,6 +31,10 @@ test: $(VENV)/.dev
 # Simulations that take minutes.
 slow: $(VENV)/.dev
 	$(BIN)/python -m pytest -m slow
+
+# The experiments again, with what trains their networks: torch and scikit-learn.
+training: $(VENV)/.experiments
+	$(BIN)/python -m pytest -rs tests/experiments/test_polyps_training.py tests/experiments/test_fruit_training.py tests/experiments/test_fruit.py
 
 # Style, types, the direction of imports, every code block of README and docs.
 check: $(VENV)/.dev

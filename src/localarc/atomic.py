@@ -10,6 +10,8 @@ from pathlib import Path
 def write(path: str | os.PathLike[str], data: bytes) -> None:
     """Write all of the bytes or nothing."""
     target = Path(path)
+    if target.is_dir():
+        raise IsADirectoryError(f"{target} is a folder: name a file to write to.")
     if not target.parent.is_dir():
         raise FileNotFoundError(f"there is no folder {target.parent} to write {target.name} to.")
     partial = target.with_name(f".{target.name}.{os.getpid()}.partial")

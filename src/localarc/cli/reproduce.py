@@ -11,6 +11,19 @@ import click
 from localarc.cli.group import BadInput, refusing
 from localarc.cli.options import numbers
 
+_KEYS = {
+    "data": "source",
+    "images": "from_images",
+    "cache": "from_cache",
+    "dataset": "dataset",
+}
+_FLAGS = {
+    "data": "--data",
+    "images": "--from-images",
+    "cache": "--from-cache",
+    "dataset": "--dataset",
+}
+
 
 def _names(_: Any, option: click.Parameter, value: str | None) -> tuple[str, ...] | None:
     return None if value is None else tuple(part.strip() for part in value.split(","))
@@ -31,6 +44,9 @@ def _names(_: Any, option: click.Parameter, value: str | None) -> tuple[str, ...
     help="Length scales of L-ARC, as in the paper.",
 )
 @click.option("--data", "source", type=click.Path(), help="Read the data from this file.")
+@click.option("--from-images", type=click.Path(), help="Recompute from images and weights here.")
+@click.option("--from-cache", type=click.Path(), help="Read arrays cached as the authors do.")
+@click.option("--dataset", metavar="NAME", help="Another stream of the experiment, e.g. digits.")
 @click.option("--out", type=click.Path(path_type=Path), help="Folder to write.  [default: NAME]")
 @click.option("--quiet", is_flag=True, help="Print nothing but notes and errors.")
 def reproduce(
@@ -52,19 +68,30 @@ def reproduce(
         from localarc.cli.console import print_rows, task_bar, warnings_as_notes
 
         folder = out or Path(f"localarc-{name}")
-        plan = Plan(**asked)
+        plan = Plan(**_sourced(asked, EXPERIMENTS[name].sources))
         with warnings_as_notes(), task_bar(quiet) as progress:
             results = run(EXPERIMENTS[name], plan, folder, jobs, progress)
             paths = output.write(results, folder, _command(name, plan))
     if not quiet:
         if results.reused:
             click.echo(f"{results.reused} task(s) were finished before and not run again")
-        for title, table in results.experiment.tables.items():
-            print_rows(title, *table(results.rows))
+        for title, table in results.tables().items():
+            print_rows(title, *table)
         for sentence in results.experiment.findings(results.rows):
             click.echo(sentence)
         for path in paths:
             click.echo(f"wrote {path}")
+
+
+def _sourced(asked: dict[str, Any], accepted: tuple[str, ...]) -> dict[str, Any]:
+    """The options with one source of data, where one is named, and its kind."""
+    paths = {kind: asked.pop(key) for kind, key in _KEYS.items()}
+    named = [kind for kind, path in paths.items() if path is not None]
+    refused = [kind for kind in named if kind not in accepted] or named[1:]
+    if refused:
+        ways = " or ".join(_FLAGS[kind] for kind in accepted)
+        raise BadInput(f"{_FLAGS[refused[0]]} cannot be used here: give {ways}, or nothing.")
+    return asked | ({"source": str(paths[named[0]]), "source_kind": named[0]} if named else {})
 
 
 def _command(name: str, plan: Any) -> str:
@@ -75,4 +102,7 @@ def _command(name: str, plan: Any) -> str:
     parts += ["--methods", ",".join(plan.methods)] if plan.methods else []
     if plan.length_scales:
         parts += ["--length-scales", ",".join(f"{scale:g}" for scale in plan.length_scales)]
+    if plan.source_kind != "data":
+        named = plan.source if plan.source_kind == "dataset" else "DIR"
+        parts += [_FLAGS[plan.source_kind], named]
     return shlex.join(parts)

@@ -73,10 +73,10 @@ def _fetch(dataset: Dataset) -> Path:
                 shutil.move(str(file), target / file.name)
             return target
     files = " or ".join(" and ".join(variant) for variant in dataset.variants)
+    again = "Either try again where pip reaches its index, or put" if tried else "Put"
     raise DataError(
-        f"{dataset.name} cannot be fetched ({'; '.join(tried) or 'no place is known'}). Either try "
-        f"again where pip reaches its index, or put {files} into a folder "
-        f"{dataset.name} and set {VARIABLE} to the folder that holds it."
+        f"{dataset.name} cannot be fetched ({'; '.join(tried) or 'no place offers it'}). {again} "
+        f"{files} into a folder {dataset.name} and set {VARIABLE} to the folder that holds it."
     )
 
 

@@ -16,6 +16,9 @@ if TYPE_CHECKING:
 Row = dict[str, Any]
 """One line of the results: text, numbers and None."""
 
+Table = tuple[list[str], list[list[str]]]
+"""A head and a body of text, to be shown."""
+
 
 @dataclass(frozen=True)
 class Plan:
@@ -27,6 +30,7 @@ class Plan:
     methods: tuple[str, ...] | None = None
     length_scales: tuple[float, ...] | None = None
     source: str | None = None
+    source_kind: str = "data"
 
 
 @dataclass(frozen=True)
@@ -49,18 +53,26 @@ class Outcome:
     seconds: float = 0.0
 
 
+def _always(results: Results) -> bool:
+    return True
+
+
 @dataclass(frozen=True)
 class Drawing:
-    """A figure of the report: what is drawn, and what the reader should see in it."""
+    """A figure of the report: what is drawn, what to see in it, and when it can be drawn."""
 
     name: str
     caption: str
     draw: Callable[[Axes, Results], Axes]
+    possible: Callable[[Results], bool] = _always
 
 
 @dataclass(frozen=True)
 class Experiment:
-    """A declaration. The functions are at module level, so that workers can import them."""
+    """A declaration. The functions are at module level, so that workers can import them.
+
+    `sources` are the kinds of data that may be named instead of what the experiment finds itself.
+    """
 
     name: str
     title: str
@@ -74,8 +86,9 @@ class Experiment:
     perform: Callable[[Any, Task, Callable[[], Calibrator], Plan], Outcome]
     tabulate: Callable[[Any, Sequence[Outcome]], list[Row]]
     findings: Callable[[Sequence[Row]], list[str]]
-    tables: Mapping[str, Callable[[Sequence[Row]], tuple[list[str], list[list[str]]]]]
+    tables: Mapping[str, Callable[[Sequence[Row]], Table]]
     drawings: tuple[Drawing, ...]
+    sources: tuple[str, ...] = ("data",)
 
 
 @dataclass(frozen=True)
@@ -89,6 +102,15 @@ class Results:
     outcomes: tuple[Outcome, ...]
     rows: tuple[Row, ...]
     reused: int = field(default=0, compare=False)
+
+    def tables(self) -> dict[str, Table]:
+        """The tables that have a row in these results."""
+        made = {title: make(self.rows) for title, make in self.experiment.tables.items()}
+        return {title: table for title, table in made.items() if table[1]}
+
+    def drawings(self) -> list[Drawing]:
+        """The figures that can be drawn of these results."""
+        return [drawing for drawing in self.experiment.drawings if drawing.possible(self)]
 
     def outcome(self, method: str, trial: str) -> Outcome | None:
         """What came of one task, or None if it was not asked for."""

@@ -31,7 +31,7 @@ def write(results: Results, folder: Path, command: str) -> list[Path]:
         text = json.dumps(to_json(results, command), indent=1, allow_nan=False, ensure_ascii=False)
         (place / "results.json").write_text(text + "\n", encoding="utf-8")
         _write_csv(place / "results.csv", results.rows)
-        for drawing in results.experiment.drawings:
+        for drawing in results.drawings():
             for kind in ("png", "svg"):
                 name = f"{drawing.name}.{kind}"
                 _drawn(drawing, results).savefig(place / name, dpi=160)
@@ -73,12 +73,10 @@ def versions() -> dict[str, str]:
 def render(results: Results, command: str) -> str:
     """The report: the claim, what was measured, what differs."""
     experiment = results.experiment
-    tables = [
-        heading(title, 3) + table(*make(results.rows)) for title, make in experiment.tables.items()
-    ]
+    tables = [heading(title, 3) + table(*made) for title, made in results.tables().items()]
     drawings = [
         figure(lambda axes, d=drawing: d.draw(axes, results), drawing.name, drawing.caption)  # type: ignore[misc]
-        for drawing in experiment.drawings
+        for drawing in results.drawings()
     ]
     return document(
         experiment.title,

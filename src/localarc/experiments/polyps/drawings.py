@@ -1,0 +1,87 @@
+"""The figures of the polyp experiment: the paper's three panels, the memory study, examples."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from localarc.experiments.experiment import Results
+from localarc.experiments.polyps.settings import HEADLINE, ON_UNSEEN, Setting, trial_of
+from localarc.experiments.polyps.tables import groups, methods, of
+from localarc.figures.bars import clusters
+from localarc.figures.frame import frame, legend, plain, target_line
+from localarc.figures.palette import colours
+from localarc.figures.running_risk import shown_rounds
+from localarc.metrics import running_risk
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+
+def running_fnr(axes: Axes, results: Results) -> Axes:
+    """The mean loss so far, averaged over trials."""
+    names = methods(results.rows)
+    for name in names:
+        runs = [
+            running_risk(each.arrays["losses"])
+            for each in results.outcomes
+            if each.task.method == name and trial_of(each.task.trial)[0] == HEADLINE
+        ]
+        mean = np.mean(runs, axis=0)
+        rounds = shown_rounds(len(mean))
+        colour = colours(names)[name]
+        axes.plot(rounds, mean[rounds - 1], color=colour, linewidth=1.5, label=plain(name))
+    target_line(axes, HEADLINE.alpha)
+    axes.set_ylim(0.0, 1.5 * HEADLINE.alpha)
+    axes.set_xlim(left=1)
+    return legend(frame(axes, "Long-run false negatives", "round", "FNR so far"))
+
+
+def fnr_by_source(axes: Axes, results: Results) -> Axes:
+    """Held-out false negatives of the averaged threshold."""
+    _bars(axes, results, HEADLINE, "fnr", methods(results.rows))
+    target_line(axes, HEADLINE.alpha)
+    return legend(frame(axes, "Held-out false negatives by source", "", "FNR"))
+
+
+def size_by_source(axes: Axes, results: Results) -> Axes:
+    """The price: how much of the image the masks cover."""
+    _bars(axes, results, HEADLINE, "size", methods(results.rows))
+    return legend(frame(axes, "Mask size by source", "", "share of the image"))
+
+
+def fnr_on_unseen(axes: Axes, results: Results) -> Axes:
+    """The same on images that the network was not trained on."""
+    _bars(axes, results, ON_UNSEEN[0], "fnr", methods(results.rows))
+    target_line(axes, ON_UNSEEN[0].alpha)
+    return legend(frame(axes, "Held-out false negatives, unseen images only", "", "FNR"))
+
+
+def memory_study(axes: Axes, results: Results) -> Axes:
+    """Held-out false negatives with less and less memory."""
+    names = methods(results.rows, memory=True)
+    coarsest = [name for name in names if name.startswith("Dictionary")][-1:]
+    shown = [name for name in names if not name.startswith("Dictionary")] + coarsest
+    _bars(axes, results, HEADLINE, "fnr", shown)
+    target_line(axes, HEADLINE.alpha)
+    return legend(frame(axes, "Held-out false negatives by memory", "", "FNR"))
+
+
+def _bars(axes: Axes, results: Results, setting: Setting, value: str, names: list[str]) -> None:
+    found = of(results.rows, setting, evaluation="average")
+    shown = groups(found)
+    by_name = {(row["method"], row["group"]): row for row in found}
+    pairs = {
+        name: [
+            (by_name[name, group][value], by_name[name, group][f"{value}_error"] or 0.0)
+            for group in shown
+        ]
+        for name in names
+    }
+    clusters(axes, [group.removesuffix("PolypDB") for group in shown], pairs)
+
+
+def has_unseen(results: Results) -> bool:
+    """Whether it is known which images the network was trained on."""
+    return bool(of(results.rows, ON_UNSEEN[0]))
