@@ -1,0 +1,205 @@
+"""The fruit experiment: label sets by hand, the shipped outputs, and runs as a user starts them."""
+
+import csv
+import hashlib
+import json
+import os
+import subprocess
+import sys
+from importlib import resources, util
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from localarc import data
+from localarc.experiments.experiment import Plan
+from localarc.experiments.fruit import declaration, measure, tiles
+from localarc.experiments.fruit.outputs import FILE, Outputs, shipped
+
+BINS = [f"{k / 20:.2f}" for k in range(20)]
+HAND = Outputs(
+    levels=np.array([[5000, 3000, 2000], [9000, 1000, 0], [4000, 3000, 3000]], dtype=np.uint16),
+    ranks=np.array([1, 0, 2]),
+    labels=np.array([2, 0, 1]),
+    calibration=2,
+)
+
+
+def test_sets_of_likely_labels_by_hand() -> None:
+    curves = HAND.curves("probability")
+    assert curves.sizes_at([-0.3, -0.95, -0.3]).tolist() == [2, 0, 3]
+    assert curves.losses_at([-0.3, -0.95, -0.3]).tolist() == [0, 1, 0]
+    assert curves.sizes_at([-0.31, -0.9, 0.0]).tolist() == [1, 1, 3]
+    assert curves.losses_at([-0.31, -0.9, -0.31]).tolist() == [1, 0, 1]
+
+
+def test_sets_by_cumulative_probability_by_hand() -> None:
+    curves = HAND.curves("cumulative")
+    assert curves.sizes_at([0.8, 0.89, 0.99]).tolist() == [2, 0, 1]
+    assert curves.losses_at([0.8, 0.89, 0.99]).tolist() == [0, 1, 1]
+    assert curves.sizes_at([0.5, 0.9, 1.0]).tolist() == [1, 1, 3]
+
+
+def test_logits_become_sorted_probabilities_and_the_place_of_the_truth() -> None:
+    p = np.array([[0.2, 0.5, 0.3], [0.9, 0.0001, 0.0999]])
+    made = Outputs.of(np.log(p), np.array([2, 1]))
+    assert made.levels.tolist() == [[5000, 3000, 2000], [9000, 999, 1]]
+    assert made.ranks.tolist() == [1, 2]
+    assert made.accuracy == 0
+
+
+@given(st.lists(st.integers(0, 10_000), min_size=1))
+def test_bins_lose_no_sample(levels: list[int]) -> None:
+    confidence = np.array(levels) / 10_000
+    found = measure.bin_of(confidence)
+    lower, upper = found / 20, (found + 1) / 20
+    assert (lower <= confidence).all()
+    assert ((confidence < upper) | ((confidence == 1) & (found == 19))).all()
+
+
+def test_a_split_uses_every_sample_once() -> None:
+    first, rest = measure.split(shipped(), seed=3, trial=1)
+    assert len(first) == 8000
+    assert sorted([*first, *rest]) == list(range(22_688))
+
+
+def test_some_samples_must_be_left_to_evaluate() -> None:
+    with pytest.raises(ValueError, match="of 3 samples 3 cannot calibrate"):
+        measure.split(HAND.take(slice(None), 3), seed=0, trial=0)
+
+
+def test_the_file_brings_back_what_was_saved(tmp_path: Path) -> None:
+    HAND.save(tmp_path / FILE)
+    again = Outputs.load(tmp_path / FILE)
+    assert again.levels.tolist() == HAND.levels.tolist()
+    assert (again.digest(), again.labels.tolist()) == (HAND.digest(), HAND.labels.tolist())
+    (tmp_path / FILE).write_bytes(b"nothing")
+    with pytest.raises(ValueError, match="is not a file of outputs"):
+        Outputs.load(tmp_path / FILE)
+
+
+def test_the_shipped_outputs_are_those_of_the_provenance() -> None:
+    folder = resources.files("localarc.experiments.fruit")
+    content = (folder / FILE).read_bytes()
+    told = (folder / "PROVENANCE.md").read_text(encoding="utf-8")
+    assert hashlib.sha256(content).hexdigest() in told
+    assert f"{len(content):,} bytes" in told
+    found = shipped()
+    assert found.levels.shape == (22_688, 131)
+    assert (np.diff(found.levels.astype(int), axis=1) <= 0).all()
+    assert np.abs(found.levels.sum(axis=1, dtype=int) - 10_000).max() <= 131 // 2
+    assert round(found.accuracy, 4) == 0.8910
+    assert "0.8910" in told
+
+
+def test_the_shipped_labels_are_the_test_split_of_131_classes() -> None:
+    labels = shipped().labels
+    assert len(np.unique(labels)) == 131
+    assert (np.diff(labels) >= 0).all()
+    assert np.bincount(labels)[:2].tolist() == [164, 148]
+
+
+def test_the_data_set_has_the_classes_of_the_shipped_outputs() -> None:
+    folder = data.find("fruits360")
+    if folder is None:
+        reason = "Fruits-360 is not here: set LOCALARC_DATA to a folder that holds fruits360"
+        (pytest.fail if os.environ.get("LOCALARC_REQUIRE_DATA") else pytest.skip)(reason)
+    with (folder / "index.csv").open(newline="") as file:
+        test = [row for row in csv.DictReader(file) if row["split"] == "Test"]
+    assert [int(row["label"]) for row in test] == list(range(131))
+    assert [int(row["n_tiles"]) for row in test] == np.bincount(shipped().labels).tolist()
+    pytest.importorskip("PIL", reason="Pillow is not here: pip install 'localarc[experiments]'")
+    assert tiles.read(folder, "Test", [1]).pictures.shape == (148, 64, 64, 3)
+
+
+def test_the_confidences_are_spread() -> None:
+    share = np.bincount(measure.bin_of(shipped().confidence), minlength=20) / 22_688
+    assert share.max() < 0.2
+    assert (share[2:] > 0.015).all()
+
+
+def reproduce(out: Path, *options: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "localarc.cli", "reproduce", "fruit", "--jobs", "1"]
+    return subprocess.run(
+        [*command, "--out", str(out), *options], capture_output=True, text=True, timeout=300
+    )
+
+
+def results(folder: Path) -> dict[str, Any]:
+    loaded: dict[str, Any] = json.loads((folder / "results.json").read_text())
+    return loaded
+
+
+@pytest.fixture(scope="module")
+def finished(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
+    out = tmp_path_factory.mktemp("fruit")
+    done = reproduce(out, "--quick")
+    assert done.returncode == 0, done.stderr
+    return out, done.stdout
+
+
+def test_a_quick_run_leaves_everything_it_names_and_adds_up(finished: tuple[Path, str]) -> None:
+    out, printed = finished
+    names = [line.removeprefix("wrote ") for line in printed.splitlines() if "wrote" in line]
+    assert len(names) == 13
+    assert all(Path(name).stat().st_size > 500 for name in names)
+    found = results(out)
+    assert found["command"] == "localarc reproduce fruit --seed 0 --quick"
+    assert all(certificate["identity_holds"] for certificate in found["certificates"])
+    with (out / "results.csv").open() as file:
+        assert len(list(csv.DictReader(file))) == len(found["rows"])
+    for score in ("probability", "cumulative"):
+        for method in ("ARC", "L-ARC l=1", "L-ARC l=0.25", "L-ARC l=0.0625", "Mondrian"):
+            for evaluation, samples in (("online", 1000), ("average", 1836), ("last", 1836)):
+                check(found["rows"], samples, (score, method, evaluation))
+
+
+def check(rows: list[dict[str, Any]], samples: int, wanted: tuple[str, str, str]) -> None:
+    mine = [r for r in rows if (r["score"], r["method"], r["evaluation"]) == wanted]
+    (whole,) = (row for row in mine if row["group"] == "all")
+    assert whole["samples"] == samples
+    assert {row["group"] for row in mine} <= {"all", *BINS}
+    if wanted[2] == "online":
+        assert abs(whole["coverage"] - 0.75) < 0.02
+
+
+def test_where_the_network_is_unsure_larc_covers_more_than_arc(finished: tuple[Path, str]) -> None:
+    covered = {
+        row["method"]: row["coverage"]
+        for row in results(finished[0])["rows"]
+        if (row["score"], row["evaluation"], row["group"]) == ("probability", "average", "0.30")
+    }
+    assert covered["ARC"] < 0.5 < covered["L-ARC l=0.25"]
+
+
+@pytest.mark.skipif(
+    util.find_spec("sklearn") is None,
+    reason="scikit-learn is not here: pip install 'localarc[experiments]'",
+)
+def test_digits_run_without_any_file(tmp_path: Path) -> None:
+    done = reproduce(tmp_path, "--dataset", "digits", "--trials", "2")
+    assert done.returncode == 0, done.stderr
+    found = results(tmp_path)
+    assert found["command"] == "localarc reproduce fruit --seed 0 --trials 2 --dataset digits"
+    check(found["rows"], 500, ("probability", "L-ARC l=0.25", "online"))
+    accuracy = next(row["accuracy"] for row in found["rows"] if row["group"] == "all")
+    assert 0.6 < accuracy < 0.95
+
+
+@pytest.mark.skipif(
+    util.find_spec("sklearn") is not None, reason="scikit-learn is here, nothing is missing"
+)
+def test_digits_without_scikit_learn_say_what_to_install() -> None:
+    with pytest.raises(ValueError, match=r"pip install 'localarc\[experiments\]'"):
+        declaration.load(Plan(source="digits", source_kind="dataset"))
+
+
+def test_an_unknown_dataset_is_one_sentence(tmp_path: Path) -> None:
+    done = reproduce(tmp_path / "out", "--dataset", "letters")
+    assert done.returncode == 2
+    assert "--dataset must be fruit or digits, got 'letters'" in done.stderr
+    assert "Traceback" not in done.stderr
