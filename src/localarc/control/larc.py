@@ -70,20 +70,9 @@ class LARC(Calibrator):
         clip: float | None = None,
         radius: float | None = None,
     ) -> None:
-        self._start(
-            checked_settings(
-                alpha,
-                kernel,
-                rate,
-                regularization,
-                loss_bound,
-                score_range,
-                initial_threshold,
-                memory,
-                clip,
-                radius,
-            )
-        )
+        method = alpha, kernel, rate, regularization
+        limits = initial_threshold, memory, clip, radius
+        self._start(checked_settings(*method, loss_bound, score_range, *limits))
 
     def _start(self, settings: Settings) -> None:
         self.settings = settings
