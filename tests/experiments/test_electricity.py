@@ -162,6 +162,7 @@ def test_a_damaged_task_is_run_again(finished: tuple[Path, str]) -> None:
     [
         (["--methods", "ARC,LARC"], "there is no method 'LARC'"),
         (["--length-scales", "one"], "expected numbers"),
+        (["--trials", "3"], "nothing in this experiment is random"),
         (["--data", "nowhere.csv"], "is not Elec2"),
     ],
 )

@@ -57,6 +57,10 @@ def _larc(length_scale: float, memory: Memory) -> Calibrator:
 
 def trials(plan: Plan) -> Sequence[str]:
     """The two ways to split: the paper's, and what a practitioner would do."""
+    if plan.trials is not None:
+        raise ValueError(
+            "--trials has no meaning here: nothing in this experiment is random. Leave it out."
+        )
     return list(measure.SPLITS)
 
 
