@@ -280,13 +280,21 @@ def test_a_kernel_that_is_known_to_be_positive_gives_a_smaller_range() -> None:
 # ---- the paper's bounds ----------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("start", [-1.5, 0.5, 1e-9])
-def test_equation_6_is_not_claimed_for_a_start_outside_the_scores(start: float) -> None:
+@pytest.mark.parametrize(("start", "span"), [(-1.5, 1.5), (0.5, 1.5), (1e-9, 1.0 + 1e-9)])
+def test_equation_6_widens_the_scores_to_a_start_outside(start: float, span: float) -> None:
     case = replace(CASES["no kernel"], start=start)
     paper = fed(case, [case.alpha] * T).certificate().paper
-    assert not paper.holds
-    assert paper.value == math.inf
-    assert "initial threshold lies outside" in str(paper)
+    assert paper.holds
+    assert paper.value == pytest.approx((span / 0.7 + 2.0) / math.sqrt(T), rel=1e-12)
+
+
+@pytest.mark.parametrize(("start", "loss"), [(100.0, 0.0), (-100.0, 1.0)])
+def test_equation_6_holds_while_the_start_is_far_away(start: float, loss: float) -> None:
+    """The set stays full, or empty, for as long as the threshold is outside the scores."""
+    cal = ARC(0.1, 1.0, score_range=(0.0, 1.0), initial_threshold=start)
+    cal.partial_fit(np.zeros((900, 1)), np.full(900, loss))
+    certificate = cal.certificate()
+    assert abs(certificate.risk - 0.1) <= certificate.paper.value
 
 
 @pytest.mark.parametrize("start", [-1.0, -0.3, 0.0])

@@ -103,12 +103,13 @@ def paper(
     if outstanding:
         unmet.append("the paper's bound is for losses that come at once")
     scores = score_range(settings, evidence)
-    if scores and not scores[0] <= settings.initial_threshold <= scores[1]:
-        unmet.append("the initial threshold lies outside the score range")
     assumes = _assumed(settings, evidence)
     if unmet or scores is None:
         return Bound(name, math.inf, assumes, tuple(unmet))
-    span, eta, B = scores[1] - scores[0], settings.rate(1), settings.loss_bound
+    # c_1 must lie in the range, and (A2), (A3) hold for every larger one: take it in.
+    start = settings.initial_threshold
+    span = max(scores[1], start) - min(scores[0], start)
+    eta, B = settings.rate(1), settings.loss_bound
     root = math.sqrt(trace.rounds)
     if settings.kernel is None:
         return Bound(name, (span / eta + B) / root, assumes)
