@@ -84,6 +84,20 @@ def _exact(work: Work, slow: Any, base: float, bar: float) -> Iterator[Row]:
     step = seconds(lambda: online(calibrator(work, KeepAll()), work), 1)
     yield ratio("exact online", work, base / step, 20, _agree(thresholds, losses, slow))
     yield _sweep(work, fast)
+    yield _length_scales(work, fast)
+
+
+def _length_scales(work: Work, one: float) -> Row:
+    """l, l / 4 and l / 16: one distance and one exponential."""
+
+    def together() -> Any:
+        kernels = [RBF(work.length_scale / ratio) for ratio in (1.0, 4.0, 16.0)]
+        many = [LARC(ALPHA, kernel, memory=KeepAll()) for kernel in kernels]
+        return replay_many(many, work.X, work.curves)
+
+    together()
+    value = f"{3 * one / seconds(together):.1f}x"
+    return Row("3 length scales at once, against 3 replays", work.name, value, "-", None)
 
 
 def _sweep(work: Work, one: float) -> Row:

@@ -65,7 +65,8 @@ def replay_many(
     """Run many calibrators over one stream: the records of `replay` for each, sooner.
 
     New L-ARC calibrators with the same kernel and `KeepAll` memory share every evaluation of it,
-    whatever their alphas, rates and regularizations; others run one by one. With
+    whatever their alphas, rates and regularizations. Those whose length scales differ share the
+    distances, and agree with `replay` up to rounding. Others run one by one. With
     `dtype="float32"` those that can share evaluate a Gaussian kernel in single precision: see the
     performance page for what that changes.
     """

@@ -1,5 +1,6 @@
 """Many runs at once are the runs one by one; instances in different threads do not meet."""
 
+import math
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 
@@ -13,6 +14,7 @@ from localarc.engine import (
     DictionaryExpansion,
     ExactExpansion,
     LatticeExpansion,
+    Profile,
     replay_many,
 )
 
@@ -35,6 +37,32 @@ def test_many_runs_are_the_runs_one_by_one() -> None:
         one.add(stream.points[0], 1.0)
 
 
+@pytest.mark.parametrize("profile", [GAUSSIAN, LAPLACE])
+@pytest.mark.parametrize("dimensions", [2, 9])
+def test_length_scales_share_distances(profile: Profile, dimensions: int) -> None:
+    stream = random_stream(3, 900, dimensions)
+    ratios = [1.0, 1.0, 4.0, 5.0, 16.0, 80.0]  # some are powers of the ones before, some not
+    streams = [replace(stream, points=math.sqrt(ratio) * stream.points) for ratio in ratios]
+    streams[1] = replace(streams[1], alpha=0.3)
+    together = [ExactExpansion(profile, dimensions) for _ in ratios]
+    results = replay_many(together, streams, ratios)
+    for one, stream, result in zip(together, streams, results, strict=True):
+        alone = ExactExpansion(profile, dimensions)
+        expected = alone.replay(stream)
+        assert_close(result.thresholds, expected.thresholds, 1e-12)
+        np.testing.assert_array_equal(result.losses, expected.losses)
+        assert_close(one.evaluate(stream.points[:5]), alone.evaluate(stream.points[:5]), 1e-12)
+
+
+def test_ratios_of_length_scales_must_fit_the_points() -> None:
+    stream = random_stream(0, 20, 2)
+    two = [ExactExpansion(GAUSSIAN, 2), ExactExpansion(GAUSSIAN, 2)]
+    with pytest.raises(ValueError, match="up to the ratio"):
+        replay_many(two, [stream, stream], [1.0, 4.0])
+    with pytest.raises(ValueError, match="ascend from 1"):
+        replay_many(two, [stream, stream], [4.0, 1.0])
+
+
 def test_single_precision_stays_near_and_leaves_a_state_to_go_on_from() -> None:
     stream = random_stream(2, 2000, 2)
     stream.points[:] += 1000.0
@@ -54,7 +82,7 @@ def test_single_precision_is_for_the_gaussian() -> None:
 def test_runs_that_share_nothing_are_refused() -> None:
     stream, other = random_stream(0, 20, 2), random_stream(1, 20, 2)
     two = [ExactExpansion(GAUSSIAN, 2), ExactExpansion(GAUSSIAN, 2)]
-    with pytest.raises(ValueError, match="length scale"):
+    with pytest.raises(ValueError, match="one stream"):
         replay_many(two, [stream, other])
     with pytest.raises(ValueError, match="one by one"):
         replay_many([two[0], ExactExpansion(LAPLACE, 2)], [stream, stream])

@@ -1,10 +1,12 @@
-"""Sweeps: many calibrators over one stream, sharing the kernel between those that have the same."""
+"""Sweeps: many calibrators over one stream, sharing what their kernels have in common."""
 
 from __future__ import annotations
 
 import dataclasses
 from collections.abc import Sequence
 from typing import Any
+
+import numpy as np
 
 from localarc.checks import FloatArray
 from localarc.control.kernels import Stationary
@@ -20,8 +22,8 @@ def follow_many(
 ) -> list[Result]:
     """Thresholds and losses of each calibrator, as if each followed the stream alone.
 
-    New calibrators that keep all terms of one and the same kernel evaluate it together. `single`
-    evaluates it in float32.
+    New calibrators that keep all terms of one kernel evaluate it together, and those whose length
+    scales differ by a factor share the distances. `single` evaluates the kernel in float32.
     """
     found: dict[int, Result] = {}
     for together in _alike(calibrators, points.shape[1]).values():
@@ -35,15 +37,24 @@ def follow_many(
 
 
 def _alike(calibrators: Sequence[LARC], dimension: int) -> dict[Any, list[int]]:
-    """The calibrators that can share a kernel, by kernel."""
+    """The calibrators that can share distances, by kernel, the longest length scales first."""
     groups: dict[Any, list[int]] = {}
     for i, calibrator in enumerate(calibrators):
         kernel = calibrator.settings.kernel
         if isinstance(kernel, Stationary) and calibrator.rounds == 0:
             memory = calibrator.settings.memory.chosen(kernel, dimension)
             if isinstance(memory, KeepAll):
-                groups.setdefault(dataclasses.replace(kernel, scale=1.0), []).append(i)
+                lengths = np.atleast_1d(kernel.length_scale)
+                unit = tuple((lengths / lengths[0]).tolist())
+                key = dataclasses.replace(kernel, scale=1.0, length_scale=unit)
+                groups.setdefault(key, []).append(i)
+    for together in groups.values():
+        together.sort(key=lambda i: -_length(calibrators[i]))
     return groups
+
+
+def _length(calibrator: LARC) -> float:
+    return float(np.atleast_1d(getattr(calibrator.settings.kernel, "length_scale"))[0])  # noqa: B009
 
 
 def _together(
@@ -60,8 +71,10 @@ def _together(
     locals_ = [each.local for each in mine]
     expansions = [local for local in locals_ if isinstance(local, Compiled)]
     streams = [local.stream(r) for local, r in zip(expansions, rounds, strict=True)]
+    ratios = [_length(mine[0]) / _length(each) for each in mine]
     try:
-        all_played = engine.replay_many([each.inner for each in expansions], streams, single)
+        inner = [each.inner for each in expansions]
+        all_played = engine.replay_many(inner, streams, ratios, single)
     except BaseException:
         for each in mine:
             each.reset()

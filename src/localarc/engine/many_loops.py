@@ -1,7 +1,11 @@
-"""Many exact runs over one stream: the kernel is evaluated once, the sums are as many as the runs.
+"""Many exact runs over one stream: distances and kernels once, the sums as many as the runs.
 
 As `exact_loops.replay`, from an empty start and without a window; `weights`, `joined` and `folded`
 have one more dimension in front, the run, and so have the numbers that carry on.
+
+Runs with one length scale stand together. `scales` says of each such group by what its squared
+distances exceed those of the points (ratios), how often the kernel of the group before has to be
+squared to become its own, 0 if that does not do it (squarings), and where it ends (stops).
 """
 
 from typing import Any
@@ -11,7 +15,7 @@ import numpy as np
 from localarc.engine.compiled import jit
 from localarc.engine.exact_loops import FAINT, fold
 from localarc.engine.rounds import clipped, grown, loss_at, to_ball
-from localarc.engine.tiles import TILE, row
+from localarc.engine.tiles import TILE, shaped, squares
 
 
 @jit
@@ -33,26 +37,45 @@ def add_one(sums: Any, weight: float, values: Any) -> None:
         sums[j] += weight * values[j]
 
 
-def hear(block: Any, tiles: Any, weights: Any, count: int, parameter: float, sums: Any) -> None:
+def kernel(distances: Any, scales: Any, group: int, parameter: float, values: Any) -> None:
+    """The kernel of a group at each distance; `values` has that of the group before."""
+    ratios, squarings, _ = scales
+    if squarings[group] == 0:
+        shaped(distances, ratios[group], parameter, values)
+    for _ in range(squarings[group]):
+        for j in range(TILE):
+            values[j] *= values[j]
+
+
+def hear(
+    block: Any, tiles: Any, weights: Any, count: int, scales: Any, parameter: float, sums: Any
+) -> None:
     """sums[r, j] = sum_i weights[r, i] k(x_i, block's point j), for whole tiles before `count`.
 
     All arithmetic is in the precision of the tiles.
     """
-    values, eight = np.empty((8, TILE), tiles.dtype), np.empty(8, tiles.dtype)
+    distances, values = np.empty((2, 8, TILE), tiles.dtype)
+    eight = np.empty(8, tiles.dtype)
     sums[:] = 0.0
     for b in range(count // TILE):
         for i in range(0, TILE, 8):
             for k in range(8):
-                row(block, tiles[b], i + k, parameter, values[k])
-            for r in range(len(sums)):
-                eight[:] = weights[r, b, i : i + 8]
-                add_eight(sums[r], eight, values)
+                squares(block, tiles[b], i + k, distances[k])
+            start = 0
+            for group, stop in enumerate(scales[2]):
+                for k in range(8):
+                    kernel(distances[k], scales, group, parameter, values[k])
+                for r in range(start, stop):
+                    eight[:] = weights[r, b, i : i + 8]
+                    add_eight(sums[r], eight, values)
+                start = stop
 
 
 def replay(
     store: Any,
     scalars: Any,
     rules: Any,
+    scales: Any,
     peak: float,
     parameter: float,
     points: Any,
@@ -67,18 +90,23 @@ def replay(
     breakpoints, losses, offsets = curves
     runs = len(scalars)
     block = np.zeros((points.shape[1], TILE), tiles.dtype)
-    values = np.empty(TILE, tiles.dtype)
+    distances, values = np.empty((2, TILE), tiles.dtype)
     sums, heard = np.empty((runs, TILE)), np.empty((runs, TILE), tiles.dtype)
     for t in range(len(points)):
         b, lane = t // TILE, t % TILE
         if lane == 0:
             for j in range(min(TILE, len(points) - t)):
                 block[:, j] = points[t + j]
-            hear(block, tiles, weights, t, parameter, heard)
+            hear(block, tiles, weights, t, scales, parameter, heard)
             sums[:] = heard
         tiles[b, :, lane] = points[t]
-        row(block, block, lane, parameter, values)
+        squares(block, block, lane, distances)
+        group, stop = -1, 0
         for r in range(runs):
+            if r == stop:
+                group += 1
+                stop = scales[2][group]
+                kernel(distances, scales, group, parameter, values)
             fade, clock, constant, norm = scalars[r]
             alpha, clip, radius, scale = rules[r]
             value = fade * sums[r, lane]

@@ -47,8 +47,8 @@ def unpack(tiles: FloatArray, count: int) -> FloatArray:
 def specialise(function: Any, profile: Profile, dimensions: int, *parts: Any) -> Any:
     """`function` compiled for one kernel and number of features.
 
-    It, and the `parts` of its module that it calls, may call `row` and `gather`; a part may call
-    the parts before it.
+    It, and the `parts` of its module that it calls, may call `row`, `gather`, `squares` and
+    `shaped`; a part may call the parts before it.
     """
     width = min(dimensions, WRITTEN_OUT + 1)
     key = function, profile.formula, width
@@ -78,6 +78,16 @@ def gather(tile: Any, weights: Any, points: Any, i: int, parameter: float, lanes
     raise NotImplementedError
 
 
+def squares(tile: Any, points: Any, i: int, distances: Any) -> None:
+    """distances[j] = |tile's point j - point i|^2. Stands for what `specialise` builds."""
+    raise NotImplementedError
+
+
+def shaped(distances: Any, ratio: float, parameter: float, values: Any) -> None:
+    """values[j] = k at ratio * distances[j]. Stands for what `specialise` builds."""
+    raise NotImplementedError
+
+
 def _few_features(profile: Profile, dimensions: int, label: str) -> dict[str, Any]:
     """The coordinates are written out as locals: only then do the loops become vector code."""
     formula = profile.formula
@@ -93,7 +103,21 @@ def _few_features(profile: Profile, dimensions: int, label: str) -> dict[str, An
         for j in range(TILE):
             lanes[j] += weights[j] * formula(squared(tile, j, x), parameter)
 
-    return {"row": jit(named(row, label)), "gather": jit(named(gather, label))}
+    def squares(tile: Any, points: Any, i: int, distances: Any) -> None:
+        x = point(points, i)
+        for j in range(TILE):
+            distances[j] = squared(tile, j, x)
+
+    parts = {"row": row, "gather": gather, "squares": squares, "shaped": _shaped(formula)}
+    return {name: jit(named(part, label)) for name, part in parts.items()}
+
+
+def _shaped(formula: Any) -> Any:
+    def shaped(distances: Any, ratio: float, parameter: float, values: Any) -> None:
+        for j in range(TILE):
+            values[j] = formula(ratio * distances[j], parameter)
+
+    return shaped
 
 
 def _written_out(dimensions: int) -> tuple[Any, Any]:
@@ -108,25 +132,29 @@ def _written_out(dimensions: int) -> tuple[Any, Any]:
 
 
 def _many_features(profile: Profile, label: str) -> dict[str, Any]:
-    """The distance grows four coordinates at a time, in the array that takes the values."""
-    formula = profile.formula
+    """The distance grows four coordinates at a time, in the array that takes it."""
+    shaped = jit(named(_shaped(profile.formula), label))
 
-    def row(tile: Any, points: Any, i: int, parameter: float, values: Any) -> None:
+    def squares(tile: Any, points: Any, i: int, distances: Any) -> None:
         for j in range(TILE):
-            values[j] = 0.0
+            distances[j] = 0.0
         dimensions = tile.shape[0]
         for k in range(0, dimensions - 3, 4):
             t0, t1, t2, t3 = tile[k], tile[k + 1], tile[k + 2], tile[k + 3]
             x0, x1, x2, x3 = points[k, i], points[k + 1, i], points[k + 2, i], points[k + 3, i]
             for j in range(TILE):
                 near = (t0[j] - x0) ** 2 + (t1[j] - x1) ** 2
-                values[j] += near + (t2[j] - x2) ** 2 + (t3[j] - x3) ** 2
+                distances[j] += near + (t2[j] - x2) ** 2 + (t3[j] - x3) ** 2
         for k in range(dimensions - dimensions % 4, dimensions):
             line, x = tile[k], points[k, i]
             for j in range(TILE):
-                values[j] += (line[j] - x) ** 2
-        for j in range(TILE):
-            values[j] = formula(values[j], parameter)
+                distances[j] += (line[j] - x) ** 2
+
+    squares = jit(named(squares, label))
+
+    def row(tile: Any, points: Any, i: int, parameter: float, values: Any) -> None:
+        squares(tile, points, i, values)
+        shaped(values, 1.0, parameter, values)
 
     row = jit(named(row, label))
 
@@ -136,4 +164,5 @@ def _many_features(profile: Profile, label: str) -> dict[str, Any]:
         for j in range(TILE):
             lanes[j] += weights[j] * values[j]
 
-    return {"row": row, "gather": jit(named(gather, label))}
+    gather = jit(named(gather, label))
+    return {"row": row, "gather": gather, "squares": squares, "shaped": shaped}
