@@ -32,6 +32,7 @@ from localarc.control.rates import Rate, as_rate
 from localarc.control.settings import Settings, checked_settings
 from localarc.control.trace import Trace
 
+_ARRAY = np.ndarray
 _FLOAT64 = np.dtype(np.float64)
 _ROUNDS_AT_ONCE = 8192  # between two reports of progress
 
@@ -78,9 +79,6 @@ class LARC(Calibrator):
         self.settings = settings
         self.alpha = settings.alpha
         self._trace = Trace(settings.initial_threshold)
-        self._local: Expansion | None
-        self._dimension: int | None
-        self._hold(None, None)  # made when the first input tells its dimension
         self._blind = settings.kernel is None  # then inputs are not looked at
         self._fading = settings.regularization
         self._rate = settings.rate
@@ -88,13 +86,19 @@ class LARC(Calibrator):
         self._square = 0.0  # of the norm of f, kept only with a radius
         self._clip = math.inf if settings.clip is None else settings.clip
         self._radius = math.inf if settings.radius is None else settings.radius
+        self._local: Expansion | None
+        self._dimension: int | None
+        self._hold(None, None)  # made when the first input tells its dimension
         self._norms: NormSums | None = None
 
     # ---- the algorithm -----------------------------------------------------------------------
 
+    # A step on a lattice takes half a microsecond, so a method call counts: both methods ask by
+    # themselves whether x can go to the engine as it is. All else takes the careful way.
+
     def threshold(self, x: Any) -> Any:
         """g_t(x) for one input, or n thresholds for an (n, d) array; changes nothing."""
-        if self._plain(x):
+        if type(x) is _ARRAY and x.dtype is _FLOAT64 and x.shape == self._shape and x.flags.carray:
             here = self._local.evaluate_one(x)  # type: ignore[union-attr]
             if abs(here) <= self._clip:
                 return self._trace.constant + here
@@ -105,28 +109,25 @@ class LARC(Calibrator):
     def update(self, x: Any, loss: float) -> Self:
         """One step of eqs. (constant_component) and (kernel_update)."""
         trace = self._trace
-        loss = checks.loss(loss, self._loss_bound)  # all that can raise comes first
+        if type(loss) is not float or not 0.0 <= loss <= self._loss_bound:
+            loss = checks.loss(loss, self._loss_bound)  # all that can raise comes first
         rate = self._rate(trace.rounds + 1)
         push = rate * (loss - self.alpha)  # positive after a costly round
-        if not self._blind and not (
-            self._plain(x)
-            and self._radius == math.inf
-            and self._local.learn(x, 1.0 - rate * self._fading, push)  # type: ignore[union-attr]
+        if not (
+            self._blind
+            or (
+                type(x) is _ARRAY
+                and x.dtype is _FLOAT64
+                and x.shape == self._learnt_shape
+                and x.flags.carray
+                and self._local.learn_at_once(x, 1.0 - rate * self._fading, push)  # type: ignore[union-attr]
+            )
         ):
             self._move(checks.point(x, self._dimension), rate, push)
         trace.step(rate, loss, push)
         if trace.rounds == MANY_TERMS:
             self._note_growth()
         return self
-
-    def _plain(self, x: Any) -> bool:
-        """Whether x can go to the engine as it is: the usual case, where a microsecond counts."""
-        return (
-            type(x) is np.ndarray
-            and x.shape == self._shape
-            and x.dtype is _FLOAT64
-            and x.flags.carray
-        )
 
     def _move(self, point: FloatArray, rate: float, push: float) -> None:
         point = np.array(point)  # contiguous and writable, whatever came
@@ -138,7 +139,8 @@ class LARC(Calibrator):
 
     def _hold(self, local: Expansion | None, dimension: int | None) -> None:
         self._local, self._dimension = local, dimension
-        self._shape = None if local is None or dimension is None else (dimension,)
+        self._shape = None if local is None else (dimension,)
+        self._learnt_shape = self._shape if self._radius == math.inf else None
 
     def _expansion(self, point: FloatArray) -> Expansion:
         kernel: Any = self.settings.kernel

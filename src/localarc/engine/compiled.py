@@ -2,12 +2,12 @@
 
 import hashlib
 from collections.abc import Callable
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from types import FunctionType
 from typing import Any, TypeVar, cast
 
-from numba import njit
+from numba import njit, typeof
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -43,15 +43,29 @@ def rebound(function: Function, **parts: Any) -> Function:
     return cast(Function, FunctionType(plain.__code__, scope, plain.__name__))
 
 
-def entry(function: Function, label: str = "", on_disk: bool = True, **parts: Any) -> Function:
-    """A loop that Python calls, compiled around `parts`.
+def entry(
+    function: Function, label: str = "", on_disk: bool = True, brief: bool = False, **parts: Any
+) -> Function:
+    """A loop that Python calls, compiled around `parts`; a `brief` one keeps Python's lock.
 
     The code stays ordinary Python that reads well on its own; `entry(replay, "cauchy_2", row=...)`
     is `replay` with another kernel. Numba names a file of its cache after the function and dates
     it by the function's own file alone, so the name carries the label and a digest of the engine.
     """
-    bound = named(rebound(function, **parts), label)
-    return cast(Function, njit(bound, cache=on_disk, **OPTIONS))
+    code = named(rebound(function, **parts), label)
+    options = {**OPTIONS, "nogil": not brief}  # to let go of the lock takes a while, too
+    return cast(Function, njit(code, cache=on_disk, **options))
+
+
+def bound(function: Any, state: tuple[Any, ...], *given: Any) -> Callable[..., Any]:
+    """The compiled code with its first arguments fixed, called past numba's dispatcher.
+
+    The dispatcher looks at the type of every argument of every call, which takes as long as a step
+    on a lattice. So whoever calls the result must pass values of exactly the types of `given`.
+    """
+    signature = tuple(map(cast(Any, typeof), (*state, *given)))
+    function.compile(signature)
+    return partial(function.overloads[signature].entry_point, *state)
 
 
 @cache

@@ -1,5 +1,6 @@
 """Expansions that keep the points themselves: all of them, or the last few."""
 
+import math
 from collections.abc import Mapping
 from typing import Self
 
@@ -38,6 +39,7 @@ class ExactExpansion:
         scale: float = 1.0,
         window: int | None = None,
         archive: bool = True,
+        roots: FloatArray | None = None,
     ) -> None:
         self.profile = profile
         self.dimensions = dimensions
@@ -47,7 +49,9 @@ class ExactExpansion:
         self.first = self.count = self.rounds = 0
         self.fade, self.clock = 1.0, 0.0
         self._hold(1)
+        self._roots = np.ones(dimensions) if roots is None else roots
         self._value_at = specialise(loops.value_at, profile, dimensions)
+        self._near = specialise(loops.near, profile, dimensions, loops.value_at)
 
     def evaluate(self, points: FloatArray) -> FloatArray:
         """f at each row of `points`."""
@@ -89,6 +93,32 @@ class ExactExpansion:
         self.accumulate()
         self.shrink(decay)
         self.add(point, weight)
+
+    def near(self, point: FloatArray) -> float:
+        """f at a point that is still to be divided by the roots; NaN if it is not healthy."""
+        return self.fade * self._near(  # type: ignore[no-any-return]
+            self._tiles, self._weights, self.first, self.count, point, self._roots,
+            self.profile.parameter,
+        )  # fmt: skip
+
+    def learn_near(self, point: FloatArray, decay: float, weight: float) -> bool:
+        """`learn` for such a point; False, and nothing learnt, if it is not healthy."""
+        self._make_room(1)
+        fade, clock = self.fade * decay, self.clock + self.fade
+        if fade < loops.FAINT or self.count - self.first == self.window:
+            healthy = not math.isnan(self.near(point))
+            if healthy:
+                self.learn(point / self._roots, decay, weight)
+            return healthy
+        if not _append_near(
+            self._tiles, self._weights, self._joined, self.count, point, self._roots,
+            weight * self.scale / fade, clock,
+        ):  # fmt: skip
+            return False
+        self.fade, self.clock = fade, clock
+        self.count += 1
+        self.rounds += 1
+        return True
 
     def average(self, points: FloatArray) -> FloatArray:
         """The mean of all f that were accumulated, at each row of `points`."""
@@ -204,5 +234,6 @@ class ExactExpansion:
         self._store = (self._tiles, self._weights, self._joined, self._folded)
 
 
+_append_near = entry(loops.append_near, brief=True)
 _retire = entry(loops.retire)
 _fold = entry(loops.fold)

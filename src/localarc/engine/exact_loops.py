@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from localarc.engine.compiled import jit
+from localarc.engine.inputs import scaled
 from localarc.engine.rounds import clipped, grown, loss_at, to_ball, total
 from localarc.engine.tiles import TILE, gather, row
 
@@ -39,6 +40,16 @@ def values_at(
     return results
 
 
+def near(
+    tiles: Any, weights: Any, first: int, count: int, point: Any, roots: Any, parameter: float
+) -> float:
+    """`value_at` for a point that is still to be divided by the roots; NaN if it is not healthy."""
+    here = np.empty(len(point))
+    if not scaled(point, roots, here):
+        return np.nan
+    return value_at(tiles, weights, first, count, here, parameter)
+
+
 @jit
 def fold(store: Any, first: int, count: int, fade: float, clock: float) -> None:
     """Let the fade restart at 1 and the clock at 0, with nothing changed in f or its average."""
@@ -59,6 +70,20 @@ def append(store: Any, count: int, point: Any, weight: float, clock: float) -> N
     tiles[b, :, j] = point
     weights[b, j] = weight
     joined[b, j] = clock
+
+
+def append_near(
+    tiles: Any, weights: Any, joined: Any, count: int, point: Any, roots: Any, weight: float,
+    clock: float,
+) -> bool:  # fmt: skip
+    """`append` for a point as `near` takes it; False, and nothing changed, if not healthy."""
+    b, j = count // TILE, count % TILE
+    if not scaled(point, roots, tiles[b, :, j]):
+        tiles[b, :, j] = 0.0
+        return False
+    weights[b, j] = weight
+    joined[b, j] = clock
+    return True
 
 
 @jit

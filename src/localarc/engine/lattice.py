@@ -1,13 +1,14 @@
 """An expansion on a lattice: the Gaussian kernel in up to three dimensions, in constant memory."""
 
-from collections.abc import Mapping
+import math
+from collections.abc import Callable, Mapping
 from typing import Any, Self
 
 import numpy as np
 
 from localarc.engine import lattice_loops as loops
 from localarc.engine import lattice_places as places
-from localarc.engine.compiled import entry, jit
+from localarc.engine.compiled import bound, entry, jit
 from localarc.engine.lattice_rule import rule_for
 from localarc.engine.stream import Played, Stream
 from localarc.engine.tiles import FloatArray, IntArray, plain
@@ -43,8 +44,15 @@ class LatticeExpansion:
         self._weight = scale * self.rule.weight(dimensions)
         self._size: int = SIDE ** max(dimensions, 2)  # nodes to a tile, and tiles to a page
         self._most_new = places.most_tiles(self.rule.reach) ** dimensions
+        self._reals, self._wholes = np.empty(0), np.empty(0, np.int64)  # grow, and stay themselves
         self._hold(16, 2 * self._most_new)
         self._reals[places.FADE] = 1.0
+        arrays, point = (self._reals, self._wholes), np.empty(dimensions)
+        # f at a point that is still to be divided by the roots, NaN if it is not healthy; and
+        # `learn` for such a point, or False and nothing learnt: not healthy, or no room.
+        self.near: Callable[[FloatArray], float] = bound(_near, arrays, point)
+        self.learn_at_once: Callable[[FloatArray, float, float], bool]
+        self.learn_at_once = bound(_learn, arrays, point, 1.0, 1.0)
 
     # What a step changes lives in the arrays, where the compiled step finds it.
 
@@ -92,8 +100,7 @@ class LatticeExpansion:
         """f <- factor f, for 0 < factor <= 1."""
         self.fade *= factor
         if self.fade < loops.FAINT:
-            _fold(self._reals, self._wholes, self.fade, self.clock)
-            self.fade, self.clock = 1.0, 0.0
+            _fold(self._reals, self._wholes)
 
     def add(self, point: FloatArray, weight: float) -> None:
         """f <- f + weight k(point, .)."""
@@ -106,20 +113,14 @@ class LatticeExpansion:
         """One round: f joins the average, shrinks, and gains a term; or nothing, if it raises."""
         self.learn_near(point * self._roots, decay, weight)
 
-    def near(self, point: FloatArray) -> float:
-        """f at a point that is still to be divided by the roots; NaN if it is not healthy."""
-        return _near(self._reals, self._wholes, point)
-
     def learn_near(self, point: FloatArray, decay: float, weight: float) -> bool:
-        """`learn` for such a point; False, and nothing learnt, if it is not healthy."""
-        answer = _learn(self._reals, self._wholes, point, decay, weight)
-        while answer == loops.NO_ROOM:
+        """`learn` for a point as `near` takes it; False, and nothing learnt, if not healthy."""
+        while not self.learn_at_once(point, decay, weight):
+            if math.isnan(self.near(point)):
+                return False
             self._check(point / self._roots)
             self._make_room()
-            answer = _learn(self._reals, self._wholes, point, decay, weight)
-        if answer == loops.DONE_FAINT:
-            self.shrink(1.0)
-        return answer != loops.UNHEALTHY
+        return True
 
     def average(self, points: FloatArray) -> FloatArray:
         """The mean of all f that were accumulated, at each row of `points`."""
@@ -160,11 +161,8 @@ class LatticeExpansion:
 
     def restore(self, arrays: Mapping[str, FloatArray | IntArray]) -> Self:
         """Take over a state that `arrays` gave; the constructor's arguments must be the same."""
-        pages, nodes = arrays["pages"], arrays["nodes"]
-        self._hold(len(pages) + 16, len(nodes) + 2 * self._most_new)
-        self.rounds = int(arrays["rounds"])
-        self.fade, self.clock = float(arrays["fade"]), float(arrays["clock"])
-        self._fill(len(pages), len(nodes), pages, nodes)
+        self._hold(len(arrays["pages"]) + 16, len(arrays["nodes"]) + 2 * self._most_new)
+        self._take(arrays)
         return self
 
     @property
@@ -196,30 +194,36 @@ class LatticeExpansion:
                 "length scales. Use a longer length scale, KeepAll, a Dictionary, or "
                 "Lattice(max_bytes=...)."
             )
-        old_pages, old_nodes = self._pages(), self._nodes(self._reals)
-        running = self.fade, self.clock, self.rounds
-        self._hold(2 * len(old_pages), 2 * len(old_nodes))
-        self.fade, self.clock, self.rounds = running
-        self._fill(pages, tiles, old_pages, old_nodes)
+        room = 2 * len(self._pages()), 2 * len(self._nodes(self._reals))
+        arrays = self.arrays()
+        self._hold(*room)
+        self._take(arrays)
 
     def _hold(self, pages: int, tiles: int) -> None:
+        """Empty arrays of that size, in the objects that `near` and `learn_near` know."""
         step, reach = self.rule.step, self.rule.reach
         arrays = places.new_arrays(step, reach, self.dimensions, pages, tiles)
-        self._reals, self._wholes = arrays
+        for mine, new in zip((self._reals, self._wholes), arrays, strict=True):
+            mine.resize(len(new), refcheck=False)
+            mine[:] = new
         self._reals[places.WEIGHT] = self._weight
         self._reals[places.ROOTS : places.ROOTS + self.dimensions] = self._roots
 
-    def _fill(self, pages: int, tiles: int, old_pages: Any, old_nodes: Any) -> None:
-        self._wholes[places.PAGES], self._wholes[places.TILES] = pages, tiles
-        self._pages()[: len(old_pages)] = old_pages
-        self._nodes(self._reals)[: len(old_nodes)] = old_nodes
+    def _take(self, arrays: Mapping[str, FloatArray | IntArray]) -> None:
+        pages, nodes = arrays["pages"], arrays["nodes"]
+        self.rounds = int(arrays["rounds"])
+        self.fade, self.clock = float(arrays["fade"]), float(arrays["clock"])
+        self._wholes[places.PAGES], self._wholes[places.TILES] = len(pages), len(nodes)
+        self._pages()[: len(pages)] = pages
+        self._nodes(self._reals)[: len(nodes)] = nodes
         _list_pages(self._reals, self._wholes)
 
     def _counts(self) -> tuple[int, int]:
         return int(self._wholes[places.PAGES]), int(self._wholes[places.TILES])
 
     def _pages(self) -> IntArray:
-        return places.opened(self._reals, self._wholes)[4]  # type: ignore[no-any-return]
+        pages = places.opened(self._reals, self._wholes)[4]
+        return pages.reshape(-1, self._wholes[places.PAGE])  # type: ignore[no-any-return]
 
     def _nodes(self, reals: FloatArray) -> FloatArray:
         """By tile: its heights, its offsets."""
@@ -230,7 +234,7 @@ _list_pages = entry(places.list_pages)
 _value_at = entry(loops.value_at)
 _values_at = entry(loops.values_at, value_at=jit(loops.value_at))
 _add_at = entry(loops.add_at)
-_near = entry(loops.near, value_at=jit(loops.value_at))
-_learn = entry(loops.learn, add_at=jit(loops.add_at))
 _fold = entry(loops.fold_all)
+_near = entry(loops.near, brief=True, value_at=jit(loops.value_at))
+_learn = entry(loops.learn, brief=True, add_at=jit(loops.add_at), fold_all=jit(loops.fold_all))
 _replay: Any = entry(loops.replay)

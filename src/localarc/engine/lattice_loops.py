@@ -28,48 +28,46 @@ from localarc.engine.lattice_places import (
     stand,
     stands,
 )
-from localarc.engine.rounds import clipped, grown, loss_at, to_ball
-from localarc.engine.vectors import SIDE, TILE_SIZE, add_product, add_rows
+from localarc.engine.rounds import clipped, grown, loss_at, to_ball, total
+from localarc.engine.vectors import SIDE, TILE_SIZE, add_products, add_rows, add_terms
 
 FAINT = 1e-3  # renormalise below this fade, as the exact expansion does
 NEGLIGIBLE = 1e-290
-NO_ROOM, DONE, DONE_FAINT, UNHEALTHY = range(4)  # what `learn` answers
 
 
 @jit
 def read(phi: Any, where: Any, nodes: Any, layers: int) -> float:
     """sum_n heights_n phi_n(x), in an order that depends on the place alone."""
-    high, wide, lanes, weights = phi[1], phi[2], phi[4], phi[5]
-    for lane in range(len(lanes)):
-        lanes[lane] = 0.0
-    for i in range(where[3]):
-        for p in range(layers):
+    deep, high, wide, _, scratch = phi
+    sums, lanes = scratch[:SIDE], scratch[SIDE : 2 * SIDE]
+    sums[:] = 0.0
+    for k in range(where[5]):
+        lanes[:] = 0.0
+        for i in range(where[3]):
             for j in range(where[4]):
-                for q in range(SIDE):
-                    weights[q] = phi[0, i * layers + p] * high[SIDE * j + q]
-                for k in range(where[5]):
-                    tile = where[IDS + (i * where[4] + j) * where[5] + k] * 2 * layers + p
-                    add_rows(lanes, SIDE * k, weights, 0, nodes, tile * TILE_SIZE)
-    value = 0.0
-    for lane in range(SIDE * where[5]):
-        value += wide[lane] * lanes[lane]
-    return value
+                tile = where[IDS + (i * where[4] + j) * where[5] + k] * 2 * layers
+                for p in range(layers):
+                    at = (tile + p) * TILE_SIZE
+                    add_rows(lanes, deep[i * layers + p], high, SIDE * j, nodes, at)
+        add_terms(sums, lanes, wide, SIDE * k)
+    return total(sums)
 
 
 @jit
 def write(phi: Any, where: Any, nodes: Any, layers: int, weight: float, clock: float) -> None:
     """heights_n += weight phi_n(x), offsets_n -= clock weight phi_n(x)."""
-    high, wide = phi[1], phi[2]
+    deep, high, wide = phi[0], phi[1], phi[2]
     n = IDS
     for i in range(where[3]):
         for j in range(where[4]):
             for k in range(where[5]):
                 for p in range(layers):
-                    rise = weight * phi[0, i * layers + p]
+                    rise = weight * deep[i * layers + p]
                     tile = (where[n] * 2 * layers + p) * TILE_SIZE
                     late = tile + layers * TILE_SIZE
-                    add_product(nodes, tile, high, SIDE * j, wide, SIDE * k, rise)
-                    add_product(nodes, late, high, SIDE * j, wide, SIDE * k, -clock * rise)
+                    add_products(
+                        nodes, tile, late, high, SIDE * j, wide, SIDE * k, rise, -clock * rise
+                    )
                 n += 1
 
 
@@ -127,23 +125,26 @@ def near(reals: Any, wholes: Any, point: Any) -> float:
     return reals[FADE] * value_at(reals, wholes, here)  # type: ignore[no-any-return]
 
 
-def learn(reals: Any, wholes: Any, point: Any, decay: float, weight: float) -> int:
-    """One round with such a point: DONE, or nothing has changed."""
+def learn(reals: Any, wholes: Any, point: Any, decay: float, weight: float) -> bool:
+    """One round with such a point, or False and nothing has changed: unhealthy, or no room."""
     here = np.empty(len(point))
-    if not scaled(point, reals[ROOTS:], here):
-        return UNHEALTHY
     fade, clock = reals[FADE] * decay, reals[CLOCK] + reals[FADE]
+    if not scaled(point, reals[ROOTS:], here):
+        return False
     if not add_at(reals, wholes, here, weight * reals[WEIGHT] / fade, clock):
-        return NO_ROOM
+        return False
     reals[FADE], reals[CLOCK] = fade, clock
     reals[ROUNDS] += 1.0
-    return DONE if fade >= FAINT else DONE_FAINT
+    if fade < FAINT:
+        fold_all(reals, wholes)
+    return True
 
 
-def fold_all(reals: Any, wholes: Any, fade: float, clock: float) -> None:
+def fold_all(reals: Any, wholes: Any) -> None:
     """`fold`, for the arrays as Python holds them."""
     nodes = opened(reals, wholes)[1]
-    fold(nodes, wholes[1] * TILE_SIZE, wholes[TILES], fade, clock)
+    fold(nodes, wholes[1] * TILE_SIZE, wholes[TILES], reals[FADE], reals[CLOCK])
+    reals[FADE], reals[CLOCK] = 1.0, 0.0
 
 
 def replay(

@@ -8,11 +8,11 @@ page 0 are nowhere and stay empty: what was never visited reads as 0.
 All of it lies in two arrays, because each array that Python hands over costs a tenth of a step.
 `reals` is [step, phi, nodes], `wholes` is [sizes, where, table, pages]:
 
-- phi[k] are the node weights in dimension k, phi[3] the point they belong to, the rest is scratch;
+- phi[k] are the node weights in dimension k, phi[3] the point they belong to, phi[4] is scratch;
 - nodes holds the heights of a tile and then its offsets, tile by tile;
 - where[:3] is the first tile that the point touches, where[3:6] how many in each dimension,
   where[6:] their ids;
-- table finds a page by hash, and a page is its key (3 numbers) and the ids of its tiles.
+- table finds by hash where a page begins, and a page is its key (3 numbers) and its tiles' ids.
 """
 
 import math
@@ -26,8 +26,8 @@ from localarc.engine.vectors import SIDE, TILE_SIZE
 
 FARTHEST = 2.0**40  # in steps: beyond, a float64 has too few digits left for a place between nodes
 KEY, IDS = 3, 6  # where a page's tile ids and a place's tile ids begin
-SIZES = 8  # reach, layers, len(phi[0]), len(where), len(table), len(pages[0]); pages, tiles in use
-PAGES, TILES = 6, 7  # where the last two are
+SIZES = 8  # reach, layers, len(phi[0]), len(where), len(table); a page's length, pages, tiles
+PAGE, PAGES, TILES = 5, 6, 7  # where the last three are
 
 
 def most_tiles(reach: int) -> int:
@@ -48,11 +48,12 @@ def new_arrays(step: float, reach: int, dimensions: int, pages: int, tiles: int)
     sizes = reach, layers, SIDE * spans, IDS + spans**dimensions, table, page
     wholes = np.zeros(SIZES + sizes[3] + table + pages * page, np.int64)
     wholes[:SIZES] = *sizes, 1, 1  # page 0 and tile 0
-    reals = np.zeros(SIDE + 6 * sizes[2] + tiles * 2 * layers * TILE_SIZE)
+    reals = np.zeros(SIDE + 5 * sizes[2] + tiles * 2 * layers * TILE_SIZE)
     reals[0] = step
     phi, _, where, _, _ = opened(reals, wholes)
-    phi[: 3 - dimensions, 0] = 1.0
-    phi[3] = np.inf  # nobody stands here yet
+    for absent in range(3 - dimensions):
+        phi[absent][0] = 1.0
+    phi[3][:] = np.inf  # nobody stands here yet
     where[3:IDS] = 1
     return reals, wholes
 
@@ -60,15 +61,22 @@ def new_arrays(step: float, reach: int, dimensions: int, pages: int, tiles: int)
 @jit
 def opened(reals: Any, wholes: Any) -> Any:
     """(phi, nodes, where, table, pages): the parts of the two arrays."""
-    lanes, places, slots, page = wholes[2], wholes[3], wholes[4], wholes[5]
-    nodes = SIDE + 6 * lanes
+    lanes, places, slots = wholes[2], wholes[3], wholes[4]
+    at = SIDE
+    phi = (
+        reals[at : at + lanes],
+        reals[at + lanes : at + 2 * lanes],
+        reals[at + 2 * lanes : at + 3 * lanes],
+        reals[at + 3 * lanes : at + 4 * lanes],
+        reals[at + 4 * lanes : at + 5 * lanes],
+    )
     table = SIZES + places
     return (
-        reals[SIDE:nodes].reshape((6, lanes)),
-        reals[nodes:],
+        phi,
+        reals[at + 5 * lanes :],
         wholes[SIZES:table],
         wholes[table : table + slots],
-        wholes[table + slots :].reshape((-1, page)),
+        wholes[table + slots :],
     )
 
 
@@ -85,7 +93,7 @@ def in_reach(point: Any, step: float) -> bool:
 def stands(phi: Any, point: Any) -> bool:
     """Whether the place is this point's."""
     for k in range(len(point)):  # noqa: SIM110
-        if phi[3, k] != point[k]:
+        if phi[3][k] != point[k]:
             return False
     return True
 
@@ -93,20 +101,27 @@ def stands(phi: Any, point: Any) -> bool:
 @jit
 def stand(phi: Any, where: Any, point: Any, step: float, reach: int) -> None:
     """Put a point in its place; `find` or `claim` then look up the tiles."""
-    absent = 3 - len(point)
-    for k in range(absent, 3):
-        x = point[k - absent]
-        phi[3, k - absent] = x
-        first = math.floor(x / step) - reach + 1
-        where[k] = first >> 3
-        where[3 + k] = ((first + 2 * reach - 1) >> 3) - where[k] + 1
-        start = first & (SIDE - 1)
-        gap = x - (first - start) * step  # the step is a short binary number: no rounding here
-        line = phi[k]
-        for j in range(len(line)):
-            away = gap - j * step
-            near = exp_minus(2.0 * away * away)
-            line[j] = near if start <= j < start + 2 * reach else 0.0
+    for k in range(len(point)):
+        phi[3][k] = point[k]
+    if len(point) == 3:
+        weigh(phi[0], where, 0, point[0], step, reach)
+    if len(point) > 1:
+        weigh(phi[1], where, 1, point[-2], step, reach)
+    weigh(phi[2], where, 2, point[-1], step, reach)
+
+
+@jit
+def weigh(line: Any, where: Any, k: int, x: float, step: float, reach: int) -> None:
+    """The weights of the nodes in dimension k, and the tiles that they are in."""
+    first = math.floor(x / step) - reach + 1
+    where[k] = first >> 3
+    where[3 + k] = ((first + 2 * reach - 1) >> 3) - where[k] + 1
+    start = first & (SIDE - 1)
+    gap = x - (first - start) * step  # the step is a short binary number: no rounding here
+    for j in range(len(line)):
+        away = gap - j * step
+        near = exp_minus(2.0 * away * away)
+        line[j] = near if start <= j < start + 2 * reach else 0.0
 
 
 @jit
@@ -117,7 +132,7 @@ def slot(table: Any, pages: Any, a: int, b: int, c: int) -> int:
     at = (mixed ^ (mixed >> 17)) & mask
     while table[at] > 0:
         page = table[at]
-        if pages[page, 0] == a and pages[page, 1] == b and pages[page, 2] == c:
+        if pages[page] == a and pages[page + 1] == b and pages[page + 2] == c:
             break
         at = (at + 1) & mask
     return at
@@ -132,13 +147,16 @@ def cell(a: int, b: int, c: int) -> int:
 @jit
 def find(where: Any, table: Any, pages: Any) -> None:
     """The ids of the tiles that the place touches; 0 for those that do not exist."""
-    n, page = IDS, 0
+    n, near, far = IDS, 0, 0
+    first, last = where[2], where[2] + where[5]
+    edge = (first | 7) + 1  # where the next page begins
     for a in range(where[0], where[0] + where[3]):
         for b in range(where[1], where[1] + where[4]):
-            for c in range(where[2], where[2] + where[5]):
-                if c == where[2] or c & 7 == 0:
-                    page = table[slot(table, pages, a >> 3, b >> 3, c >> 3)]
-                where[n] = pages[page, cell(a, b, c)]
+            if b == where[1] or b & 7 == 0:
+                near = table[slot(table, pages, a >> 3, b >> 3, first >> 3)]
+                far = table[slot(table, pages, a >> 3, b >> 3, edge >> 3)] if last > edge else 0
+            for c in range(first, last):
+                where[n] = pages[(near if c < edge else far) + cell(a, b, c)]
                 n += 1
 
 
@@ -147,7 +165,7 @@ def full(wholes: Any, where: Any, nodes: Any, pages: Any) -> bool:
     """Whether the next point could touch more than there is room for."""
     tiles = wholes[TILES] + len(where) - IDS
     too_many = tiles * 2 * wholes[1] * TILE_SIZE > len(nodes)
-    return bool(too_many or wholes[PAGES] + SIDE > len(pages))
+    return bool(too_many or (wholes[PAGES] + SIDE) * wholes[PAGE] > len(pages))
 
 
 @jit
@@ -158,22 +176,22 @@ def claim(wholes: Any, where: Any, table: Any, pages: Any) -> None:
         for b in range(where[1], where[1] + where[4]):
             for c in range(where[2], where[2] + where[5]):
                 if where[n] == 0:
-                    page = page_of(wholes, table, pages, a >> 3, b >> 3, c >> 3)
-                    if pages[page, cell(a, b, c)] == 0:
-                        pages[page, cell(a, b, c)] = wholes[TILES]
+                    listed = page_of(wholes, table, pages, a >> 3, b >> 3, c >> 3) + cell(a, b, c)
+                    if pages[listed] == 0:
+                        pages[listed] = wholes[TILES]
                         wholes[TILES] += 1
-                    where[n] = pages[page, cell(a, b, c)]
+                    where[n] = pages[listed]
                 n += 1
 
 
 @jit
 def page_of(wholes: Any, table: Any, pages: Any, a: int, b: int, c: int) -> int:
-    """The page (a, b, c), made if it is not there."""
+    """Where the page (a, b, c) begins, made if it is not there."""
     at = slot(table, pages, a, b, c)
     if table[at] == 0:
-        page = wholes[PAGES]
+        page = wholes[PAGES] * wholes[PAGE]
         table[at] = page
-        pages[page, 0], pages[page, 1], pages[page, 2] = a, b, c
+        pages[page], pages[page + 1], pages[page + 2] = a, b, c
         wholes[PAGES] += 1
     return table[at]  # type: ignore[no-any-return]
 
@@ -181,5 +199,5 @@ def page_of(wholes: Any, table: Any, pages: Any, a: int, b: int, c: int) -> int:
 def list_pages(reals: Any, wholes: Any) -> None:
     """Fill an empty table with the pages there are."""
     _, _, _, table, pages = opened(reals, wholes)
-    for page in range(1, wholes[PAGES]):
-        table[slot(table, pages, pages[page, 0], pages[page, 1], pages[page, 2])] = page
+    for page in range(wholes[PAGE], wholes[PAGES] * wholes[PAGE], wholes[PAGE]):
+        table[slot(table, pages, pages[page], pages[page + 1], pages[page + 2])] = page

@@ -16,6 +16,7 @@ TILE_SIZE = SIDE * SIDE
 _ROW = ir.VectorType(ir.DoubleType(), SIDE)
 _INT32 = ir.IntType(32)
 _INT64 = ir.IntType(64)
+_FIRST = ir.Constant(_INT64, 0)
 
 
 def _pointer(context: Any, builder: Any, kind: Any, array: Any, index: Any) -> Any:
@@ -48,52 +49,79 @@ def _multiply_add(builder: Any, left: Any, right: Any, onto: Any) -> Any:
 
 
 def _add_rows(
-    typing: Any, lanes: Any, at: Any, weights: Any, start: Any, tiles: Any, tile: Any
+    typing: Any, lanes: Any, share: Any, weights: Any, start: Any, tiles: Any, tile: Any
 ) -> Any:
     def code(context: Any, builder: Any, signature: Any, values: Any) -> Any:
         kinds = signature.args
-        target = _pointer(context, builder, kinds[0], values[0], values[1])
+        target = _pointer(context, builder, kinds[0], values[0], _FIRST)
         weight = _pointer(context, builder, kinds[2], values[2], values[3])
         nodes = _pointer(context, builder, kinds[4], values[4], values[5])
-        sums = [_load(builder, target), ir.Constant(_ROW, [0.0] * SIDE)]  # two chains run abreast
+        zero = ir.Constant(_ROW, [0.0] * SIDE)
+        sums = [zero, zero]  # two chains run abreast
         for q in range(SIDE):
             each = _all(builder, builder.load(_later(builder, weight, q)))
             row = _load(builder, _later(builder, nodes, SIDE * q))
             sums[q % 2] = _multiply_add(builder, each, row, sums[q % 2])
-        _store(builder, builder.fadd(sums[0], sums[1]), target)
-        return context.get_dummy_value()
-
-    return types.void(lanes, types.int64, weights, types.int64, tiles, types.int64), code
-
-
-def _add_product(
-    typing: Any, tiles: Any, tile: Any, weights: Any, start: Any, row: Any, at: Any, factor: Any
-) -> Any:
-    def code(context: Any, builder: Any, signature: Any, values: Any) -> Any:
-        kinds = signature.args
-        nodes = _pointer(context, builder, kinds[0], values[0], values[1])
-        weight = _pointer(context, builder, kinds[2], values[2], values[3])
-        own = _load(builder, _pointer(context, builder, kinds[4], values[4], values[5]))
-        each = [builder.load(_later(builder, weight, q)) for q in range(SIDE)]
-        rise = builder.fmul(own, _all(builder, values[6]))
-        for q in range(SIDE):
-            place = _later(builder, nodes, SIDE * q)
-            onto = _load(builder, place)
-            _store(builder, _multiply_add(builder, _all(builder, each[q]), rise, onto), place)
+        both = builder.fadd(sums[0], sums[1])
+        shared = _multiply_add(builder, _all(builder, values[1]), both, _load(builder, target))
+        _store(builder, shared, target)
         return context.get_dummy_value()
 
     integer, number = types.int64, types.float64
-    return types.void(tiles, integer, weights, integer, row, integer, number), code
+    return types.void(lanes, number, weights, integer, tiles, integer), code
+
+
+def _add_terms(typing: Any, sums: Any, lanes: Any, row: Any, at: Any) -> Any:
+    def code(context: Any, builder: Any, signature: Any, values: Any) -> Any:
+        kinds = signature.args
+        target = _pointer(context, builder, kinds[0], values[0], _FIRST)
+        lanes = _load(builder, _pointer(context, builder, kinds[1], values[1], _FIRST))
+        row = _load(builder, _pointer(context, builder, kinds[2], values[2], values[3]))
+        _store(builder, _multiply_add(builder, lanes, row, _load(builder, target)), target)
+        return context.get_dummy_value()
+
+    return types.void(sums, lanes, row, types.int64), code
+
+
+def _add_products(
+    typing: Any, tiles: Any, one: Any, other: Any, weights: Any, start: Any, row: Any, at: Any,
+    factor: Any, another: Any,
+) -> Any:  # fmt: skip
+    def code(context: Any, builder: Any, signature: Any, values: Any) -> Any:
+        kinds = signature.args
+        nodes = [_pointer(context, builder, kinds[0], values[0], values[n]) for n in (1, 2)]
+        weight = _pointer(context, builder, kinds[3], values[3], values[4])
+        own = _load(builder, _pointer(context, builder, kinds[5], values[5], values[6]))
+        each = [builder.load(_later(builder, weight, q)) for q in range(SIDE)]
+        rises = [builder.fmul(own, _all(builder, values[n])) for n in (7, 8)]
+        for q in range(SIDE):
+            here = _all(builder, each[q])
+            for tile, rise in zip(nodes, rises, strict=True):
+                place = _later(builder, tile, SIDE * q)
+                onto = _load(builder, place)
+                _store(builder, _multiply_add(builder, here, rise, onto), place)
+        return context.get_dummy_value()
+
+    integer, number = types.int64, types.float64
+    signature = types.void(
+        tiles, integer, integer, weights, integer, row, integer, number, number
+    )  # fmt: skip
+    return signature, code
 
 
 add_rows: Any = intrinsic(_add_rows)
-"""add_rows(lanes, at, weights, start, tiles, tile): eight lanes += eight weights @ tile.
+"""add_rows(lanes, share, weights, start, tiles, tile): lanes += share * (weights @ tile).
 
-All arrays are flat; `tile` is where the tile's 64 numbers begin in `tiles`.
+Eight lanes, eight weights from `start`, and a tile of 64 numbers that begins at `tile`; all arrays
+are flat.
 """
 
-add_product: Any = intrinsic(_add_product)
-"""add_product(tiles, tile, weights, start, row, at, factor): tile += factor * outer(weights, row).
+add_terms: Any = intrinsic(_add_terms)
+"""add_terms(sums, lanes, row, at): eight sums += eight lanes * eight numbers of row from `at`."""
 
-The tile begins at `tile`, the eight weights at `start`, the eight numbers of the row at `at`.
+add_products: Any = intrinsic(_add_products)
+"""add_products(tiles, one, other, weights, start, row, at, factor, another):
+
+the tile that begins at `one` += factor * outer(weights, row), and the one at `other` += another *
+outer(weights, row), with eight weights from `start` and eight numbers of the row from `at`.
 """

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import functools
 import logging
-import math
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from localarc import checks
 from localarc.checks import FloatArray
 from localarc.control.kernels import (
     RBF,
@@ -40,13 +38,11 @@ class Compiled:
         self._roots = roots(kernel, dimension)
         self._origin = kernel, dimension, make
         self.inner = inner = make()
-        # Online, a Python call costs as much as a compiled step: where the engine checks and scales
-        # a point itself, the call goes straight there.
-        at_once = hasattr(inner, "near")
-        self.evaluate_one: Callable[[FloatArray], float]
-        self.learn: Callable[[FloatArray, float, float], bool]
-        self.evaluate_one = inner.near if at_once else self._evaluate_one
-        self.learn = inner.learn_near if at_once else self._learn
+        # Online, a Python call costs as much as a compiled step. The engine checks and scales a
+        # point itself, so the call goes straight there.
+        self.evaluate_one: Callable[[FloatArray], float] = inner.near
+        self.learn: Callable[[FloatArray, float, float], bool] = inner.learn_near
+        self.learn_at_once = getattr(inner, "learn_at_once", inner.learn_near)
         self.accumulate = inner.accumulate
         self.shrink = inner.shrink
         self.arrays = inner.arrays
@@ -54,15 +50,6 @@ class Compiled:
     def __deepcopy__(self, memo: Any) -> Compiled:
         # Compiled functions inside the expansion are shared, not copied.
         return Compiled(*self._origin).restore(self.arrays())
-
-    def _evaluate_one(self, point: FloatArray) -> float:
-        return self.inner.evaluate_one(point / self._roots) if _healthy(point) else np.nan
-
-    def _learn(self, point: FloatArray, decay: float, weight: float) -> bool:
-        if not _healthy(point):
-            return False
-        self.inner.learn(point / self._roots, decay, weight)
-        return True
 
     def evaluate(self, points: FloatArray) -> FloatArray:
         """f at each of (n, d) points."""
@@ -119,13 +106,6 @@ class Compiled:
 def roots(kernel: Stationary, dimension: int) -> FloatArray:
     """The square root of the length scale, feature by feature."""
     return np.broadcast_to(np.sqrt(kernel.length_scale), (dimension,)).copy()
-
-
-def _healthy(point: FloatArray) -> bool:
-    """Whether every number of a point is one to compute with; NaN and infinity are not."""
-    if len(point) <= 16:  # a microsecond sooner than NumPy
-        return math.hypot(*point.tolist()) <= checks.LARGEST
-    return bool(np.abs(point).max() <= checks.LARGEST)
 
 
 def profile(kernel: Kernel, dimension: int) -> Profile | None:

@@ -7,7 +7,7 @@ from typing import Self
 
 from localarc import checks
 from localarc.control.kernels import Kernel, Stationary
-from localarc.control.memory.compiled import Compiled, profile, say_slow
+from localarc.control.memory.compiled import Compiled, profile, roots, say_slow
 from localarc.control.memory.role import Expansion
 from localarc.control.memory.terms import Terms
 
@@ -48,7 +48,8 @@ class _Terms:
             return Terms(kernel, dimension, self.window, self.averages)
 
         def make() -> ExactExpansion:
-            return ExactExpansion(formula, dimension, kernel.scale, self.window, self.averages)
+            rules = kernel.scale, self.window, self.averages
+            return ExactExpansion(formula, dimension, *rules, roots(kernel, dimension))
 
         from localarc.engine import ExactExpansion
 

@@ -70,6 +70,8 @@ class Terms:
         self.add(point, weight)
         return True
 
+    learn_at_once = learn
+
     def replay(self, rounds: Rounds) -> Played:
         """Play rounds one by one: only Python can evaluate this kernel."""
         return play(self, self._kernel, rounds)
