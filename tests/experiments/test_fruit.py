@@ -21,35 +21,38 @@ from localarc.experiments.fruit import declaration, measure, tiles
 from localarc.experiments.fruit.outputs import FILE, Outputs, shipped
 
 BINS = [f"{k / 20:.2f}" for k in range(20)]
-HAND = Outputs(
-    levels=np.array([[5000, 3000, 2000], [9000, 1000, 0], [4000, 3000, 3000]], dtype=np.uint16),
-    ranks=np.array([1, 0, 2]),
-    labels=np.array([2, 0, 1]),
+HAND = Outputs.of(
+    np.log([[0.3, 0.2, 0.5], [0.9, 0.0999, 0.0001], [0.4, 0.3, 0.3]]),
+    labels=np.array([0, 0, 2]),
     calibration=2,
 )
 
 
+def test_logits_become_sorted_probabilities_and_the_place_of_the_truth() -> None:
+    assert np.abs(HAND.probabilities[0] - [0.5, 0.3, 0.2]).max() < 0.001
+    assert HAND.ranks.tolist() == [1, 0, 2]
+    assert HAND.accuracy == 1 / 3
+    assert HAND.confidence.round(3).tolist() == [0.5, 0.9, 0.4]
+
+
 def test_sets_of_likely_labels_by_hand() -> None:
     curves = HAND.curves("probability")
-    assert curves.sizes_at([-0.3, -0.95, -0.3]).tolist() == [2, 0, 3]
-    assert curves.losses_at([-0.3, -0.95, -0.3]).tolist() == [0, 1, 0]
-    assert curves.sizes_at([-0.31, -0.9, 0.0]).tolist() == [1, 1, 3]
-    assert curves.losses_at([-0.31, -0.9, -0.31]).tolist() == [1, 0, 1]
+    assert curves.sizes_at([-0.29, -0.95, -0.29]).tolist() == [2, 0, 3]
+    assert curves.losses_at([-0.29, -0.95, -0.29]).tolist() == [0, 1, 0]
+    assert curves.sizes_at([-0.31, -0.89, 0.0]).tolist() == [1, 1, 3]
+    assert curves.losses_at([-0.31, -0.89, -0.31]).tolist() == [1, 0, 1]
+
+
+def test_a_label_at_the_threshold_is_in_the_set() -> None:
+    at = -HAND.probabilities[:, 1]
+    assert HAND.curves("probability").sizes_at(at).tolist() == [2, 2, 3]
 
 
 def test_sets_by_cumulative_probability_by_hand() -> None:
     curves = HAND.curves("cumulative")
-    assert curves.sizes_at([0.8, 0.89, 0.99]).tolist() == [2, 0, 1]
-    assert curves.losses_at([0.8, 0.89, 0.99]).tolist() == [0, 1, 1]
-    assert curves.sizes_at([0.5, 0.9, 1.0]).tolist() == [1, 1, 3]
-
-
-def test_logits_become_sorted_probabilities_and_the_place_of_the_truth() -> None:
-    p = np.array([[0.2, 0.5, 0.3], [0.9, 0.0001, 0.0999]])
-    made = Outputs.of(np.log(p), np.array([2, 1]))
-    assert made.levels.tolist() == [[5000, 3000, 2000], [9000, 999, 1]]
-    assert made.ranks.tolist() == [1, 2]
-    assert made.accuracy == 0
+    assert curves.sizes_at([0.81, 0.89, 0.99]).tolist() == [2, 0, 1]
+    assert curves.losses_at([0.81, 0.89, 0.99]).tolist() == [0, 1, 1]
+    assert curves.sizes_at([0.51, 0.91, 1.01]).tolist() == [1, 1, 3]
 
 
 @given(st.lists(st.integers(0, 10_000), min_size=1))
@@ -75,7 +78,7 @@ def test_some_samples_must_be_left_to_evaluate() -> None:
 def test_the_file_brings_back_what_was_saved(tmp_path: Path) -> None:
     HAND.save(tmp_path / FILE)
     again = Outputs.load(tmp_path / FILE)
-    assert again.levels.tolist() == HAND.levels.tolist()
+    assert again.logits.tolist() == HAND.logits.tolist()
     assert (again.digest(), again.labels.tolist()) == (HAND.digest(), HAND.labels.tolist())
     (tmp_path / FILE).write_bytes(b"nothing")
     with pytest.raises(ValueError, match="is not a file of outputs"):
@@ -89,9 +92,9 @@ def test_the_shipped_outputs_are_those_of_the_provenance() -> None:
     assert hashlib.sha256(content).hexdigest() in told
     assert f"{len(content):,} bytes" in told
     found = shipped()
-    assert found.levels.shape == (22_688, 131)
-    assert (np.diff(found.levels.astype(int), axis=1) <= 0).all()
-    assert np.abs(found.levels.sum(axis=1, dtype=int) - 10_000).max() <= 131 // 2
+    assert found.logits.shape == (22_688, 131)
+    assert found.logits.dtype == np.float16
+    assert (np.diff(found.logits, axis=1) <= 0).all()
     assert round(found.accuracy, 4) == 0.8910
     assert "0.8910" in told
 

@@ -94,7 +94,7 @@ def test_training_learns_and_writes_outputs(
     losses = [float(line.split()[5].rstrip(",")) for line in printed.splitlines()[:3]]
     assert losses[-1] < losses[0]
     found = Outputs.load(tmp_path / FILE)
-    assert found.levels.shape == (18, 3)
+    assert found.logits.shape == (18, 3)
     logits = np.load(tmp_path / "logits.npy")
     assert Outputs.of(logits, found.labels).digest() == found.digest()
     again = network.load(tmp_path / train.WEIGHTS)

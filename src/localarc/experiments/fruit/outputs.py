@@ -1,7 +1,7 @@
 """Outputs: all that calibration needs of a classifier, and the small file that ships it.
 
-For each sample the probabilities of all classes in descending order, and the place of the true
-class among them: sets, sizes and confidence follow from these, whatever the classes are called.
+For each sample the logits of all classes in descending order, in half precision, and the place of
+the true class among them: sets, sizes and confidence follow, whatever the classes are called.
 """
 
 from __future__ import annotations
@@ -22,9 +22,6 @@ from localarc.checks import FloatArray, IntArray
 from localarc.curves import Curves, cumulative_probability, miscoverage, negative_probability
 
 FILE = "outputs.npz.xz"
-LEVELS = 10_000
-"""Probabilities are kept in steps of 1/10,000."""
-
 CALIBRATION = 8000
 """The paper's number of samples that calibrate."""
 
@@ -37,12 +34,12 @@ SCORES = {"probability": negative_probability, "cumulative": cumulative_probabil
 class Outputs:
     """What a classifier said of n samples.
 
-    Row i of `levels` has the probabilities of sample i in descending order, as whole numbers of
-    1/10,000; `ranks[i]` is the column of its true class, `labels[i]` that class. `calibration` is
-    the number of samples that calibrate; the others evaluate.
+    Row i of `logits` has the logits of sample i in descending order; `ranks[i]` is the column of
+    its true class, `labels[i]` that class. `calibration` is the number of samples that calibrate;
+    the others evaluate.
     """
 
-    levels: NDArray[np.uint16]
+    logits: NDArray[np.float16]
     ranks: IntArray
     labels: IntArray
     calibration: int = CALIBRATION
@@ -54,27 +51,27 @@ class Outputs:
     def of(
         cls, logits: NDArray[Any], labels: NDArray[Any], calibration: int | None = None
     ) -> Outputs:
-        """From logits (n, classes) and true labels (n,): softmax, sorted and rounded.
+        """From logits (n, classes) and true labels (n,): sorted, then rounded to half precision.
 
         8,000 samples calibrate unless told otherwise, or half of them where there are fewer.
         """
         number = min(CALIBRATION, len(logits) // 2) if calibration is None else calibration
-        p = np.exp(logits - logits.max(axis=1, keepdims=True), dtype=np.float64)
-        p /= p.sum(axis=1, keepdims=True)
-        order = np.argsort(-p, axis=1, kind="stable")
+        order = np.argsort(-logits, axis=1, kind="stable")
         ranks = np.argmax(order == labels[:, None], axis=1)
-        levels = np.rint(np.take_along_axis(p, order, axis=1) * LEVELS).astype(np.uint16)
-        return cls(levels, ranks.astype(np.int64), labels.astype(np.int64), number)
+        rounded = np.take_along_axis(logits, order, axis=1).astype(np.float16)
+        return cls(rounded, ranks.astype(np.int64), labels.astype(np.int64), number)
 
     @property
     def probabilities(self) -> FloatArray:
-        """Each row in descending order; rows sum to 1 up to rounding."""
-        return self.levels / LEVELS
+        """Softmax of the logits: each row in descending order."""
+        p = np.exp(self.logits.astype(np.float64) - self.logits[:, :1])
+        p /= p.sum(axis=1, keepdims=True)
+        return p
 
     @property
     def confidence(self) -> FloatArray:
         """The largest probability of each sample."""
-        return self.levels[:, 0] / LEVELS
+        return self.probabilities[:, 0]
 
     @property
     def accuracy(self) -> float:
@@ -84,7 +81,7 @@ class Outputs:
     def take(self, rows: Any, calibration: int | None = None) -> Outputs:
         """Some samples only."""
         number = self.calibration if calibration is None else calibration
-        return Outputs(self.levels[rows], self.ranks[rows], self.labels[rows], number)
+        return Outputs(self.logits[rows], self.ranks[rows], self.labels[rows], number)
 
     def curves(self, score: str) -> Curves:
         """Loss and set size against the threshold, for one of SCORES."""
@@ -94,17 +91,14 @@ class Outputs:
 
     def save(self, path: Path) -> None:
         """Write one compressed file, nothing lost."""
-        if self.levels.shape[1] > _MOST_CLASSES:
+        if self.logits.shape[1] > _MOST_CLASSES:
             raise ValueError(
-                f"at most {_MOST_CLASSES} classes can be stored, got {self.levels.shape[1]}."
+                f"at most {_MOST_CLASSES} classes can be stored, got {self.logits.shape[1]}."
             )
         buffer = io.BytesIO()
-        steps = -np.diff(self.levels.astype(np.int64), axis=1, append=0).astype(np.uint16)
-        columns = steps.T.copy()  # what is alike lies together
         np.savez(
             buffer,
-            low=(columns & 255).astype(np.uint8),
-            high=(columns >> 8).astype(np.uint8),
+            logits=self.logits.T,  # what is alike lies together
             ranks=self.ranks.astype(np.uint8),
             labels=self.labels.astype(np.uint8),
             calibration=np.array(self.calibration),
@@ -122,10 +116,8 @@ class Outputs:
                 "python -m localarc.experiments.fruit.train --out FOLDER."
             ) from error
         with np.load(content, allow_pickle=False) as stored:
-            steps = stored["high"].astype(np.int64) << 8 | stored["low"]
-            levels = np.cumsum(steps[::-1], axis=0)[::-1].T
             return cls(
-                levels=np.ascontiguousarray(levels, dtype=np.uint16),
+                logits=np.ascontiguousarray(stored["logits"].T),
                 ranks=stored["ranks"].astype(np.int64),
                 labels=stored["labels"].astype(np.int64),
                 calibration=int(stored["calibration"]),
@@ -133,7 +125,7 @@ class Outputs:
 
     def digest(self) -> str:
         """SHA-256 of everything that results depend on."""
-        parts = self.levels.tobytes(), self.ranks.tobytes(), str(self.calibration).encode()
+        parts = self.logits.tobytes(), self.ranks.tobytes(), str(self.calibration).encode()
         return hashlib.sha256(b"".join(parts)).hexdigest()
 
 
