@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Literal, TypeAlias, get_args
+from typing import Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -37,8 +37,10 @@ def trace(scene: Scene, receivers: ArrayLike, engine: Engine = "images") -> Comp
     >>> abs(trace(city(), [[0.0, 0.0, 1.0]])).shape
     (1, 8)
     """
-    if engine not in get_args(Engine):
-        raise ValueError(f"engine must be one of {get_args(Engine)}, got {engine!r}.")
+    if engine not in _ENGINES:
+        raise ValueError(
+            f"engine must be one of {tuple(_ENGINES)}, got {engine!r}. images needs no extra package."
+        )
     points = checked_positions(receivers)
     indoors = np.flatnonzero(~outdoors(scene, points))
     if indoors.size:
@@ -48,7 +50,7 @@ def trace(scene: Scene, receivers: ArrayLike, engine: Engine = "images") -> Comp
         )
     if not len(points):
         return np.zeros((0, scene.transmitter.antennas), dtype=np.complex128)
-    return _images(scene, points)
+    return _ENGINES[engine](scene, points)
 
 
 def _images(scene: Scene, receivers: FloatArray) -> ComplexArray:
@@ -59,3 +61,12 @@ def _images(scene: Scene, receivers: FloatArray) -> ComplexArray:
         for found in paths(scene, receivers[part], routes):
             channel[part][found.receivers] += amplitudes(scene.transmitter, found)
     return channel
+
+
+def _sionna(scene: Scene, receivers: FloatArray) -> ComplexArray:
+    from localarc.experiments.beams.channels import sionna_rt
+
+    return sionna_rt.trace(scene, receivers)
+
+
+_ENGINES = {"images": _images, "sionna": _sionna}
