@@ -14,7 +14,7 @@ _LEAST = 30.0
 
 
 def radiated(transmitter: Transmitter, directions: FloatArray) -> FloatArray:
-    """The field (n, 3) that one antenna sends along unit directions (n, 3), vertically polarised."""
+    """The field (n, 3) of one antenna along unit directions (n, 3), vertically polarised."""
     turn = rotation(transmitter)
     local = directions @ turn
     gain = np.ones(len(local))
@@ -25,7 +25,7 @@ def radiated(transmitter: Transmitter, directions: FloatArray) -> FloatArray:
 
 
 def vertical(directions: FloatArray) -> FloatArray:
-    """The unit vectors of growing zenith angle: across the directions, in a plane with the z axis."""
+    """The unit vectors of growing zenith angle: across a direction, in a plane with the z axis."""
     across = np.hypot(directions[:, 0], directions[:, 1])
     pole = across == 0
     safe = np.where(pole, 1.0, across)
@@ -52,7 +52,8 @@ def rotation(transmitter: Transmitter) -> FloatArray:
     nod = np.array(
         [[np.cos(tilt), 0.0, np.sin(tilt)], [0.0, 1.0, 0.0], [-np.sin(tilt), 0.0, np.cos(tilt)]]
     )
-    return level @ nod
+    both: FloatArray = level @ nod
+    return both
 
 
 def _decibels(local: FloatArray) -> FloatArray:

@@ -39,7 +39,8 @@ def trace(scene: Scene, receivers: ArrayLike, engine: Engine = "images") -> Comp
     """
     if engine not in _ENGINES:
         raise ValueError(
-            f"engine must be one of {tuple(_ENGINES)}, got {engine!r}. images needs no extra package."
+            f"engine must be one of {tuple(_ENGINES)}, got {engine!r}. "
+            "images is our own and needs no extra package."
         )
     points = checked_positions(receivers)
     indoors = np.flatnonzero(~outdoors(scene, points))

@@ -1,8 +1,8 @@
 """Images: the paths of specular reflection, found by mirroring the transmitter.
 
-A path over surfaces A and B arrives as if it came straight from the image of the image of the
-transmitter, first in A, then in B. Seen from the receiver, the straight line to that image gives the
-point on B, from there the line to the image in A gives the point on A.
+A path over surfaces A and B arrives as if it came straight from the transmitter's image, in A, then
+in B. The line from the receiver to that image gives the point on B; the line from there to the
+image in A gives the point on A.
 """
 
 from __future__ import annotations

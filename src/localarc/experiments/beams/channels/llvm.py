@@ -63,7 +63,7 @@ def library(chosen: str | None) -> str:
 
 
 def candidates() -> Iterator[str]:
-    """The libraries on this machine, each once, those with the highest number in their name first."""
+    """The libraries on this machine, each once, the highest number in the name first."""
     paths = {str(Path(path).resolve()) for pattern in _PLACES for path in glob(pattern)}
     yield from sorted(paths, key=_number, reverse=True)
 

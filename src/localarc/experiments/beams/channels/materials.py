@@ -1,7 +1,7 @@
 """Materials: how much of a wave a surface sends back.
 
-Every surface is a slab of one layer in air, as in Recommendation ITU-R P.2040: a wave enters, bounces
-to and fro inside, and part of it leaves again on the side where it came from.
+Every surface is a slab of one layer in air, as in Recommendation ITU-R P.2040: a wave enters,
+bounces to and fro inside, and part of it leaves again on the side where it came from.
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ _VACUUM_PERMITTIVITY = 8.8541878128e-12
 
 @dataclass(frozen=True, slots=True)
 class Material:
-    """A slab: relative permittivity `a f^b`, conductivity `c f^d` in S/m (f in GHz), thickness in m.
+    """A slab: relative permittivity `a f^b`, conductivity `c f^d` in S/m, thickness in metres.
 
-    The four numbers are those of the table of ITU-R P.2040.
+    The frequency f is in GHz, and the four numbers are those of the table of ITU-R P.2040.
 
     >>> CONCRETE.permittivity(2.14e9).round(3)
     np.complex128(5.24-0.704j)
@@ -78,11 +78,11 @@ def reflection(
     `cosine` is that of the angle between the ray and the normal of the surface.
     """
     permittivity = material.permittivity(frequency)
-    inside = np.sqrt(permittivity - (1 - cosine**2))
+    inside: ComplexArray = np.sqrt(permittivity - (1 - cosine**2))
     turns = material.thickness * frequency / SPEED_OF_LIGHT
     crossing = np.exp(-4j * np.pi * turns * inside)
-    across = (cosine - inside) / (cosine + inside)
-    within = (permittivity * cosine - inside) / (permittivity * cosine + inside)
+    across: ComplexArray = (cosine - inside) / (cosine + inside)
+    within: ComplexArray = (permittivity * cosine - inside) / (permittivity * cosine + inside)
     return _slab(across, crossing), _slab(within, crossing)
 
 

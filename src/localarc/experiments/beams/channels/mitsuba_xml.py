@@ -19,7 +19,9 @@ def as_xml(scene: Scene, receivers: FloatArray) -> str:
     parts = [
         _material(material, name, scene.transmitter.frequency) for material, name in names.items()
     ]
-    parts.append(_shape("rectangle", "ground", *_ground(scene, receivers), names[scene.ground_material]))
+    parts.append(
+        _shape("rectangle", "ground", *_ground(scene, receivers), names[scene.ground_material])
+    )
     for number, box in enumerate(scene.boxes):
         ends = np.array(box.lower), np.array(box.upper)
         parts.append(_shape("cube", f"box-{number}", *ends, names[box.material]))
@@ -52,7 +54,7 @@ def _shape(kind: str, name: str, lower: FloatArray, upper: FloatArray, material:
         half[2] = 1.0  # it has no height to scale
     return (
         f'<shape type="{kind}" id="{name}"><transform name="to_world">'
-        f'<scale {_xyz(half)}/><translate {_xyz(middle)}/></transform>'
+        f"<scale {_xyz(half)}/><translate {_xyz(middle)}/></transform>"
         f'<ref id="{material}" name="bsdf"/></shape>'
     )
 

@@ -44,10 +44,10 @@ class Box:
 class Transmitter:
     """Antennas in a horizontal row, half a wavelength apart, around `position`.
 
-    `azimuth` is the direction in which they look, from the x axis (east) towards the y axis (north),
-    and `downtilt` how far below the horizon. Antennas are counted from the right to the left of
-    somebody who looks that way. `pattern` is the gain of each: that of 3GPP TR 38.901, with 8 dB in
-    front, or the same in all directions.
+    `azimuth` is where they look, from the x axis (east) towards the y axis (north), `downtilt` how
+    far below the horizon. Antennas are counted from right to left for somebody who looks that way.
+    `pattern` is the gain of each: that of 3GPP TR 38.901, with 8 dB in front, or the same in all
+    directions.
     """
 
     position: Point
@@ -77,7 +77,7 @@ class Transmitter:
 
 @dataclass(frozen=True, slots=True)
 class Scene:
-    """Boxes that do not overlap on or above the plane z = `ground`, and a transmitter in the open."""
+    """Boxes that do not overlap, the ground at z = `ground` below them, and a transmitter."""
 
     transmitter: Transmitter
     boxes: tuple[Box, ...] = ()

@@ -39,8 +39,8 @@ class Surface:
 
     def holds(self, points: FloatArray) -> NDArray[np.bool_]:
         """Which points (..., 3) of the plane belong to the surface."""
-        held: NDArray[np.bool_] = ((points >= self.lower) & (points <= self.upper)).all(axis=-1)
-        return held
+        between = (points >= self.lower) & (points <= self.upper)
+        return np.asarray(between.all(axis=-1))
 
     def crossing(self, start: FloatArray, end: FloatArray) -> FloatArray:
         """Where the lines from `start` to `end`, one on each side, cross the plane."""
