@@ -21,7 +21,7 @@ TRANSMITTER = "#2ca02c"
 _GAP = 0.05  # between two maps, as a share of a map's width
 _HEAD = 0.13  # for a map's name, likewise
 _HUGE = 1e9  # stands for infinity, which an image would leave white
-_NAME: dict[str, Any] = {"color": INK, "fontsize": 7.5}
+_NAME: dict[str, Any] = {"color": INK, "fontsize": 7.2}
 
 
 @dataclass(frozen=True)

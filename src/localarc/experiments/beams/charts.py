@@ -12,7 +12,7 @@ from localarc.experiments.beams.channels import AREA, Scene
 from localarc.experiments.beams.evaluation import DRAWN
 from localarc.experiments.beams.measure import SAME_SIZE, setting_name
 from localarc.experiments.beams.methods import SHOWN
-from localarc.experiments.beams.tables import compared, names, of, remembering
+from localarc.experiments.beams.tables import compared, memory_name, names, of, remembering
 from localarc.experiments.beams.users import NEAR
 from localarc.experiments.experiment import Results
 from localarc.figures.frame import frame
@@ -26,7 +26,7 @@ _TRIAL = "0"
 _EQUAL = setting_name(SHOWN)
 _RISKS = 0.0, 1.0
 _RISK = "mean relative regret"
-_SNR = "mean SNR, dB"
+_SNR = "mean SNR, dB; red: weaker than any cell need be"
 _FEW = 3  # a cell with fewer users is left white
 
 
@@ -90,7 +90,8 @@ def threshold_maps(axes: Axes, results: Results) -> Axes:
 def memory_snr(axes: Axes, results: Results) -> Axes:
     """Held-out SNR with less and with enough memory."""
     panels = {
-        method: _snr(results, method, _EQUAL, "average") for method in remembering(results.rows)
+        memory_name(method): _snr(results, method, _EQUAL, "average")
+        for method in remembering(results.rows)
     }
     title = f"SNR by memory, target {SHOWN:g}, held out"
     return _maps(axes, results, panels, title, _SNR, _scale(results))
@@ -99,7 +100,7 @@ def memory_snr(axes: Axes, results: Results) -> Axes:
 def memory_risk(axes: Axes, results: Results) -> Axes:
     """Online risk with less and with enough memory."""
     panels = {
-        method: _mean(results, method, f"risk {_EQUAL} online", "online")
+        memory_name(method): _mean(results, method, f"risk {_EQUAL} online", "online")
         for method in remembering(results.rows)
     }
     title = f"Risk by memory, target {SHOWN:g}, online"
@@ -139,7 +140,7 @@ def _name(results: Results, method: str, setting: str, evaluation: str) -> str:
     outcome = results.outcome(method, _TRIAL)
     assert outcome is not None
     (row,) = of(outcome.rows, setting=setting, evaluation=evaluation)
-    return f"{_family(method)}, target {row['target']:.3g}, {row['size']:.2f} beams"
+    return f"{_family(method)}, target {row['target']:.2f}, {row['size']:.2f} beams"
 
 
 def _family(method: str) -> str:

@@ -122,9 +122,16 @@ BEAMS = Experiment(
         ),
         Drawing(
             "set-size",
-            "Beams in the sets at every target: mean and standard error over trials. Online, all "
-            "methods have the same risk; dotted is the averaged threshold on held-out users.",
+            "Beams in the online sets at every target, where all methods have the same risk: mean "
+            "and standard error over trials.",
             drawings.set_size,
+        ),
+        Drawing(
+            "relative-size",
+            "The same as a share of ARC's: mean and standard error over trials. Below 1, sets are "
+            "smaller than ARC's at the same risk.",
+            drawings.relative_size,
+            drawings.has_arc,
         ),
         Drawing(
             "evenness",
@@ -136,7 +143,8 @@ BEAMS = Experiment(
             "snr-maps",
             "SNR on held-out users with the averaged threshold, first trial. Above all methods "
             "have the target 0.1, below all have sets of the same mean size. Buildings grey, "
-            "transmitter green, one colour scale; the darkest cells have no service at all.",
+            "transmitter green. One colour scale, from the weakest to the strongest cell that all "
+            "beams together would give; red cells are below it.",
             charts.snr_maps,
         ),
         Drawing(
@@ -146,15 +154,16 @@ BEAMS = Experiment(
         ),
         Drawing(
             "threshold-maps",
-            "The averaged threshold, first trial: the higher, the more beams. l is the paper's; "
-            "its figure's 10, 25, 50 are l = 100, 625, 2500. ARC has one threshold for all.",
+            "The averaged threshold, first trial: the higher, the more beams (in the paper, the "
+            "lower). Its figure's l, 10, 25 and 50, are our 100, 625 and 2500. ARC has one "
+            "threshold for all.",
             charts.threshold_maps,
             charts.has_local,
         ),
         Drawing(
             "memory-snr",
-            "SNR on held-out users by memory, first trial, target 0.1, averaged threshold. L-ARC "
-            "here has the lattice's constant memory, KeepAll is the paper's L-ARC.",
+            "SNR on held-out users by memory, first trial, target 0.1, averaged threshold. KeepAll "
+            "is the paper's L-ARC; colours as above.",
             charts.memory_snr,
             charts.has_memories,
         ),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -39,43 +39,72 @@ def running_risk(axes: Axes, results: Results) -> Axes:
         if len(runs) > 1:
             error = runs.std(axis=0, ddof=1)[rounds - 1] / np.sqrt(len(runs))
             axes.fill_between(rounds, mean - error, mean + error, color=colour, alpha=0.2, lw=0)
-    axes.set_ylim(0.0, 2.0 * SHOWN)
+    axes.set_ylim(0.9 * SHOWN, 1.1 * SHOWN)
     return legend(frame(axes, "Long-run risk", "user", "mean relative regret so far"))
 
 
 def set_size(axes: Axes, results: Results) -> Axes:
-    """Beams in the sets at every target: online, where all methods have the same risk."""
-    _by_target(axes, results, "size", "online", "-")
-    _by_target(axes, results, "size", "average", ":")
-    axes.set_ylim(bottom=0.0)
-    axes.plot([], [], ":", color="#1d2027", label="averaged, held out")
+    """Beams in the online sets at every target, where all methods have the same risk."""
+    _by_target(axes, results, "size")
     return legend(frame(axes, "Set size against target, online", "target", "beams in the set"))
+
+
+def relative_size(axes: Axes, results: Results) -> Axes:
+    """The same as a share of ARC's, trial by trial."""
+    names = compared(results.rows)
+    axes.axhline(1.0, color=colours(names)["ARC"], linewidth=1.4, label="ARC")
+    for name, mark in zip(names[1:], _MARKS[1:], strict=False):
+        shares = np.array(
+            [
+                [_size(results, name, trial, t) / _size(results, "ARC", trial, t) for t in TARGETS]
+                for trial in dict.fromkeys(each.task.trial for each in results.outcomes)
+            ]
+        )
+        error = shares.std(axis=0, ddof=1) / np.sqrt(len(shares)) if len(shares) > 1 else None
+        _line(axes, names, name, mark, shares.mean(axis=0), error)
+    label = "beams, as a share of ARC's"
+    return legend(frame(axes, "Set size compared with ARC, online", "target", label))
+
+
+def has_arc(results: Results) -> bool:
+    """Whether there is ARC, and another method to compare with it."""
+    return compared(results.rows)[:1] == ["ARC"] and len(compared(results.rows)) > 1
+
+
+def _size(results: Results, method: str, trial: str, target: float) -> float:
+    outcome = results.outcome(method, trial)
+    rows = [] if outcome is None else outcome.rows
+    return float(of(rows, setting=setting_name(target), evaluation="online")[0]["size"])
 
 
 def evenness(axes: Axes, results: Results) -> Axes:
     """How much the online risk differs from place to place."""
-    _by_target(axes, results, "cell_std", "online", "-")
-    axes.set_ylim(bottom=0.0)
+    _by_target(axes, results, "cell_std")
     label = "standard deviation over cells"
     return legend(frame(axes, "Unevenness of the online risk", "target", label))
 
 
-def _by_target(axes: Axes, results: Results, value: str, evaluation: str, style: str) -> None:
+def _by_target(axes: Axes, results: Results, value: str) -> None:
     """A line for each method, with standard errors over trials."""
     names = compared(results.rows)
     for name, mark in zip(names, _MARKS, strict=False):
         rows = [
-            of(results.rows, method=name, setting=setting_name(target), evaluation=evaluation)[0]
+            of(results.rows, method=name, setting=setting_name(target), evaluation="online")[0]
             for target in TARGETS
         ]
-        axes.errorbar(
-            TARGETS,
-            [row[value] for row in rows],
-            [row[f"{value}_error"] or 0.0 for row in rows],
-            color=colours(names)[name],
-            linestyle=style,
-            linewidth=1.4,
-            marker=mark if style == "-" else None,
-            markersize=4,
-            label=plain(name) if style == "-" else None,
-        )
+        errors = [row[f"{value}_error"] or 0.0 for row in rows]
+        _line(axes, names, name, mark, [row[value] for row in rows], errors)
+    axes.set_ylim(bottom=0.0)
+
+
+def _line(axes: Axes, names: list[str], name: str, mark: str, values: Any, errors: Any) -> None:
+    axes.errorbar(
+        TARGETS,
+        values,
+        errors,
+        color=colours(names)[name],
+        linewidth=1.4,
+        marker=mark,
+        markersize=4,
+        label=plain(name),
+    )

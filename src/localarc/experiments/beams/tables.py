@@ -38,6 +38,18 @@ def remembering(rows: Sequence[Row]) -> list[str]:
     return [*(name for name in names(rows) if name == "ARC"), *windows, *local]
 
 
+def memory_name(method: str) -> str:
+    """What the memory study calls a method: by its memory, which is the lattice where none is said.
+
+    >>> memory_name("KeepLast(500) l=100"), memory_name("L-ARC l=100"), memory_name("ARC")
+    ('L-ARC, KeepLast(500)', 'L-ARC, Lattice', 'ARC')
+    """
+    family = method.split(" l=")[0]
+    if family == "ARC":
+        return family
+    return f"L-ARC, {'Lattice' if family == 'L-ARC' else family}"
+
+
 def _with_error(row: Row, value: str, digits: int = 3) -> str:
     error = row[f"{value}_error"]
     mean = f"{row[value]:.{digits}f}"
@@ -92,7 +104,8 @@ def by_length_scale(rows: Sequence[Row]) -> Table:
 
 def memory(rows: Sequence[Row]) -> Table:
     """What each memory costs in state, and what it keeps of the localization."""
-    return _study(remembering(rows), ["running_kb", "state_kb"], rows)
+    head, body = _study(remembering(rows), ["running_kb", "state_kb"], rows)
+    return head, [[memory_name(method), *cells] for method, *cells in body]
 
 
 def _study(methods: Sequence[str], sizes: Sequence[str], rows: Sequence[Row]) -> Table:
