@@ -15,8 +15,8 @@ from localarc.experiments.beams.channels.scene import Scene, checked_positions, 
 
 Engine: TypeAlias = Literal["images", "sionna"]
 
-_CHUNK = 8192
-"""Receivers at a time: bounds the memory."""
+_CHUNK = 100_000
+"""Receivers times boxes that are looked at together: bounds the memory."""
 
 
 def trace(scene: Scene, receivers: ArrayLike, engine: Engine = "images") -> ComplexArray:
@@ -49,6 +49,11 @@ def trace(scene: Scene, receivers: ArrayLike, engine: Engine = "images") -> Comp
             f"receivers must be outdoors, got number {indoors[0]} at {points[indoors[0]].tolist()} "
             "in a box or below the ground. Keep those that outdoors(scene, receivers) marks."
         )
+    if (points == scene.transmitter.position).all(axis=1).any():
+        raise ValueError(
+            f"receivers must not be at the transmitter, {scene.transmitter.position}. "
+            "Move them, or it, away."
+        )
     if not len(points):
         return np.zeros((0, scene.transmitter.antennas), dtype=np.complex128)
     return _ENGINES[engine](scene, points)
@@ -57,8 +62,9 @@ def trace(scene: Scene, receivers: ArrayLike, engine: Engine = "images") -> Comp
 def _images(scene: Scene, receivers: FloatArray) -> ComplexArray:
     channel = np.zeros((len(receivers), scene.transmitter.antennas), dtype=np.complex128)
     routes = chains(scene, receivers)
-    for start in range(0, len(receivers), _CHUNK):
-        part = slice(start, start + _CHUNK)
+    size = max(1, _CHUNK // max(1, len(scene.boxes)))
+    for start in range(0, len(receivers), size):
+        part = slice(start, start + size)
         for found in paths(scene, receivers[part], routes):
             channel[part][found.receivers] += amplitudes(scene.transmitter, found)
     return channel

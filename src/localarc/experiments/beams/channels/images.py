@@ -15,7 +15,7 @@ from typing import TypeAlias
 import numpy as np
 
 from localarc.checks import FloatArray, IntArray
-from localarc.experiments.beams.channels.occlusion import clear
+from localarc.experiments.beams.channels.occlusion import SKIN, clear
 from localarc.experiments.beams.channels.scene import Scene
 from localarc.experiments.beams.channels.surfaces import Surface, surfaces
 
@@ -58,10 +58,17 @@ def paths(scene: Scene, receivers: FloatArray, routes: Sequence[Chain]) -> Itera
     for chain in routes:
         found = _unfold(source, chain, receivers)
         for leg in range(len(chain) + 1):
-            free = clear(scene.boxes, found.corners[leg], found.corners[leg + 1])
-            found = Paths(chain, found.receivers[free], found.corners[:, free])
+            if len(found.receivers):
+                found = _unobstructed(scene, found, leg)
         if len(found.receivers):
             yield found
+
+
+def _unobstructed(scene: Scene, found: Paths, leg: int) -> Paths:
+    start, end = found.corners[leg], found.corners[leg + 1]
+    free = clear(scene.boxes, start, end)
+    free &= (np.abs(end - start) > SKIN).any(axis=1)  # two mirrors hit where they meet: no path
+    return Paths(found.chain, found.receivers[free], found.corners[:, free])
 
 
 def _unfold(source: FloatArray, chain: Chain, receivers: FloatArray) -> Paths:

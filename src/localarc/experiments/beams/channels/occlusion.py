@@ -15,24 +15,19 @@ SKIN = 1e-6
 
 
 def clear(boxes: Sequence[Box], starts: FloatArray, ends: FloatArray) -> NDArray[np.bool_]:
-    """Which segments from `starts` to `ends`, both (n, 3), pass through no box."""
-    free = np.ones(len(starts), dtype=bool)
-    for box in boxes:
-        free &= ~_blocks(box, starts, ends)
-    return free
+    """Which segments from `starts` to `ends`, both (n, 3), pass through no box.
 
-
-def _blocks(box: Box, starts: FloatArray, ends: FloatArray) -> NDArray[np.bool_]:
-    """A line is inside a box while it is between all three pairs of opposite faces."""
-    enters, leaves = np.zeros(len(starts)), np.ones(len(starts))
+    A line is inside a box while it is between all three pairs of opposite faces.
+    """
+    lower = np.array([box.lower for box in boxes]).reshape(-1, 3, 1) + SKIN
+    upper = np.array([box.upper for box in boxes]).reshape(-1, 3, 1) - SKIN
+    enters, leaves = np.zeros((len(boxes), len(starts))), np.ones((len(boxes), len(starts)))
     for axis in range(3):
         start, step = starts[:, axis], ends[:, axis] - starts[:, axis]
-        low, high = box.lower[axis] + SKIN, box.upper[axis] - SKIN
         with np.errstate(divide="ignore", invalid="ignore"):
-            one, other = (low - start) / step, (high - start) / step
-        first, last = np.minimum(one, other), np.maximum(one, other)
+            low, high = (lower[:, axis] - start) / step, (upper[:, axis] - start) / step
         # A line along the faces is between them always or never: infinities say so, except 0 / 0,
         # on a face of the skin itself, which `fmax` and `fmin` pass over.
-        enters, leaves = np.fmax(enters, first), np.fmin(leaves, last)
-    blocked: NDArray[np.bool_] = enters < leaves
-    return blocked
+        enters = np.fmax(enters, np.minimum(low, high))
+        leaves = np.fmin(leaves, np.maximum(low, high))
+    return np.asarray((enters >= leaves).all(axis=0))

@@ -9,7 +9,7 @@ What has to be so:
 - The receivers are one array: the antennas, far apart, of a single device. A device for each would
   be handled one by one in Python.
 - Batches have one size, which is part of the compiled program, and are small: Sionna RT knows
-  chains by a hash in a table with as many places as paths are allowed, and drops those that collide.
+  chains by a hash in a table with as many places as paths are allowed, and drops what collides.
 - `refraction=False`: we let nothing through walls. `deterministic=True` is not used: it took seven
   times the memory and four times the time, while runs without it differ in the order of sums alone.
 """
