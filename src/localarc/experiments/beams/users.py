@@ -22,6 +22,7 @@ LEAST_GAIN = 1e-6
 NEAR = 50.0
 """Metres on the ground: Mondrian's border between users near the transmitter and far from it."""
 
+_TOO_FEW = 0.01
 _SPARE = 1.5  # users to trace for each one wanted, so that one trace is nearly always enough
 
 
@@ -105,14 +106,14 @@ def _with_a_path(
         receivers = draw_receivers(scene, math.ceil(_SPARE * (number - found)) + 100, random)
         traced = trace(scene, receivers, engine)
         kept = gains(traced, codebook).max(axis=1) > LEAST_GAIN
-        if not kept.any():
-            raise ValueError(
-                f"none of {len(receivers)} users has a path from the transmitter. Move it, or take "
-                "away buildings."
-            )
         places.append(receivers[kept, :2])
         channels.append(traced[kept])
         found, tried = found + int(kept.sum()), tried + len(kept)
+        if found < _TOO_FEW * tried:
+            raise ValueError(
+                f"only {found} of {tried} users have a path from the transmitter. Move it, or take "
+                "away buildings."
+            )
     return np.concatenate(places)[:number], np.concatenate(channels)[:number], found / tried
 
 
