@@ -14,13 +14,12 @@ from hypothesis import strategies as st
 from localarc import KeepLast, Mondrian, replay
 from localarc.experiments.beams import codebook, declaration, predictor, radio, users
 from localarc.experiments.beams.cells import Cells, means
-from localarc.experiments.beams.channels import AREA, Box, Scene, Transmitter, city, outdoors
+from localarc.experiments.beams.channels import AREA, Box, Scene, Transmitter, city, outdoors, urban
 from localarc.experiments.beams.matching import matched
 from localarc.experiments.beams.measure import SAME_SIZE, City, perform, setting_name
 from localarc.experiments.beams.methods import SHOWN, TARGETS, Recipe, recipes
 from localarc.experiments.beams.users import NEAR, Numbers, Trial, Users
 from localarc.experiments.experiment import Plan, Task
-from localarc.figures.maps import Ground, maps
 
 SMALL = Numbers(training=300, calibration=1500, test=1500)
 FEW = ["--methods", "ARC,Mondrian,L-ARC l=100", "--trials", "1"]
@@ -229,24 +228,6 @@ def test_cells_with_few_users_are_left_out() -> None:
     assert np.isnan(found[0, 1])
 
 
-def test_maps_share_a_colour_scale_and_mark_what_is_below_it() -> None:
-    from matplotlib.figure import Figure
-
-    ground = Ground(AREA, [(-10.0, -10.0, 10.0, 10.0)], (0.0, -60.0))
-    panels = {"one": np.array([[-np.inf, 1.0]]), "two": np.array([[3.0, np.nan]])}
-    axes = Figure(layout="constrained").subplots()
-    assert maps(axes, panels, ground, "a title", "a label", columns=2) is axes
-    axes.figure.savefig("/dev/null", format="png")  # type: ignore[union-attr]
-    first, second = axes.get_images()
-    assert first.get_clim() == second.get_clim() == (1.0, 3.0)
-    drawn: Any = first.get_array()
-    assert drawn[0, 0] < 1.0
-    assert not np.ma.getmaskarray(drawn).any()
-    assert len([patch for patch in axes.patches if patch.get_fill()]) == 2
-    with pytest.raises(ValueError, match="one map at least"):
-        maps(axes, {}, ground, "a title", "a label")
-
-
 # ---- methods, targets, sizes ---------------------------------------------------------------------
 
 
@@ -351,6 +332,12 @@ def test_the_released_codes_radio_can_be_asked_for(monkeypatch: pytest.MonkeyPat
     assert best[1] > 1.5 * best[0]  # its beams are not normalised
 
 
+def test_random_cities_can_be_asked_for() -> None:
+    named = Plan(source="urban:3", source_kind="dataset")
+    assert declaration.scene_of(named) == urban(3) != urban(4)
+    assert declaration.scene_of(Plan()) == city()
+
+
 def test_a_trial_is_the_same_again_and_differs_from_the_next(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -366,7 +353,8 @@ def test_a_trial_is_the_same_again_and_differs_from_the_next(
     ("options", "words"),
     [
         (["--engine", "rays"], "--engine rays cannot be used for beams: give images or sionna"),
-        (["--data", "users.csv"], "--data cannot be used here"),
+        (["--data", "users.csv"], "--data cannot be used here: give --dataset"),
+        (["--dataset", "urban"], "--dataset must be city or urban:SEED"),
         (["--methods", "LARC"], "there is no method 'LARC'"),
     ],
 )

@@ -10,7 +10,7 @@ import numpy as np
 
 from localarc.control.calibrator import Calibrator
 from localarc.experiments.beams import charts, drawings, measure, tables, users
-from localarc.experiments.beams.channels import Engine, city
+from localarc.experiments.beams.channels import Engine, Scene, city, urban
 from localarc.experiments.beams.measure import City
 from localarc.experiments.beams.methods import LENGTH_SCALES, recipes
 from localarc.experiments.beams.radio import PAPER, RELEASED
@@ -26,9 +26,7 @@ def load(plan: Plan) -> City:
 
     It is done here, once, and not by the tasks, of which many need the same trial.
     """
-    if plan.source is not None:
-        raise ValueError("--data cannot be used here: users are drawn and traced. Leave it out.")
-    scene, radio = city(), RELEASED if plan.as_released else PAPER
+    scene, radio = scene_of(plan), RELEASED if plan.as_released else PAPER
     numbers = QUICK_NUMBERS if plan.quick else NUMBERS
     engine = cast(Engine, plan.engine or get_args(Engine)[0])
     drawn = (
@@ -36,6 +34,17 @@ def load(plan: Plan) -> City:
         for trial in trials(plan)
     )
     return City(scene, tuple(drawn))
+
+
+def scene_of(plan: Plan) -> Scene:
+    """The experiment's city, or a random one: `--dataset urban:SEED`."""
+    name = plan.source or "city"
+    kind, _, seed = name.partition(":")
+    if name == "city":
+        return city()
+    if kind == "urban" and seed.isdecimal():
+        return urban(int(seed))
+    raise ValueError(f"--dataset must be city or urban:SEED, e.g. urban:3, got {name!r}.")
 
 
 def digest(data: City) -> str:
@@ -105,7 +114,7 @@ BEAMS = Experiment(
     tabulate=measure.tabulate,
     findings=tables.findings,
     tables=tables.TABLES,
-    sources=(),
+    sources=("dataset",),
     engines=get_args(Engine),
     has_released=True,
     drawings=(
