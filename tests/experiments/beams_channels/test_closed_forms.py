@@ -15,6 +15,7 @@ from localarc.experiments.beams.channels import (
     draw_receivers,
     trace,
 )
+from localarc.experiments.beams.channels.images import chains, paths
 from localarc.experiments.beams.channels.materials import METAL, reflection
 
 AIR = Material("air", 1.0)
@@ -79,8 +80,12 @@ def test_a_corner_reflects_twice() -> None:
 
 def test_a_path_into_the_very_edge_of_a_corner_is_no_path() -> None:
     wall = Box((-10.0, -100.0, 0.0), (0.0, 100.0, 50.0), METAL)
-    scene = Scene(replace(MAST, position=(10.0, 0.0, 10.0)), (wall,))
-    assert np.isfinite(trace(scene, [[20.0, 0.0, 20.0], [5.0, 0.0, 5.0]])).all()
+    scene = Scene(replace(MAST, position=(10.1, 0.0, 10.1)), (wall,))
+    away = np.linspace(0.3, 49.7, 200)
+    receivers = np.stack([away, np.zeros(200), away], axis=1)
+    orders = {len(found.chain) for found in paths(scene, receivers, chains(scene, receivers))}
+    assert orders == {0, 1}
+    assert np.isfinite(trace(scene, receivers)).all()
 
 
 def test_a_shadow_ends_where_the_roof_no_longer_hides_the_transmitter() -> None:

@@ -1,6 +1,8 @@
 """Looking for LLVM: old ones are refused with a reason, and never loaded here."""
 
 import os
+import subprocess
+import sys
 from collections.abc import Iterator
 from importlib import util
 
@@ -67,6 +69,14 @@ def test_without_sionna_the_engine_names_its_extra(monkeypatch: pytest.MonkeyPat
     monkeypatch.setattr(util, "find_spec", lambda name: None)
     with pytest.raises(ImportError, match=r"pip install 'localarc\[beams\]'"):
         trace(city(), [[0.0, 0.0, 1.0]], engine="sionna")
+
+
+def test_importing_the_channels_loads_no_ray_tracer() -> None:
+    loaded = "import sys, localarc.experiments.beams.channels.sionna_rt as _; print(*sys.modules)"
+    names = subprocess.run(
+        [sys.executable, "-c", loaded], capture_output=True, text=True, check=True
+    ).stdout.split()
+    assert not {"sionna", "mitsuba", "drjit"} & set(names)
 
 
 def test_a_library_that_ends_its_process_does_not_end_ours(
