@@ -4,7 +4,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Iterator
-from importlib import util
+from importlib import metadata
 
 import pytest
 
@@ -59,14 +59,17 @@ def test_the_chosen_library_is_the_only_one_tried(monkeypatch: pytest.MonkeyPatc
 
 def test_what_was_found_is_left_for_sionna(monkeypatch: pytest.MonkeyPatch) -> None:
     machine(monkeypatch, {"libLLVM-20.so": 20})
-    monkeypatch.setattr(util, "find_spec", lambda name: name)
+    monkeypatch.setattr(metadata, "version", lambda name: "2.2.0")
     monkeypatch.setenv(llvm.VARIABLE, "")  # so that it is put back afterwards
     llvm.prepare()
     assert os.environ[llvm.VARIABLE] == "libLLVM-20.so"
 
 
 def test_without_sionna_the_engine_names_its_extra(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(util, "find_spec", lambda name: None)
+    def missing(name: str) -> str:
+        raise metadata.PackageNotFoundError(name)
+
+    monkeypatch.setattr(metadata, "version", missing)
     with pytest.raises(ImportError, match=r"pip install 'localarc\[beams\]'"):
         trace(city(), [[0.0, 0.0, 1.0]], engine="sionna")
 

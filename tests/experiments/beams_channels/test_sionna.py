@@ -4,6 +4,8 @@
 """
 
 import os
+import subprocess
+import sys
 from dataclasses import replace
 
 import numpy as np
@@ -30,6 +32,17 @@ def _sionna() -> None:
         if os.environ.get("LOCALARC_REQUIRE_SIONNA"):
             raise
         pytest.skip(str(missing))
+
+
+def test_the_library_is_chosen_before_anything_loads_another() -> None:
+    prepared = (
+        "import sys; from localarc.experiments.beams.channels import llvm; llvm.prepare(); "
+        "print(*sys.modules)"
+    )
+    names = subprocess.run(
+        [sys.executable, "-c", prepared], capture_output=True, text=True, check=True
+    ).stdout.split()
+    assert not {"sionna", "mitsuba", "drjit"} & set(names)
 
 
 def mixed() -> Scene:

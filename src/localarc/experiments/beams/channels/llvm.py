@@ -13,7 +13,7 @@ import sys
 from collections.abc import Iterator
 from functools import cache
 from glob import glob
-from importlib import util
+from importlib import metadata
 from pathlib import Path
 
 VARIABLE = "DRJIT_LIBLLVM_PATH"
@@ -41,8 +41,12 @@ _REMEDY = (
 
 def prepare() -> None:
     """Make sure that Sionna RT can start: set `DRJIT_LIBLLVM_PATH`, or say what is missing."""
-    if util.find_spec("sionna") is None or util.find_spec("sionna.rt") is None:
-        raise ImportError("The engine sionna takes Sionna RT: pip install 'localarc[beams]'")
+    try:
+        metadata.version("sionna-rt")  # looking for the module itself would already load LLVM
+    except metadata.PackageNotFoundError as error:
+        raise ImportError(
+            "The engine sionna takes Sionna RT: pip install 'localarc[beams]'"
+        ) from error
     os.environ[VARIABLE] = library(os.environ.get(VARIABLE))
 
 
