@@ -36,20 +36,10 @@ def chains(scene: Scene, receivers: FloatArray) -> list[Chain]:
     source = np.array(scene.transmitter.position)
     target = _corners(receivers.min(axis=0), receivers.max(axis=0))
     mirrors = surfaces(scene)
-    singles = [(one,) for one in mirrors if one.faces(source)]
-    found: list[Chain] = [()]
-    found += [single for single in singles if _reaches(source, single, target)]
-    for (one,) in singles:
-        image, rectangle = one.mirror(source), _corners(one.lower, one.upper)
-        for other in mirrors:
-            if other is one or not other.faces(image) or not other.faces(rectangle).any():
-                continue
-            opposite = _corners(other.lower, other.upper)
-            if not one.faces(opposite).any() or not _meets(image, rectangle, other):
-                continue
-            if _reaches(source, (one, other), target):
-                found.append((one, other))
-    return found
+    lit = [one for one in mirrors if one.faces(source)]
+    routes: list[Chain] = [(one,) for one in lit]
+    routes += [(one, other) for one in lit for other in mirrors if _follows(source, one, other)]
+    return [(), *(chain for chain in routes if _reaches(source, chain, target))]
 
 
 def paths(scene: Scene, receivers: FloatArray, routes: Sequence[Chain]) -> Iterator[Paths]:
@@ -92,6 +82,16 @@ def _images(source: FloatArray, chain: Chain) -> list[FloatArray]:
     for surface in chain:
         images.append(surface.mirror(images[-1]))
     return images
+
+
+def _follows(source: FloatArray, one: Surface, other: Surface) -> bool:
+    """Whether a ray from the source may hit the front of one surface, then that of the other."""
+    image = one.mirror(source)
+    if one is other or not other.faces(image):
+        return False
+    here, there = _corners(one.lower, one.upper), _corners(other.lower, other.upper)
+    opposite = one.faces(there).any() and other.faces(here).any()
+    return bool(opposite) and _meets(image, here, other)
 
 
 def _reaches(source: FloatArray, chain: Chain, target: FloatArray) -> bool:
