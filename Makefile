@@ -43,7 +43,7 @@ training: $(VENV)/.experiments
 
 # Our ray tracer against Sionna RT, which also takes LLVM 17 or newer from the system: .ci/llvm.
 beams: $(VENV)/.beams
-	LOCALARC_REQUIRE_SIONNA=1 $(BIN)/python -m pytest -n 0 -rs tests/experiments/beams_channels/test_sionna.py
+	LOCALARC_REQUIRE_SIONNA=1 $(BIN)/python -m pytest -n 0 -rsP tests/experiments/beams_channels/test_sionna.py
 
 # Style, types, the direction of imports, every code block of README and docs.
 check: $(VENV)/.dev
