@@ -7,12 +7,14 @@ import os
 import subprocess
 import sys
 from dataclasses import replace
+from typing import get_args
 
 import numpy as np
 import pytest
 
 from localarc.experiments.beams.channels import (
     Box,
+    Engine,
     Scene,
     city,
     draw_receivers,
@@ -84,3 +86,12 @@ def test_receivers_beyond_a_full_batch_are_served_alike() -> None:
     last = slice(500, 520)
     np.testing.assert_allclose(theirs[last], ours[last], atol=1e-2 * np.abs(ours).max())
     assert np.count_nonzero(ours[last].any(axis=1)) > 10
+
+
+def test_both_engines_know_darkness_and_an_empty_plain() -> None:
+    mast = city().transmitter
+    wall = Box((-500.0, 0.0, 0.0), (500.0, 5.0, 29.9))
+    behind = [[0.0, 6.0, 1.0]]
+    assert not trace(Scene(mast, (wall,)), behind, engine="sionna").any()
+    ours, theirs = (trace(Scene(mast), behind, engine=name) for name in get_args(Engine))
+    np.testing.assert_allclose(theirs, ours, rtol=2e-3)

@@ -94,7 +94,8 @@ def _batch(world: Any, transmitter: Transmitter, receivers: FloatArray) -> Compl
         [np.sin(zenith) * np.cos(azimuth), np.sin(zenith) * np.sin(azimuth), np.cos(zenith)],
         axis=-1,
     )
-    phases = steering(transmitter, directions.reshape(-1, 3)).reshape(*amplitude.shape, -1)
+    phases = steering(transmitter, directions.reshape(-1, 3))
+    phases = phases.reshape(*amplitude.shape, transmitter.antennas)
     channel: ComplexArray = np.einsum("np,npa->na", amplitude, phases)
     return channel
 
