@@ -300,6 +300,14 @@ def test_a_quick_run_leaves_everything_it_names(finished: tuple[Path, str]) -> N
     assert all(each["identity_holds"] for each in found["certificates"])
 
 
+def test_a_part_of_the_memory_study_can_be_run_alone(tmp_path: Path) -> None:
+    done = reproduce(tmp_path, "--methods", "KeepLast(500) l=400", "--length-scales", "400",
+                     "--trials", "1", "--jobs", "1")  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    assert [path.stem for path in tmp_path.glob("*.png")] == ["deployment"]
+    assert {row["setting"] for row in results(tmp_path)["rows"]} == {"0.1"}
+
+
 def test_every_method_meets_its_target_and_only_l_arc_does_so_evenly(
     finished: tuple[Path, str],
 ) -> None:

@@ -128,12 +128,14 @@ BEAMS = Experiment(
             "running-risk",
             "Long-run risk at target 0.1: mean and standard error over trials.",
             drawings.running_risk,
+            drawings.has_any,
         ),
         Drawing(
             "set-size",
             "Beams in the online sets at every target, where all methods have the same risk: mean "
             "and standard error over trials.",
             drawings.set_size,
+            drawings.has_any,
         ),
         Drawing(
             "relative-size",
@@ -147,6 +149,7 @@ BEAMS = Experiment(
             "Standard deviation of the online risk over cells of 10 m with at least 10 users, at "
             "every target: mean and standard error over trials.",
             drawings.evenness,
+            drawings.has_any,
         ),
         Drawing(
             "snr-maps",
@@ -155,11 +158,13 @@ BEAMS = Experiment(
             "transmitter green. One colour scale, from the weakest to the strongest cell that all "
             "beams together would give; red cells are below it.",
             charts.snr_maps,
+            drawings.has_any,
         ),
         Drawing(
             "risk-maps",
             "Risk at target 0.1, first trial: above online, below averaged and held out.",
             charts.risk_maps,
+            drawings.has_any,
         ),
         Drawing(
             "threshold-maps",

@@ -66,6 +66,11 @@ def relative_size(axes: Axes, results: Results) -> Axes:
     return legend(frame(axes, "Set size compared with ARC, online", "target", label))
 
 
+def has_any(results: Results) -> bool:
+    """Whether any method of the main comparison was run."""
+    return bool(compared(results.rows))
+
+
 def has_arc(results: Results) -> bool:
     """Whether there is ARC, and another method to compare with it."""
     return compared(results.rows)[:1] == ["ARC"] and len(compared(results.rows)) > 1

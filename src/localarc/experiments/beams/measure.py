@@ -14,12 +14,12 @@ from localarc.control.calibrator import Calibrator
 from localarc.experiments.beams.channels import Scene
 from localarc.experiments.beams.evaluation import BY_QUARTER, DRAWN, SNR, Evaluated
 from localarc.experiments.beams.matching import SIZE, matched
-from localarc.experiments.beams.methods import SHOWN
+from localarc.experiments.beams.methods import SHOWN, Recipe
 from localarc.experiments.beams.users import Trial, Users
 from localarc.experiments.experiment import Outcome, Plan, Row, Task
 from localarc.experiments.trials import means, together
 from localarc.record import Record
-from localarc.replay import replay, replay_many
+from localarc.replay import replay_many
 
 SAME_SIZE = f"{SIZE:g} beams"
 _NAMES = ("method", "setting", "evaluation")
@@ -45,28 +45,17 @@ def setting_name(target: float) -> str:
 
 
 def perform(data: City, task: Task, make: Any, plan: Plan) -> Outcome:
-    """All targets of a method in one trial, and the target at which its sets have the same size."""
-    run = _Run(data.trials[int(task.trial)])
-    calibrators = {setting_name(target): make(target) for target in make.targets}
-    records = dict(zip(calibrators, run.replayed(list(calibrators.values())), strict=True))
-    if make.swept:
-        same = matched(make, run.size_of)
-        calibrators[SAME_SIZE] = same
-        (records[SAME_SIZE],) = run.replayed([same.reset()])
-    shown, record = calibrators[setting_name(SHOWN)], records[setting_name(SHOWN)]
-    known = {
-        "method": task.method,
-        "reached": run.trial.reached,
-        "hits": run.trial.hits,
-        "state_kb": len(shown.state()) / 1000,
-        "running_kb": len(run.lean(make, shown).state()) / 1000,
-    }
+    """All targets of a method in one trial, and equal set size; `make` is a `Recipe`."""
+    study = _Study(data.trials[int(task.trial)], make)
+    runs = study.runs()
+    shown, record = runs[setting_name(SHOWN)]
+    known = {"method": task.method} | study.facts(shown)
     rows: list[Row] = []
-    arrays: dict[str, NDArray[Any]] = {"losses": record.losses} | run.counts()
-    arrays["threshold"] = run.threshold_map(shown)
-    for setting, calibrator in calibrators.items():
-        named = known | {"setting": setting, "target": calibrator.alpha}
-        for evaluation, evaluated in run.evaluations(calibrator, records[setting]).items():
+    arrays: dict[str, NDArray[Any]] = study.counts()
+    arrays |= {"losses": record.losses, "threshold": _threshold_map(shown)}
+    for setting, run in runs.items():
+        named = known | {"setting": setting, "target": run[0].alpha}
+        for evaluation, evaluated in study.evaluations(*run).items():
             rows.append(named | {"evaluation": evaluation} | evaluated.row())
             if setting in (setting_name(SHOWN), SAME_SIZE):
                 arrays |= evaluated.maps(f"{setting} {evaluation}")
@@ -75,35 +64,47 @@ def perform(data: City, task: Task, make: Any, plan: Plan) -> Outcome:
     return Outcome(task, record.calibrator, rows, arrays, certificate)
 
 
-class _Run:
-    """One trial, with its curves."""
+class _Study:
+    """A method in one trial."""
 
-    def __init__(self, trial: Trial) -> None:
-        self.trial = trial
+    def __init__(self, trial: Trial, make: Recipe) -> None:
+        self._trial, self._make = trial, make
         self._curves = trial.calibration.curves()
         self._held = trial.test.curves()
 
-    def replayed(self, calibrators: list[Calibrator]) -> list[Record]:
-        users = self.trial.calibration
+    def runs(self) -> dict[str, tuple[Calibrator, Record]]:
+        """A calibrator and its record at every target, and where its sets have the same size."""
+        calibrators = {setting_name(target): self._make(target) for target in self._make.targets}
+        if self._make.swept:
+            calibrators[SAME_SIZE] = matched(self._make, self.size_of).reset()
+        records = self._replayed(list(calibrators.values()))
+        pairs = zip(calibrators.values(), records, strict=True)
+        return dict(zip(calibrators, pairs, strict=True))
+
+    def _replayed(self, calibrators: list[Calibrator]) -> list[Record]:
+        users = self._trial.calibration
         return replay_many(calibrators, users.places, self._curves, users.groups())
 
     def size_of(self, calibrator: Calibrator) -> float:
         """The mean set size of the averaged threshold on held-out users."""
-        self.replayed([calibrator])
-        at = _thresholds(calibrator, calibrator.average, self.trial.test)
+        self._replayed([calibrator])
+        at = _thresholds(calibrator, calibrator.average, self._trial.test)
         return float(self._held.sizes_at(at).mean())
 
-    def lean(self, make: Any, calibrator: Calibrator) -> Calibrator:
-        """The calibrator with nothing kept for the average alone."""
-        if make.without_archive() == make:
-            return calibrator
-        lean: Calibrator = make.without_archive()(calibrator.alpha)
-        replay(lean, self.trial.calibration.places, self._curves)
-        return lean
+    def facts(self, calibrator: Calibrator) -> Row:
+        """What does not depend on the target: users, predictor, and the size of the state."""
+        lean = self._make.without_archive()(calibrator.alpha)
+        self._replayed([lean])
+        return {
+            "reached": self._trial.reached,
+            "hits": self._trial.hits,
+            "state_kb": len(calibrator.state()) / 1000,
+            "running_kb": len(lean.state()) / 1000,
+        }
 
     def evaluations(self, calibrator: Calibrator, record: Record) -> dict[str, Evaluated]:
         """Online at each round's own threshold; held out at the averaged and the last one."""
-        online, test = self.trial.calibration, self.trial.test
+        online, test = self._trial.calibration, self._trial.test
         at = {
             "average": _thresholds(calibrator, calibrator.average, test),
             "last": _thresholds(calibrator, calibrator.current, test),
@@ -113,14 +114,15 @@ class _Run:
 
     def counts(self) -> dict[str, NDArray[Any]]:
         """How many users each cell of the maps has."""
-        online, held = (DRAWN.counts(u.places) for u in (self.trial.calibration, self.trial.test))
+        online, held = (DRAWN.counts(u.places) for u in (self._trial.calibration, self._trial.test))
         return {"users online": online, "users average": held, "users last": held}
 
-    def threshold_map(self, calibrator: Calibrator) -> FloatArray:
-        """The averaged threshold in the middle of each cell; NaN for Mondrian, which has two."""
-        if calibrator.uses_groups:
-            return np.full(DRAWN.shape, np.nan)
-        return np.asarray(calibrator.average(DRAWN.centres())).reshape(DRAWN.shape)
+
+def _threshold_map(calibrator: Calibrator) -> FloatArray:
+    """The averaged threshold in the middle of each cell; NaN for Mondrian, which has two."""
+    if calibrator.uses_groups:
+        return np.full(DRAWN.shape, np.nan)
+    return np.asarray(calibrator.average(DRAWN.centres())).reshape(DRAWN.shape)
 
 
 def _thresholds(calibrator: Calibrator, function: Any, users: Users) -> FloatArray:
