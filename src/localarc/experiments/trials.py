@@ -22,8 +22,8 @@ def together(outcomes: Sequence[Outcome], names: Sequence[str]) -> dict[tuple[An
 def means(rows: Sequence[Row], measured: Sequence[str]) -> Row:
     """The mean of each measurement and its standard error, None where there was one trial.
 
-    >>> means([{"risk": 0.1}, {"risk": 0.3}], ["risk"])
-    {'risk': 0.2, 'risk_error': 0.1}
+    >>> means([{"size": 1.0}, {"size": 3.0}], ["size"])
+    {'size': 2.0, 'size_error': 1.0}
     """
     found: Row = {}
     for name in measured:
