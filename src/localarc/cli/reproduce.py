@@ -47,6 +47,8 @@ def _names(_: Any, option: click.Parameter, value: str | None) -> tuple[str, ...
 @click.option("--from-images", type=click.Path(), help="Recompute from images and weights here.")
 @click.option("--from-cache", type=click.Path(), help="Read arrays cached as the authors do.")
 @click.option("--dataset", metavar="NAME", help="Another stream of the experiment, e.g. digits.")
+@click.option("--engine", metavar="NAME", help="What computes the data, e.g. sionna for beams.")
+@click.option("--as-released", is_flag=True, help="Follow the released code, not the paper.")
 @click.option("--out", type=click.Path(path_type=Path), help="Folder to write.  [default: NAME]")
 @click.option("--quiet", is_flag=True, help="Print nothing but notes and errors.")
 def reproduce(
@@ -68,6 +70,7 @@ def reproduce(
         from localarc.cli.console import print_rows, task_bar, warnings_as_notes
 
         folder = out or Path(f"localarc-{name}")
+        _refuse_foreign(asked, EXPERIMENTS[name])
         plan = Plan(**_sourced(asked, EXPERIMENTS[name].sources))
         with warnings_as_notes(), task_bar(quiet) as progress:
             results = run(EXPERIMENTS[name], plan, folder, jobs, progress)
@@ -81,6 +84,16 @@ def reproduce(
             click.echo(sentence)
         for path in paths:
             click.echo(f"wrote {path}")
+
+
+def _refuse_foreign(asked: dict[str, Any], experiment: Any) -> None:
+    """Options that only some experiments have."""
+    engine, known = asked["engine"], " or ".join(experiment.engines)
+    if engine is not None and engine not in experiment.engines:
+        ways = f"give {known}" if known else "leave it out"
+        raise BadInput(f"--engine {engine} cannot be used for {experiment.name}: {ways}.")
+    if asked["as_released"] and not experiment.has_released:
+        raise BadInput(f"--as-released has no meaning for {experiment.name}: leave it out.")
 
 
 def _sourced(asked: dict[str, Any], accepted: tuple[str, ...]) -> dict[str, Any]:
@@ -102,6 +115,8 @@ def _command(name: str, plan: Any) -> str:
     parts += ["--methods", ",".join(plan.methods)] if plan.methods else []
     if plan.length_scales:
         parts += ["--length-scales", ",".join(f"{scale:g}" for scale in plan.length_scales)]
+    parts += ["--engine", plan.engine] if plan.engine else []
+    parts += ["--as-released"] if plan.as_released else []
     if plan.source_kind != "data":
         named = plan.source if plan.source_kind == "dataset" else "DIR"
         parts += [_FLAGS[plan.source_kind], named]

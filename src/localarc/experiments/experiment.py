@@ -31,6 +31,8 @@ class Plan:
     length_scales: tuple[float, ...] | None = None
     source: str | None = None
     source_kind: str = "data"
+    engine: str | None = None
+    as_released: bool = False
 
 
 @dataclass(frozen=True)
@@ -71,7 +73,9 @@ class Drawing:
 class Experiment:
     """A declaration. The functions are at module level, so that workers can import them.
 
-    `sources` are the kinds of data that may be named instead of what the experiment finds itself.
+    `sources` are the kinds of data that may be named instead of what the experiment finds itself,
+    `engines` what can compute its data, and `has_released` says that it can follow the released
+    code where that differs from the paper.
     """
 
     name: str
@@ -89,6 +93,8 @@ class Experiment:
     tables: Mapping[str, Callable[[Sequence[Row]], Table]]
     drawings: tuple[Drawing, ...]
     sources: tuple[str, ...] = ("data",)
+    engines: tuple[str, ...] = ()
+    has_released: bool = False
 
 
 @dataclass(frozen=True)

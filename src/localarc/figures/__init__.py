@@ -3,6 +3,7 @@
 from localarc.figures.band import promised_band
 from localarc.figures.group_risk import group_risk
 from localarc.figures.group_size import group_size
+from localarc.figures.maps import Ground, maps
 from localarc.figures.neighbourhoods import neighbourhoods
 from localarc.figures.palette import colours
 from localarc.figures.running_risk import running_risk, shown_rounds
@@ -10,9 +11,11 @@ from localarc.figures.threshold_map import threshold_map
 from localarc.figures.threshold_over_time import threshold_over_time
 
 __all__ = [
+    "Ground",
     "colours",
     "group_risk",
     "group_size",
+    "maps",
     "neighbourhoods",
     "promised_band",
     "running_risk",

@@ -13,6 +13,7 @@ from localarc.control.calibrator import Calibrator
 from localarc.curves import Curves
 from localarc.experiments.experiment import Outcome, Plan, Row, Task
 from localarc.experiments.fruit.outputs import Outputs
+from localarc.experiments.trials import means, together
 from localarc.replay import replay
 
 BINS = 20
@@ -116,20 +117,7 @@ def _rows(known: Row, part: Outputs, curves: Curves, thresholds: FloatArray) -> 
 
 def tabulate(data: Outputs, outcomes: Sequence[Outcome]) -> list[Row]:
     """Means over trials, each with its standard error, None where there was one trial."""
-    together: dict[tuple[Any, ...], list[Row]] = {}
-    for outcome in outcomes:
-        for row in outcome.rows:
-            together.setdefault(tuple(row[name] for name in _NAMES), []).append(row)
     return [
-        dict(zip(_NAMES, key, strict=True)) | {"trials": len(rows)} | _means(rows)
-        for key, rows in together.items()
+        dict(zip(_NAMES, key, strict=True)) | {"trials": len(rows)} | means(rows, _MEASURED)
+        for key, rows in together(outcomes, _NAMES).items()
     ]
-
-
-def _means(rows: Sequence[Row]) -> Row:
-    found: Row = {}
-    for name in _MEASURED:
-        values = np.array([row[name] for row in rows], dtype=np.float64)
-        error = float(values.std(ddof=1) / np.sqrt(len(values))) if len(values) > 1 else None
-        found |= {name: float(values.mean()), f"{name}_error": error}
-    return found

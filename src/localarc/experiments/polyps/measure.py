@@ -14,6 +14,7 @@ from localarc.experiments.experiment import Outcome, Plan, Row, Task
 from localarc.experiments.polyps.images import SOURCES
 from localarc.experiments.polyps.outputs import Outputs
 from localarc.experiments.polyps.settings import coordinates, split, trial_of
+from localarc.experiments.trials import means, together
 from localarc.replay import replay
 
 EVALUATIONS = ("online", "average", "last")
@@ -98,24 +99,9 @@ def _one_threshold(part: Outputs, size: float) -> FloatArray:
 
 def tabulate(data: Outputs, outcomes: Sequence[Outcome]) -> list[Row]:
     """Means over trials, each with its standard error, None where there was one trial."""
-    together: dict[tuple[Any, ...], list[Row]] = {}
-    for outcome in outcomes:
-        for row in outcome.rows:
-            together.setdefault(tuple(row[name] for name in _NAMES), []).append(row)
     return [
         dict(zip(_NAMES, key, strict=True))
         | {"images": rows[0]["images"], "trials": len(rows)}
-        | _means(rows)
-        for key, rows in together.items()
+        | means(rows, _MEASURED)
+        for key, rows in together(outcomes, _NAMES).items()
     ]
-
-
-def _means(rows: Sequence[Row]) -> Row:
-    found: Row = {}
-    for name in _MEASURED:
-        values = np.array([row[name] for row in rows])
-        found[name] = float(values.mean())
-        found[f"{name}_error"] = (
-            float(values.std(ddof=1) / np.sqrt(len(values))) if len(values) > 1 else None
-        )
-    return found
