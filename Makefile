@@ -5,7 +5,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
 
-.PHONY: demo test slow training check format bench figures reference clean
+.PHONY: demo test slow training service check format bench figures reference clean
 
 # The marks say which set of packages is installed and are out of date when its description changes.
 $(VENV)/.default: pyproject.toml constraints.txt
@@ -36,6 +36,10 @@ slow: $(VENV)/.dev
 # The experiments again, with what trains their networks: torch and scikit-learn.
 training: $(VENV)/.experiments
 	$(BIN)/python -m pytest -rs tests/experiments/test_polyps_training.py tests/experiments/test_fruit_training.py tests/experiments/test_fruit.py
+
+# The real service, in processes of its own: crashes, full disks, hostile requests, a browser.
+service: $(VENV)/.dev
+	$(BIN)/python -m pytest -m service -n 2 -rs tests/service
 
 # Style, types, the direction of imports, every code block of README and docs.
 check: $(VENV)/.dev

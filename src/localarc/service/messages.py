@@ -148,7 +148,7 @@ class PredictRequest(Message):
 class LabelSet(Message, tag="labels", tag_field="kind"):
     """Labels by name, or by position if the stream has no names."""
 
-    labels: list[str] | list[int]
+    labels: list[str | int]
     size: int
 
 
@@ -273,9 +273,9 @@ class CertificateMessage(Message):
     """Whether what was learnt adds up, and what can be promised.
 
     `identity_holds` compares the trace of thresholds with the losses that the service counted
-    itself. `replay_differs` counts predictions whose threshold came out otherwise when the log was
-    replayed at the last start. `outstanding` is the largest number of losses that were awaited by
-    others at one time.
+    itself. `replay_differs` counts predictions whose threshold came out otherwise, in any bit, when
+    the log was replayed at a start. `outstanding` is the largest number of other losses that were
+    awaited when a prediction was made.
     """
 
     identity_holds: bool
