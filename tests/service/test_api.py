@@ -5,6 +5,7 @@ from __future__ import annotations
 import http.client
 import itertools
 import random
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
@@ -46,7 +47,7 @@ def test_a_stream_is_created_once(service: Inside) -> None:
 
 def test_the_same_prediction_again_gets_the_same_answer(service: Inside) -> None:
     service.create(set={"kind": "interval"}, **LOCAL)
-    body = {"x": [0.1, 0.2], "scores": [3], "group": "a"}
+    body: dict[str, Any] = {"x": [0.1, 0.2], "scores": [3], "group": "a"}
     first = service.predict("one", **body)
     service.predict("two", x=[0.1, 0.2])
     service.feedback("two", 1.0)  # the threshold moves, the answer does not
@@ -217,13 +218,17 @@ def test_a_client_that_sends_everything_twice_ends_in_the_same_state(start: Star
                 loss = source.random()
                 for _ in range(times):
                     assert service.feedback(key, loss, stream)[0] == 200
-        ends.append((service.http.state(stream), service.ask(lambda desk: books(desk, stream))))
+        ends.append((service.http.state(stream), service.ask(books(stream))))
     assert ends[0] == ends[1]
 
 
-def books(desk: Desk, stream: str) -> Any:
-    book = desk.streams[stream].book
-    return book.seq, book.rounds, list(book.pending), list(book.answered), book.late, book.features
+def books(stream: str) -> Callable[[Desk], Any]:
+    def look(desk: Desk) -> Any:
+        book = desk.streams[stream].book
+        counts = book.seq, book.rounds, book.predictions, book.late, book.outstanding
+        return counts, list(book.pending), list(book.answered), book.features
+
+    return look
 
 
 def test_retries_that_come_at_the_same_time_are_one(service: Inside) -> None:
@@ -318,7 +323,7 @@ def test_the_map_is_the_present_threshold_function(service: Inside) -> None:
 def test_all_streams_are_listed_by_name(service: Inside) -> None:
     for name in ("b", "a", "c"):
         service.create(name)
-    status, answer = service.http.call("GET", "/v1/streams")
+    _, answer = service.http.call("GET", "/v1/streams")
     assert [each["stream"] for each in answer["streams"]] == ["a", "b", "c"]
     assert all(each["healthy"] for each in answer["streams"])
 
@@ -327,7 +332,7 @@ def test_metrics_never_name_a_stream(service: Inside) -> None:
     service.create("top-secret-stream", **LOCAL)
     service.predict("secret-id", "top-secret-stream", x=[0, 0], group="secret-group")
     service.feedback("secret-id", 1.0, "top-secret-stream")
-    status, text = service.http.call("GET", "/metrics")
+    _, text = service.http.call("GET", "/metrics")
     assert b"secret" not in text
     assert b'localarc_events_total{kind="learned"} 1.0' in text
     assert b"localarc_rounds 1.0" in text
