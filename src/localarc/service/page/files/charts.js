@@ -124,6 +124,9 @@ export function feedbackChart(element, run) {
   );
 }
 
+/** Plotly reads markup in labels; names are text. */
+const literal = (text) => text.replaceAll("&", "&amp;").replaceAll("<", "&lt;");
+
 /** Bars by group; no loss in [0, B] with this mean varies more than the whiskers say. */
 export function groupChart(element, groups, target, lossBound) {
   const rows = [...groups].sort((a, b) => a.risk - b.risk).slice(-20);
@@ -131,7 +134,7 @@ export function groupChart(element, groups, target, lossBound) {
   return draw(
     element,
     [{
-      type: "bar", orientation: "h", x: rows.map((row) => row.risk), y: rows.map((row) => row.group),
+      type: "bar", orientation: "h", x: rows.map((row) => row.risk), y: rows.map((row) => literal(row.group)),
       width: 0.6, marker: { color: colour("blue"), opacity: 0.8 },
       customdata: rows.map((row) => count(row.rounds)), hovertemplate: "%{x:.4f} over %{customdata} rounds<extra></extra>",
       error_x: { type: "data", array: error, color: colour("soft"), thickness: 1.5, width: 4 },

@@ -38,6 +38,7 @@ class View {
     this.name = name;
     this.signal = signal;
     this.stale = false; // events came since the last reading
+    this.readAt = -READ; // when that was
     this.moved = false; // and since the last drawing
   }
 
@@ -58,6 +59,7 @@ class View {
 
   async read() {
     this.stale = false;
+    this.readAt = performance.now();
     const options = { signal: this.signal };
     const [summary, history] = await Promise.all([
       ask(streamPath(this.name), options),
@@ -73,7 +75,10 @@ class View {
 
   take(event) {
     this.stale = true;
-    if (event.kind === "reset") return; // the next reading tells all of it
+    if (event.kind === "reset") {
+      this.readAt = -READ; // events were missed: read at once
+      return;
+    }
     this.moved = true;
     this.run.take(event);
     this.tell(event.data);
@@ -89,12 +94,10 @@ class View {
 
   /** Draw what moved and read again what events do not tell, until the reader goes elsewhere. */
   async keepUp() {
-    let read = performance.now();
     while (!this.signal.aborted) {
       await pause(DRAWN, this.signal);
       try {
-        if (this.stale && performance.now() - read > READ) {
-          read = performance.now();
+        if (this.stale && performance.now() - this.readAt > READ) {
           await this.read();
         } else if (this.moved) {
           this.drawRun();
