@@ -31,6 +31,7 @@ SECURITY = {
     "Cross-Origin-Resource-Policy": "same-origin",
     "Cache-Control": "no-store",
 }
+_SECURITY = [(name.lower().encode(), value.encode()) for name, value in SECURITY.items()]
 
 
 def application(parts: Parts) -> Starlette:
@@ -88,8 +89,7 @@ def _host(request: Request) -> str:
 
 
 def _secured(response: Response) -> Response:
-    for name, value in SECURITY.items():
-        response.headers.setdefault(name, value)
+    response.raw_headers.extend(_SECURITY)
     return response
 
 

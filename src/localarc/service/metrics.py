@@ -35,6 +35,7 @@ class Metrics:
         self._seconds = Histogram(
             "localarc_request_seconds", "Time to answer.", ["route"], buckets=_SECONDS, **about
         )
+        self._known: dict[tuple[str, str, int], tuple[Counter, Histogram]] = {}
         self._events = Counter("localarc_events", "Events logged.", ["kind"], **about)
         self._commits = Histogram(
             "localarc_commit_seconds", "Time of a commit.", buckets=_SECONDS, **about
@@ -63,8 +64,12 @@ class Metrics:
 
     def answered(self, route: str, method: str, status: int, seconds: float) -> None:
         """Count a request."""
-        self._requests.labels(route, method, str(status)).inc()
-        self._seconds.labels(route).observe(seconds)
+        known = self._known.get((route, method, status))
+        if known is None:  # looking labels up takes longer than counting
+            known = self._requests.labels(route, method, str(status)), self._seconds.labels(route)
+            self._known[route, method, status] = known
+        known[0].inc()
+        known[1].observe(seconds)
 
     def committed(self, rows: Collection[Row], seconds: float) -> None:
         """Count a commit."""

@@ -100,6 +100,7 @@ def _run(options: Options, parts: Parts) -> None:
         log_config=None,
         log_level="warning",
         server_header=False,
+        proxy_headers=False,
         timeout_keep_alive=30,
         timeout_graceful_shutdown=20,
         ws="none",
