@@ -1,0 +1,229 @@
+"""The service under load: 64 connections, 100 streams, with and without waiting for the disk.
+
+    python -m benchmarks.service [--seconds 30] [--connections 64] [--streams 100]
+
+Each connection asks for a threshold and reports its loss, over and over. Every answer is checked.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import contextlib
+import itertools
+import json
+import os
+import random
+import re
+import subprocess
+import sys
+import tempfile
+import time
+import uuid
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+# So few answers are remembered that memory is full long before half-time, and must stay so.
+CONFIG = {"alpha": 0.1, "kernel": {"length_scale": 0.1}, "features": 2, "retain": 50}
+LOOSE, KEPT = "without waiting for the disk", "on disk before the answer"
+_SLICES = 6
+_LENGTH = re.compile(rb"content-length: (\d+)", re.IGNORECASE)
+
+
+@dataclass
+class Load:
+    """What came of it."""
+
+    seconds: float = 0.0
+    requests: int = 0
+    errors: int = 0
+    latencies: list[float] = field(default_factory=list)
+    memory: list[int] = field(default_factory=list)  # resident bytes of the service, over time
+
+    @property
+    def rate(self) -> float:
+        return self.requests / self.seconds
+
+    def quantile(self, share: float) -> float:
+        """The latency in milliseconds that this share of the requests stayed under."""
+        ordered = sorted(self.latencies)
+        return 1e3 * ordered[min(len(ordered) - 1, int(share * len(ordered)))]
+
+    @property
+    def growth(self) -> int:
+        """How many bytes the service grew by in the second half, when all that is made is made."""
+        half = len(self.memory) // 2
+        return max(self.memory[half:]) - self.memory[half]
+
+
+class Connection:
+    """HTTP at its plainest, so that the client takes little of the machine it shares."""
+
+    def __init__(self, port: int) -> None:
+        self._port = port
+
+    async def open(self) -> None:
+        self._reader, self._writer = await asyncio.open_connection("127.0.0.1", self._port)
+
+    async def call(self, method: str, path: str, body: object) -> tuple[int, bytes]:
+        content = json.dumps(body).encode()
+        head = (
+            f"{method} {path} HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\n"
+            f"Content-Length: {len(content)}\r\n\r\n"
+        )
+        self._writer.write(head.encode() + content)
+        answer = await self._reader.readuntil(b"\r\n\r\n")
+        length = _LENGTH.search(answer)
+        assert length is not None, answer
+        return int(answer[9:12]), await self._reader.readexactly(int(length[1]))
+
+    async def close(self) -> None:
+        self._writer.close()
+        await self._writer.wait_closed()
+
+
+@dataclass(frozen=True)
+class Running:
+    """A service that runs."""
+
+    port: int
+    process: int
+
+
+@contextlib.contextmanager
+def service(*options: str) -> Iterator[Running]:
+    """A service on a folder of its own."""
+    with tempfile.TemporaryDirectory() as folder:
+        command = [sys.executable, "-m", "localarc.cli", "serve", "--data", folder, "--port", "0"]
+        with subprocess.Popen([*command, *options], stdout=subprocess.PIPE, text=True) as process:
+            assert process.stdout is not None
+            try:
+                port = int(process.stdout.readline().rpartition(":")[2])
+                yield Running(port, process.pid)
+            finally:
+                process.terminate()
+                process.wait()
+
+
+def resident(process: int) -> int:
+    """Bytes of memory that a process holds."""
+    pages = int(Path(f"/proc/{process}/statm").read_text().split()[1])
+    return pages * os.sysconf("SC_PAGE_SIZE")
+
+
+async def prepare(port: int, streams: int) -> None:
+    """Make the streams, once the service is up; a first round compiles what is compiled."""
+    connection = Connection(port)
+    await connection.open()
+    for number in range(streams):
+        path = f"/v1/streams/load-{number}"
+        while (answer := await connection.call("PUT", path, CONFIG))[0] == 503:
+            await asyncio.sleep(0.1)
+        assert answer[0] == 201, answer
+        await connection.call("POST", f"{path}/predict", {"x": [0.5, 0.5], "id": "first"})
+        await connection.call("PUT", f"{path}/predictions/first/feedback", {"loss": 1.0})
+    await connection.close()
+
+
+async def drive(
+    load: Load, running: Running, connections: int, streams: int, go_on: Callable[[], bool]
+) -> None:
+    """Rounds over all connections while `go_on` says so; adds to what was measured before."""
+    before = time.perf_counter()
+    name = uuid.uuid4().hex[:8]
+    async with asyncio.TaskGroup() as group:
+        for number in range(connections):
+            group.create_task(rounds(load, running.port, streams, f"{name}-{number}", go_on))
+        group.create_task(watch(load, running.process, go_on))
+    load.seconds += time.perf_counter() - before
+
+
+async def rounds(load: Load, port: int, streams: int, name: str, go_on: Callable[[], bool]) -> None:
+    """One connection: a threshold, its loss, and again."""
+    chance = random.Random(name)
+    connection = Connection(port)
+    await connection.open()
+    for number in itertools.count():
+        if not go_on():
+            break
+        path, key = f"/v1/streams/load-{chance.randrange(streams)}", f"{name}-{number}"
+        x = [chance.random(), chance.random()]
+        told = await timed(load, connection, "POST", f"{path}/predict", {"x": x, "id": key})
+        missed = chance.random() > json.loads(told)["threshold"]
+        address = f"{path}/predictions/{key}/feedback"
+        await timed(load, connection, "PUT", address, {"loss": float(missed)})
+    await connection.close()
+
+
+async def timed(load: Load, connection: Connection, method: str, path: str, body: object) -> bytes:
+    before = time.perf_counter()
+    status, content = await connection.call(method, path, body)
+    load.latencies.append(time.perf_counter() - before)
+    load.requests += 1
+    load.errors += status != 200
+    return content
+
+
+async def watch(load: Load, process: int, go_on: Callable[[], bool]) -> None:
+    """Note now and then how much memory the service holds."""
+    while go_on():
+        load.memory.append(resident(process))
+        await asyncio.sleep(0.1)
+
+
+def for_seconds(seconds: float) -> Callable[[], bool]:
+    until = time.perf_counter() + seconds
+    return lambda: time.perf_counter() < until
+
+
+async def side_by_side(
+    services: dict[str, Running], seconds: float, connections: int, streams: int
+) -> dict[str, Load]:
+    """Each service under load in turn, a little at a time, so that all meet the same machine."""
+    loads = {name: Load() for name in services}
+    for running in services.values():
+        await prepare(running.port, streams)
+    for _ in range(_SLICES):
+        for name, running in services.items():
+            go_on = for_seconds(seconds / _SLICES)
+            await drive(loads[name], running, connections, streams, go_on)
+    return loads
+
+
+def row(name: str, *cells: str) -> str:
+    return f"{name:<30}" + "".join(f"{cell:>12}" for cell in cells)
+
+
+def told(name: str, load: Load) -> str:
+    times = f"{load.quantile(0.5):.1f}", f"{load.quantile(0.99):.1f}"
+    memory = f"{load.memory[-1] / 1e6:.0f}", f"{load.growth / 1e6:+.1f}"
+    return row(name, f"{load.rate:,.0f}", *times, str(load.errors), *memory)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
+    parser.add_argument("--seconds", type=float, default=30.0)
+    parser.add_argument("--connections", type=int, default=64)
+    parser.add_argument("--streams", type=int, default=100)
+    given = parser.parse_args()
+    with contextlib.ExitStack() as stack:
+        services = {
+            name: stack.enter_context(service(*options))
+            for name, options in {LOOSE: ["--without-sync"], KEPT: []}.items()
+        }
+        loads = asyncio.run(side_by_side(services, given.seconds, given.connections, given.streams))
+    print(
+        f"{given.connections} connections, {given.streams} streams, {given.seconds:g} s each, "
+        f"{os.cpu_count()} cores for service and client, load {os.getloadavg()[0]:.0f}"
+    )
+    print(row("", "requests/s", "p50 ms", "p99 ms", "errors", "MB", "2nd half MB"))
+    for name, load in loads.items():
+        print(told(name, load))
+    print(
+        f"waiting for the disk keeps {loads[KEPT].rate / loads[LOOSE].rate:.0%} of the requests/s"
+    )
+
+
+if __name__ == "__main__":
+    main()
