@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import io
+import math
 import os
 from collections.abc import Iterator
 from pathlib import Path
@@ -39,10 +40,12 @@ def url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
                 {"demand-north": 3000, "demand-south": 800}.items()
             ):
                 traffic = Traffic(client, name, awaited=8, seed=seed)
-                traffic.create(timeout=3600.0, rate=0.2, initial_threshold=0.8)
-                traffic.rounds(count)
+                traffic.create(timeout=3600.0)
+                for t in range(0, count, 50):
+                    traffic.awaited = 12 + round(8 * math.sin(t / 300))
+                    traffic.rounds(50)
             strict = Traffic(client, "parcel-weights", awaited=4, seed=7)
-            strict.create(alpha=0.05, kernel=None, features=2, rate=0.2)
+            strict.create(alpha=0.05, kernel=None, clip=None, initial_threshold=1.6)
             strict.rounds(1200)
         yield server.url
 
@@ -61,7 +64,7 @@ def keep(page: Page, name: str, folder: Path, **options: Any) -> None:
     """A small picture: a page has few colours, so a palette does."""
     picture = Image.open(io.BytesIO(page.screenshot(**options))).convert("RGB")
     path = folder / f"{name}.png"
-    picture.quantize(192, dither=Image.Dither.NONE).save(path, optimize=True)
+    picture.quantize(256, Image.Quantize.MEDIANCUT, kmeans=3).save(path, optimize=True)
     assert 5_000 < path.stat().st_size < 200_000
 
 

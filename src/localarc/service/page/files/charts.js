@@ -54,21 +54,20 @@ const line = (x, y, name, more = {}) => ({
   x, y, name, mode: "lines", line: { color: colour("blue"), width: 2 }, hovertemplate: "%{y:.4f}", ...more,
 });
 
-/** The target and as much as a bound says on both sides; one that says nothing is not drawn. */
-function band(run, bounds, furthest, opacity) {
-  const values = bounds.map((value) => (value < furthest ? value : null));
-  const quiet = { mode: "lines", line: { width: 0 }, hoverinfo: "skip" };
-  const at = run.rounds.filter((_, index) => values[index] !== null);
-  const width = values.filter((value) => value !== null);
+/** The target and as much as a bound says on both sides; where it says nothing, nothing is drawn. */
+function band(run, bounds, furthest, style) {
+  const says = (value) => value !== null && value < furthest;
+  const quiet = { mode: "lines", line: { width: 0 }, hoverinfo: "skip", ...style };
+  const at = run.rounds.filter((_, index) => says(bounds[index]));
+  const width = bounds.filter(says);
   return [
-    { ...quiet, x: at, y: width.map((value) => run.target - value) },
-    { ...quiet, x: at, y: width.map((value) => run.target + value), fill: "tonexty",
-      fillcolor: tint(opacity) },
+    { ...quiet, x: at, y: width.map((value) => run.target - value), fill: "none" },
+    { ...quiet, x: at, y: width.map((value) => run.target + value) },
   ];
 }
 
 /** What the eye needs: the target, and the risk once its first jumps are over. */
-function risks(run) {
+export function visibleRisks(run) {
   const settled = run.risk.slice(Math.min(20, Math.floor(run.risk.length / 10)));
   const low = Math.min(run.target, ...settled);
   const high = Math.max(run.target, ...settled);
@@ -83,12 +82,12 @@ export function riskChart(element, run, lossBound) {
   return draw(
     element,
     [
-      ...band(run, run.bound, furthest, 0.13),
-      ...band(run, run.observed, furthest, 0.2),
+      ...band(run, run.observed, furthest, { fill: "tonexty", fillcolor: tint(0.17) }),
+      ...band(run, run.bound, furthest, { line: { color: colour("blue"), width: 1.5, dash: "dot" } }),
       line(ends, [run.target, run.target], "target", { line: target }),
       line(run.rounds, run.risk, "risk", { line: { color: colour("blue"), width: 2.5 } }),
     ],
-    { xaxis: axis("rounds"), yaxis: axis("mean loss", { range: risks(run) }) },
+    { xaxis: axis("rounds"), yaxis: axis("mean loss", { range: visibleRisks(run) }) },
   );
 }
 

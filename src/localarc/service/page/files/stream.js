@@ -1,7 +1,7 @@
 // One stream: read once, then moved along by its events.
 
 import { alarm } from "./alarms.js";
-import { feedbackChart, groupChart, nothing, riskChart, scatterChart } from "./charts.js";
+import { feedbackChart, groupChart, nothing, riskChart, scatterChart, visibleRisks } from "./charts.js";
 import { show } from "./connection.js";
 import { follow } from "./events.js";
 import { HeatMap } from "./heat_map.js";
@@ -132,6 +132,7 @@ class View {
     }
     const { config } = this.summary;
     riskChart(part("risk-chart"), run, config.loss_bound);
+    say("bound-words", boundWords(run));
     scatterChart(part("threshold-chart"), run, run.threshold, "threshold");
     feedbackChart(part("feedback-chart"), run);
     say("threshold-words", `A dot for a round, a line for the mean of its neighbours.${config.kernel ? SCATTER : ""}`);
@@ -149,6 +150,14 @@ class View {
     say("group-words", groups.length === 0 ? "" : "Dashed: the target. Whiskers: one standard error at most, as if rounds were " +
       `independent.${left ? ` ${left} groups of lower risk are left out.` : ""}`);
   }
+}
+
+/** Say where the promise is, if it is too wide for the figure. */
+function boundWords(run) {
+  const bound = run.bound.at(-1) ?? null;
+  const highest = visibleRisks(run)[1];
+  if (bound === null || run.target + bound <= highest) return "";
+  return `What is promised in advance, ${figure(bound)} by now, is too far away to be seen here.`;
 }
 
 const SCATTER = " The threshold depends on the input, so dots scatter.";
