@@ -12,7 +12,7 @@ from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
-from starlette.routing import BaseRoute, Route
+from starlette.routing import BaseRoute, Match, Route
 
 from localarc.service.endpoint import Endpoint
 from localarc.service.endpoints import ENDPOINTS
@@ -100,4 +100,13 @@ async def _not_routed(request: Request, error: HTTPException) -> Response:
         detail = f"{HTTPStatus(error.status_code).phrase}: see /openapi.json for what is here."
     response = problem(Refusal(error.status_code, detail))
     response.headers.update(error.headers or {})
+    if error.status_code == 405:
+        response.headers["Allow"] = ", ".join(sorted(_methods(request)))
     return _secured(response)
+
+
+def _methods(request: Request) -> set[str]:
+    """All that can be done with a path: its routes have a method each."""
+    routes = [each for each in request.app.routes if isinstance(each, Route)]
+    fitting = [each for each in routes if each.matches(request.scope)[0] != Match.NONE]
+    return {method for each in fitting for method in each.methods or ()}
