@@ -101,6 +101,7 @@ def _run(options: Options, parts: Parts) -> None:
         log_level="warning",
         server_header=False,
         proxy_headers=False,
+        limit_concurrency=2048,
         timeout_keep_alive=30,
         timeout_graceful_shutdown=20,
         ws="none",

@@ -15,7 +15,7 @@ import queue
 import sqlite3
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
@@ -25,6 +25,7 @@ from localarc.service.log import Log
 from localarc.service.messages import Notice
 from localarc.service.metrics import Metrics
 from localarc.service.refusal import Refusal
+from localarc.service.stream import Stream
 
 JOBS_AT_ONCE = 512
 SNAPSHOTS_AT_ONCE = 8
@@ -109,17 +110,22 @@ class Writer:
         desk = self._desk
         desk.streams = self._log.load(told=self._publish)
         warm_up(stream.book.config for stream in desk.streams.values())
-        for name, stream in desk.streams.items():
+        self._examine(desk.streams)
+        self._metrics.replay_seconds.set(time.perf_counter() - started)
+        self.ready = True
+
+    def _examine(self, streams: Mapping[str, Stream]) -> None:
+        """The identity check of streams that come from the disk; names stay out of our log."""
+        for name, stream in streams.items():
+            self._desk.unhealthy.discard(name)
             if not stream.healthy:
-                desk.unhealthy.add(name)
+                self._desk.unhealthy.add(name)
                 _log.error("a stream does not add up: its identity check is broken")
             if stream.replay_differs:
                 _log.error(
                     "replay gave %d threshold(s) otherwise than they were told",
                     stream.replay_differs,
                 )
-        self._metrics.replay_seconds.set(time.perf_counter() - started)
-        self.ready = True
 
     def _gather(self) -> list[Job] | None:
         """All jobs that wait, after the first; none after a while; None to stop."""
@@ -193,6 +199,7 @@ class Writer:
         for name in self._astray:
             self._desk.streams.pop(name, None)
         self._desk.streams.update(found)
+        self._examine(found)
         self._astray = set()
 
     def _able_to_write(self) -> bool:
