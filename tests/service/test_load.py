@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import asyncio
 
+import pytest
 from benchmarks.service import Load, Running, drive, prepare, service
 
+pytestmark = pytest.mark.service
 STREAMS = 4
 CONNECTIONS = 16
 

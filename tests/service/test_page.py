@@ -16,6 +16,7 @@ from service.watching import PATIENCE, PHONE, Visit, chromium
 
 from playwright.sync_api import Browser, Page, expect  # isort: skip (after its absence was told)
 
+pytestmark = pytest.mark.service
 expect.set_options(timeout=PATIENCE)
 LOST = ("net::ERR_", "503")  # what Chromium notes when nobody answers, or not yet
 Visitor = Callable[..., Visit]

@@ -9,10 +9,12 @@ from pathlib import Path
 import pytest
 
 from localarc.client import Client
+from service.needed import need
 from service.running import Server
 from service.traffic import Traffic
 
-pytest.importorskip("schemathesis", reason="the API is tested with schemathesis")
+need("schemathesis")
+pytestmark = pytest.mark.service
 
 TOKEN = "every-door-is-open-to-me"
 EXAMPLES = 25

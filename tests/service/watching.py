@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
-import os
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-import pytest
+from service.needed import missing, need
 
-pytest.importorskip("playwright.sync_api", reason="the page is tested with playwright")
-from playwright.sync_api import Browser, ConsoleMessage, Page, Request, sync_playwright
+need("playwright")
+from playwright.sync_api import (  # noqa: E402
+    Browser,
+    ConsoleMessage,
+    Page,
+    Request,
+    sync_playwright,
+)
 
 FLAGS = (
     "--no-sandbox",
@@ -31,10 +36,7 @@ def chromium() -> Iterator[Browser]:
     """The system's Chromium, without a window."""
     path = shutil.which("chromium") or shutil.which("chromium-browser")
     if path is None:
-        reason = "Chromium is not here: apt-get install chromium"
-        if os.environ.get("LOCALARC_REQUIRE_SERVICE"):
-            pytest.fail(reason)
-        pytest.skip(reason)
+        missing("Chromium is not here: apt-get install chromium")
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=path, args=[*FLAGS])
         yield browser
