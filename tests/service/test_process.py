@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import contextlib
 import http.client
+import sqlite3
+import subprocess
 import threading
 from pathlib import Path
 from typing import Any
@@ -11,7 +13,7 @@ from typing import Any
 import pytest
 
 from localarc.service.log import Log
-from service.running import Caller, Server, free_port, refused_start
+from service.running import Caller, Server, command, free_port, refused_start
 
 pytestmark = pytest.mark.service
 
@@ -128,6 +130,20 @@ def test_what_is_served_is_nobody_elses_business(tmp_path: Path, tokens: Path) -
         assert "name-of-a-stream" not in server.errors
     for path in (folder, *folder.iterdir()):
         assert path.stat().st_mode & 0o077 == 0, path
+
+
+def test_a_damaged_log_is_said_and_not_served(tmp_path: Path) -> None:
+    folder = tmp_path / "data"
+    with Server(folder) as server:
+        server.caller().create("s", CONFIG)
+        for t in range(5):
+            server.caller().predict("s", id=f"p{t}", x=[0.5, 0.5])
+    with contextlib.closing(sqlite3.connect(folder / "log.sqlite")) as database, database:
+        database.execute("DELETE FROM events WHERE seq = 3")
+    done = subprocess.run([*command(folder), "--port", "0"], capture_output=True, text=True)
+    assert done.returncode == 2
+    last = done.stderr.splitlines()[-1]
+    assert last.startswith("localarc: the service had to stop: the log of stream 's' has a gap")
 
 
 def test_requests_wait_until_the_log_is_replayed(tmp_path: Path) -> None:

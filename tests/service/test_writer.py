@@ -11,6 +11,7 @@ import pytest
 from localarc.service.desk import Desk
 from localarc.service.limits import Limits
 from localarc.service.log import Log
+from localarc.service.metrics import Metrics
 from service.conftest import Start
 from service.inside import Inside, wait_for
 
@@ -105,6 +106,32 @@ def test_a_stream_that_does_not_add_up_takes_no_more(start: Start, tmp_path: Any
     ready = service.http.call("GET", "/readyz")
     assert (ready[0], ready[1]["streams"], ready[1]["unhealthy"]) == (200, 2, 1)
     assert b"localarc_unhealthy_streams 1.0" in service.http.call("GET", "/metrics")[1]
+
+
+def test_the_log_never_holds_more_than_its_limit(start: Start) -> None:
+    """However many streams there are, and however the events are spread over them."""
+    service = start(limits=Limits(log_events=60))
+    most = 0
+    for t in range(300):
+        stream = f"s{t % 25 if t % 2 else 0}"
+        service.create(stream, retain=5)
+        service.predict(f"p{t}", stream)
+        most = max(most, service.parts.writer._log.events)
+    assert 30 < most <= 61
+    assert service.ask(lambda desk: len(desk.streams)) == 25
+    before = service.everything("s0")
+    service.stop()
+    assert start().everything("s0") == before
+
+
+def test_a_defect_in_an_answer_is_a_problem_too(
+    service: Inside, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    service.create()
+    monkeypatch.setattr(Metrics, "text", lambda *_: 1 / 0)
+    status, answer = service.http.call("GET", "/metrics")
+    assert (status, answer["title"]) == (500, "Internal Server Error")
+    assert "division" not in answer["detail"]
 
 
 def test_streams_outlive_the_process(start: Start) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -31,6 +32,7 @@ SECURITY = {
     "Cross-Origin-Resource-Policy": "same-origin",
     "Cache-Control": "no-store",
 }
+_log = logging.getLogger("localarc.service")
 _SECURITY = [(name.lower().encode(), value.encode()) for name, value in SECURITY.items()]
 
 
@@ -69,6 +71,9 @@ def _route(parts: Parts, endpoint: Endpoint) -> Route:
             response = problem(refusal)
         except ClientDisconnect:
             response = Response(status_code=400)  # nobody hears it
+        except Exception:
+            _log.exception("a request failed")
+            response = problem(Refusal(500, "the service made a mistake; nothing was changed."))
         seconds = time.perf_counter() - started
         parts.metrics.answered(endpoint.path, endpoint.method, response.status_code, seconds)
         return _secured(response)

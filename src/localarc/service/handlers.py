@@ -45,7 +45,7 @@ async def create(parts: Parts, request: Request) -> Response:
     body = await bodies.read(request, bodies.JSON, parts.limits.body_bytes)
     wanted = bodies.read_config(body)
     await _finished(lambda: config.rehearse(wanted))
-    answer, new = await parts.writer.ask(lambda desk: desk.create(name, wanted), writes=True)
+    answer, new = await parts.writer.ask(lambda desk: desk.create(name, wanted), writes=1)
     return message(answer, 201 if new else 200)
 
 
@@ -53,7 +53,7 @@ async def predict(parts: Parts, request: Request) -> Response:
     """A threshold now."""
     name = stream_name(request)
     wanted = bodies.read_predict(await bodies.read(request, bodies.JSON, parts.limits.body_bytes))
-    return message(await parts.writer.ask(lambda desk: desk.predict(name, wanted), writes=True))
+    return message(await parts.writer.ask(lambda desk: desk.predict(name, wanted), writes=1))
 
 
 async def feedback(parts: Parts, request: Request) -> Response:
@@ -62,7 +62,7 @@ async def feedback(parts: Parts, request: Request) -> Response:
     if not _id.search(key):
         raise Refusal(422, f"an id must match {ID}, got {key[:80]!r}.")
     told = bodies.read_feedback(await bodies.read(request, bodies.JSON, parts.limits.body_bytes))
-    work = parts.writer.ask(lambda desk: desk.feedback(name, key, told.loss), writes=True)
+    work = parts.writer.ask(lambda desk: desk.feedback(name, key, told.loss), writes=1)
     return message(await work)
 
 
@@ -70,7 +70,7 @@ async def batch(parts: Parts, request: Request) -> Response:
     """Many operations, one commit."""
     envelope = bodies.read_batch(await bodies.read(request, bodies.JSON, parts.limits.body_bytes))
     wanted = [_operation(raw) for raw in envelope.operations]
-    work = parts.writer.ask(lambda desk: desk.operations(wanted), writes=True)
+    work = parts.writer.ask(lambda desk: desk.operations(wanted), writes=len(wanted))
     return message(BatchResponse(await work))
 
 
@@ -122,7 +122,7 @@ async def import_state(parts: Parts, request: Request) -> Response:
     """Replace the calibrator by such a state."""
     name = stream_name(request)
     state = await bodies.read(request, bodies.BYTES, parts.limits.state_bytes)
-    return message(await parts.writer.ask(lambda desk: desk.import_state(name, state), writes=True))
+    return message(await parts.writer.ask(lambda desk: desk.import_state(name, state), writes=1))
 
 
 async def events(parts: Parts, request: Request) -> Response:

@@ -7,7 +7,12 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Limits:
-    """Beyond these, requests are refused; the log is folded into snapshots instead."""
+    """Beyond these, requests are refused.
+
+    The log is not: it is folded into snapshots, so that it never holds more than `log_events`
+    events and `log_bytes` bytes of entries, and those of one commit. Beside it the folder holds a
+    snapshot for each stream and what SQLite writes ahead, 16 MB as a rule.
+    """
 
     body_bytes: int = 2**20
     state_bytes: int = 2**26

@@ -69,7 +69,8 @@ class Log:
     def count_again(self) -> None:
         """Measure the log: how many events, how many bytes."""
         size = "SELECT count(*), ifnull(sum(length(entry)), 0) FROM events"
-        self.events, self.bytes = self._database.execute(size).fetchone()
+        events, length = self._database.execute(size).fetchone()
+        self.events, self.bytes = int(events), int(length)
 
     # ---- writing -----------------------------------------------------------------------------
 
@@ -105,8 +106,8 @@ class Log:
         count, length = self._database.execute(size, (stop,)).fetchone()
         with self._transaction():
             self._database.execute("DELETE FROM events WHERE id < ?", (stop,))
-        self.events -= count
-        self.bytes -= length
+        self.events -= int(count)
+        self.bytes -= int(length)
         return int(count)
 
     def probe(self) -> None:
@@ -126,8 +127,9 @@ class Log:
     ) -> dict[str, Stream]:
         """All streams, or those named, from their snapshots and the entries after them."""
         streams: dict[str, Stream] = {}
-        for name, state in self._database.execute("SELECT stream, state FROM snapshots"):
-            if names is None or name in names:
+        for name in self._saved() if names is None else names:
+            found = self._database.execute("SELECT state FROM snapshots WHERE stream = ?", (name,))
+            for (state,) in found:
                 streams[name] = Stream.restored(state)
         for number, name, seq, data in self._rows(names):
             stream = streams.get(name)
@@ -137,6 +139,10 @@ class Log:
                     self.unsaved.setdefault(name, number)
                     told(name, notice)
         return streams
+
+    def _saved(self) -> list[str]:
+        found = self._database.execute("SELECT stream FROM snapshots ORDER BY stream")
+        return [name for (name,) in found]
 
     def _rows(self, names: Collection[str] | None) -> Iterator[tuple[int, str, int, bytes]]:
         for row in self._database.execute("SELECT id, stream, seq, entry FROM events ORDER BY id"):

@@ -27,8 +27,8 @@ from localarc.service.metrics import Metrics
 from localarc.service.refusal import Refusal
 from localarc.service.stream import Stream
 
-JOBS_AT_ONCE = 512
-SNAPSHOTS_AT_ONCE = 8
+OPERATIONS_AT_ONCE = 1024
+SNAPSHOTS_AT_ONCE = 4
 _MOST_WAITING = 10_000
 _TICK = 0.2  # seconds between looks at what has expired
 _log = logging.getLogger("localarc.service")
@@ -42,7 +42,7 @@ class Job:
     """Work on the streams that somebody waits for."""
 
     work: Callable[[Desk], Any]
-    writes: bool
+    writes: int  # how many operations may change something
     future: asyncio.Future[Any]
 
 
@@ -71,7 +71,7 @@ class Writer:
         """Why requests are not taken, or nothing."""
         return self._failing if self.ready else self.waiting_for
 
-    async def ask(self, work: Callable[[Desk], Result], writes: bool = False) -> Result:
+    async def ask(self, work: Callable[[Desk], Result], writes: int = 0) -> Result:
         """Have work done on the streams; returns when all that it saw or did is on disk."""
         if not self.ready:
             raise Refusal(503, f"not ready: {self.waiting_for}.")
@@ -130,11 +130,13 @@ class Writer:
     def _gather(self) -> list[Job] | None:
         """All jobs that wait, after the first; none after a while; None to stop."""
         jobs: list[Job] = []
+        operations = 0
         try:
             job = self._queue.get(timeout=_TICK)
             while job is not None:
                 jobs.append(job)
-                if len(jobs) == JOBS_AT_ONCE:
+                operations += max(1, job.writes)
+                if operations >= OPERATIONS_AT_ONCE:
                     return jobs
                 job = self._queue.get_nowait()
         except queue.Empty:
@@ -227,18 +229,24 @@ class Writer:
             self._desk.expire()
 
     def _tidy(self) -> None:
-        """Keep the log within its limits: drop what snapshots hold, else keep more snapshots."""
-        log, limits = self._log, self._desk.limits
+        """Keep the log short: from half its limits on a little at a time, beyond them at once."""
+        log = self._log
         self._metrics.log_events.set(log.events)
         self._metrics.log_bytes.set(log.bytes)
-        if self._failing or not (log.events > limits.log_events or log.bytes > limits.log_bytes):
-            return
         try:
-            if not log.prune():
+            if not self._failing and self._fullness() > 0.5 and not log.prune():
                 for name in list(itertools.islice(log.unsaved, SNAPSHOTS_AT_ONCE)):
                     self._snapshot(name)
+            while not self._failing and self._fullness() > 1.0:
+                for name in list(log.unsaved):
+                    self._snapshot(name)
+                log.prune()
         except sqlite3.Error as error:
             self._fail(error)
+
+    def _fullness(self) -> float:
+        log, limits = self._log, self._desk.limits
+        return max(log.events / limits.log_events, log.bytes / limits.log_bytes)
 
     def _snapshot(self, name: str) -> None:
         self._log.snapshot(self._desk.streams[name])
