@@ -70,7 +70,7 @@ def keep(page: Page, name: str, folder: Path, **options: Any) -> None:
 
 def test_the_pictures_are_made(browser: Browser, url: str, tmp_path: Path) -> None:
     folder = Path(os.environ.get("LOCALARC_PICTURES", tmp_path))
-    keep(shown(browser, url, viewport={"width": 1100, "height": 420}), "overview", folder)
+    keep(shown(browser, url, viewport={"width": 1100, "height": 350}), "overview", folder)
     keep(shown(browser, url, "demand-north"), "stream", folder, full_page=True)
     dark = shown(browser, url, "demand-north", color_scheme="dark")
     keep(dark, "dark", folder)
