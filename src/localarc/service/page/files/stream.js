@@ -84,12 +84,18 @@ class View {
     this.tell(event.data);
   }
 
-  /** The numbers, from a summary or from an event: both carry them. */
+  /** The numbers, from a summary or from an event: both carry them. Once a frame is enough. */
   tell(now) {
-    if (now.seq < this.shown) return;
-    this.shown = now.seq;
-    say("risk", risk(now.risk));
-    for (const id of ["rounds", "pending", "late", "expired"]) say(id, count(now[id]));
+    if (this.now && now.seq < this.now.seq) return;
+    if (!this.frame) this.frame = requestAnimationFrame(() => this.show());
+    this.now = now;
+  }
+
+  show() {
+    this.frame = 0;
+    if (this.signal.aborted) return; // another stream is shown by now
+    say("risk", risk(this.now.risk));
+    for (const id of ["rounds", "pending", "late", "expired"]) say(id, count(this.now[id]));
   }
 
   /** Draw what moved and read again what events do not tell, until the reader goes elsewhere. */
