@@ -36,6 +36,7 @@ class Load:
     """What came of it."""
 
     seconds: float = 0.0
+    cpu: float = 0.0  # seconds of the service
     requests: int = 0
     errors: int = 0
     latencies: list[float] = field(default_factory=list)
@@ -49,6 +50,11 @@ class Load:
         """The latency in milliseconds that this share of the requests stayed under."""
         ordered = sorted(self.latencies)
         return 1e3 * ordered[min(len(ordered) - 1, int(share * len(ordered)))]
+
+    @property
+    def work(self) -> float:
+        """Microseconds of a processor that the service takes for a request."""
+        return 1e6 * self.cpu / self.requests
 
     @property
     def growth(self) -> int:
@@ -112,6 +118,12 @@ def resident(process: int) -> int:
     return pages * os.sysconf("SC_PAGE_SIZE")
 
 
+def processor(process: int) -> float:
+    """Seconds of a processor that a process has taken."""
+    fields = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
 async def prepare(port: int, streams: int) -> None:
     """Make the streams, once the service is up; a first round compiles what is compiled."""
     connection = Connection(port)
@@ -130,13 +142,14 @@ async def drive(
     load: Load, running: Running, connections: int, streams: int, go_on: Callable[[], bool]
 ) -> None:
     """Rounds over all connections while `go_on` says so; adds to what was measured before."""
-    before = time.perf_counter()
+    before, cpu = time.perf_counter(), processor(running.process)
     name = uuid.uuid4().hex[:8]
     async with asyncio.TaskGroup() as group:
         for number in range(connections):
             group.create_task(rounds(load, running.port, streams, f"{name}-{number}", go_on))
         group.create_task(watch(load, running.process, go_on))
     load.seconds += time.perf_counter() - before
+    load.cpu += processor(running.process) - cpu
 
 
 async def rounds(load: Load, port: int, streams: int, name: str, go_on: Callable[[], bool]) -> None:
@@ -198,7 +211,8 @@ def row(name: str, *cells: str) -> str:
 def told(name: str, load: Load) -> str:
     times = f"{load.quantile(0.5):.1f}", f"{load.quantile(0.99):.1f}"
     memory = f"{load.memory[-1] / 1e6:.0f}", f"{load.growth / 1e6:+.1f}"
-    return row(name, f"{load.rate:,.0f}", *times, str(load.errors), *memory)
+    work = f"{load.work:.0f}"
+    return row(name, f"{load.rate:,.0f}", *times, work, str(load.errors), *memory)
 
 
 def main() -> None:
@@ -217,7 +231,7 @@ def main() -> None:
         f"{given.connections} connections, {given.streams} streams, {given.seconds:g} s each, "
         f"{os.cpu_count()} cores for service and client, load {os.getloadavg()[0]:.0f}"
     )
-    print(row("", "requests/s", "p50 ms", "p99 ms", "errors", "MB", "2nd half MB"))
+    print(row("", "requests/s", "p50 ms", "p99 ms", "CPU us", "errors", "MB", "2nd half MB"))
     for name, load in loads.items():
         print(told(name, load))
     print(
