@@ -115,6 +115,10 @@ def test_an_import_that_may_have_happened_is_not_repeated() -> None:
     service = Service(httpx.ReadTimeout("slow"))
     with pytest.raises(UnreachableError):
         service.client().import_state("demand", b"state")
+    behind_a_proxy = Service(httpx.Response(504), told())
+    with pytest.raises(ServiceError, match="status 504"):
+        behind_a_proxy.client().import_state("demand", b"state")
+    assert behind_a_proxy.client().predict("demand").id == "a"
     never_sent = Service(
         httpx.ConnectError("refused"), httpx.Response(200, json={"seq": 3, "rounds": 2})
     )

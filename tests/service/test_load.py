@@ -5,7 +5,8 @@ from __future__ import annotations
 import asyncio
 
 import pytest
-from benchmarks.service import Load, Running, drive, prepare, service
+from benchmarks.load import Load, Running, drive, prepare
+from benchmarks.service import service
 
 pytestmark = pytest.mark.service
 STREAMS = 4

@@ -6,7 +6,8 @@ import random
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
-_BUSY = (502, 503, 504)  # somebody on the way says: not now
+_BUSY = 503  # the service says: not now
+_UNKNOWN = (502, 504)  # somebody on the way says that it does not know
 
 
 @dataclass(frozen=True)
@@ -79,6 +80,7 @@ class Tries:
     def _worth_repeating(self, outcome: Outcome) -> bool:
         if isinstance(outcome, Lost):
             return self._repeatable or not outcome.seen
-        return outcome.status in _BUSY or (
-            outcome.status == 429 and "retry-after" in outcome.headers
-        )
+        if outcome.status in _UNKNOWN:
+            return self._repeatable
+        invited = outcome.status == 429 and "retry-after" in outcome.headers
+        return outcome.status == _BUSY or invited

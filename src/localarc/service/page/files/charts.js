@@ -106,14 +106,15 @@ export function scatterChart(element, run, values, title) {
 }
 
 export function feedbackChart(element, run) {
-  const step = { shape: "hv", width: 2 };
+  const step = (name) => ({ color: colour(name), shape: "hv", width: 2 });
   const whole = { hovertemplate: "%{y}" };
+  const area = { fill: "tozeroy", fillcolor: tint(0.15) };
   return draw(
     element,
     [
-      line(run.rounds, run.pending, "awaited", { ...whole, fill: "tozeroy", fillcolor: tint(0.15), line: { color: colour("blue"), ...step } }),
-      line(run.rounds, run.late, "late", { ...whole, yaxis: "y2", line: { color: colour("warn"), ...step } }),
-      line(run.rounds, run.expired, "expired", { ...whole, yaxis: "y2", line: { color: colour("bad"), ...step } }),
+      line(run.rounds, run.pending, "awaited", { ...whole, ...area, line: step("blue") }),
+      line(run.rounds, run.late, "late", { ...whole, yaxis: "y2", line: step("warn") }),
+      line(run.rounds, run.expired, "expired", { ...whole, yaxis: "y2", line: step("bad") }),
     ],
     {
       xaxis: axis("rounds", { anchor: "y2" }),
@@ -135,7 +136,8 @@ export function groupChart(element, groups, target, lossBound) {
     [{
       type: "bar", orientation: "h", x: rows.map((row) => row.risk), y: rows.map((row) => literal(row.group)),
       width: 0.6, marker: { color: colour("blue"), opacity: 0.8 },
-      customdata: rows.map((row) => count(row.rounds)), hovertemplate: "%{x:.4f} over %{customdata} rounds<extra></extra>",
+      customdata: rows.map((row) => count(row.rounds)),
+      hovertemplate: "%{x:.4f} over %{customdata} rounds<extra></extra>",
       error_x: { type: "data", array: error, color: colour("soft"), thickness: 1.5, width: 4 },
     }],
     {
@@ -156,7 +158,8 @@ export function mapChart(element, map) {
   return draw(
     element,
     [{ type: "heatmap", x: map.first_values, y: map.second_values, z: map.thresholds, zsmooth: "best",
-      showscale: false, colorscale: "Viridis", hovertemplate: "threshold %{z:.4f}<extra>(%{x:.3g}, %{y:.3g})</extra>" }],
+      showscale: false, colorscale: "Viridis",
+      hovertemplate: "threshold %{z:.4f}<extra>(%{x:.3g}, %{y:.3g})</extra>" }],
     { hovermode: "closest", xaxis: axis(feature(map.first)), yaxis: axis(feature(map.second)) },
   );
 }

@@ -7,7 +7,10 @@ const KERNELS = { rbf: "RBF", laplace: "Laplace", matern32: "Matérn 3/2", mater
 
 export function settings({ config, predictions, memory }) {
   const parts = [config.kernel ? `L-ARC, ${kernel(config.kernel)}` : "ARC, one threshold for all inputs"];
-  if (config.kernel) parts.push(`${config.features} feature${config.features === 1 ? "" : "s"}`, `${memory.split("(")[0]} memory`);
+  if (config.kernel) {
+    parts.push(`${config.features} feature${config.features === 1 ? "" : "s"}`);
+    parts.push(`${memory.split("(")[0]} memory`);
+  }
   if (config.timeout !== null) parts.push(timeout(config));
   parts.push(`${count(predictions)} predictions`);
   return parts.join(" · ");

@@ -121,7 +121,7 @@ class View {
     alarm("promise", "The promise is broken.", verdict.kept ? "" : `Do not rely on ${this.name}: see below.`);
     say("target", figure(summary.target));
     say("settings", settings(summary));
-    say("oldest", summary.oldest_pending === null ? "losses to come" : `the oldest for ${ago(Date.now() / 1000 - summary.oldest_pending)}`);
+    say("oldest", waiting(summary.oldest_pending));
     say("memory", bytes(summary.memory_bytes));
     this.drawRun();
     this.drawGroups();
@@ -132,7 +132,9 @@ class View {
     this.moved = false;
     const { run } = this;
     if (run.rounds.length === 0) {
-      for (const id of ["risk-chart", "threshold-chart", "feedback-chart"]) nothing(part(id), "No loss was reported yet.");
+      for (const id of ["risk-chart", "threshold-chart", "feedback-chart"]) {
+        nothing(part(id), "No loss was reported yet.");
+      }
       nothing(part("size-chart"), "No set was asked for yet.");
       return;
     }
@@ -152,11 +154,17 @@ class View {
     const { groups, target, config } = this.summary;
     if (groups.length === 0) nothing(part("group-chart"), "Send a group with predictions to compare groups.");
     else groupChart(part("group-chart"), groups, target, config.loss_bound);
-    const left = Math.max(0, groups.length - 20);
-    say("group-words", groups.length === 0 ? "" : "Dashed: the target. Whiskers: one standard error at most, as if rounds were " +
-      `independent.${left ? ` ${left} groups of lower risk are left out.` : ""}`);
+    say("group-words", groups.length === 0 ? "" : groupWords(groups.length - 20));
   }
 }
+
+function groupWords(left) {
+  const words = "Dashed: the target. Whiskers: one standard error at most, as if rounds were independent.";
+  return left > 0 ? `${words} ${left} groups of lower risk are left out.` : words;
+}
+
+const waiting = (oldest) =>
+  oldest === null ? "losses to come" : `the oldest for ${ago(Date.now() / 1000 - oldest)}`;
 
 /** Say where the promise is, if it is too wide for the figure. */
 function boundWords(run) {
