@@ -26,7 +26,7 @@ from localarc import (
     Triangular,
 )
 from localarc.service.config import new_calibrator, rehearse
-from localarc.service.messages import StreamConfig
+from localarc.service.stream_config import StreamConfig
 
 
 def made(**fields: Any) -> LARC:

@@ -17,7 +17,7 @@ import pytest
 from localarc.service import entries
 from localarc.service.config import new_calibrator
 from localarc.service.log import Log
-from localarc.service.messages import StreamConfig
+from localarc.service.stream_config import StreamConfig
 from service.running import Caller, Server, free_port
 
 pytestmark = pytest.mark.service

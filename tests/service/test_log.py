@@ -11,7 +11,8 @@ import pytest
 from localarc.service.desk import Desk
 from localarc.service.limits import Limits
 from localarc.service.log import Log, LogError
-from localarc.service.messages import PredictRequest, StreamConfig
+from localarc.service.messages import PredictRequest
+from localarc.service.stream_config import StreamConfig
 
 
 def desk_with(log: Log, names: str = "ab", rounds: int = 10) -> Desk:

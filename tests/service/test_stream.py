@@ -16,9 +16,10 @@ from localarc.service import entries
 from localarc.service.desk import Desk
 from localarc.service.entries import AnyEntry, Creation, Expiry, Feedback, Import, Prediction
 from localarc.service.limits import Limits
-from localarc.service.messages import FeedbackOperation, PredictOperation, StreamConfig
+from localarc.service.messages import FeedbackOperation, PredictOperation
 from localarc.service.series import MOST_POINTS, Series
 from localarc.service.stream import Stream
+from localarc.service.stream_config import StreamConfig
 
 CONFIGS: dict[str, dict[str, Any]] = {
     "arc": {"alpha": 0.1},

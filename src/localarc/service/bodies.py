@@ -8,14 +8,9 @@ from typing import Any, Generic, TypeVar
 import msgspec
 from starlette.requests import Request
 
-from localarc.service.messages import (
-    BatchEnvelope,
-    FeedbackRequest,
-    Operation,
-    PredictRequest,
-    StreamConfig,
-)
+from localarc.service.messages import BatchEnvelope, FeedbackRequest, Operation, PredictRequest
 from localarc.service.refusal import Refusal
+from localarc.service.stream_config import StreamConfig
 
 JSON = "application/json"
 BYTES = "application/octet-stream"

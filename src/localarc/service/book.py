@@ -6,8 +6,8 @@ import hashlib
 
 import msgspec
 
-from localarc.service.messages import StreamConfig
 from localarc.service.series import Series
+from localarc.service.stream_config import StreamConfig
 
 
 class Pending(msgspec.Struct, array_like=True):

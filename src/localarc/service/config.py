@@ -9,8 +9,8 @@ import numpy as np
 from localarc import ARC, LARC
 from localarc.control import kernels, memory, rates
 from localarc.control.rates import Rate
-from localarc.service import messages
-from localarc.service.messages import KernelConfig, MemoryConfig, RateConfig, StreamConfig
+from localarc.service import stream_config
+from localarc.service.stream_config import KernelConfig, MemoryConfig, RateConfig, StreamConfig
 
 _KERNELS: dict[str, Callable[..., kernels.Kernel]] = {
     "rbf": kernels.RBF,
@@ -72,7 +72,7 @@ def warm_up(configs: Iterable[StreamConfig]) -> None:
 
 def _check(config: StreamConfig) -> None:
     if config.kernel is None:
-        if config.clip is not None or not isinstance(config.memory, messages.Auto):
+        if config.clip is not None or not isinstance(config.memory, stream_config.Auto):
             raise ValueError(
                 "memory and clip are about the local part, and without a kernel there is none: "
                 "leave them out, or give a kernel."
@@ -120,13 +120,15 @@ def _rate(config: float | RateConfig) -> Rate:
 
 
 def _memory(config: MemoryConfig, kernel: kernels.Kernel, features: int) -> memory.Memory:
-    if isinstance(config, messages.Auto):
+    if isinstance(config, stream_config.Auto):
         few = type(kernel) is kernels.RBF and features <= 2
-        return _memory(messages.Lattice() if few else messages.Dictionary(), kernel, features)
-    if isinstance(config, messages.Lattice):
+        return _memory(
+            stream_config.Lattice() if few else stream_config.Dictionary(), kernel, features
+        )
+    if isinstance(config, stream_config.Lattice):
         return memory.Lattice(config.tolerance, config.max_bytes)
-    if isinstance(config, messages.Dictionary):
+    if isinstance(config, stream_config.Dictionary):
         return memory.Dictionary(config.tolerance, config.max_size)
-    if isinstance(config, messages.KeepLast):
+    if isinstance(config, stream_config.KeepLast):
         return memory.KeepLast(config.m, archive=False)
     return memory.KeepAll()

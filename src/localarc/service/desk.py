@@ -21,18 +21,17 @@ from localarc.service.limits import Limits
 from localarc.service.messages import (
     FeedbackOperation,
     FeedbackResponse,
-    Notice,
     Operation,
     OperationResult,
     PredictRequest,
     PredictResponse,
-    StateImported,
-    StreamConfig,
-    StreamCreated,
 )
+from localarc.service.notices import Notice
 from localarc.service.refusal import Refusal
 from localarc.service.sets import made_set
+from localarc.service.standing import StateImported
 from localarc.service.stream import Stream
+from localarc.service.stream_config import StreamConfig, StreamCreated
 
 _EXPIRIES_AT_ONCE = 1_000
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from localarc.service import handlers, messages
+from localarc.service import handlers, messages, notices, standing, stream_config
 from localarc.service.bodies import BYTES
 from localarc.service.endpoint import Endpoint
 from localarc.service.handlers import EVENTS, METRICS
@@ -16,8 +16,9 @@ READ, WRITE, ADMIN = Scope.READ, Scope.WRITE, Scope.ADMIN
 ENDPOINTS = (
     Endpoint(
         "PUT", _STREAM, handlers.create, "Create a stream; the same config again has no effect.",
-        WRITE, messages.StreamConfig,
-        {200: messages.StreamCreated, 201: messages.StreamCreated}, refusals=(*_BODY, 409, 429),
+        WRITE, stream_config.StreamConfig,
+        {200: stream_config.StreamCreated, 201: stream_config.StreamCreated},
+        refusals=(*_BODY, 409, 429),
     ),
     Endpoint(
         "POST", f"{_STREAM}/predict", handlers.predict,
@@ -37,20 +38,20 @@ ENDPOINTS = (
     ),
     Endpoint(
         "GET", "/v1/streams", handlers.streams, "All streams.", READ,
-        answers={200: messages.StreamList},
+        answers={200: standing.StreamList},
     ),
     Endpoint(
         "GET", _STREAM, handlers.summary, "How a stream stands.", READ,
-        answers={200: messages.Summary}, refusals=(404, 422),
+        answers={200: standing.Summary}, refusals=(404, 422),
     ),
     Endpoint(
         "GET", f"{_STREAM}/history", handlers.history, "The run so far, thinned out.", READ,
-        answers={200: messages.History}, refusals=(404, 422),
+        answers={200: standing.History}, refusals=(404, 422),
     ),
     Endpoint(
         "GET", f"{_STREAM}/map", handlers.threshold_map,
         "The present threshold over two features.", READ,
-        answers={200: messages.ThresholdMap}, refusals=(404, 409, 422),
+        answers={200: standing.ThresholdMap}, refusals=(404, 409, 422),
         queries=(handlers.FIRST, handlers.SECOND, handlers.SIZE),
     ),
     Endpoint(
@@ -60,18 +61,18 @@ ENDPOINTS = (
     Endpoint(
         "PUT", f"{_STREAM}/state", handlers.import_state,
         "Replace the calibrator by a state with the same settings.", ADMIN, bytes,
-        {200: messages.StateImported}, refusals=(404, 413, 415, 422),
+        {200: standing.StateImported}, refusals=(404, 413, 415, 422),
     ),
     Endpoint(
         "GET", f"{_STREAM}/events", handlers.events,
         "What happens, as server-sent events; goes on after Last-Event-ID.", READ,
-        answers={200: messages.StreamEvent}, answer_type=EVENTS, refusals=(404, 422, 429),
+        answers={200: notices.StreamEvent}, answer_type=EVENTS, refusals=(404, 422, 429),
         queries=(handlers.AFTER,),
     ),
     Endpoint("GET", "/livez", handlers.alive, "The process answers.",
-             answers={200: messages.Alive}),
+             answers={200: standing.Alive}),
     Endpoint("GET", "/readyz", handlers.ready, "Requests are taken.",
-             answers={200: messages.Ready, 503: messages.Ready}),
+             answers={200: standing.Ready, 503: standing.Ready}),
     Endpoint("GET", "/metrics", handlers.metrics, "Figures for Prometheus.", READ,
              answers={200: str}, answer_type=METRICS),
 )  # fmt: skip

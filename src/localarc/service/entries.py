@@ -6,7 +6,7 @@ from typing import TypeAlias
 
 import msgspec
 
-from localarc.service.messages import StreamConfig
+from localarc.service.stream_config import StreamConfig
 
 
 class Entry(msgspec.Struct, tag_field="kind", omit_defaults=True):

@@ -13,17 +13,11 @@ from starlette.responses import Response, StreamingResponse
 
 from localarc.service import bodies, config, views
 from localarc.service.endpoint import Query
-from localarc.service.messages import (
-    ID,
-    NAME,
-    Alive,
-    BatchResponse,
-    Operation,
-    Ready,
-    StreamList,
-)
+from localarc.service.fields import ID, NAME
+from localarc.service.messages import BatchResponse, Operation
 from localarc.service.parts import Parts
 from localarc.service.refusal import Refusal
+from localarc.service.standing import Alive, Ready, StreamList
 
 PROBLEM = "application/problem+json"
 EVENTS = "text/event-stream"

@@ -8,7 +8,7 @@ from collections.abc import AsyncIterator
 
 import msgspec
 
-from localarc.service.messages import Notice, Reset
+from localarc.service.notices import Notice, Reset
 from localarc.service.refusal import Refusal
 
 _REMEMBERED = 512  # events of a stream, to be told again after a short break
@@ -65,11 +65,7 @@ class Hub:
         """Events for the wire; `seq` is the stream's latest one, `after` the last one heard."""
         if len(self) >= self._most:
             raise Refusal(429, f"{self._most} connections listen to events, the limit.")
-        listener = Listener()
-        for notice in self._missed(stream, seq, after):
-            listener.tell(notice)
-        self._listeners[stream].add(listener)
-        return self._frames(stream, listener)
+        return self._frames(stream, seq, after)
 
     def _missed(self, stream: str, seq: int, after: int | None) -> list[Notice | Reset]:
         if after is None:
@@ -82,14 +78,21 @@ class Hub:
             return [Reset(latest)]
         return [notice for notice in recent if notice.seq > after]
 
-    async def _frames(self, stream: str, listener: Listener) -> AsyncIterator[bytes]:
+    async def _frames(self, stream: str, seq: int, after: int | None) -> AsyncIterator[bytes]:
+        # Only here, where `finally` is sure to run, does the listener join the others.
+        listener = Listener()
+        for notice in self._missed(stream, seq, after):
+            listener.tell(notice)
+        self._listeners[stream].add(listener)
         try:
             yield b": open\n\n"
             while not self._closed:
                 if not await _woken(listener):
                     yield b": still here\n\n"
-                while listener.waiting:
-                    yield frame(listener.waiting.popleft())
+                frames = b"".join(map(frame, listener.waiting))
+                listener.waiting.clear()
+                if frames:
+                    yield frames
         finally:
             self._listeners[stream].discard(listener)
 

@@ -11,7 +11,7 @@ class Limits:
 
     The log is not: it is folded into snapshots, so that it never holds more than `log_events`
     events and `log_bytes` bytes of entries, and those of one commit. Beside it the folder holds a
-    snapshot for each stream and what SQLite writes ahead, 16 MB as a rule.
+    snapshot for each stream and what SQLite writes ahead, 4 MB as a rule.
     """
 
     body_bytes: int = 2**20

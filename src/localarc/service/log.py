@@ -14,7 +14,7 @@ from typing import Self
 from localarc.service import entries
 from localarc.service.desk import Row
 from localarc.service.entries import Creation
-from localarc.service.messages import Notice
+from localarc.service.notices import Notice
 from localarc.service.stream import Stream
 
 VERSION = 1

@@ -10,8 +10,9 @@ import msgspec
 
 from localarc.service.bodies import BYTES, JSON
 from localarc.service.endpoint import Endpoint, Query
+from localarc.service.fields import ID, NAME
 from localarc.service.handlers import PROBLEM
-from localarc.service.messages import ID, NAME, Problem
+from localarc.service.messages import Problem
 
 _REF = "#/components/schemas/{name}"
 _PATTERNS = {"stream": NAME, "id": ID}

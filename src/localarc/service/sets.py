@@ -8,7 +8,8 @@ import numpy as np
 
 from localarc import sets
 from localarc.curves.scores import within
-from localarc.service.messages import Interval, Intervals, LabelSet, LabelSets
+from localarc.service.messages import Interval, LabelSet
+from localarc.service.stream_config import Intervals, LabelSets
 
 SetConfig = LabelSets | Intervals | None
 

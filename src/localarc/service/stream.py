@@ -11,11 +11,11 @@ import numpy as np
 from localarc import LARC
 from localarc.control import state
 from localarc.control.guarantees import Certificate
-from localarc.service import entries, messages
+from localarc.service import entries, notices
 from localarc.service.book import Answered, Book, Pending, digest
 from localarc.service.config import new_calibrator
 from localarc.service.entries import AnyEntry, Creation
-from localarc.service.messages import Notice
+from localarc.service.notices import Notice
 from localarc.service.sets import set_size
 
 _KIND = "Stream"
@@ -37,7 +37,7 @@ class Stream:
 
     def birth(self) -> Notice:
         """What listeners are told of a new stream."""
-        return self._notice(messages.Created, self.book.created)
+        return self._notice(notices.Created, self.book.created)
 
     def apply(self, entry: AnyEntry) -> Notice:
         """Let something happen; raises and changes nothing if it cannot."""
@@ -78,7 +78,7 @@ class Stream:
             book.seq, entry.at, told, entry.threshold, x, entry.group, size
         )
         about = {"id": entry.id, "threshold": entry.threshold, "size": size, "group": entry.group}
-        return self._notice(messages.Predicted, entry.at, **about)
+        return self._notice(notices.Predicted, entry.at, **about)
 
     def _learned(self, entry: entries.Feedback) -> Notice:
         pending = self.book.pending[entry.id]
@@ -88,7 +88,7 @@ class Stream:
         self._close(entry.id, pending, entry.loss, expired=False)
         self._sample(entry.at, pending)
         return self._notice(
-            messages.Learned,
+            notices.Learned,
             entry.at,
             id=entry.id,
             loss=entry.loss,
@@ -106,7 +106,7 @@ class Stream:
         if entry.loss is not None:
             self._sample(entry.at, pending)
         about = {"id": entry.id, "loss": entry.loss, "group": pending.group}
-        return self._notice(messages.Expired, entry.at, **about)
+        return self._notice(notices.Expired, entry.at, **about)
 
     def _imported(self, entry: entries.Import) -> Notice:
         self.calibrator = self.restored_calibrator(entry.state)
@@ -114,7 +114,7 @@ class Stream:
         self.book.rounds = self.calibrator.rounds
         risk = self.calibrator.certificate().risk
         self.book.loss_sum = risk * self.book.rounds if self.book.rounds else 0.0
-        return self._notice(messages.Imported, entry.at)
+        return self._notice(notices.Imported, entry.at)
 
     def _learn(self, pending: Pending, loss: float) -> None:
         # A copy, since the engine takes arrays that it could write to. Raises before any change.

@@ -14,7 +14,8 @@ from localarc.control.guarantees.theorems import theorem_a, theorem_b
 from localarc.control.settings import Settings
 from localarc.control.trace import Trace
 from localarc.service.book import FeatureSum
-from localarc.service.messages import (
+from localarc.service.refusal import Refusal
+from localarc.service.standing import (
     BoundMessage,
     CertificateMessage,
     FeatureRange,
@@ -24,7 +25,6 @@ from localarc.service.messages import (
     Summary,
     ThresholdMap,
 )
-from localarc.service.refusal import Refusal
 from localarc.service.stream import Stream, finite
 
 

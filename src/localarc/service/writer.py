@@ -22,8 +22,8 @@ from typing import Any, TypeVar
 from localarc.service.config import warm_up
 from localarc.service.desk import Desk, Row
 from localarc.service.log import Log
-from localarc.service.messages import Notice
 from localarc.service.metrics import Metrics
+from localarc.service.notices import Notice
 from localarc.service.refusal import Refusal
 from localarc.service.stream import Stream
 
