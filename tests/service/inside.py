@@ -71,10 +71,10 @@ class Inside:
         assert status == 200, answer
         return answer
 
-    def ask(self, work: Callable[[Desk], Result]) -> Result:
+    def ask(self, work: Callable[[Desk], Result], writes: int = 0) -> Result:
         """Have the writer do something, as a request would."""
-        loop = self.parts.writer._loop
-        return asyncio.run_coroutine_threadsafe(self.parts.writer.ask(work), loop).result(PATIENCE)
+        asked = self.parts.writer.ask(work, writes)
+        return asyncio.run_coroutine_threadsafe(asked, self.parts.writer._loop).result(PATIENCE)
 
     def everything(self, stream: str = "s") -> bytes:
         """All of a stream, calibrator and book, as a snapshot would hold it."""

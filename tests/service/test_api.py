@@ -259,16 +259,20 @@ def test_a_state_goes_out_and_comes_back(start: Start) -> None:
     for t in range(5):
         service.predict(f"p{t}", "old", x=[0.1 * t, 0.5])
         service.feedback(f"p{t}", 0.5, "old")
-    service.predict("waiting", "new", x=[0.3, 0.3])
+    service.predict("waiting", "new", x=[0.3, 0.3], group="a")
+    service.predict("before", "new", x=[0.3, 0.3], group="a")
+    service.feedback("before", 1.0, "new")
     state = service.http.state("old")
     put = {"Content-Type": "application/octet-stream"}
     path = "/v1/streams/{}/state"
     imported = service.http.call("PUT", path.format("new"), state, **put)
-    assert imported == (200, {"seq": 2, "rounds": 5})
+    assert imported == (200, {"seq": 4, "rounds": 5})
     assert service.http.state("new") == state
     summary = service.get(stream="new")
     assert (summary["rounds"], summary["risk"], summary["healthy"]) == (5, 0.5, True)
-    assert service.feedback("waiting", 1.0, "new") == (200, {"seq": 3, "rounds": 6})
+    assert summary["groups"] == service.get("/history", "new")["rounds"] == []
+    assert service.feedback("waiting", 1.0, "new") == (200, {"seq": 5, "rounds": 6})
+    assert service.get(stream="new")["groups"] == [{"group": "a", "rounds": 1, "risk": 1.0}]
     before = service.everything("other")
     for bad in (state, b"", b"nonsense", state[:-1], ARC(0.1).state()):
         status, answer = service.http.call("PUT", path.format("other"), bad, **put)

@@ -12,6 +12,7 @@ from localarc.service.desk import Desk
 from localarc.service.limits import Limits
 from localarc.service.log import Log
 from localarc.service.metrics import Metrics
+from localarc.service.refusal import Refusal
 from service.conftest import Start
 from service.inside import Inside, wait_for
 
@@ -79,10 +80,30 @@ def test_a_defect_is_answered_once_and_nothing_of_it_stays(service: Inside) -> N
         desk.streams["s"].book.rounds += 7
         raise RuntimeError("a defect")
 
-    with pytest.raises(Exception, match="the service made a mistake"):
-        service.ask(damage)
+    with pytest.raises(Refusal, match="the service made a mistake"):
+        service.ask(damage, writes=1)
     assert service.everything() == before
     assert service.feedback("one", 1.0)[0] == 200
+
+
+def test_a_defect_when_losses_expire_does_not_stop_the_service(
+    service: Inside, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    service.create(timeout=10)
+    service.predict("one")
+    before = service.everything()
+    called = []
+
+    def defect(desk: Desk) -> None:
+        desk.streams["s"].book.expired += 1
+        called.append(1)
+        raise RuntimeError("a defect")
+
+    monkeypatch.setattr(Desk, "expire", defect)
+    wait_for(lambda: len(called) > 1)
+    monkeypatch.undo()
+    wait_for(lambda: service.http.call("GET", "/v1/streams/s")[0] == 200)
+    assert service.everything() == before
 
 
 def test_a_stream_that_does_not_add_up_takes_no_more(start: Start, tmp_path: Any) -> None:

@@ -93,6 +93,13 @@ class Book(msgspec.Struct, array_like=True):
             part.rounds += 1
             part.loss_sum += loss
 
+    def begin_again(self, rounds: int, risk: float) -> None:
+        """Take over the sums of a calibrator from elsewhere; groups and series start anew."""
+        self.rounds = rounds
+        self.loss_sum = risk * rounds if rounds else 0.0
+        self.groups = {group: GroupSum() for group in self.groups}
+        self.series = Series()
+
     def answer(self, key: str, answered: Answered) -> None:
         """Move a prediction out of the pending ones, and forget the oldest answers."""
         del self.pending[key]

@@ -111,9 +111,8 @@ class Stream:
     def _imported(self, entry: entries.Import) -> Notice:
         self.calibrator = self.restored_calibrator(entry.state)
         self.book.seq += 1
-        self.book.rounds = self.calibrator.rounds
-        risk = self.calibrator.certificate().risk
-        self.book.loss_sum = risk * self.book.rounds if self.book.rounds else 0.0
+        certificate = self.calibrator.certificate()
+        self.book.begin_again(certificate.rounds, certificate.risk)
         return self._notice(notices.Imported, entry.at)
 
     def _learn(self, pending: Pending, loss: float) -> None:

@@ -11,23 +11,21 @@ from __future__ import annotations
 import asyncio
 import itertools
 import logging
-import queue
 import sqlite3
 import threading
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from localarc.service.config import warm_up
 from localarc.service.desk import Desk, Row
+from localarc.service.jobs import Job, Jobs, Work
 from localarc.service.log import Log
 from localarc.service.metrics import Metrics
 from localarc.service.notices import Notice
 from localarc.service.refusal import Refusal
 from localarc.service.stream import Stream
 
-OPERATIONS_AT_ONCE = 1024
 SNAPSHOTS_AT_ONCE = 4
 _MOST_WAITING = 10_000
 _TICK = 0.2  # seconds between looks at what has expired
@@ -35,15 +33,6 @@ _log = logging.getLogger("localarc.service")
 
 Result = TypeVar("Result")
 Published = Callable[[str, Notice], None]
-
-
-@dataclass(frozen=True)
-class Job:
-    """Work on the streams that somebody waits for."""
-
-    work: Callable[[Desk], Any]
-    writes: int  # how many operations may change something
-    future: asyncio.Future[Any]
 
 
 class Writer:
@@ -54,7 +43,7 @@ class Writer:
         self._desk = desk
         self._metrics = metrics
         self._publish = publish
-        self._queue: queue.SimpleQueue[Job | None] = queue.SimpleQueue()
+        self._jobs = Jobs()
         self._loop: asyncio.AbstractEventLoop
         self._thread = threading.Thread(target=self._run, name="writer", daemon=True)
         self._failing = ""  # why nothing can be written, or nothing
@@ -75,10 +64,10 @@ class Writer:
         """Have work done on the streams; returns when all that it saw or did is on disk."""
         if not self.ready:
             raise Refusal(503, f"not ready: {self.waiting_for}.")
-        if self._queue.qsize() > _MOST_WAITING:
+        if len(self._jobs) > _MOST_WAITING:
             raise Refusal(503, "too many requests wait for the disk: try again in a moment.")
         future: asyncio.Future[Result] = asyncio.get_running_loop().create_future()
-        self._queue.put(Job(work, writes, future))
+        self._jobs.put(Job(work, writes, future))
         return await future
 
     def start(self, loop: asyncio.AbstractEventLoop) -> None:
@@ -88,7 +77,7 @@ class Writer:
 
     def stop(self) -> None:
         """Do what was asked so far, keep snapshots, close the log; returns when it is done."""
-        self._queue.put(None)
+        self._jobs.end()
         self._thread.join()
 
     # ---- the thread --------------------------------------------------------------------------
@@ -96,7 +85,7 @@ class Writer:
     def _run(self) -> None:
         try:
             self._load()
-            while (jobs := self._gather()) is not None:
+            while (jobs := self._jobs.gather(_TICK)) is not None:
                 self._serve(jobs)
                 self._tidy()
             self._finish()
@@ -127,32 +116,14 @@ class Writer:
                     stream.replay_differs,
                 )
 
-    def _gather(self) -> list[Job] | None:
-        """All jobs that wait, after the first; none after a while; None to stop."""
-        jobs: list[Job] = []
-        operations = 0
-        try:
-            job = self._queue.get(timeout=_TICK)
-            while job is not None:
-                jobs.append(job)
-                operations += max(1, job.writes)
-                if operations >= OPERATIONS_AT_ONCE:
-                    return jobs
-                job = self._queue.get_nowait()
-        except queue.Empty:
-            return jobs
-        if jobs:
-            self._queue.put(None)  # found behind them: next time
-            return jobs
-        return None
-
     def _serve(self, jobs: list[Job]) -> None:
         desk = self._desk
         desk.rows = []
         able = self._able_to_write()
-        if able:
-            self._expire()
-        outcomes = [self._outcome(job, able) for job in jobs]
+        if able and time.monotonic() - self._looked >= _TICK:
+            self._looked = time.monotonic()
+            self._outcome(Desk.expire, 1, able)
+        outcomes = [self._outcome(job.work, job.writes, able) for job in jobs]
         if self._astray:
             outcomes = self._go_back(jobs, outcomes)
         elif desk.rows:
@@ -164,17 +135,18 @@ class Writer:
         if jobs or desk.rows:
             self._loop.call_soon_threadsafe(_answer, jobs, outcomes, desk.rows, self._publish)
 
-    def _outcome(self, job: Job, able: bool) -> Any:
+    def _outcome(self, work: Work, writes: int, able: bool) -> Any:
         try:
-            if self._astray or (job.writes and not able):
+            if self._astray or (writes and not able):
                 reason = self._failing or "another request failed beside this one"
                 raise Refusal(503, f"nothing can be written: {reason}. Try again later.")
-            return job.work(self._desk)
+            return work(self._desk)
         except Refusal as refusal:
             return refusal
-        except Exception:  # a defect of ours: trust nothing in memory, go back to the disk
+        except Exception:
             _log.exception("a request failed")
-            self._astray |= set(self._desk.streams)
+            if writes:  # a defect of ours: trust nothing in memory, go back to the disk
+                self._astray |= set(self._desk.streams)
             return Refusal(500, "the service made a mistake; nothing was changed.")
 
     def _commit(self, rows: list[Row]) -> None:
@@ -188,7 +160,7 @@ class Writer:
         self._desk.rows = []
         self._return_to_disk()
         return [
-            outcome if _is_defect(outcome) else self._outcome(job, able=False)
+            outcome if _is_defect(outcome) else self._outcome(job.work, job.writes, able=False)
             for job, outcome in zip(jobs, outcomes, strict=True)
         ]
 
@@ -222,22 +194,18 @@ class Writer:
         self._failing = str(error)
         self._metrics.failures.inc()
 
-    def _expire(self) -> None:
-        now = time.monotonic()
-        if now - self._looked >= _TICK:
-            self._looked = now
-            self._desk.expire()
-
     def _tidy(self) -> None:
         """Keep the log short: from half its limits on a little at a time, beyond them at once."""
         log = self._log
         self._metrics.log_events.set(log.events)
         self._metrics.log_bytes.set(log.bytes)
+        if self._failing or self._astray:
+            return
         try:
-            if not self._failing and self._fullness() > 0.5 and not log.prune():
+            if self._fullness() > 0.5 and not log.prune():
                 for name in list(itertools.islice(log.unsaved, SNAPSHOTS_AT_ONCE)):
                     self._snapshot(name)
-            while not self._failing and self._fullness() > 1.0:
+            while self._fullness() > 1.0:
                 for name in list(log.unsaved):
                     self._snapshot(name)
                 log.prune()
@@ -255,8 +223,9 @@ class Writer:
     def _finish(self) -> None:
         self.ready, self.waiting_for = False, "the service is stopping"
         try:
-            for name in list(self._log.unsaved):
-                self._snapshot(name)
+            if self._able_to_write():
+                for name in list(self._log.unsaved):
+                    self._snapshot(name)
             self._log.close()
         except sqlite3.Error as error:  # the log has all of it; the next start replays more
             _log.error("no snapshot could be kept at the end: %s", error)
