@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import http.client
 import json
+import random
 import signal
 import socket
 import subprocess
@@ -159,6 +161,9 @@ def refused_start(folder: Path, *options: str) -> str:
 
 
 def free_port() -> int:
-    with socket.socket() as made:
-        made.bind(("127.0.0.1", 0))
-        return int(made.getsockname()[1])
+    """A port to come back to; below those that the system hands out to clients meanwhile."""
+    while True:
+        port = random.randrange(20_000, 32_000)
+        with contextlib.suppress(OSError), socket.socket() as made:
+            made.bind(("127.0.0.1", port))
+            return port

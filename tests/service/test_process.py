@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 from localarc.service.log import Log
+from service.inside import wait_for
 from service.running import Caller, Server, command, free_port, refused_start
 
 pytestmark = pytest.mark.service
@@ -82,7 +83,6 @@ def test_a_terminated_service_answers_keeps_snapshots_and_leaves(tmp_path: Path)
     with server:
         server.caller().create("s", CONFIG)
         told: dict[str, Any] = {}
-        lost = threading.Event()
 
         def ask(number: int) -> None:
             caller = Caller(server.port)
@@ -93,7 +93,6 @@ def test_a_terminated_service_answers_keeps_snapshots_and_leaves(tmp_path: Path)
                     assert status in (200, 503)
                     if status == 200:
                         told[key] = x, answer
-            lost.set()
 
         listening = http.client.HTTPConnection("127.0.0.1", server.port)
         listening.request("GET", "/v1/streams/s/events")
@@ -101,8 +100,7 @@ def test_a_terminated_service_answers_keeps_snapshots_and_leaves(tmp_path: Path)
         threads = [threading.Thread(target=ask, args=(n,), daemon=True) for n in range(4)]
         for thread in threads:
             thread.start()
-        while len(told) < 100:
-            pass
+        wait_for(lambda: len(told) >= 100)
         assert server.stop() == 0
         for thread in threads:
             thread.join(60)
