@@ -6,6 +6,7 @@ import contextlib
 import http.client
 import sqlite3
 import subprocess
+import sys
 import threading
 from pathlib import Path
 from typing import Any
@@ -128,6 +129,16 @@ def test_what_is_served_is_nobody_elses_business(tmp_path: Path, tokens: Path) -
         assert "name-of-a-stream" not in server.errors
     for path in (folder, *folder.iterdir()):
         assert path.stat().st_mode & 0o077 == 0, path
+
+
+def test_a_missing_extra_is_named_with_the_way_to_install_it(tmp_path: Path) -> None:
+    code = (
+        "import sys; sys.modules['msgspec'] = None; from localarc.cli import main; "
+        f"main(['serve', '--data', {str(tmp_path / 'data')!r}])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr == "localarc: msgspec is not installed: pip install 'localarc[service]'\n"
 
 
 def test_a_damaged_log_is_said_and_not_served(tmp_path: Path) -> None:
