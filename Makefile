@@ -5,7 +5,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
 
-.PHONY: demo test slow training beams check format bench figures reference clean
+.PHONY: demo test slow training beams service check format bench figures reference clean
 
 # The marks say which set of packages is installed and are out of date when its description changes.
 $(VENV)/.default: pyproject.toml constraints.txt
@@ -27,6 +27,10 @@ $(VENV)/.beams: $(VENV)/.dev
 	$(INSTALL) -e '.[dev,beams]'
 	touch $@
 
+$(VENV)/.service: $(VENV)/.dev
+	$(INSTALL) -e '.[dev,service-tests]'
+	touch $@
+
 demo: $(VENV)/.default
 	$(BIN)/localarc reproduce electricity --out demo-output
 
@@ -45,6 +49,11 @@ training: $(VENV)/.experiments
 beams: $(VENV)/.beams
 	LOCALARC_REQUIRE_SIONNA=1 $(BIN)/python -m pytest -n 0 -rsP tests/experiments/beams_channels/test_sionna.py
 
+# The real service, in processes of its own: crashes, full disks, hostile requests, a browser.
+# A browser that is missing fails here, where `make test` skips. Debian's is `apt-get install chromium`.
+service: $(VENV)/.service
+	LOCALARC_REQUIRE_SERVICE=1 $(BIN)/python -m pytest -m service -n 2 -rs tests/service
+
 # Style, types, the direction of imports, every code block of README and docs.
 check: $(VENV)/.dev
 	$(BIN)/ruff format --check .
@@ -59,6 +68,7 @@ format: $(VENV)/.dev
 
 bench: $(VENV)/.dev
 	$(BIN)/python -m benchmarks
+	$(BIN)/python -m benchmarks.service
 
 # The README's figure.
 figures: $(VENV)/.default
@@ -67,7 +77,7 @@ figures: $(VENV)/.default
 
 # The API reference, from docstrings, in docs/reference.
 reference: $(VENV)/.dev
-	$(BIN)/pdoc -o docs/reference localarc localarc.control localarc.curves localarc.sets localarc.metrics localarc.bootstrap localarc.streams localarc.figures localarc.data localarc.experiments localarc.testing
+	$(BIN)/pdoc -o docs/reference localarc localarc.control localarc.curves localarc.sets localarc.metrics localarc.bootstrap localarc.streams localarc.figures localarc.data localarc.experiments localarc.testing localarc.client
 
 clean:
 	rm -rf $(VENV) build dist demo-output docs/reference .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache

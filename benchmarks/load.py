@@ -1,0 +1,158 @@
+"""Load on a service: connections that ask for a threshold and report its loss, over and over."""
+
+from __future__ import annotations
+
+import asyncio
+import itertools
+import json
+import os
+import random
+import re
+import time
+import uuid
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+
+# So few answers are remembered that memory is full long before half-time, and must stay so.
+CONFIG = {"alpha": 0.1, "kernel": {"length_scale": 0.1}, "features": 2, "retain": 50}
+_LENGTH = re.compile(rb"content-length: (\d+)", re.IGNORECASE)
+
+
+@dataclass
+class Load:
+    """What came of it."""
+
+    seconds: float = 0.0
+    cpu: float = 0.0  # seconds of the service
+    requests: int = 0
+    errors: int = 0
+    latencies: list[float] = field(default_factory=list)
+    memory: list[int] = field(default_factory=list)  # resident bytes of the service, over time
+
+    @property
+    def rate(self) -> float:
+        return self.requests / self.seconds
+
+    def quantile(self, share: float) -> float:
+        """The latency in milliseconds that this share of the requests stayed under."""
+        ordered = sorted(self.latencies)
+        return 1e3 * ordered[min(len(ordered) - 1, int(share * len(ordered)))]
+
+    @property
+    def work(self) -> float:
+        """Microseconds of a processor that the service takes for a request."""
+        return 1e6 * self.cpu / self.requests
+
+    @property
+    def growth(self) -> int:
+        """How many bytes the service grew by in the second half, when all that is made is made."""
+        half = len(self.memory) // 2
+        return max(self.memory[half:]) - self.memory[half]
+
+
+class Connection:
+    """HTTP at its plainest, so that the client takes little of the machine it shares."""
+
+    def __init__(self, port: int) -> None:
+        self._port = port
+
+    async def open(self) -> None:
+        self._reader, self._writer = await asyncio.open_connection("127.0.0.1", self._port)
+
+    async def call(self, method: str, path: str, body: object) -> tuple[int, bytes]:
+        content = json.dumps(body).encode()
+        head = (
+            f"{method} {path} HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\n"
+            f"Content-Length: {len(content)}\r\n\r\n"
+        )
+        self._writer.write(head.encode() + content)
+        answer = await self._reader.readuntil(b"\r\n\r\n")
+        length = _LENGTH.search(answer)
+        assert length is not None, answer
+        return int(answer[9:12]), await self._reader.readexactly(int(length[1]))
+
+    async def close(self) -> None:
+        self._writer.close()
+        await self._writer.wait_closed()
+
+
+@dataclass(frozen=True)
+class Running:
+    """A service that runs."""
+
+    port: int
+    process: int
+
+
+def resident(process: int) -> int:
+    """Bytes of memory that a process holds."""
+    pages = int(Path(f"/proc/{process}/statm").read_text().split()[1])
+    return pages * os.sysconf("SC_PAGE_SIZE")
+
+
+def processor(process: int) -> float:
+    """Seconds of a processor that a process has taken."""
+    fields = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+async def prepare(port: int, streams: int) -> None:
+    """Make the streams, once the service is up; a first round compiles what is compiled."""
+    connection = Connection(port)
+    await connection.open()
+    for number in range(streams):
+        path = f"/v1/streams/load-{number}"
+        while (answer := await connection.call("PUT", path, CONFIG))[0] == 503:
+            await asyncio.sleep(0.1)
+        assert answer[0] == 201, answer
+        await connection.call("POST", f"{path}/predict", {"x": [0.5, 0.5], "id": "first"})
+        await connection.call("PUT", f"{path}/predictions/first/feedback", {"loss": 1.0})
+    await connection.close()
+
+
+async def drive(
+    load: Load, running: Running, connections: int, streams: int, go_on: Callable[[], bool]
+) -> None:
+    """Rounds over all connections while `go_on` says so; adds to what was measured before."""
+    before, cpu = time.perf_counter(), processor(running.process)
+    name = uuid.uuid4().hex[:8]
+    async with asyncio.TaskGroup() as group:
+        for number in range(connections):
+            group.create_task(rounds(load, running.port, streams, f"{name}-{number}", go_on))
+        group.create_task(watch(load, running.process, go_on))
+    load.seconds += time.perf_counter() - before
+    load.cpu += processor(running.process) - cpu
+
+
+async def rounds(load: Load, port: int, streams: int, name: str, go_on: Callable[[], bool]) -> None:
+    """One connection: a threshold, its loss, and again."""
+    chance = random.Random(name)
+    connection = Connection(port)
+    await connection.open()
+    for number in itertools.count():
+        if not go_on():
+            break
+        path, key = f"/v1/streams/load-{chance.randrange(streams)}", f"{name}-{number}"
+        x = [chance.random(), chance.random()]
+        told = await timed(load, connection, "POST", f"{path}/predict", {"x": x, "id": key})
+        missed = chance.random() > json.loads(told)["threshold"]
+        address = f"{path}/predictions/{key}/feedback"
+        await timed(load, connection, "PUT", address, {"loss": float(missed)})
+    await connection.close()
+
+
+async def timed(load: Load, connection: Connection, method: str, path: str, body: object) -> bytes:
+    before = time.perf_counter()
+    status, content = await connection.call(method, path, body)
+    load.latencies.append(time.perf_counter() - before)
+    load.requests += 1
+    load.errors += status != 200
+    return content
+
+
+async def watch(load: Load, process: int, go_on: Callable[[], bool]) -> None:
+    """Note now and then how much memory the service holds."""
+    while go_on():
+        load.memory.append(resident(process))
+        await asyncio.sleep(0.1)

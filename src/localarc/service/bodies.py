@@ -1,0 +1,79 @@
+"""Bodies: read up to a limit, and turned into messages without any benefit of the doubt."""
+
+from __future__ import annotations
+
+import json
+from typing import Any, Generic, TypeVar
+
+import msgspec
+from starlette.requests import Request
+
+from localarc.service.messages import BatchEnvelope, FeedbackRequest, Operation, PredictRequest
+from localarc.service.refusal import Refusal
+from localarc.service.stream_config import StreamConfig
+
+JSON = "application/json"
+BYTES = "application/octet-stream"
+
+Kind = TypeVar("Kind")
+
+
+async def read(request: Request, content_type: str, limit: int) -> bytes:
+    """The body, if it is what it should be and not too large."""
+    given = request.headers.get("content-type", "").partition(";")[0].strip().lower()
+    if given != content_type or "content-encoding" in request.headers:
+        raise Refusal(415, f"the body must be plain {content_type}, got {given or 'no type'!r}.")
+    declared = request.headers.get("content-length", "")
+    if declared.isdecimal() and int(declared) > limit:
+        raise Refusal(413, f"the body must hold at most {limit} bytes, got {declared}.")
+    body = bytearray()
+    async for chunk in request.stream():
+        body += chunk
+        if len(body) > limit:
+            raise Refusal(413, f"the body must hold at most {limit} bytes, got more.")
+    return bytes(body)
+
+
+class Reader(Generic[Kind]):
+    """Reads one kind of message; 400 for what is not JSON, 422 for what is not the message.
+
+    The parser lets the last of two equal keys win, in silence. So a body in which a key may occur
+    twice is parsed again by one that tells.
+    """
+
+    def __init__(self, kind: Any, keys: tuple[str, ...] = ()) -> None:
+        self._decode = msgspec.json.Decoder(kind).decode
+        self._keys = [f'"{key}"'.encode() for key in keys]
+
+    def __call__(self, body: bytes | msgspec.Raw) -> Kind:
+        """The message in a body."""
+        try:
+            message: Kind = self._decode(body)
+            self._check_keys(bytes(body))
+        except msgspec.ValidationError as error:
+            raise Refusal(422, f"{error}.") from error
+        except RecursionError as error:
+            raise Refusal(400, "the body is nested too deeply.") from error
+        except ValueError as error:  # msgspec's decoding errors and broken UTF-8
+            raise Refusal(400, f"the body is not JSON: {error}.") from error
+        return message
+
+    def _check_keys(self, body: bytes) -> None:
+        if not self._keys or b"\\" in body or any(body.count(key) > 1 for key in self._keys):
+            json.loads(body, object_pairs_hook=_once)
+
+
+def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        raise Refusal(422, "an object of the body has the same key twice.")
+    return found
+
+
+read_config: Reader[StreamConfig] = Reader(StreamConfig)
+read_predict: Reader[PredictRequest] = Reader(PredictRequest, ("x", "id", "group", "scores"))
+read_feedback: Reader[FeedbackRequest] = Reader(FeedbackRequest, ("loss",))
+read_batch: Reader[BatchEnvelope] = Reader(BatchEnvelope, ("operations",))
+read_operation: Reader[Operation] = Reader(
+    Operation, ("op", "stream", "x", "id", "group", "scores", "loss")
+)

@@ -1,0 +1,1 @@
+"""The page: the streams of a service, watched from a browser."""

@@ -1,0 +1,44 @@
+"""The parts of a running service, put together once."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from localarc.service.desk import Desk
+from localarc.service.hub import Hub
+from localarc.service.limits import Limits
+from localarc.service.log import Log
+from localarc.service.metrics import Metrics
+from localarc.service.tokens import Tokens
+from localarc.service.writer import Writer
+
+
+@dataclass(frozen=True)
+class Parts:
+    """What endpoints work with. `hosts` are the names a request may call us by, if that counts."""
+
+    writer: Writer
+    hub: Hub
+    metrics: Metrics
+    tokens: Tokens
+    limits: Limits
+    hosts: frozenset[str] | None
+
+    @classmethod
+    def assembled(
+        cls,
+        folder: Path,
+        limits: Limits,
+        tokens: Tokens,
+        hosts: frozenset[str] | None = None,
+        synchronous: str = "FULL",
+        clock: Callable[[], float] = time.time,
+    ) -> Parts:
+        """A service over a data folder; its log is opened, and replayed once it starts."""
+        hub, metrics = Hub(limits.listeners), Metrics()
+        log = Log(folder, synchronous)
+        writer = Writer(log, Desk(limits, clock), metrics, hub.publish)
+        return cls(writer, hub, metrics, tokens, limits, hosts)

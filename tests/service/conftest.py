@@ -1,0 +1,39 @@
+"""Services for tests, ended when the test ends."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from localarc.service.limits import Limits
+from localarc.service.tokens import Tokens
+from service.inside import Inside
+
+Start = Callable[..., Inside]
+
+
+@pytest.fixture
+def start(tmp_path: Path) -> Iterator[Start]:
+    """Starts services on the test's folder."""
+    started: list[Inside] = []
+
+    def begin(
+        limits: Limits | None = None,
+        tokens: Tokens | None = None,
+        hosts: frozenset[str] | None = None,
+    ) -> Inside:
+        made = Inside(tmp_path, limits or Limits(), tokens or Tokens({}), hosts).start()
+        started.append(made)
+        return made
+
+    yield begin
+    for each in started:
+        each.stop()
+
+
+@pytest.fixture
+def service(start: Start) -> Inside:
+    """A service with usual limits and no tokens."""
+    return start()

@@ -1,0 +1,88 @@
+"""A service inside the test's own process, with a clock that the test moves."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Self, TypeVar
+
+import uvicorn
+
+from localarc.service.app import application
+from localarc.service.desk import Desk
+from localarc.service.limits import Limits
+from localarc.service.parts import Parts
+from localarc.service.tokens import Tokens
+from service.running import PATIENCE, Answer, Caller
+
+Result = TypeVar("Result")
+
+
+@dataclass
+class Clock:
+    """Time that stands still until it is moved."""
+
+    now: float = 1_000.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+class Inside:
+    """The service on a folder, listening on a port of its own, in a thread."""
+
+    def __init__(
+        self, folder: Path, limits: Limits, tokens: Tokens, hosts: frozenset[str] | None = None
+    ) -> None:
+        self.clock = Clock()
+        self.parts = Parts.assembled(folder, limits, tokens, hosts, clock=self.clock)
+        config = uvicorn.Config(application(self.parts), port=0, log_config=None, ws="none")
+        self._server = uvicorn.Server(config)
+        self._thread = threading.Thread(target=self._server.run, daemon=True)
+
+    def start(self) -> Self:
+        self._thread.start()
+        wait_for(lambda: self._server.started and self.parts.writer.ready)
+        self.port = self._server.servers[0].sockets[0].getsockname()[1]
+        self.http = Caller(self.port)
+        return self
+
+    def stop(self) -> None:
+        self.http.close()
+        self.parts.hub.close()
+        self._server.should_exit = True
+        self._thread.join(PATIENCE)
+
+    def create(self, stream: str = "s", **config: Any) -> Answer:
+        return self.http.create(stream, {"alpha": 0.1, **config})
+
+    def predict(self, key: str | None = None, stream: str = "s", **body: Any) -> Answer:
+        return self.http.predict(stream, **body, **({} if key is None else {"id": key}))
+
+    def feedback(self, key: str, loss: float, stream: str = "s") -> Answer:
+        return self.http.feedback(stream, key, loss)
+
+    def get(self, path: str = "", stream: str = "s") -> Any:
+        status, answer = self.http.call("GET", f"/v1/streams/{stream}{path}")
+        assert status == 200, answer
+        return answer
+
+    def ask(self, work: Callable[[Desk], Result], writes: int = 0) -> Result:
+        """Have the writer do something, as a request would."""
+        asked = self.parts.writer.ask(work, writes)
+        return asyncio.run_coroutine_threadsafe(asked, self.parts.writer._loop).result(PATIENCE)
+
+    def everything(self, stream: str = "s") -> bytes:
+        """All of a stream, calibrator and book, as a snapshot would hold it."""
+        return self.ask(lambda desk: desk.stream(stream).snapshot())
+
+
+def wait_for(condition: Callable[[], object]) -> None:
+    until = time.monotonic() + PATIENCE
+    while not condition():
+        assert time.monotonic() < until, "it never came true"
+        time.sleep(0.005)

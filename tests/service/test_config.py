@@ -1,0 +1,106 @@
+"""A config becomes the calibrator that it describes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+import pytest
+
+from localarc import (
+    ARC,
+    LARC,
+    RBF,
+    Cauchy,
+    Constant,
+    Dictionary,
+    InverseSqrt,
+    KeepAll,
+    KeepLast,
+    Laplace,
+    Lattice,
+    Matern32,
+    Matern52,
+    Power,
+    RationalQuadratic,
+    Triangular,
+)
+from localarc.service.config import new_calibrator, rehearse
+from localarc.service.stream_config import StreamConfig
+
+
+def made(**fields: Any) -> LARC:
+    return new_calibrator(msgspec.convert({"alpha": 0.1, **fields}, StreamConfig))
+
+
+@pytest.mark.parametrize(
+    ("kernel", "expected"),
+    [
+        ({}, RBF(1.0)),
+        ({"kind": "rbf", "length_scale": [1, 2], "scale": 3}, RBF((1.0, 2.0), 3.0)),
+        ({"kind": "laplace", "length_scale": 2}, Laplace(2.0)),
+        ({"kind": "matern32"}, Matern32()),
+        ({"kind": "matern52"}, Matern52()),
+        ({"kind": "cauchy"}, Cauchy()),
+        ({"kind": "triangular"}, Triangular()),
+        ({"kind": "rational-quadratic"}, RationalQuadratic()),
+        ({"kind": "rational-quadratic", "shape": 2}, RationalQuadratic(shape=2.0)),
+    ],
+)
+def test_kernels_are_those_of_the_library(kernel: dict[str, Any], expected: Any) -> None:
+    assert made(kernel=kernel, features=2).kernel == expected
+
+
+@pytest.mark.parametrize(
+    ("rate", "expected"),
+    [
+        (0.5, InverseSqrt(0.5)),
+        ({"eta": 2}, InverseSqrt(2.0)),
+        ({"kind": "constant", "eta": 0.1}, Constant(0.1)),
+        ({"kind": "power", "eta": 1}, Power(1.0, 0.5)),
+        ({"kind": "power", "eta": 1, "exponent": 0.3}, Power(1.0, 0.3)),
+    ],
+)
+def test_rates_are_those_of_the_library(rate: Any, expected: Any) -> None:
+    assert made(rate=rate).settings.rate == expected
+
+
+@pytest.mark.parametrize(
+    ("memory", "expected"),
+    [
+        ({"kind": "lattice", "tolerance": 1e-8, "max_bytes": 2**20}, Lattice(1e-8, 2**20)),
+        ({"kind": "dictionary", "max_size": 10}, Dictionary(1e-4, 10)),
+        ({"kind": "keep-last", "m": 7}, KeepLast(7, archive=False)),
+        ({"kind": "keep-all"}, KeepAll()),
+    ],
+)
+def test_memories_are_those_of_the_library(memory: Any, expected: Any) -> None:
+    assert made(kernel={}, features=2, memory=memory).memory == expected
+
+
+def test_memory_is_constant_where_nothing_is_said() -> None:
+    assert isinstance(made(kernel={}, features=1).memory, Lattice)
+    assert isinstance(made(kernel={}, features=2).memory, Lattice)
+    assert isinstance(made(kernel={}, features=3).memory, Dictionary)
+    assert isinstance(made(kernel={"kind": "cauchy"}, features=1).memory, Dictionary)
+
+
+def test_without_a_kernel_it_is_arc() -> None:
+    cal = made(rate=0.5, loss_bound=2.0, score_range=[0, 1], initial_threshold=0.25)
+    expected = ARC(0.1, 0.5, loss_bound=2.0, score_range=(0.0, 1.0), initial_threshold=0.25)
+    assert cal.state() == expected.state()
+
+
+def test_limits_and_ranges_come_through() -> None:
+    cal = made(kernel={}, features=2, clip=0.5, regularization=0.01, score_range=[-1, 0])
+    settings = cal.settings
+    assert (settings.clip, settings.regularization) == (0.5, 0.01)
+    assert settings.score_range == (-1.0, 0.0)
+
+
+@pytest.mark.parametrize("features", [1, 2, 5])
+def test_a_rehearsal_leaves_no_trace(features: int) -> None:
+    config = msgspec.convert({"alpha": 0.1, "kernel": {}, "features": features}, StreamConfig)
+    before = new_calibrator(config).state()
+    rehearse(config)
+    assert new_calibrator(config).state() == before

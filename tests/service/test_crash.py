@@ -1,0 +1,165 @@
+"""Killed at any moment, the service loses nothing that it has answered."""
+
+from __future__ import annotations
+
+import contextlib
+import random
+import threading
+import time
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import numpy as np
+import pytest
+
+from localarc.service import entries
+from localarc.service.config import new_calibrator
+from localarc.service.log import Log
+from localarc.service.stream_config import StreamConfig
+from service.running import Caller, Server, free_port
+
+pytestmark = pytest.mark.service
+
+CLIENTS = 12
+STREAMS: dict[str, dict[str, Any]] = {
+    "plane": {"alpha": 0.1, "kernel": {"length_scale": 0.5}, "features": 2, "retain": 100_000},
+    "space": {"alpha": 0.2, "kernel": {"kind": "matern32"}, "features": 4, "retain": 100_000},
+}
+
+
+@dataclass
+class Told:
+    """What one client was answered, by stream and id."""
+
+    predictions: dict[tuple[str, str], tuple[list[float], dict[str, Any]]] = field(
+        default_factory=dict
+    )
+    losses: dict[tuple[str, str], tuple[float, dict[str, Any]]] = field(default_factory=dict)
+
+
+class Client(threading.Thread):
+    """Asks and reports; what got no answer is sent again, or given up."""
+
+    def __init__(self, number: int, port: int, stop: threading.Event) -> None:
+        super().__init__(daemon=True)
+        self.told = Told()
+        self.error: BaseException | None = None
+        self._number, self._stopping = number, stop
+        self._source = random.Random(number)
+        self._caller = Caller(port)
+        self._waiting: list[tuple[str, str]] = []
+
+    def run(self) -> None:
+        try:
+            count = 0
+            while not self._stopping.is_set():
+                count += 1
+                self._predict(f"c{self._number}-{count}")
+                while len(self._waiting) > 5 and self._source.random() < 0.6:
+                    self._report(self._waiting.pop(self._source.randrange(len(self._waiting))))
+        except BaseException as error:
+            self.error = error
+        finally:
+            self._caller.close()
+
+    def _predict(self, key: str) -> None:
+        stream = self._source.choice(list(STREAMS))
+        x = [self._source.random() for _ in range(STREAMS[stream]["features"])]
+        answer = self._until_answered(lambda: self._caller.predict(stream, id=key, x=x))
+        if answer is not None:
+            self.told.predictions[stream, key] = x, answer
+            self._waiting.append((stream, key))
+
+    def _report(self, which: tuple[str, str]) -> None:
+        loss = self._source.random()
+        answer = self._until_answered(lambda: self._caller.feedback(*which, loss))
+        if answer is not None:
+            self.told.losses[which] = loss, answer
+
+    def _until_answered(self, ask: Any) -> Any:
+        while not self._stopping.is_set():
+            try:
+                status, answer = ask()
+            except ConnectionError:
+                if self._source.random() < 0.3:
+                    return None
+                time.sleep(0.05)
+                continue
+            if status == 200:
+                return answer
+            assert status == 503, answer
+            time.sleep(0.05)
+        return None
+
+
+@pytest.mark.parametrize(
+    ("kills", "log_events"), [(20, 1_000_000), (10, 400)], ids=["whole log", "pruned log"]
+)
+def test_nothing_that_was_answered_is_lost(tmp_path: Path, kills: int, log_events: int) -> None:
+    folder = tmp_path / "data"
+    server = Server(folder, "--log-events", str(log_events), port=free_port())
+    source = random.Random(0)
+    stop = threading.Event()
+    with server:
+        for name, config in STREAMS.items():
+            assert server.caller().create(name, config)[0] == 201
+        clients = [Client(number, server.port, stop) for number in range(CLIENTS)]
+        for client in clients:
+            client.start()
+        for _ in range(kills):
+            time.sleep(source.uniform(0.05, 0.5))
+            server.kill()
+            server.start()
+        time.sleep(0.2)
+        stop.set()
+        for client in clients:
+            client.join(120)
+            assert client.error is None, client.error
+        told = [client.told for client in clients]
+        assert_all_is_told_again(server.caller(), told)
+        states = {name: server.caller().state(name) for name in STREAMS}
+    predictions = sum(len(each.predictions) for each in told)
+    losses = sum(len(each.losses) for each in told)
+    print(f"{predictions} predictions and {losses} losses were answered between {kills} kills")
+    assert losses > 10 * kills  # or little was at stake
+    assert_the_log_makes_the_same_streams(folder, states)
+    if log_events == 1_000_000:
+        for name, state in states.items():
+            assert rerun(folder, name) == state
+    else:
+        with contextlib.closing(Log(folder)) as log:
+            assert log.events <= 400 + 512
+
+
+def assert_all_is_told_again(caller: Caller, told: list[Told]) -> None:
+    for each in told:
+        for (stream, key), (x, answer) in each.predictions.items():
+            assert caller.predict(stream, id=key, x=x) == (200, answer)
+        for (stream, key), (loss, answer) in each.losses.items():
+            assert caller.feedback(stream, key, loss) == (200, answer)
+
+
+def assert_the_log_makes_the_same_streams(folder: Path, states: dict[str, bytes]) -> None:
+    with contextlib.closing(Log(folder)) as log:
+        streams = log.load()
+    for name, state in states.items():
+        assert streams[name].calibrator.state() == state
+        assert streams[name].replay_differs == 0
+        assert streams[name].healthy
+
+
+def rerun(folder: Path, name: str) -> bytes:
+    """The state after the library alone went through the log."""
+    cal = new_calibrator(msgspec.convert(STREAMS[name], StreamConfig))
+    inputs: dict[str, Any] = {}
+    with contextlib.closing(Log(folder)) as log:
+        logged = [entries.decode(data) for _, _, _, data in log._rows({name})]
+    for entry in logged:
+        if isinstance(entry, entries.Prediction):
+            inputs[entry.id] = np.array(entry.x)
+            assert cal.threshold(inputs[entry.id]) == entry.threshold
+        elif isinstance(entry, entries.Feedback):
+            cal.update(inputs.pop(entry.id), entry.loss)
+    return cal.state()

@@ -1,0 +1,63 @@
+"""The Grafana dashboard asks for figures that the service has, and for no stream by name."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from service.inside import Inside
+
+FILE = Path(__file__).parents[2] / "docs" / "service" / "grafana.json"
+DASHBOARD: dict[str, Any] = json.loads(FILE.read_text(encoding="utf-8"))
+EXPRESSIONS = [target["expr"] for panel in DASHBOARD["panels"] for target in panel["targets"]]
+
+
+@pytest.fixture
+def metrics(service: Inside) -> str:
+    service.create("a-secret-name")
+    service.predict("p", "a-secret-name", group="a-secret-group")
+    service.feedback("p", 1.0, "a-secret-name")
+    return bytes(service.http.call("GET", "/metrics")[1]).decode()
+
+
+@pytest.mark.parametrize("expression", EXPRESSIONS)
+def test_every_metric_of_the_dashboard_is_there(metrics: str, expression: str) -> None:
+    kinds = dict(re.findall(r"^# TYPE (\S+) (\S+)$", metrics, re.MULTILINE))
+    names = re.findall(r"localarc_\w+", expression)
+    assert names
+    for name in names:
+        whole = re.sub(r"_(bucket|sum|count)$", "", name)
+        assert kinds.get(name) in ("counter", "gauge") or kinds.get(whole) == "histogram", name
+
+
+def test_every_label_of_the_dashboard_is_there(metrics: str) -> None:
+    for expression in EXPRESSIONS:
+        for label in re.findall(r"by \((\w+)\)", expression):
+            name = re.findall(r"localarc_\w+", expression)[0]
+            assert re.search(rf'^{name}{{.*\b{label}="', metrics, re.MULTILINE), expression
+
+
+def test_every_figure_of_the_streams_is_on_the_dashboard(metrics: str) -> None:
+    asked = " ".join(EXPRESSIONS)
+    for name, kind in re.findall(r"^# TYPE (localarc_\S+) (\S+)$", metrics, re.MULTILINE):
+        if kind == "gauge" and name not in ("localarc_log_events", "localarc_replay_seconds"):
+            assert name in asked
+
+
+def test_no_label_tells_a_name(metrics: str) -> None:
+    assert "localarc_rounds 1.0" in metrics
+    assert "secret" not in metrics
+
+
+def test_panels_lie_side_by_side() -> None:
+    taken: set[tuple[int, int]] = set()
+    for panel in DASHBOARD["panels"]:
+        at = panel["gridPos"]
+        cells = {(at["x"] + i, at["y"] + j) for i in range(at["w"]) for j in range(at["h"])}
+        assert not cells & taken, panel["title"]
+        assert at["x"] + at["w"] <= 24
+        taken |= cells

@@ -1,0 +1,140 @@
+"""A disk that is full or read-only: a clear 503, nothing acknowledged, and then on it goes."""
+
+from __future__ import annotations
+
+import resource
+import subprocess
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from service.running import PATIENCE, Caller, Server, refused_start
+
+pytestmark = pytest.mark.service
+
+CONFIG: dict[str, Any] = {"alpha": 0.1, "kernel": {"length_scale": 0.5}, "features": 2}
+UNLIMITED = resource.RLIM_INFINITY
+
+
+def mounted(folder: Path, *options: str) -> bool:
+    words = ["mount", "-t", "tmpfs", *options, "tmpfs", str(folder)]
+    return subprocess.run(words, capture_output=True).returncode == 0
+
+
+@pytest.fixture
+def small_disk(tmp_path: Path) -> Iterator[Path]:
+    """A disk of 2 MB, where the test may mount one."""
+    disk = tmp_path / "disk"
+    disk.mkdir()
+    if not mounted(disk, "-o", "size=2m"):
+        pytest.skip("mounting a small disk takes root; the quota test covers the same ground")
+    yield disk
+    subprocess.run(["umount", "-l", str(disk)], check=True)
+
+
+def fill(caller: Caller, first: int, most: int) -> tuple[dict[str, Any], int, Any]:
+    """Ask until something else than 200 comes: what was told, and what came."""
+    told: dict[str, Any] = {}
+    for t in range(first, first + most):
+        status, answer = caller.predict("s", id=f"p{t}", x=[t % 7 / 7, t % 11 / 11])
+        if status != 200:
+            return told, status, answer
+        told[f"p{t}"] = answer
+    raise AssertionError(f"{most} predictions found room")
+
+
+def check_a_disk_that_fails_for_a_while(
+    server: Server, break_it: Callable[[], None], mend_it: Callable[[], None]
+) -> None:
+    caller = server.caller()
+    assert caller.create("s", CONFIG)[0] == 201
+    told: dict[str, Any] = {}
+    for t in range(20):
+        told[f"p{t}"] = caller.predict("s", id=f"p{t}", x=[t % 7 / 7, t % 11 / 11])[1]
+    assert caller.feedback("s", "p0", 1.0)[0] == 200
+    state = caller.state("s")
+    break_it()
+    more, status, answer = fill(caller, 20, 100_000)
+    told |= more
+    assert (status, answer["title"]) == (503, "Service Unavailable")
+    assert answer["detail"].startswith("nothing can be written: ")
+    assert caller.feedback("s", "p1", 1.0)[0] == 503
+    assert caller.create("t", CONFIG)[0] == 503
+    assert caller.predict("s", x=[0.5, 0.5])[0] == 503
+    assert caller.call("GET", "/readyz")[0] == 503
+    assert caller.call("GET", "/livez")[0] == 200
+    summary = caller.call("GET", "/v1/streams/s")[1]  # looking still works, and shows what is told
+    assert (summary["predictions"], summary["rounds"]) == (len(told), 1)
+    assert caller.state("s") == state
+    mend_it()
+    until = time.monotonic() + PATIENCE
+    while caller.feedback("s", "p1", 1.0)[0] != 200:
+        assert time.monotonic() < until
+    assert caller.predict("s", id="new", x=[0.5, 0.5])[0] == 200
+    assert caller.call("GET", "/readyz")[0] == 200
+    state = caller.state("s")
+    server.kill()
+    server.start()
+    caller = server.caller()
+    assert caller.state("s") == state
+    for t in range(0, len(told), 97):
+        body = {"id": f"p{t}", "x": [t % 7 / 7, t % 11 / 11]}
+        assert caller.predict("s", **body) == (200, told[f"p{t}"])
+    assert caller.call("GET", "/v1/streams/s")[1]["predictions"] == len(told) + 1
+
+
+def test_a_full_disk_is_survived(small_disk: Path) -> None:
+    ballast = small_disk / "ballast"
+
+    def break_it() -> None:
+        ballast.write_bytes(bytes(1_000_000))
+
+    options = "--max-pending", "1000000"
+    with Server(small_disk / "data", *options) as server:
+        check_a_disk_that_fails_for_a_while(server, break_it, ballast.unlink)
+
+
+@pytest.mark.parametrize("size", [300_000, 0], ids=["some room", "no byte can be written"])
+def test_a_limit_on_files_is_survived(tmp_path: Path, size: int) -> None:
+    options = "--max-pending", "1000000"
+    with Server(tmp_path / "data", *options) as server:
+
+        def limit(size: int) -> None:
+            assert server.process is not None
+            resource.prlimit(server.process.pid, resource.RLIMIT_FSIZE, (size, UNLIMITED))
+
+        check_a_disk_that_fails_for_a_while(server, lambda: limit(size), lambda: limit(UNLIMITED))
+
+
+def test_a_disk_that_is_read_only_is_refused_and_loses_nothing(small_disk: Path) -> None:
+    def remount(how: str) -> None:
+        subprocess.run(["mount", "-o", f"remount,{how}", str(small_disk)], check=True)
+
+    server = Server(small_disk / "data")
+    with server:
+        caller = server.caller()
+        caller.create("s", CONFIG)
+        told = caller.predict("s", id="one", x=[0.5, 0.5])
+    remount("ro")
+    assert "Read-only file system" in refused_start(small_disk / "data")
+    remount("rw")
+    with server:
+        assert server.caller().predict("s", id="one", x=[0.5, 0.5]) == told
+
+
+def test_a_folder_that_cannot_be_written_is_refused_at_the_start(tmp_path: Path) -> None:
+    for folder in (Path("/proc/localarc"), Path("/sys/kernel/localarc")):
+        said = refused_start(folder)
+        assert said.startswith("localarc: /")
+        assert said.count("\n") == 1
+    file = tmp_path / "file"
+    file.write_text("here already")
+    assert "localarc: " in refused_start(file)
+
+
+def test_a_log_that_is_none_is_refused_at_the_start(tmp_path: Path) -> None:
+    (tmp_path / "log.sqlite").write_bytes(b"this is no database" * 100)
+    assert "cannot be used: file is not a database" in refused_start(tmp_path)

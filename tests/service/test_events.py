@@ -1,0 +1,157 @@
+"""Server-sent events: what happened, in order, from where the listener left off."""
+
+from __future__ import annotations
+
+import asyncio
+import http.client
+import json
+from typing import Any
+
+import pytest
+
+from localarc.service.hub import Hub
+from localarc.service.limits import Limits
+from localarc.service.notices import Imported, Notice
+from localarc.service.refusal import Refusal
+from service.conftest import Start
+from service.inside import Inside, wait_for
+
+
+class Listening:
+    """An open event stream."""
+
+    def __init__(self, service: Inside, query: str = "", **headers: str) -> None:
+        self._connection = http.client.HTTPConnection("127.0.0.1", service.port, timeout=30)
+        self._connection.request("GET", f"/v1/streams/s/events{query}", headers=headers)
+        self._response = self._connection.getresponse()
+        self.status = self._response.status
+        assert self._response.getheader("Content-Type", "").startswith("text/event-stream")
+        assert self._line() == ": open"
+        assert self._line() == ""
+
+    def _line(self) -> str:
+        return self._response.readline().decode().rstrip("\n")
+
+    def next(self) -> tuple[int, str, Any]:
+        fields = dict(self._line().split(": ", 1) for _ in range(3))
+        assert self._line() == ""
+        return int(fields["id"]), fields["event"], json.loads(fields["data"])
+
+    def close(self) -> None:
+        self._connection.close()
+
+
+def headers(last: int) -> dict[str, str]:
+    return {"Last-Event-ID": str(last)}
+
+
+def test_events_come_as_they_happen(service: Inside) -> None:
+    service.create(timeout=10)
+    listening = Listening(service)
+    service.predict("one", group="a")
+    service.predict("two")
+    service.feedback("one", 1.0)
+    service.clock.now += 11
+    seen = [listening.next() for _ in range(4)]
+    assert [(seq, kind) for seq, kind, _ in seen] == [
+        (1, "predicted"),
+        (2, "predicted"),
+        (3, "learned"),
+        (4, "expired"),
+    ]
+    learned = seen[2][2]
+    assert learned == {
+        "kind": "learned", "seq": 3, "at": 1000.0, "rounds": 1, "risk": 1.0, "pending": 1,
+        "late": 0, "expired": 0, "id": "one", "loss": 1.0, "threshold": 0.0, "size": None,
+        "group": "a",
+    }  # fmt: skip
+    listening.close()
+
+
+def test_a_listener_goes_on_where_it_left_off(service: Inside) -> None:
+    service.create()
+    for t in range(5):
+        service.predict(f"p{t}")
+    for listening in (Listening(service, **headers(2)), Listening(service, "?after=2")):
+        assert [listening.next()[0] for _ in range(3)] == [3, 4, 5]
+        listening.close()
+    listening = Listening(service, "?after=0", **headers(4))  # the header is newer
+    assert listening.next()[0] == 5
+    listening.close()
+
+
+def test_events_survive_a_restart(start: Start) -> None:
+    service = start()
+    service.create()
+    service.predict("one")
+    service.predict("two")
+    service.parts.writer._log.snapshot = lambda stream: None  # type: ignore[method-assign]
+    service.stop()
+    service = start()
+    listening = Listening(service, **headers(1))
+    assert listening.next()[:2] == (2, "predicted")
+    listening.close()
+
+
+def test_who_missed_too_much_is_told_to_read_the_history(start: Start) -> None:
+    service = start()
+    service.create()
+    operations = [{"op": "predict", "stream": "s"} for _ in range(600)]
+    service.http.call("POST", "/v1/batch", {"operations": operations})
+    listening = Listening(service, **headers(1))
+    assert listening.next() == (600, "reset", {"kind": "reset", "seq": 600})
+    listening.close()
+    listening = Listening(service, **headers(700))  # of another life of the folder
+    assert listening.next()[1] == "reset"
+    listening.close()
+
+
+@pytest.mark.parametrize("last", ["x", "-1", "1.5", "9" * 30])
+def test_a_strange_last_event_id_is_refused(service: Inside, last: str) -> None:
+    service.create()
+    status, _ = service.http.call("GET", "/v1/streams/s/events", **{"Last-Event-ID": last})
+    assert status == 422
+    assert service.http.call("GET", f"/v1/streams/s/events?after={last}")[0] == 422
+
+
+def test_there_is_no_listening_to_nothing(service: Inside) -> None:
+    assert service.http.call("GET", "/v1/streams/s/events")[0] == 404
+
+
+def test_listeners_are_counted_limited_and_forgotten(start: Start) -> None:
+    service = start(limits=Limits(listeners=2))
+    service.create()
+    open_ones = [Listening(service) for _ in range(2)]
+    status, answer = service.http.call("GET", "/v1/streams/s/events")
+    assert (status, answer["title"]) == (429, "Too Many Requests")
+    for listening in open_ones:
+        listening.close()
+
+    def gone() -> bool:
+        service.predict()  # what cannot be sent shows who is gone
+        return len(service.parts.hub) == 0
+
+    wait_for(gone)
+
+
+def notice(seq: int) -> Notice:
+    return Imported(seq, 0.0, 0, None, 0, 0, 0)
+
+
+def test_a_slow_listener_is_told_to_read_the_history() -> None:
+    async def listen() -> bytes:
+        hub = Hub(1)
+        frames = hub.listen("s", 0, None)
+        await anext(frames)
+        for seq in range(1, 1027):
+            hub.publish("s", notice(seq))
+        found = await anext(frames)
+        with pytest.raises(Refusal):
+            hub.listen("s", 0, None)
+        hub.close()
+        return found
+
+    first, second, end = asyncio.run(listen()).split(b"\n\n")
+    assert first.startswith(b"id: 1025\nevent: reset")
+    assert second.startswith(b"id: 1026\nevent: imported")
+    assert end == b""

@@ -1,0 +1,78 @@
+"""The pictures in the documentation are of the page as it is.
+
+`LOCALARC_PICTURES=docs/service` keeps them; without it they are made and thrown away.
+"""
+
+from __future__ import annotations
+
+import io
+import math
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from PIL import Image
+
+from localarc.client import Client
+from service.running import Server
+from service.traffic import Traffic
+from service.watching import PATIENCE, PHONE, Visit, chromium
+
+from playwright.sync_api import Browser, Page, expect  # isort: skip (after its absence was told)
+
+pytestmark = pytest.mark.service
+expect.set_options(timeout=PATIENCE)
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    with chromium() as opened:
+        yield opened
+
+
+@pytest.fixture(scope="module")
+def url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """A service with a few streams that were busy for a while."""
+    with Server(tmp_path_factory.mktemp("pictures") / "data") as server:
+        with Client(server.url) as client:
+            for seed, (name, count) in enumerate(
+                {"demand-north": 3000, "demand-south": 800}.items()
+            ):
+                traffic = Traffic(client, name, awaited=8, seed=seed)
+                traffic.create(timeout=3600.0)
+                for t in range(0, count, 50):
+                    traffic.awaited = 12 + round(8 * math.sin(t / 300))
+                    traffic.rounds(50)
+            strict = Traffic(client, "parcel-weights", awaited=4, seed=7)
+            strict.create(alpha=0.05, kernel=None, clip=None, initial_threshold=1.6)
+            strict.rounds(1200)
+        yield server.url
+
+
+def shown(browser: Browser, url: str, stream: str = "", **context: Any) -> Page:
+    page = Visit(browser, url, **context).open(stream)
+    expect(page.locator("#connection")).to_have_attribute("data-state", "live")
+    if stream:
+        expect(page.locator("#map-chart .heatmaplayer image")).to_be_visible()
+    else:
+        expect(page.locator("#streams li")).to_have_count(3)
+    return page
+
+
+def keep(page: Page, name: str, folder: Path, **options: Any) -> None:
+    """A picture, as small as its colours allow."""
+    path = folder / f"{name}.png"
+    Image.open(io.BytesIO(page.screenshot(**options))).convert("RGB").save(path, optimize=True)
+    assert 5_000 < path.stat().st_size < 400_000
+
+
+def test_the_pictures_are_made(browser: Browser, url: str, tmp_path: Path) -> None:
+    folder = Path(os.environ.get("LOCALARC_PICTURES", tmp_path))
+    keep(shown(browser, url, viewport={"width": 1100, "height": 350}), "overview", folder)
+    keep(shown(browser, url, "demand-north"), "stream", folder, full_page=True)
+    dark = shown(browser, url, "demand-north", color_scheme="dark")
+    keep(dark, "dark", folder)
+    phone = {"viewport": PHONE, "is_mobile": True, "has_touch": True}
+    keep(shown(browser, url, "demand-north", **phone), "phone", folder)

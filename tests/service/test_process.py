@@ -1,0 +1,209 @@
+"""The service as a process: one owner of a folder, no open door, a good end."""
+
+from __future__ import annotations
+
+import contextlib
+import http.client
+import sqlite3
+import subprocess
+import sys
+import threading
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from localarc.service.log import Log
+from service.inside import wait_for
+from service.running import Caller, Server, command, free_port, refused_start
+
+pytestmark = pytest.mark.service
+
+CONFIG: dict[str, Any] = {"alpha": 0.1, "kernel": {"length_scale": 0.5}, "features": 2}
+
+
+@pytest.fixture
+def tokens(tmp_path: Path) -> Path:
+    path = tmp_path / "tokens"
+    path.write_text(
+        "# ours\nread reading-reading-1\nwrite writing-writing-1\nadmin ruling-ruling-12\n"
+    )
+    return path
+
+
+def test_a_second_process_does_not_start(tmp_path: Path) -> None:
+    folder = tmp_path / "data"
+    with Server(folder) as server:
+        said = refused_start(folder)
+        assert said == (
+            f"localarc: another process serves {folder}: stop it first, or choose another folder "
+            "with --data.\n"
+        )
+        assert server.caller().create("s", CONFIG)[0] == 201
+    with Server(folder) as server:  # a killed owner leaves no lock behind
+        assert server.caller().create("s", CONFIG)[0] == 200
+
+
+def test_listening_to_others_takes_a_token(tmp_path: Path, tokens: Path) -> None:
+    for host in ("0.0.0.0", "::", "192.0.2.1", "example.org"):
+        said = refused_start(tmp_path / "data", "--host", host)
+        assert "without tokens" in said
+        assert not (tmp_path / "data").exists()
+    with Server(tmp_path / "data", "--host", "0.0.0.0", "--token-file", str(tokens)) as server:
+        assert server.caller().call("GET", "/v1/streams")[0] == 401
+        assert server.caller("reading-reading-1").call("GET", "/v1/streams")[0] == 200
+
+
+def test_the_chosen_port_is_printed(tmp_path: Path) -> None:
+    with Server(tmp_path / "data") as server:
+        assert server.first_line == f"localarc serve: http://127.0.0.1:{server.port}\n"
+        said = refused_start(tmp_path / "more", "--port", str(server.port))
+        assert said.startswith(f"localarc: cannot listen on 127.0.0.1, port {server.port}: ")
+
+
+def test_bad_token_files_are_refused(tmp_path: Path) -> None:
+    path = tmp_path / "tokens"
+    for text, expected in (
+        ("", "holds no token"),
+        ("write short", "at least 16 characters"),
+        ("owner 0123456789abcdef", "expected read, write or admin"),
+        ("0123456789abcdef", "expected read, write or admin"),
+    ):
+        path.write_text(text)
+        said = refused_start(tmp_path / "data", "--token-file", str(path))
+        assert expected in said
+        assert "0123456789abcdef" not in said
+    assert "No such file" in refused_start(
+        tmp_path / "data", "--token-file", str(tmp_path / "none")
+    )
+
+
+def test_a_terminated_service_answers_keeps_snapshots_and_leaves(tmp_path: Path) -> None:
+    folder = tmp_path / "data"
+    server = Server(folder, port=free_port())
+    with server:
+        server.caller().create("s", CONFIG)
+        told: dict[str, Any] = {}
+
+        def ask(number: int) -> None:
+            caller = Caller(server.port)
+            with contextlib.suppress(ConnectionError), contextlib.closing(caller):
+                for t in range(100_000):
+                    key, x = f"c{number}-{t}", [t % 7 / 7, t % 11 / 11]
+                    status, answer = caller.predict("s", id=key, x=x)
+                    assert status in (200, 503)
+                    if status == 200:
+                        told[key] = x, answer
+
+        listening = http.client.HTTPConnection("127.0.0.1", server.port)
+        listening.request("GET", "/v1/streams/s/events")
+        listener = listening.getresponse()
+        threads = [threading.Thread(target=ask, args=(n,), daemon=True) for n in range(4)]
+        for thread in threads:
+            thread.start()
+        wait_for(lambda: len(told) >= 100)
+        assert server.stop() == 0
+        for thread in threads:
+            thread.join(60)
+        assert b"event: predicted" in listener.read()  # the event stream came to its end
+        listening.close()
+        assert not (folder / "log.sqlite-wal").exists()
+        with contextlib.closing(Log(folder)) as log:
+            streams = log.load()
+            assert log.unsaved == {}  # a snapshot holds all of it
+        assert {f"{key}" for key in told} <= set(streams["s"].book.pending)
+        server.start()
+        for key, (x, answer) in told.items():
+            assert server.caller().predict("s", id=key, x=x) == (200, answer)
+
+
+def test_what_is_served_is_nobody_elses_business(tmp_path: Path, tokens: Path) -> None:
+    folder = tmp_path / "data"
+    with Server(folder, "--token-file", str(tokens)) as server:
+        caller = server.caller("writing-writing-1")
+        caller.create("name-of-a-stream", CONFIG)
+        caller.call("GET", "/v1/streams/name-of-a-stream?token=writing-writing-1")
+        caller.call("POST", "/v1/streams/name-of-a-stream/predict", b"{", token="x")
+        assert server.stop() == 0
+        assert "writing-writing-1" not in server.errors
+        assert "name-of-a-stream" not in server.errors
+    for path in (folder, *folder.iterdir()):
+        assert path.stat().st_mode & 0o077 == 0, path
+
+
+def test_a_missing_extra_is_named_with_the_way_to_install_it(tmp_path: Path) -> None:
+    code = (
+        "import sys; sys.modules['msgspec'] = None; from localarc.cli import main; "
+        f"main(['serve', '--data', {str(tmp_path / 'data')!r}])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr == "localarc: msgspec is not installed: pip install 'localarc[service]'\n"
+
+
+def test_a_damaged_log_is_said_and_not_served(tmp_path: Path) -> None:
+    folder = tmp_path / "data"
+    with Server(folder) as server:
+        server.caller().create("s", CONFIG)
+        for t in range(5):
+            server.caller().predict("s", id=f"p{t}", x=[0.5, 0.5])
+    with contextlib.closing(sqlite3.connect(folder / "log.sqlite")) as database, database:
+        database.execute("DELETE FROM events WHERE seq = 3")
+    done = subprocess.run([*command(folder), "--port", "0"], capture_output=True, text=True)
+    assert done.returncode == 2
+    last = done.stderr.splitlines()[-1]
+    assert last.startswith("localarc: the service had to stop: the log of stream 's' has a gap")
+
+
+def test_requests_wait_until_the_log_is_replayed(tmp_path: Path) -> None:
+    folder = tmp_path / "data"
+    server = Server(folder, port=free_port())
+    with server:
+        caller = server.caller()
+        caller.create("s", CONFIG)
+        pairs = [
+            {"op": op, "stream": "s", "id": f"p{t}"}
+            | ({"loss": 0.5} if op == "feedback" else {"x": [t % 7 / 7, t % 11 / 11]})
+            for t in range(500)
+            for op in ("predict", "feedback")
+        ]
+        assert caller.call("POST", "/v1/batch", {"operations": pairs})[0] == 200
+        server.kill()
+        server.start(wait=False)
+        early = [server.caller().call("GET", path) for path in ("/v1/streams", "/readyz")]
+        alive = server.caller().call("GET", "/livez")
+        server.wait_until_ready()
+        assert early[0][0] == early[1][0] == 503
+        assert early[0][1]["detail"] == "not ready: the log is being replayed."
+        assert alive == (200, {"alive": True})
+        summary = server.caller().call("GET", "/v1/streams/s")[1]
+        assert (summary["rounds"], summary["certificate"]["replay_differs"]) == (500, 0)
+
+
+def test_the_log_stays_within_its_bound(tmp_path: Path) -> None:
+    """After twenty times as many events as the log keeps, its folder has long stopped growing."""
+    folder, limit = tmp_path / "data", 2_000
+    with Server(folder, "--log-events", str(limit)) as server:
+        caller = server.caller()
+        config = CONFIG | {"retain": 100}
+        for name in "abcde":
+            caller.create(name, config)
+        sizes = []
+        for part in range(40):
+            operations = [
+                {"op": op, "stream": "abcde"[t % 5], "id": f"p{part}-{t}"}
+                | ({"loss": 0.5} if op == "feedback" else {"x": [t % 7 / 7, t % 11 / 11]})
+                for t in range(500)
+                for op in ("predict", "feedback")
+            ]
+            _, answer = caller.call("POST", "/v1/batch", {"operations": operations})
+            assert {each["status"] for each in answer["results"]} == {200}
+            sizes.append(sum(path.stat().st_size for path in folder.iterdir()))
+        text = caller.call("GET", "/metrics")[1].decode()
+        lines = [line.split() for line in text.splitlines()]
+        kept = next(float(words[1]) for words in lines if words[0] == "localarc_log_events")
+        assert kept <= limit + 1_000  # the last batch may come on top
+        assert max(sizes[20:]) <= 1.2 * max(sizes[:20])
+        server.kill()
+        server.start()
+        assert server.caller().call("GET", "/v1/streams/a")[1]["rounds"] == 4_000

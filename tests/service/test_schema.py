@@ -1,0 +1,72 @@
+"""schemathesis against a running service: what it says of itself in /openapi.json is true."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from localarc.client import Client
+from service.needed import need
+from service.running import Server
+from service.traffic import Traffic
+
+need("schemathesis")
+pytestmark = pytest.mark.service
+
+TOKEN = "every-door-is-open-to-me"
+EXAMPLES = 25
+
+# Events never end, so they are not asked for. A batch answers each bad operation on its own. And a
+# schema cannot say that alpha lies below the loss bound: such a config is valid by it, and refused.
+SETTINGS = """
+[checks.positive_data_acceptance]
+enabled = false
+
+[[operations]]
+include-path = "/v1/batch"
+checks.negative_data_rejection.enabled = false
+"""
+THERE = """
+[parameters]
+"path.stream" = "fuzzed"
+"path.id" = "open"
+"""
+
+
+@pytest.mark.parametrize("settings", [SETTINGS, SETTINGS + THERE], ids=["any name", "one there"])
+def test_the_service_does_what_its_description_says(settings: str, tmp_path: Path) -> None:
+    (tmp_path / "schemathesis.toml").write_text(settings)
+    (tmp_path / "tokens").write_text(f"admin {TOKEN}\n")
+    options = "--token-file", str(tmp_path / "tokens"), "--max-streams", "1000"
+    with Server(tmp_path / "data", *options) as server, Client(server.url, TOKEN) as client:
+        for name in ("fuzzed", "bystander"):
+            traffic = Traffic(client, name)
+            traffic.create()
+            traffic.rounds(40)
+        client.predict("fuzzed", [0.5, 0.5], id="open")
+        before = client.export_state("bystander")
+        said = schemathesis(server.url, tmp_path)
+        assert said.returncode == 0, said.stdout
+        assert client.export_state("bystander") == before
+        assert all(stream.healthy for stream in client.streams())
+        counted = server.caller(TOKEN).call("GET", "/metrics")[1].decode()
+        assert 'status="200"' in counted
+        assert 'status="500"' not in counted  # 503 is what it says of itself while it starts
+        assert "Traceback" not in server.errors
+
+
+def schemathesis(url: str, folder: Path) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "schemathesis.cli", "--config-file", "schemathesis.toml"]
+    options = [
+        *("--phases", "coverage,fuzzing", "--max-examples", str(EXAMPLES), "--seed", "1"),
+        *("--exclude-path-regex", "/events$", "--generation-database", "none"),
+        *("--header", f"Authorization: Bearer {TOKEN}", "--warnings", "off"),
+        *("--continue-on-failure", "--no-color"),
+    ]
+    where = f"{url}/openapi.json"
+    return subprocess.run(
+        [*command, "run", where, *options], cwd=folder, capture_output=True, text=True
+    )

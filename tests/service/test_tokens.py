@@ -1,0 +1,77 @@
+"""Scopes: who may read, who may write, who may replace a state."""
+
+from __future__ import annotations
+
+import pytest
+
+from localarc.service.endpoints import ENDPOINTS
+from localarc.service.tokens import Scope, Tokens
+from service.conftest import Start
+from service.running import Caller
+
+TOKENS = {
+    "read-" + "r" * 16: Scope.READ,
+    "write-" + "w" * 16: Scope.WRITE,
+    "admin-" + "a" * 16: Scope.ADMIN,
+}
+OPEN = {"/livez", "/readyz", "/openapi.json", "/"}
+
+
+def test_every_endpoint_asks_for_its_scope(start: Start) -> None:
+    service = start(tokens=Tokens(TOKENS))
+    callers = {scope: Caller(service.port, token) for token, scope in TOKENS.items()}
+    for endpoint in ENDPOINTS:
+        if endpoint.path in OPEN:
+            assert endpoint.scope is None
+            assert service.http.call(endpoint.method, endpoint.path)[0] == 200
+            continue
+        path = endpoint.path.format(stream="none", id="none")
+        assert endpoint.scope is not None
+        for caller, expected in (
+            (Caller(service.port), 401),
+            (Caller(service.port, "no" * 9), 401),
+        ):
+            assert caller.call(endpoint.method, path, b"{}")[0] == expected
+            caller.close()
+        for scope, caller in callers.items():
+            status, _ = caller.call(endpoint.method, path, b"{}")
+            assert (status == 403) == (scope < endpoint.scope), (endpoint.path, scope)
+            assert status != 401
+    for caller in callers.values():
+        caller.close()
+
+
+def test_reading_needs_no_more_than_the_read_scope() -> None:
+    for endpoint in ENDPOINTS:
+        if endpoint.path not in OPEN:
+            writes = endpoint.method != "GET"
+            assert (endpoint.scope != Scope.READ) == writes
+    admin = {(each.method, each.path) for each in ENDPOINTS if each.scope == Scope.ADMIN}
+    assert admin == {("PUT", "/v1/streams/{stream}/state")}
+
+
+def test_without_tokens_nobody_is_admin(start: Start) -> None:
+    service = start()
+    service.create()
+    state = service.http.state("s")
+    before = service.everything()
+    headers = {"Content-Type": "application/octet-stream"}
+    status, answer = service.http.call("PUT", "/v1/streams/s/state", state, **headers)
+    assert (status, answer["title"]) == (403, "Forbidden")
+    assert "--token-file" in answer["detail"]
+    assert service.everything() == before
+
+
+@pytest.mark.parametrize("header", ["Basic abc", "Bearer", "Bearer ", "bearer \xff", "x" * 5000])
+def test_a_strange_authorization_is_no_token(start: Start, header: str) -> None:
+    service = start(tokens=Tokens(TOKENS))
+    status, answer = service.http.call("GET", "/v1/streams", Authorization=header)
+    assert (status, answer["status"]) == (401, 401)
+
+
+def test_a_foreign_name_does_not_reach_a_service_without_tokens(start: Start) -> None:
+    service = start(hosts=frozenset({"localhost", "127.0.0.1", "::1"}))
+    for host in ("127.0.0.1:80", "localhost", "[::1]:8090", "LOCALHOST:1"):
+        assert service.http.call("GET", "/v1/streams", Host=host)[0] == 200
+    for host in ("evil.example", "evil.example:8090", "127.0.0.1.evil.example", ""):
+        assert service.http.call("GET", "/v1/streams", Host=host)[0] == 400

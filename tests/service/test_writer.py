@@ -1,0 +1,171 @@
+"""The writer answers what is on disk, and goes back to the disk when a commit fails."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from localarc.service.desk import Desk
+from localarc.service.limits import Limits
+from localarc.service.log import Log
+from localarc.service.metrics import Metrics
+from localarc.service.refusal import Refusal
+from service.conftest import Start
+from service.inside import Inside, wait_for
+
+LOCAL: dict[str, Any] = {"kernel": {"length_scale": 0.5}, "features": 2}
+
+
+def fails(*_: object) -> None:
+    raise sqlite3.OperationalError("attempt to write a readonly database")
+
+
+@pytest.fixture
+def broken(service: Inside, monkeypatch: pytest.MonkeyPatch) -> Callable[[bool], None]:
+    """Makes every write fail, or work again."""
+
+    def switch(on: bool) -> None:
+        if on:
+            for name in ("append", "probe", "snapshot", "prune"):
+                monkeypatch.setattr(Log, name, fails)
+        else:
+            monkeypatch.undo()
+
+    return switch
+
+
+def test_what_could_not_be_written_never_happened(
+    service: Inside, broken: Callable[[bool], None]
+) -> None:
+    service.create(**LOCAL)
+    service.predict("one", x=[0.1, 0.2])
+    service.predict("two", x=[0.3, 0.4])
+    before = service.everything()
+    broken(True)
+    status, answer = service.feedback("one", 1.0)
+    expected = "nothing can be written: attempt to write a readonly database. Try again later."
+    assert (status, answer["detail"]) == (503, expected)
+    assert service.everything() == before
+    assert service.create("new")[0] == 503
+    assert service.http.call("GET", "/v1/streams/new")[0] == 404
+    assert service.http.call("GET", "/readyz")[0] == 503
+    broken(False)
+    wait_for(lambda: service.http.call("GET", "/readyz")[0] == 200)
+    assert service.feedback("one", 1.0) == (200, {"seq": 3, "rounds": 1})
+    assert service.create("new")[0] == 201
+
+
+def test_a_loss_does_not_expire_while_nothing_can_be_written(
+    service: Inside, broken: Callable[[bool], None]
+) -> None:
+    service.create(timeout=10)
+    service.predict("one")
+    broken(True)
+    service.predict("two")
+    service.clock.now += 11
+    assert service.get()["expired"] == 0
+    broken(False)
+    wait_for(lambda: service.get()["expired"] == 1)
+
+
+def test_a_defect_is_answered_once_and_nothing_of_it_stays(service: Inside) -> None:
+    service.create(**LOCAL)
+    service.predict("one", x=[0.1, 0.2])
+    before = service.everything()
+
+    def damage(desk: Desk) -> None:
+        desk.streams["s"].book.rounds += 7
+        raise RuntimeError("a defect")
+
+    with pytest.raises(Refusal, match="the service made a mistake"):
+        service.ask(damage, writes=1)
+    assert service.everything() == before
+    assert service.feedback("one", 1.0)[0] == 200
+
+
+def test_a_defect_when_losses_expire_does_not_stop_the_service(
+    service: Inside, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    service.create(timeout=10)
+    service.predict("one")
+    before = service.everything()
+    called = []
+
+    def defect(desk: Desk) -> None:
+        desk.streams["s"].book.expired += 1
+        called.append(1)
+        raise RuntimeError("a defect")
+
+    monkeypatch.setattr(Desk, "expire", defect)
+    wait_for(lambda: len(called) > 1)
+    monkeypatch.undo()
+    wait_for(lambda: service.http.call("GET", "/v1/streams/s")[0] == 200)
+    assert service.everything() == before
+
+
+def test_a_stream_that_does_not_add_up_takes_no_more(start: Start, tmp_path: Any) -> None:
+    service = start()
+    service.create()
+    service.predict("one")
+    service.feedback("one", 1.0)
+    service.create("sound")
+
+    def damage(desk: Desk) -> None:
+        desk.streams["s"].book.loss_sum += 0.5
+
+    service.ask(damage)
+    service.stop()  # keeps a snapshot of it
+    service = start()
+    assert service.get()["healthy"] is False
+    assert service.get()["certificate"]["identity_holds"] is False
+    status, answer = service.predict("two")
+    assert (status, "identity check is broken" in answer["detail"]) == (503, True)
+    assert service.predict("two", "sound")[0] == 200
+    ready = service.http.call("GET", "/readyz")
+    assert (ready[0], ready[1]["streams"], ready[1]["unhealthy"]) == (200, 2, 1)
+    assert b"localarc_unhealthy_streams 1.0" in service.http.call("GET", "/metrics")[1]
+
+
+def test_the_log_never_holds_more_than_its_limit(start: Start) -> None:
+    """However many streams there are, and however the events are spread over them."""
+    service = start(limits=Limits(log_events=60))
+    most = 0
+    for t in range(300):
+        stream = f"s{t % 25 if t % 2 else 0}"
+        service.create(stream, retain=5)
+        service.predict(f"p{t}", stream)
+        most = max(most, service.parts.writer._log.events)
+    assert 30 < most <= 61
+    assert service.ask(lambda desk: len(desk.streams)) == 25
+    before = service.everything("s0")
+    service.stop()
+    assert start().everything("s0") == before
+
+
+def test_a_defect_in_an_answer_is_a_problem_too(
+    service: Inside, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    service.create()
+    monkeypatch.setattr(Metrics, "text", lambda *_: 1 / 0)
+    status, answer = service.http.call("GET", "/metrics")
+    assert (status, answer["title"]) == (500, "Internal Server Error")
+    assert "division" not in answer["detail"]
+
+
+def test_streams_outlive_the_process(start: Start) -> None:
+    service = start(limits=Limits(log_events=20))
+    service.create(timeout=10, **LOCAL)
+    for t in range(40):
+        service.predict(f"p{t}", x=[t / 40, 0.5])
+        if t % 3:
+            service.feedback(f"p{t}", 0.5)
+    before = service.everything()
+    service.stop()
+    service = start()
+    assert service.everything() == before
+    service.clock.now += 11  # what expired while nobody was there expires now
+    wait_for(lambda: service.get()["pending"] == 0)
+    assert service.get()["expired"] == 14

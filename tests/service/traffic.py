@@ -1,0 +1,65 @@
+"""Traffic: rounds as a forecaster sends them, with losses that come late, out of order or never."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from localarc.client import Client, Interval, Learn, Predict
+
+CONFIG: dict[str, Any] = {
+    "alpha": 0.1,
+    "kernel": {"kind": "rbf", "length_scale": 0.1, "scale": 4.0},
+    "features": 2,
+    "rate": 0.4,
+    "initial_threshold": 0.8,
+    "clip": 1.0,
+    "score_range": [0.0, 3.0],
+    "set": {"kind": "interval"},
+}
+PLACES = ("harbour", "hills", "old town")
+_AT_ONCE = 5
+
+
+class Traffic:
+    """A stream of intervals around forecasts whose errors grow along the first feature."""
+
+    def __init__(self, client: Client, stream: str, awaited: int = 12, seed: int = 0) -> None:
+        self.awaited = awaited  # how many losses are still to come when the traffic rests
+        self._client = client
+        self._stream = stream
+        self._random = np.random.default_rng(seed)
+        self._open: list[Learn] = []
+
+    def create(self, **more: Any) -> None:
+        self._client.create(self._stream, CONFIG | more)
+
+    def rounds(self, count: int) -> None:
+        """So many predictions, and the losses of older ones, roughly in their order."""
+        for _ in range(0, count, _AT_ONCE):
+            x = self._random.uniform(size=(_AT_ONCE, 2))
+            losses = self._known(len(self._open) + _AT_ONCE - self.awaited)
+            operations: list[Predict | Learn] = []
+            for place, at in enumerate(x):
+                group = PLACES[int(3 * at[0])]
+                operations.append(Predict(self._stream, at, group=group, scores=[1.0]))
+                operations += losses[place :: len(x)]
+            self._send(operations)
+
+    def _known(self, count: int) -> list[Learn]:
+        late = self._random.exponential(1.5, size=max(0, min(count, len(self._open))))
+        return [self._open.pop(min(int(each), len(self._open) - 1)) for each in late]
+
+    def _send(self, operations: list[Predict | Learn]) -> None:
+        for operation, outcome in zip(operations, self._client.batch(operations), strict=True):
+            assert outcome.error is None
+            if isinstance(operation, Predict):
+                assert outcome.prediction is not None
+                assert isinstance(outcome.prediction.set, Interval)
+                missed = self._truth(np.asarray(operation.x)) not in outcome.prediction.set
+                self._open.append(Learn(self._stream, operation.id, float(missed)))
+
+    def _truth(self, x: Any) -> float:
+        spread = (0.15 + 0.6 * x[0]) * (1.0 + (x[1] > 0.5))
+        return float(1.0 + spread * self._random.normal())
