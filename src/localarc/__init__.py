@@ -14,6 +14,7 @@ from localarc.control.larc import LARC
 from localarc.control.memory import Dictionary, KeepAll, KeepLast, Lattice
 from localarc.control.mondrian import Mondrian
 from localarc.control.rates import Constant, InverseSqrt, Power
+from localarc.panel import Panel
 from localarc.record import Record
 from localarc.replay import replay, replay_many
 
@@ -32,6 +33,7 @@ __all__ = [
     "Matern32",
     "Matern52",
     "Mondrian",
+    "Panel",
     "Power",
     "RationalQuadratic",
     "Record",

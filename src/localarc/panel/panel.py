@@ -1,0 +1,342 @@
+"""A panel: one calibrator for each key, all of them in one object and updated in one call."""
+
+from __future__ import annotations
+
+import copy
+import os
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from localarc import atomic, checks
+from localarc.checks import FloatArray, IntArray
+from localarc.control import state
+from localarc.control.arc import ARC
+from localarc.control.guarantees import Certificate, Evidence
+from localarc.control.larc import LARC
+from localarc.curves import Curves
+from localarc.panel.keys import Key, Rows, key, listed
+from localarc.panel.locals import Locals
+from localarc.panel.traces import Traces
+from localarc.record import Record
+from localarc.replay import examine
+
+_LOCAL = "local "
+
+
+class Panel:
+    """Many ARC or L-ARC streams, told apart by a key, each with its own constant and local part.
+
+    Every key is calibrated as an ordinary calibrator with the prototype's settings would be, to
+    the last bit. A key is new until its first loss; events of one key in one call are applied in
+    order. Keys are text or whole numbers.
+
+    >>> panel = Panel(ARC(alpha=0.1))
+    >>> panel.update(["ann", "bob", "ann"], None, losses=[1.0, 0.0, 1.0])
+    Panel(ARC(alpha=0.1, rate=InverseSqrt(eta=1.0), rounds=0), keys=2, rounds=3)
+    >>> panel.thresholds(["ann", "bob", "eve"], None).round(3)
+    array([ 1.536, -0.1  ,  0.   ])
+    >>> panel.calibrator("bob").rounds
+    1
+    """
+
+    def __init__(self, prototype: LARC) -> None:
+        if not isinstance(prototype, LARC) or prototype.rounds:
+            raise TypeError(
+                f"the prototype of a panel must be a new ARC or LARC, got {prototype!r}. "
+                "For example ARC(alpha=0.1)."
+            )
+        self.prototype = copy.copy(prototype).reset()
+        self.settings = prototype.settings
+        self._start(Rows(), None, None, {})
+
+    def _start(
+        self, rows: Rows, traces: FloatArray | None, dimension: int | None, local: dict[str, Any]
+    ) -> None:
+        self._rows = rows
+        self._traces = Traces(self.settings.initial_threshold, traces)
+        blind = self.settings.kernel is None
+        self._locals = None if blind else Locals(self.settings, dimension, local)
+
+    # ---- the algorithm -----------------------------------------------------------------------
+
+    def thresholds(self, keys: Any, X: ArrayLike | None = None) -> FloatArray:
+        """The threshold of each event for its key and input; changes nothing.
+
+        ARC does not look at inputs: X may be None. Keys that were never seen get the threshold
+        that a new calibrator starts with.
+        """
+        names = listed(keys)
+        points = self._points(X, len(names))
+        rows = self._rows.find(names)
+        constants = self._traces.constants(rows)
+        if self._locals is None or points is None:
+            return constants
+        return constants + self._locals.evaluate(rows, points)
+
+    def update(self, keys: Any, X: ArrayLike | None, losses: ArrayLike) -> Self:
+        """Learn the loss of each event, in order; all of them or, if anything is wrong, none."""
+        names = listed(keys)
+        points = self._points(X, len(names))
+        costs = self._losses(losses, names)
+        rows, fresh = self._planned(names)
+        rates = self._traces.rates(self.settings.rate, rows)
+        if self._locals is not None and points is not None and len(names):
+            pushes = rates * (costs - self.settings.alpha)
+            with self._locals.learning(rows, points):
+                self._locals.learn(rows, points, rates, pushes)
+        self._learnt(rows, fresh, rates, costs)
+        return self
+
+    def replay(self, keys: Any, X: ArrayLike | None, curves: Curves) -> Record:
+        """Threshold, loss and update for each event, in order: what a threshold costs is known.
+
+        The record has a row for each event, with its key as the group.
+        """
+        names = listed(keys)
+        points = self._points(X, len(names))
+        self._check_curves(curves, len(names))
+        evidence = examine(curves, self.settings.alpha)
+        rows, fresh = self._planned(names)
+        rates = self._traces.rates(self.settings.rate, rows)
+        if self._locals is None or points is None or not names:
+            thresholds, losses = self._traces.play(rows, rates, curves, self.settings.alpha)
+            self._learnt(rows, fresh)
+        else:
+            constants = self._traces.constants(rows)
+            with self._locals.learning(rows, points):
+                thresholds, losses = self._locals.play(rows, points, rates, curves, constants)
+            self._learnt(rows, fresh, rates, losses)
+        sizes = curves.sizes_at(thresholds)
+        alpha, name = self.settings.alpha, repr(self.prototype)
+        return Record(thresholds, losses, sizes, tuple(names), alpha, name, evidence)
+
+    def _planned(self, names: list[Key]) -> tuple[IntArray, list[Key]]:
+        """The row of each event, and keys that are new; the rows stay out of sight until learnt."""
+        rows, fresh = self._rows.plan(names)
+        self._traces.make_room(len(self._rows) + len(fresh))
+        return rows, fresh
+
+    def _learnt(
+        self,
+        rows: IntArray,
+        fresh: list[Key],
+        rates: FloatArray | None = None,
+        losses: FloatArray | None = None,
+    ) -> None:
+        """The last step, which cannot fail."""
+        if rates is not None and losses is not None:
+            self._traces.learn(rows, rates, losses, self.settings.alpha)
+        self._rows.add(fresh)
+        self._traces.count = len(self._rows)
+
+    # ---- single streams ----------------------------------------------------------------------
+
+    def calibrator(self, key: Key) -> LARC:
+        """The calibrator of one key, to go on alone: it does not see what the panel learns later."""
+        row = self._row(key)
+        local, square, dimension = None, 0.0, None
+        if self._locals is not None:
+            local, square = self._locals.copy(row), self._locals.square(row)
+            dimension = None if local is None else self._locals.dimension
+        alone = copy.copy(self.prototype).reset()
+        alone.go_back((self._traces.get(row), local, dimension, square))
+        return alone
+
+    def put(self, key: Key, calibrator: LARC) -> Self:
+        """Let a key go on from where a calibrator stands, which must have the same settings."""
+        name = _key(key)
+        same = type(calibrator) is type(self.prototype) and calibrator.settings == self.settings
+        if not same:
+            raise ValueError(
+                f"the panel holds calibrators like {self.prototype!r}, got {calibrator!r}. "
+                "Put in one with the same settings."
+            )
+        trace, local, dimension, square = calibrator.snapshot()
+        known = self._locals.dimension if self._locals is not None else None
+        if known is not None and dimension not in (None, known):
+            raise ValueError(
+                f"inputs of this panel have {known} feature(s), the calibrator's {dimension}. "
+                "Put streams with other features into a panel of their own."
+            )
+        rows, fresh = self._planned([name])
+        row = int(rows[0])
+        if self._locals is not None:
+            self._locals.dimension = known if dimension is None else dimension
+            self._locals.put(row, local, square)
+        self._learnt(rows, fresh)
+        self._traces.put(row, trace)
+        return self
+
+    def certificate(
+        self,
+        key: Key,
+        outstanding: int = 0,
+        evidence: Evidence | None = None,
+        input_bound: float | None = None,
+        losses: ArrayLike | None = None,
+    ) -> Certificate:
+        """What can be promised about the mean loss of one key: that of its calibrator."""
+        return self.calibrator(key).certificate(outstanding, evidence, input_bound, losses)
+
+    def rounds_of(self, keys: Any) -> IntArray:
+        """How many losses each of these keys has learnt, 0 for keys that were never seen."""
+        rows = self._rows.find(listed(keys))
+        return np.where(rows < 0, 0, np.append(self.rounds, 0)[rows])
+
+    def _row(self, key: Key) -> int:
+        return self._rows.of(_key(key))
+
+    # ---- all streams -------------------------------------------------------------------------
+
+    def __len__(self) -> int:
+        return len(self._rows)
+
+    def __contains__(self, key: Any) -> bool:
+        return key in self._rows
+
+    @property
+    def keys(self) -> list[Key]:
+        """The keys, in the order in which they were first seen."""
+        return list(self._rows.keys)
+
+    @property
+    def alpha(self) -> float:
+        """The target of every key."""
+        return self.settings.alpha
+
+    @property
+    def rounds(self) -> IntArray:
+        """How many losses each key has learnt, in the order of `keys`."""
+        return self._traces.column("rounds").astype(np.int64)
+
+    @property
+    def constants(self) -> FloatArray:
+        """The constant c of each key, which is all of ARC's threshold, in the order of `keys`."""
+        return self._traces.column("constant").copy()
+
+    @property
+    def risks(self) -> FloatArray:
+        """The mean loss of each key, NaN before the first, in the order of `keys`."""
+        with np.errstate(invalid="ignore"):
+            return np.asarray(self._traces.column("loss_sum") / self._traces.column("rounds"))
+
+    @property
+    def nbytes(self) -> int:
+        """The size of what is remembered, without keys and settings."""
+        local = {} if self._locals is None else self._locals.arrays()
+        return self._traces.values.nbytes + sum(int(array.nbytes) for array in local.values())
+
+    def __repr__(self) -> str:
+        return f"Panel({self.prototype!r}, keys={len(self)}, rounds={self.rounds.sum()})"
+
+    # ---- state -------------------------------------------------------------------------------
+
+    def state(self) -> bytes:
+        """All of the panel, to be stored: small, versioned, sealed, without pickle."""
+        local = {} if self._locals is None else self._locals.arrays()
+        content = {
+            "keys": self._rows.keys,
+            "dimension": None if self._locals is None else self._locals.dimension,
+        }
+        arrays = {
+            "prototype": np.frombuffer(self.prototype.state(), np.uint8),
+            "traces": self._traces.values,
+            **{_LOCAL + name: array for name, array in local.items()},
+        }
+        return state.encode("Panel", content, arrays)
+
+    @classmethod
+    def from_state(cls, data: bytes, prototype: LARC | None = None) -> Self:
+        """The panel whose `state` this was.
+
+        Functions (a user's kernel or rate) are not stored: hand in a prototype with the same ones.
+        """
+        prototypes: dict[str, type[LARC]] = {"ARC": ARC, "LARC": LARC}
+        stored = _decoded(data)[1]["prototype"].tobytes()
+        kind = state.decode(stored)[0]
+        if prototype is None and kind not in prototypes:
+            raise state.StateError(
+                f"the panel holds calibrators of kind {kind!r}. "
+                "Hand in a new one: Panel.from_state(data, prototype=...)."
+            )
+        return cls(prototype or prototypes[kind].from_state(stored)).restore(data)
+
+    def restore(self, data: bytes) -> Self:
+        """Take over a state that was saved with the same prototype."""
+        content, arrays = _decoded(data)
+        copy.copy(self.prototype).restore(arrays["prototype"].tobytes())  # or it raises
+        local = {
+            name.removeprefix(_LOCAL): array
+            for name, array in arrays.items()
+            if name.startswith(_LOCAL)
+        }
+        self._start(Rows(content["keys"]), arrays["traces"], content["dimension"], local)
+        return self
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the state to a file, all of it or nothing."""
+        atomic.write(path, self.state())
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str], prototype: LARC | None = None) -> Self:
+        """The panel that `save` wrote."""
+        try:
+            return cls.from_state(state.read(path), prototype)
+        except state.StateError as error:
+            raise state.StateError(f"{path}: {error}") from error
+
+    # ---- checks ------------------------------------------------------------------------------
+
+    def _points(self, X: ArrayLike | None, n: int) -> FloatArray | None:
+        """Inputs for the engine; None for ARC, which does not look at them."""
+        if self._locals is None:
+            return None
+        if X is None:
+            raise TypeError("X must be inputs of shape (n, d), got None. Only ARC ignores inputs.")
+        points = checks.points(X, self._locals.dimension if n else None)
+        if len(points) != n:
+            raise ValueError(f"X must hold one input per key, got {len(points)} for {n} keys.")
+        return np.require(points, np.float64, ["C", "W"])
+
+    def _losses(self, losses: ArrayLike, names: list[Key]) -> FloatArray:
+        costs = checks.numbers("losses", losses)
+        if costs.shape != (len(names),):
+            raise ValueError(
+                f"losses must hold one number per key, got shape {costs.shape} for "
+                f"{len(names)} keys."
+            )
+        bound = self.settings.loss_bound
+        wrong = (costs < 0.0) | (costs > bound)
+        if wrong.any():
+            i = int(np.argmax(wrong))
+            raise ValueError(
+                f"losses must lie between 0 and the loss bound {bound}, got {costs[i]} at "
+                f"position {i}, key {names[i]!r}. Rescale the losses, or set loss_bound."
+            )
+        return costs
+
+    def _check_curves(self, curves: Curves, n: int) -> None:
+        if not isinstance(curves, Curves):
+            raise TypeError(
+                f"curves must be made by localarc.curves, got {type(curves).__name__}. "
+                "For example miscoverage(scores)."
+            )
+        if len(curves) != n:
+            raise ValueError(f"curves must hold one per key, got {len(curves)} for {n} keys.")
+        if curves.bound > self.settings.loss_bound:
+            raise ValueError(
+                f"the curves have losses up to {curves.bound}, the panel expects at most "
+                f"{self.settings.loss_bound}. Make its prototype with loss_bound={curves.bound}."
+            )
+
+
+_key = key  # methods have an argument of that name
+
+
+def _decoded(data: bytes) -> tuple[dict[str, Any], Any]:
+    kind, content, arrays = state.decode(data)
+    if kind != "Panel":
+        raise state.StateError(f"the state is of kind {kind}, not Panel. Use {kind}.load.")
+    return content, arrays
