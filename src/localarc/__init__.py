@@ -17,6 +17,7 @@ from localarc.control.rates import Constant, InverseSqrt, Power
 from localarc.panel import Panel
 from localarc.record import Record
 from localarc.replay import replay, replay_many
+from localarc.sweeps import Sweep, sweep
 
 __all__ = [
     "ARC",
@@ -37,7 +38,9 @@ __all__ = [
     "Power",
     "RationalQuadratic",
     "Record",
+    "Sweep",
     "Triangular",
     "replay",
     "replay_many",
+    "sweep",
 ]

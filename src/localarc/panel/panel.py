@@ -134,7 +134,7 @@ class Panel:
     # ---- single streams ----------------------------------------------------------------------
 
     def calibrator(self, key: Key) -> LARC:
-        """The calibrator of one key, to go on alone: it does not see what the panel learns later."""
+        """The calibrator of one key, to go on alone: the panel no longer moves it."""
         row = self._row(key)
         local, square, dimension = None, 0.0, None
         if self._locals is not None:
