@@ -31,6 +31,7 @@ def test_rows_come_in_the_order_of_the_grid() -> None:
     assert list(made.columns()) == ["alpha", "rate", "risk", "thresholds", "trace"]
 
 
+@pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")
 @pytest.mark.parametrize("backend", ["loky", "threading", "multiprocessing"])
 def test_the_hash_is_that_of_the_sequential_run(backend: str) -> None:
     expected = localarc.sweep(calibrate, GRID, seed=3).hash
