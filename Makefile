@@ -24,7 +24,7 @@ $(VENV)/.experiments: $(VENV)/.dev
 	touch $@
 
 $(VENV)/.cluster: $(VENV)/.dev
-	$(INSTALL) -e '.[dev,dask]'
+	$(INSTALL) -e '.[dev,dask,spark]'
 	touch $@
 
 demo: $(VENV)/.default
@@ -41,10 +41,12 @@ slow: $(VENV)/.dev
 training: $(VENV)/.experiments
 	$(BIN)/python -m pytest -rs tests/experiments/test_polyps_training.py tests/experiments/test_fruit_training.py tests/experiments/test_fruit.py
 
-# Sweeps and streams on real engines, started on this machine: two dask workers.
+# Sweeps and streams on real engines, started on this machine: two dask workers, a Spark of two threads.
 cluster: $(VENV)/.cluster
-	$(BIN)/python -c 'import distributed'
-	$(BIN)/python -m pytest -n 0 -rs tests/cluster
+	$(BIN)/python -c 'import distributed, pyspark'
+	java -version
+	$(BIN)/python -m pytest -n 0 -rs tests/cluster tests/spark
+	$(BIN)/python -m pytest -n 0 -rs tests/test_documentation.py -k 'scale or spark'
 
 # Style, types, the direction of imports, every code block of README and docs.
 check: $(VENV)/.dev
