@@ -3,21 +3,16 @@
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-import pandas
 import pytest
 
 from localarc import ARC, LARC, RBF
 from localarc.spark import accepted, calibrate, rejected
-from spark.streams import alone, keyed
+from spark.streams import alone, keyed, write
 
 
 def files(session: Any, frame: Any, folder: Path, number: int) -> Any:
     """A stream of the frame, one file a micro-batch."""
-    parts = np.array_split(np.arange(len(frame)), number)
-    folder.mkdir()
-    for i, part in enumerate(parts):
-        frame.iloc[part].to_parquet(folder / f"{i}.parquet")
+    write(frame, folder, number)
     schema = session.read.parquet(str(folder)).schema
     reader = session.readStream.schema(schema).option("maxFilesPerTrigger", 1)
     return reader.parquet(str(folder))
@@ -121,8 +116,8 @@ def test_a_stream_stops_at_an_event_that_came_again(spark: Any, tmp_path: Path) 
     from pyspark.errors import StreamingQueryException
 
     events = keyed(4, 3)
-    again = events[events["order"] == 2].head(1)
-    stream = files(spark, pandas.concat([events, again]), tmp_path / "in", 2)
+    events.loc[len(events)] = events.loc[4]
+    stream = files(spark, events, tmp_path / "in", 2)
     made = calibrate(
         stream, key="key", order="order", score="score", calibrator=ARC(0.1), buckets=2
     )

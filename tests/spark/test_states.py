@@ -3,6 +3,7 @@
 from pathlib import Path
 from typing import Any
 
+import pandas
 import pytest
 
 from localarc import ARC, LARC, RBF
@@ -80,8 +81,7 @@ def test_files_that_save_wrote_seed_a_job(spark: Any, tmp_path: Path) -> None:
 
 def test_keys_of_any_spelling_get_files_of_their_own(spark: Any, tmp_path: Path) -> None:
     keys = ["plain", "Plain", "a/b", "..", "", "k" * 300, "line\nbreak", "é"]
-    rows = [(key, 1, 0.5) for key in keys]
-    frame = spark.createDataFrame(rows, "key string, order int, score double").toPandas()
+    frame = pandas.DataFrame({"key": keys, "order": 1, "score": 0.5})
     usual: dict[str, Any] = {"key": "key", "order": "order", "score": "score", "buckets": 2}
     stream = files(spark, frame, tmp_path / "in", 1)
     run(calibrate(stream, **usual, calibrator=ARC(0.1)), tmp_path)
