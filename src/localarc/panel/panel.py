@@ -15,9 +15,10 @@ from localarc.control import state
 from localarc.control.arc import ARC
 from localarc.control.guarantees import Certificate, Evidence
 from localarc.control.larc import LARC
+from localarc.control.memory import Arrays
 from localarc.curves import Curves
 from localarc.panel.keys import Key, Rows, key, listed
-from localarc.panel.locals import Locals
+from localarc.panel.local import LocalParts, local_parts
 from localarc.panel.traces import Traces
 from localarc.record import Record
 from localarc.replay import examine
@@ -52,12 +53,13 @@ class Panel:
         self._start(Rows(), None, None, {})
 
     def _start(
-        self, rows: Rows, traces: FloatArray | None, dimension: int | None, local: dict[str, Any]
+        self, rows: Rows, traces: FloatArray | None, dimension: int | None, arrays: Arrays
     ) -> None:
         self._rows = rows
         self._traces = Traces(self.settings.initial_threshold, traces)
-        blind = self.settings.kernel is None
-        self._locals = None if blind else Locals(self.settings, dimension, local)
+        self._blind = self.settings.kernel is None  # then inputs are not looked at
+        # Made when the first input tells its dimension.
+        self._local = None if dimension is None else local_parts(self.settings, dimension, arrays)
 
     # ---- the algorithm -----------------------------------------------------------------------
 
@@ -71,9 +73,9 @@ class Panel:
         points = self._points(X, len(names))
         rows = self._rows.find(names)
         constants = self._traces.constants(rows)
-        if self._locals is None or points is None:
+        if self._local is None or points is None:
             return constants
-        return constants + self._locals.evaluate(rows, points)
+        return constants + self._local.evaluate(rows, points)
 
     def update(self, keys: Any, X: ArrayLike | None, losses: ArrayLike) -> Self:
         """Learn the loss of each event, in order; all of them or, if anything is wrong, none."""
@@ -82,11 +84,11 @@ class Panel:
         costs = self._losses(losses, names)
         rows, fresh = self._planned(names)
         rates = self._traces.rates(self.settings.rate, rows)
-        if self._locals is not None and points is not None and len(names):
-            pushes = rates * (costs - self.settings.alpha)
-            with self._locals.learning(rows, points):
-                self._locals.learn(rows, points, rates, pushes)
-        self._learnt(rows, fresh, rates, costs)
+        local = self._local_for(points)
+        if local is not None and points is not None:
+            local.learn(rows, points, rates, rates * (costs - self.settings.alpha))
+        self._traces.learn(rows, rates, costs, self.settings.alpha)  # from here on nothing fails
+        self._learnt(fresh, local)
         return self
 
     def replay(self, keys: Any, X: ArrayLike | None, curves: Curves) -> Record:
@@ -100,14 +102,12 @@ class Panel:
         evidence = examine(curves, self.settings.alpha)
         rows, fresh = self._planned(names)
         rates = self._traces.rates(self.settings.rate, rows)
-        if self._locals is None or points is None or not names:
+        local = self._local_for(points)
+        if local is None or points is None:
             thresholds, losses = self._traces.play(rows, rates, curves, self.settings.alpha)
-            self._learnt(rows, fresh)
         else:
-            constants = self._traces.constants(rows)
-            with self._locals.learning(rows, points):
-                thresholds, losses = self._locals.play(rows, points, rates, curves, constants)
-            self._learnt(rows, fresh, rates, losses)
+            thresholds, losses = local.play(self._traces, rows, points, rates, curves)
+        self._learnt(fresh, local)
         sizes = curves.sizes_at(thresholds)
         alpha, name = self.settings.alpha, repr(self.prototype)
         return Record(thresholds, losses, sizes, tuple(names), alpha, name, evidence)
@@ -118,28 +118,27 @@ class Panel:
         self._traces.make_room(len(self._rows) + len(fresh))
         return rows, fresh
 
-    def _learnt(
-        self,
-        rows: IntArray,
-        fresh: list[Key],
-        rates: FloatArray | None = None,
-        losses: FloatArray | None = None,
-    ) -> None:
-        """The last step, which cannot fail."""
-        if rates is not None and losses is not None:
-            self._traces.learn(rows, rates, losses, self.settings.alpha)
+    def _learnt(self, fresh: list[Key], local: LocalParts | None) -> None:
+        """New keys are there, now that their first events worked."""
         self._rows.add(fresh)
         self._traces.count = len(self._rows)
+        self._local = local
+
+    def _local_for(self, points: FloatArray | None) -> LocalParts | None:
+        """The local parts, made for these inputs if they are the first."""
+        if self._local is not None or points is None or not len(points):
+            return self._local
+        kernel: Any = self.settings.kernel
+        kernel.matrix(points[:1], points[:1])  # raises where kernel and input do not fit
+        return local_parts(self.settings, points.shape[1], {})
 
     # ---- single streams ----------------------------------------------------------------------
 
     def calibrator(self, key: Key) -> LARC:
         """The calibrator of one key, to go on alone: the panel no longer moves it."""
         row = self._row(key)
-        local, square, dimension = None, 0.0, None
-        if self._locals is not None:
-            local, square = self._locals.copy(row), self._locals.square(row)
-            dimension = None if local is None else self._locals.dimension
+        local, square = (None, 0.0) if self._local is None else self._local.copy(row)
+        dimension = None if local is None else self._dimension
         alone = copy.copy(self.prototype).reset()
         alone.go_back((self._traces.get(row), local, dimension, square))
         return alone
@@ -154,18 +153,20 @@ class Panel:
                 "Put in one with the same settings."
             )
         trace, local, dimension, square = calibrator.snapshot()
-        known = self._locals.dimension if self._locals is not None else None
+        known = self._dimension
         if known is not None and dimension not in (None, known):
             raise ValueError(
                 f"inputs of this panel have {known} feature(s), the calibrator's {dimension}. "
                 "Put streams with other features into a panel of their own."
             )
+        parts = self._local
+        if parts is None and dimension is not None:
+            parts = local_parts(self.settings, dimension, {})
         rows, fresh = self._planned([name])
         row = int(rows[0])
-        if self._locals is not None:
-            self._locals.dimension = known if dimension is None else dimension
-            self._locals.put(row, local, square)
-        self._learnt(rows, fresh)
+        if parts is not None:
+            parts.put(row, local, square)
+        self._learnt(fresh, parts)
         self._traces.put(row, trace)
         return self
 
@@ -202,6 +203,10 @@ class Panel:
         return list(self._rows.keys)
 
     @property
+    def _dimension(self) -> int | None:
+        return None if self._local is None else self._local.dimension
+
+    @property
     def alpha(self) -> float:
         """The target of every key."""
         return self.settings.alpha
@@ -225,7 +230,7 @@ class Panel:
     @property
     def nbytes(self) -> int:
         """The size of what is remembered, without keys and settings."""
-        local = {} if self._locals is None else self._locals.arrays()
+        local = {} if self._local is None else self._local.arrays()
         return self._traces.values.nbytes + sum(int(array.nbytes) for array in local.values())
 
     def __repr__(self) -> str:
@@ -235,11 +240,8 @@ class Panel:
 
     def state(self) -> bytes:
         """All of the panel, to be stored: small, versioned, sealed, without pickle."""
-        local = {} if self._locals is None else self._locals.arrays()
-        content = {
-            "keys": self._rows.keys,
-            "dimension": None if self._locals is None else self._locals.dimension,
-        }
+        local = {} if self._local is None else self._local.arrays()
+        content = {"keys": self._rows.keys, "dimension": self._dimension}
         arrays = {
             "prototype": np.frombuffer(self.prototype.state(), np.uint8),
             "traces": self._traces.values,
@@ -291,11 +293,11 @@ class Panel:
 
     def _points(self, X: ArrayLike | None, n: int) -> FloatArray | None:
         """Inputs for the engine; None for ARC, which does not look at them."""
-        if self._locals is None:
+        if self._blind:
             return None
         if X is None:
             raise TypeError("X must be inputs of shape (n, d), got None. Only ARC ignores inputs.")
-        points = checks.points(X, self._locals.dimension if n else None)
+        points = checks.points(X, self._dimension if n else None)
         if len(points) != n:
             raise ValueError(f"X must hold one input per key, got {len(points)} for {n} keys.")
         return np.require(points, np.float64, ["C", "W"])

@@ -9,7 +9,8 @@ import numpy as np
 
 from localarc.control.memory import Arrays
 
-_SHAPE = " shape"
+SHAPE = " shape"
+"""What the name of an array is followed by in the name of its shapes."""
 
 
 def pack(parts: Sequence[Arrays]) -> dict[str, Any]:
@@ -19,7 +20,7 @@ def pack(parts: Sequence[Arrays]) -> dict[str, Any]:
         arrays = [np.asarray(part[name]) for part in parts]
         packed[name] = np.concatenate([array.ravel() for array in arrays])
         shapes = [array.shape for array in arrays]
-        packed[name + _SHAPE] = np.array(shapes, np.int64).reshape(len(parts), arrays[0].ndim)
+        packed[name + SHAPE] = np.array(shapes, np.int64).reshape(len(parts), arrays[0].ndim)
     return packed
 
 
@@ -27,9 +28,9 @@ class Packed:
     """What `pack` made, part by part."""
 
     def __init__(self, packed: Arrays) -> None:
-        names = [name for name in packed if not name.endswith(_SHAPE)]
+        names = [name for name in packed if not name.endswith(SHAPE)]
         self._values = {name: packed[name] for name in names}
-        self._shapes = {name: packed[name + _SHAPE] for name in names}
+        self._shapes = {name: packed[name + SHAPE] for name in names}
         self._starts = {
             name: np.concatenate(([0], np.cumsum(shapes.prod(axis=1)))).astype(np.int64)
             for name, shapes in self._shapes.items()

@@ -25,6 +25,11 @@ class Traces:
         """The rows in use."""
         return self._array[: self.count]
 
+    @property
+    def all_rows(self) -> FloatArray:
+        """The rows in use, and those that wait for new streams."""
+        return self._array
+
     def column(self, name: str) -> FloatArray:
         """One field of every trace."""
         return self.values[:, Trace.FIELDS.index(name)]
@@ -69,7 +74,9 @@ class Traces:
     def constants(self, rows: IntArray) -> FloatArray:
         """c of each row; that of a new stream where the row is -1."""
         constant = Trace.FIELDS.index("constant")
-        known = self._array[np.maximum(rows, 0), constant] if self.count else np.zeros(len(rows))
+        known = (
+            self._array[np.maximum(rows, 0), constant] if len(self._array) else np.zeros(len(rows))
+        )
         return np.where(rows < 0, self._new[constant], known)
 
     def get(self, row: int) -> Trace:

@@ -1,4 +1,4 @@
-"""Local parts: the expansion of each L-ARC stream of a panel, unpacked when it is first needed."""
+"""Local parts as objects: an expansion for each L-ARC stream, unpacked when it is first needed."""
 
 from __future__ import annotations
 
@@ -15,12 +15,13 @@ from localarc.control.memory import Arrays, Expansion
 from localarc.control.memory.steps import step
 from localarc.control.settings import Settings
 from localarc.panel.ragged import Packed, pack
+from localarc.panel.traces import Traces
 
 
-class Locals:
+class Expansions:
     """f of each row, with |f|^2 where a radius bounds it; a row without one has f = 0."""
 
-    def __init__(self, settings: Settings, dimension: int | None, arrays: Arrays) -> None:
+    def __init__(self, settings: Settings, dimension: int, arrays: Arrays) -> None:
         self._settings = settings
         self.dimension = dimension
         rows = arrays["rows"].tolist() if "rows" in arrays else []
@@ -53,7 +54,7 @@ class Locals:
 
     def _empty(self) -> Expansion:
         kernel: Any = self._settings.kernel
-        return self._settings.memory.expansion(kernel, self.dimension or 0)
+        return self._settings.memory.expansion(kernel, self.dimension)
 
     def evaluate(self, rows: IntArray, points: FloatArray) -> FloatArray:
         """f, clipped, at each point, for the row it belongs to."""
@@ -65,19 +66,16 @@ class Locals:
         return min(max(here, -self._clip), self._clip)
 
     @contextlib.contextmanager
-    def learning(self, rows: IntArray, points: FloatArray) -> Iterator[None]:
+    def _all_or_nothing(self, rows: IntArray) -> Iterator[None]:
         """What these rows learn inside is forgotten if anything fails inside."""
-        kernel: Any = self._settings.kernel
-        kernel.matrix(points[:1], points[:1])  # raises where kernel and input do not fit
-        touched = dict.fromkeys(rows.tolist())
-        dimension, self.dimension = self.dimension, points.shape[1]
-        before = {row: (self._arrays(row), self.square(row)) for row in touched}
+        before = {
+            row: (self._arrays(row), self.square(row)) for row in dict.fromkeys(rows.tolist())
+        }
         try:
             yield
         except BaseException:
             for row, (arrays, square) in before.items():
                 self.put(row, None if arrays is None else self._empty().restore(arrays), square)
-            self.dimension = dimension
             raise
 
     def learn(
@@ -86,8 +84,9 @@ class Locals:
         """Eq. (kernel_update) for each event, in order."""
         decays = 1.0 - rates * self._settings.regularization
         events = zip(rows.tolist(), points, decays.tolist(), pushes.tolist(), strict=True)
-        for row, point, decay, push in events:
-            self._learn(row, point, decay, push)
+        with self._all_or_nothing(rows):
+            for row, point, decay, push in events:
+                self._learn(row, point, decay, push)
 
     def _learn(self, row: int, point: FloatArray, decay: float, push: float) -> None:
         local = self.get(row)
@@ -98,14 +97,22 @@ class Locals:
         self._squares[row] = step(local, kernel, point, decay, push, self._radius, square)
 
     def play(
+        self, traces: Traces, rows: IntArray, points: FloatArray, rates: FloatArray, curves: Any
+    ) -> tuple[FloatArray, FloatArray]:
+        """Threshold, loss and update for each event, in order."""
+        with self._all_or_nothing(rows):
+            thresholds, losses = self._played(traces.constants(rows), rows, points, rates, curves)
+        traces.learn(rows, rates, losses, self._settings.alpha)
+        return thresholds, losses
+
+    def _played(
         self,
+        constants: FloatArray,
         rows: IntArray,
         points: FloatArray,
         rates: FloatArray,
         curves: Any,
-        constants: FloatArray,
     ) -> tuple[FloatArray, FloatArray]:
-        """Thresholds and losses: threshold, loss, update for each event, in order."""
         alpha = self._settings.alpha
         thresholds, losses = np.empty((2, len(rows)))
         now = dict(zip(rows.tolist(), constants.tolist(), strict=True))
@@ -124,13 +131,15 @@ class Locals:
     def arrays(self) -> dict[str, Any]:
         """All that is needed to go on, bit for bit."""
         rows = sorted([*self._resting, *self._awake])
+        if not rows:
+            return {}
         parts = [self._stored(row) for row in rows]
         squares = np.array([self.square(row) for row in rows], np.float64)
         return pack(parts) | {"rows": np.array(rows, np.int64), "squares": squares}
 
-    def copy(self, row: int) -> Expansion | None:
-        """An expansion of its own for somebody else."""
-        return copy.deepcopy(self.get(row))
+    def copy(self, row: int) -> tuple[Expansion | None, float]:
+        """An expansion of its own for somebody else, and |f|^2."""
+        return copy.deepcopy(self.get(row)), self.square(row)
 
     def _stored(self, row: int) -> Arrays:
         if row in self._resting:
