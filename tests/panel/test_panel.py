@@ -1,6 +1,7 @@
 """A panel is a calibrator for each key, to the last bit."""
 
 import copy
+import pickle
 from collections.abc import Callable
 from typing import Any
 
@@ -216,6 +217,18 @@ def test_a_panel_is_saved_and_loaded(tmp_path: Any) -> None:
         Panel.from_state(bytes(damaged))
     with pytest.raises(StateError, match="missing does not exist"):
         Panel.load(tmp_path / "missing")
+
+
+@pytest.mark.parametrize("name", ["ARC, function", "exact", "lattice"])
+def test_a_panel_can_be_copied_and_sent_to_another_process(name: str) -> None:
+    panel = Panel(PROTOTYPES[name])
+    panel.replay(*events(1)[:3])
+    before = panel.state()
+    copied, sent = copy.deepcopy(panel), pickle.loads(pickle.dumps(panel))
+    panel.replay(*events(2)[:3])
+    assert copied.state() == sent.state() == before
+    copied.replay(*events(2)[:3])
+    assert copied.state() == panel.state()
 
 
 def test_a_state_with_functions_asks_for_them() -> None:

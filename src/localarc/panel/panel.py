@@ -9,7 +9,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from localarc import atomic, checks
+from localarc import atomic
 from localarc.checks import FloatArray, IntArray
 from localarc.control import state
 from localarc.control.arc import ARC
@@ -17,6 +17,7 @@ from localarc.control.guarantees import Certificate, Evidence
 from localarc.control.larc import LARC
 from localarc.control.memory import Arrays
 from localarc.curves import Curves
+from localarc.panel.events import check_curves, checked_losses, checked_points
 from localarc.panel.keys import Key, Rows, key, listed
 from localarc.panel.local import LocalParts, local_parts
 from localarc.panel.traces import Traces
@@ -70,7 +71,7 @@ class Panel:
         that a new calibrator starts with.
         """
         names = listed(keys)
-        points = self._points(X, len(names))
+        points = self._points(X, names)
         rows = self._rows.find(names)
         constants = self._traces.constants(rows)
         if self._local is None or points is None:
@@ -80,8 +81,8 @@ class Panel:
     def update(self, keys: Any, X: ArrayLike | None, losses: ArrayLike) -> Self:
         """Learn the loss of each event, in order; all of them or, if anything is wrong, none."""
         names = listed(keys)
-        points = self._points(X, len(names))
-        costs = self._losses(losses, names)
+        points = self._points(X, names)
+        costs = checked_losses(losses, names, self.settings.loss_bound)
         rows, fresh = self._planned(names)
         rates = self._traces.rates(self.settings.rate, rows)
         local = self._local_for(points)
@@ -97,8 +98,8 @@ class Panel:
         The record has a row for each event, with its key as the group.
         """
         names = listed(keys)
-        points = self._points(X, len(names))
-        self._check_curves(curves, len(names))
+        points = self._points(X, names)
+        check_curves(curves, names, self.settings.loss_bound)
         evidence = examine(curves, self.settings.alpha)
         rows, fresh = self._planned(names)
         rates = self._traces.rates(self.settings.rate, rows)
@@ -111,6 +112,9 @@ class Panel:
         sizes = curves.sizes_at(thresholds)
         alpha, name = self.settings.alpha, repr(self.prototype)
         return Record(thresholds, losses, sizes, tuple(names), alpha, name, evidence)
+
+    def _points(self, X: ArrayLike | None, names: list[Key]) -> FloatArray | None:
+        return None if self._blind else checked_points(X, names, self._dimension)
 
     def _planned(self, names: list[Key]) -> tuple[IntArray, list[Key]]:
         """The row of each event, and keys that are new; the rows stay out of sight until learnt."""
@@ -277,6 +281,13 @@ class Panel:
         self._start(Rows(content["keys"]), arrays["traces"], content["dimension"], local)
         return self
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _resumed, (
+            type(self),
+            self.prototype,
+            self.state(),
+        )  # for copy and for other processes
+
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the state to a file, all of it or nothing."""
         atomic.write(path, self.state())
@@ -289,49 +300,9 @@ class Panel:
         except state.StateError as error:
             raise state.StateError(f"{path}: {error}") from error
 
-    # ---- checks ------------------------------------------------------------------------------
 
-    def _points(self, X: ArrayLike | None, n: int) -> FloatArray | None:
-        """Inputs for the engine; None for ARC, which does not look at them."""
-        if self._blind:
-            return None
-        if X is None:
-            raise TypeError("X must be inputs of shape (n, d), got None. Only ARC ignores inputs.")
-        points = checks.points(X, self._dimension if n else None)
-        if len(points) != n:
-            raise ValueError(f"X must hold one input per key, got {len(points)} for {n} keys.")
-        return np.require(points, np.float64, ["C", "W"])
-
-    def _losses(self, losses: ArrayLike, names: list[Key]) -> FloatArray:
-        costs = checks.numbers("losses", losses)
-        if costs.shape != (len(names),):
-            raise ValueError(
-                f"losses must hold one number per key, got shape {costs.shape} for "
-                f"{len(names)} keys."
-            )
-        bound = self.settings.loss_bound
-        wrong = (costs < 0.0) | (costs > bound)
-        if wrong.any():
-            i = int(np.argmax(wrong))
-            raise ValueError(
-                f"losses must lie between 0 and the loss bound {bound}, got {costs[i]} at "
-                f"position {i}, key {names[i]!r}. Rescale the losses, or set loss_bound."
-            )
-        return costs
-
-    def _check_curves(self, curves: Curves, n: int) -> None:
-        if not isinstance(curves, Curves):
-            raise TypeError(
-                f"curves must be made by localarc.curves, got {type(curves).__name__}. "
-                "For example miscoverage(scores)."
-            )
-        if len(curves) != n:
-            raise ValueError(f"curves must hold one per key, got {len(curves)} for {n} keys.")
-        if curves.bound > self.settings.loss_bound:
-            raise ValueError(
-                f"the curves have losses up to {curves.bound}, the panel expects at most "
-                f"{self.settings.loss_bound}. Make its prototype with loss_bound={curves.bound}."
-            )
+def _resumed(kind: type[Panel], prototype: LARC, data: bytes) -> Panel:
+    return kind(prototype).restore(data)
 
 
 _key = key  # methods have an argument of that name
