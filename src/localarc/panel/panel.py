@@ -187,8 +187,7 @@ class Panel:
 
     def rounds_of(self, keys: Any) -> IntArray:
         """How many losses each of these keys has learnt, 0 for keys that were never seen."""
-        rows = self._rows.find(listed(keys))
-        return np.where(rows < 0, 0, np.append(self.rounds, 0)[rows])
+        return self._traces.rounds(self._rows.find(listed(keys)))
 
     def _row(self, key: Key) -> int:
         return self._rows.of(_key(key))

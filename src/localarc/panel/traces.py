@@ -73,11 +73,18 @@ class Traces:
 
     def constants(self, rows: IntArray) -> FloatArray:
         """c of each row; that of a new stream where the row is -1."""
-        constant = Trace.FIELDS.index("constant")
-        known = (
-            self._array[np.maximum(rows, 0), constant] if len(self._array) else np.zeros(len(rows))
-        )
-        return np.where(rows < 0, self._new[constant], known)
+        return self._field("constant", rows)
+
+    def rounds(self, rows: IntArray) -> IntArray:
+        """How many losses each row has learnt; none where the row is -1."""
+        return self._field("rounds", rows).astype(np.int64)
+
+    def _field(self, name: str, rows: IntArray) -> FloatArray:
+        column = Trace.FIELDS.index(name)
+        values = np.full(len(rows), self._new[column])
+        known = rows >= 0
+        values[known] = self._array[rows[known], column]
+        return values
 
     def get(self, row: int) -> Trace:
         """One trace, to go on alone."""
