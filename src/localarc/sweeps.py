@@ -23,11 +23,11 @@ Grid: TypeAlias = Mapping[str, Iterable[Any]] | Sequence[Mapping[str, Any]]
 Result = TypeVar("Result")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Sweep:
     """The rows of a sweep in the order of its grid: the parameters of a task, then its results.
 
-    `hash` is a SHA-256 of all rows, to the last bit of every number.
+    `hash` is a SHA-256 of all rows, to the last bit of every number: compare it, not the rows.
     """
 
     rows: tuple[Row, ...]

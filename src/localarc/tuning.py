@@ -51,7 +51,7 @@ class Judgement:
         return max(0.0, self.worst - self.alpha)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Tuning:
     """What came of `tune`: `judgements` of the candidates on the rounds that they were chosen on.
 
@@ -106,7 +106,7 @@ def tune(
     return Tuning(prototypes, judgements, chosen, tail, neighbourhood, rows)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class _Measure:
     """The task of the sweep: one candidate over the rounds to choose on."""
 

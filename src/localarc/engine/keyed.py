@@ -130,6 +130,14 @@ class KeyedExpansions:
         values = np.ascontiguousarray(np.concatenate(parts, axis=1), np.float64)
         _load(self._store, rows, starts, values)
 
+    def keep(self, rows: IntArray) -> None:
+        """Forget all rows but these, which move together."""
+        gone = np.delete(np.arange(len(self._wholes)), rows[rows < len(self._wholes)])
+        for row in gone.tolist():
+            self.clear(row)
+        self.make_room(int(rows.max(initial=-1)) + 1, 0)
+        self._wholes, self._fading = self._wholes[rows], self._fading[rows]
+
     def clear(self, row: int) -> None:
         """Forget a row."""
         if row < len(self._wholes):

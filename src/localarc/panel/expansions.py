@@ -128,6 +128,13 @@ class Expansions:
             thresholds[i], losses[i] = threshold, loss
         return thresholds, losses
 
+    def keep(self, rows: IntArray) -> None:
+        """Forget all rows but these, which move together."""
+        places = {old: new for new, old in enumerate(rows.tolist())}
+        self._resting = {places[row]: p for row, p in self._resting.items() if row in places}
+        self._awake = {places[row]: f for row, f in self._awake.items() if row in places}
+        self._squares = {places[row]: s for row, s in self._squares.items() if row in places}
+
     def arrays(self) -> dict[str, Any]:
         """All that is needed to go on, bit for bit."""
         rows = sorted([*self._resting, *self._awake])

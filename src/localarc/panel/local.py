@@ -36,6 +36,9 @@ class LocalParts(Protocol):
     def put(self, row: int, local: Expansion | None, square: float) -> None:
         """Take over an expansion."""
 
+    def keep(self, rows: IntArray) -> None:
+        """Forget all rows but these, which move together."""
+
     def arrays(self) -> dict[str, Any]:
         """All that is needed to go on, bit for bit."""
 

@@ -174,6 +174,16 @@ class Panel:
         self._traces.put(row, trace)
         return self
 
+    def drop(self, keys: Any) -> Self:
+        """Forget these keys and all that they learnt; seen again, they start anew."""
+        dropped = [self._row(name) for name in listed(keys)]
+        kept = np.delete(np.arange(len(self)), dropped)
+        if self._local is not None:
+            self._local.keep(kept)
+        self._traces.keep(kept)
+        self._rows = Rows([self._rows.keys[row] for row in kept.tolist()])
+        return self
+
     def certificate(
         self,
         key: Key,

@@ -95,6 +95,10 @@ class Terms:
         counts = np.array([len(arrays["weights"])])
         self._pool.put(np.array([row]), counts, {**arrays, **scalars})
 
+    def keep(self, rows: IntArray) -> None:
+        """Forget all rows but these, which move together."""
+        self._pool.keep(rows)
+
     def arrays(self) -> dict[str, Any]:
         """All that is needed to go on, bit for bit, as `ragged.pack` would lay it out."""
         rows = self._pool.rows()

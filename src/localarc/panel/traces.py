@@ -86,6 +86,11 @@ class Traces:
         values[known] = self._array[rows[known], column]
         return values
 
+    def keep(self, rows: IntArray) -> None:
+        """Forget all rows but these, which move together."""
+        self._array = self.values[rows]
+        self.count = len(rows)
+
     def get(self, row: int) -> Trace:
         """One trace, to go on alone."""
         return Trace.restored(dict(zip(Trace.FIELDS, self._array[row].tolist(), strict=True)))
