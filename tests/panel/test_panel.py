@@ -304,6 +304,15 @@ def test_every_key_has_its_certificate() -> None:
         panel.certificate("c")
 
 
+def test_evidence_of_some_records_is_not_enough_for_a_bound() -> None:
+    panel = Panel(ARC(0.2))
+    first, second = (panel.replay(*events(seed)[:3]).evidence for seed in (1, 2))
+    assert panel.certificate("ann", evidence=first + second).bound.holds
+    doubtful = panel.certificate("ann", evidence=second)
+    assert not doubtful.bound.holds
+    assert "covers 60 of 120 rounds" in str(doubtful)
+
+
 def test_columns_follow_the_order_of_keys() -> None:
     panel = Panel(ARC(0.1, Constant(1.0))).update(["b", 1, "b"], None, [1.0, 0.0, 0.0])
     assert panel.keys == ["b", 1]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import dataclasses
 import os
 from typing import Any, Self
 
@@ -14,6 +15,7 @@ from localarc.checks import FloatArray, IntArray
 from localarc.control import state
 from localarc.control.arc import ARC
 from localarc.control.guarantees import Certificate, Evidence
+from localarc.control.guarantees.certificate import doubted
 from localarc.control.larc import LARC
 from localarc.control.memory import Arrays
 from localarc.curves import Curves
@@ -192,8 +194,14 @@ class Panel:
         input_bound: float | None = None,
         losses: ArrayLike | None = None,
     ) -> Certificate:
-        """What can be promised about the mean loss of one key: that of its calibrator."""
-        return self.calibrator(key).certificate(outstanding, evidence, input_bound, losses)
+        """What can be promised about the mean loss of one key, whose own `losses` may be audited.
+
+        `evidence` is that of the panel's records, of all of them: it is of all keys together.
+        """
+        reasons = () if evidence is None else evidence.too_few(int(self.rounds.sum()))
+        shared = evidence and dataclasses.replace(evidence, rounds=None)
+        made = self.calibrator(key).certificate(outstanding, shared, input_bound, losses)
+        return doubted(made, reasons)
 
     def rounds_of(self, keys: Any) -> IntArray:
         """How many losses each of these keys has learnt, 0 for keys that were never seen."""
