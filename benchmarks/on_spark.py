@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from benchmarks import spark_runs
-from benchmarks.keyed import batches, parts
+from benchmarks.keyed import Batch, batches, parts
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -41,11 +41,15 @@ class Measured:
         return self.way, f"{self.keys:,}", *numbers, self.note
 
 
-def jobs(sizes: tuple[int, ...]) -> Iterator[tuple[int, int, int]]:
-    """Keys, keys a bucket, events a batch."""
-    yield from ((keys, KEYS_A_BUCKET, EVENTS) for keys in sizes)
-    yield from ((sizes[-1], a_bucket, EVENTS) for a_bucket in (100, 10_000))
-    yield sizes[-1], KEYS_A_BUCKET, 4 * EVENTS
+def jobs(sizes: tuple[int, ...]) -> Iterator[tuple[int, int, list[Batch]]]:
+    """Keys, keys a bucket, batches."""
+    yield from ((keys, KEYS_A_BUCKET, batches(keys, EVENTS, BATCHES)) for keys in sizes)
+    most = sizes[-1]
+    for a_bucket in (100, 10_000):
+        yield most, a_bucket, batches(most, EVENTS, BATCHES)
+    yield most, KEYS_A_BUCKET, batches(most, 4 * EVENTS, BATCHES)
+    everyone, again = batches(most, EVENTS, 2)
+    yield most, KEYS_A_BUCKET, [everyone, *parts(again, 20)[: BATCHES - 1]]  # one key in twenty
 
 
 def on_spark(sizes: tuple[int, ...]) -> Iterator[Measured]:
@@ -53,10 +57,10 @@ def on_spark(sizes: tuple[int, ...]) -> Iterator[Measured]:
     spark = spark_runs.session()
     try:
         with tempfile.TemporaryDirectory() as folder:
-            for number, (keys, a_bucket, events) in enumerate(jobs(sizes)):
+            for number, (keys, a_bucket, many) in enumerate(jobs(sizes)):
                 buckets = max(keys // a_bucket, 2 * spark_runs.CORES)
-                job, many = spark_runs.bucketed(buckets), batches(keys, events, BATCHES)
-                spent = spark_runs.run(spark, job, many, Path(folder, str(number)), LIMIT)
+                job, here = spark_runs.bucketed(buckets), Path(folder, str(number))
+                spent = spark_runs.run(spark, job, many, here, LIMIT)
                 yield measured(f"Spark, {buckets} buckets", keys, spent)
             for keys in (sizes[0], sizes[-1]):
                 many = batches(keys, EVENTS, 2)
