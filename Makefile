@@ -70,7 +70,7 @@ figures: $(VENV)/.default
 
 # The API reference, from docstrings, in docs/reference.
 reference: $(VENV)/.dev
-	$(BIN)/pdoc -o docs/reference localarc localarc.control localarc.curves localarc.sets localarc.metrics localarc.bootstrap localarc.panel localarc.sweeps localarc.tuning localarc.streams localarc.figures localarc.data localarc.experiments localarc.testing
+	$(BIN)/pdoc -o docs/reference localarc localarc.control localarc.curves localarc.sets localarc.metrics localarc.bootstrap localarc.panel localarc.sweeps localarc.tuning localarc.streams localarc.figures localarc.data localarc.experiments localarc.testing localarc.spark
 
 clean:
 	rm -rf $(VENV) build dist demo-output docs/reference .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
