@@ -9,7 +9,7 @@ from localarc.cli.demo import demo
 from localarc.cli.group import OneSentence
 from localarc.cli.replay import replay_command
 from localarc.cli.reproduce import reproduce
-from localarc.cli.tune import tune
+from localarc.cli.tune import tune_command
 from localarc.summary import version
 
 _CONTEXT = {"help_option_names": ["-h", "--help"], "show_default": True}
@@ -21,5 +21,5 @@ def main() -> None:
     """Promise how often a running model fails, overall and for every kind of input."""
 
 
-for _command in (replay_command, tune, demo, reproduce, data):
+for _command in (replay_command, tune_command, demo, reproduce, data):
     main.add_command(_command)

@@ -61,10 +61,10 @@ _OPTIONS = [
 ]
 
 
-@click.command(short_help="Choose kernel and rate on a table, and judge on its tail.")
+@click.command(name="tune", short_help="Choose kernel and rate on a table, and judge on its tail.")
 @click.argument("file", type=click.Path(path_type=Path))
 @options.with_options(_OPTIONS)
-def tune(
+def tune_command(
     file: Path,
     out: Path,
     neighbourhood: float | None,
@@ -75,9 +75,9 @@ def tune(
 ) -> None:
     """Choose kernel and rate for FILE, a table as `localarc replay` reads it.
 
-    ARC and every combination of kernel, length scale and rate go through all rounds but the last.
-    Of those whose worst neighbourhood is best, up to a standard error, the one with the smallest
-    sets is chosen and judged on the rounds held out. Writes tuning.csv and trade-off.png into OUT.
+    ARC and every combination of kernel, length scale and rate go through the first rounds. Of those
+    whose worst neighbourhood is best, up to a standard error, the one with the smallest sets is
+    chosen, and judged on the last rounds, held out. Writes tuning.csv and trade-off.png into OUT.
 
     \b
     Example:
@@ -131,11 +131,11 @@ def _candidates(
 
     made: dict[tuple[str, str, str], Any] = {}
     for rate in rates:
-        made["none (ARC)", "-", f"{rate:g}"] = ARC(alpha, rate, loss_bound=loss_bound)
+        made["none (ARC)", "-", _text(rate)] = ARC(alpha, rate, loss_bound=loss_bound)
     for kernel in kernels:
         for length_scale in length_scales:
             for rate in rates:
-                made[kernel, f"{length_scale:g}", f"{rate:g}"] = LARC(
+                made[kernel, _text(length_scale), _text(rate)] = LARC(
                     alpha,
                     options.KERNELS[kernel](length_scale),
                     rate,
@@ -145,6 +145,11 @@ def _candidates(
                     clip=clip,
                 )
     return made
+
+
+def _text(value: float) -> str:
+    """A number with all its digits."""
+    return repr(value).removesuffix(".0")
 
 
 def _table(tuning: Any, names: list[tuple[str, str, str]]) -> tuple[list[str], list[list[str]]]:
@@ -205,5 +210,5 @@ def _tell_chosen(name: tuple[str, str, str], given: dict[str, Any]) -> None:
         ("rate", rate, given["rates"]),
     ):
         for end, extreme, more in ((min, "smallest", "smaller"), (max, "largest", "larger")):
-            if len(set(offered)) > 1 and value == f"{end(offered):g}":
+            if len(set(offered)) > 1 and value == _text(end(offered)):
                 click.echo(f"note: the {extreme} {what} was chosen, offer {more} ones.", err=True)

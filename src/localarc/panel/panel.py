@@ -299,11 +299,8 @@ class Panel:
         return self
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _resumed, (
-            type(self),
-            self.prototype,
-            self.state(),
-        )  # for copy and for other processes
+        # For copies and other processes: compiled functions inside are made again, not sent.
+        return _resumed, (type(self), self.prototype, self.state())
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the state to a file, all of it or nothing."""
