@@ -14,7 +14,7 @@ from spark.crash_job import calibrator
 from spark.streams import alone, keyed, write
 
 JOB = Path(__file__).with_name("crash_job.py")
-PATIENCE = 300.0  # seconds; a limit for a job that hangs, not a measurement
+PATIENCE = 600.0  # seconds; a limit for a job that hangs, not a measurement
 FILES, ORDERS_A_FILE = 8, 5
 
 

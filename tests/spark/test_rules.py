@@ -1,6 +1,8 @@
 """Which rows of a bucket are bad, and what is said about them. Needs no Spark."""
 
 import json
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -11,6 +13,7 @@ from localarc import ARC, LARC, RBF
 from localarc.checks import IntArray
 from localarc.control.state import StateError
 from localarc.spark.bucket import Bucket
+from localarc.spark.columns import Columns
 from localarc.spark.events import Events
 from localarc.spark.rules import RULES, BadRowError, complain, counted, judge
 
@@ -136,3 +139,15 @@ def test_another_number_of_buckets_or_another_calibrator_is_refused() -> None:
         Bucket.restored(stored, ARC(0.1), 8)
     with pytest.raises(StateError, match="other settings"):
         Bucket.restored(stored, ARC(0.2), 4)
+
+
+def test_importing_localarc_spark_imports_neither_spark_nor_pandas() -> None:
+    heavy = "{'pyspark', 'pandas', 'pyarrow'}"
+    code = f"import sys, localarc.spark; sys.exit(bool({heavy} & set(sys.modules)))"
+    assert subprocess.run([sys.executable, "-c", code]).returncode == 0
+
+
+def test_without_pyspark_the_way_to_get_it_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "pyspark", None)
+    with pytest.raises(ImportError, match=r"pip install 'localarc\[spark\]'"):
+        Columns.checked(None, "key", "order", [], "score", None)
