@@ -62,6 +62,8 @@ class Bucket:
 
     def play(self, events: Events) -> tuple[FloatArray, FloatArray]:
         """Thresholds and losses of events with scores; every event is learnt."""
+        if not len(events):
+            return np.empty(0), np.empty(0)
         record = self.panel.replay(events.keys(), self._inputs(events), miscoverage(events.values))
         return record.thresholds, record.losses
 

@@ -9,12 +9,11 @@ from typing import Any
 
 import numpy as np
 
-from localarc.checks import FloatArray
 from localarc.control.larc import LARC
-from localarc.curves.scores import within
 from localarc.spark.bucket import SCHEMA, Bucket
 from localarc.spark.events import Events
-from localarc.spark.rules import RULES, Verdicts, complain, counted, judge
+from localarc.spark.output import learnt_losses, output, played_scores
+from localarc.spark.rules import Verdicts, complain, counted, judge
 
 STATE = "bucket"
 """The name of the state variable: one value for each bucket."""
@@ -58,7 +57,8 @@ class BucketProcessor:
         if not self.job.rejects:
             complain(events, due, verdicts)
         _skip(bucket, events, verdicts)
-        table = self._learnt(bucket, events, verdicts)
+        columns = learnt_losses if self.job.given_losses else played_scores
+        table = output(events, verdicts, columns(bucket, events, verdicts == 0))
         self._state.update(bucket.store(self.job.buckets))
         yield table
 
@@ -92,35 +92,6 @@ class BucketProcessor:
         X = rows[names].to_numpy(np.float64) if names else np.empty((len(rows), 0))
         orders = rows["order"].to_numpy(np.int64)
         return Events.sorted(rows["key"], orders, rows["value"].to_numpy(np.float64), X)
-
-    def _learnt(self, bucket: Bucket, events: Events, verdicts: Verdicts) -> Any:
-        import pandas
-
-        good = verdicts == 0
-        part = events.take(good)
-        columns: dict[str, Any] = {"key": events.keys(), "order": events.orders}
-        columns |= {f"x{i}": column for i, column in enumerate(events.X.T)}
-        columns["value"] = events.values
-        if self.job.given_losses:
-            columns["next_threshold"] = _spread(bucket.learn(part), good)
-        elif len(part):
-            thresholds, losses = bucket.play(part)
-            covered = np.full(len(events), None, object)
-            covered[good] = within(part.values, thresholds)
-            columns["threshold"] = _spread(thresholds, good)
-            columns |= {"loss": _spread(losses, good), "covered": covered}
-        else:
-            nothing = np.full(len(events), np.nan)
-            columns |= {"threshold": nothing, "loss": nothing, "covered": [None] * len(events)}
-        columns["rejected"] = [RULES[verdict].name or None for verdict in verdicts.tolist()]
-        return pandas.DataFrame(columns)
-
-
-def _spread(values: FloatArray, good: Any) -> FloatArray:
-    """One value for each good row, NaN for the others."""
-    spread = np.full(len(good), np.nan)
-    spread[good] = values
-    return spread
 
 
 def _skip(bucket: Bucket, events: Events, verdicts: Verdicts) -> None:
