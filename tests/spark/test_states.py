@@ -130,3 +130,25 @@ def test_a_frame_of_other_columns_is_no_initial_state(spark: Any) -> None:
     usual: dict[str, Any] = {"key": "k", "order": "t", "score": "s", "buckets": 1}
     with pytest.raises(TypeError, match="import_state made"):
         calibrate(frame, **usual, calibrator=ARC(0.1), initial=frame)
+
+
+def test_a_restart_may_change_what_happens_to_bad_rows_and_nothing_else(
+    spark: Any, tmp_path: Path
+) -> None:
+    from pyspark.errors import StreamingQueryException
+
+    events = keyed(6, 4)
+    usual: dict[str, Any] = {"key": "key", "order": "order", "score": "score"}
+    stream = files(spark, events[events["order"] <= 2], tmp_path / "in", 1)
+    run(calibrate(stream, **usual, calibrator=ARC(0.1), buckets=2), tmp_path)
+    later = events[events["order"] > 2]
+    later.to_parquet(tmp_path / "in" / "later.parquet")
+    with pytest.raises(StreamingQueryException, match="other settings"):
+        run(calibrate(stream, **usual, calibrator=ARC(0.2), buckets=2), tmp_path)
+    with pytest.raises(StreamingQueryException, match=r"buckets=2, now it is 1"):
+        run(calibrate(stream, **usual, calibrator=ARC(0.1), buckets=1), tmp_path)
+    made = calibrate(stream, **usual, calibrator=ARC(0.1), buckets=2, bad_rows="reject")
+    run(made, tmp_path)
+    found = spark.read.option("mergeSchema", True).parquet(str(tmp_path / "out")).collect()
+    assert {(r.key, r.order): r.threshold for r in found} == alone(events, ARC(0.1))[1]
+    assert not any(r.rejected for r in found)
