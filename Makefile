@@ -5,7 +5,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
 
-.PHONY: demo test slow training beams service check format bench figures reference clean
+.PHONY: demo test slow training beams service cluster check format bench figures reference clean
 
 # The marks say which set of packages is installed and are out of date when its description changes.
 $(VENV)/.default: pyproject.toml constraints.txt
@@ -31,6 +31,10 @@ $(VENV)/.service: $(VENV)/.dev
 	$(INSTALL) -e '.[dev,service-tests]'
 	touch $@
 
+$(VENV)/.cluster: $(VENV)/.dev
+	$(INSTALL) -e '.[dev,dask,spark]'
+	touch $@
+
 demo: $(VENV)/.default
 	$(BIN)/localarc reproduce electricity --out demo-output
 
@@ -53,6 +57,13 @@ beams: $(VENV)/.beams
 # A browser that is missing fails here, where `make test` skips. Debian's is `apt-get install chromium`.
 service: $(VENV)/.service
 	LOCALARC_REQUIRE_SERVICE=1 $(BIN)/python -m pytest -m service -n 2 -rs tests/service
+
+# Sweeps and streams on real engines, started on this machine: two dask workers, a Spark of two threads.
+cluster: $(VENV)/.cluster
+	$(BIN)/python -c 'import distributed, pyspark'
+	java -version
+	$(BIN)/python -m pytest -n 0 -rs tests/cluster tests/spark
+	$(BIN)/python -m pytest -n 0 -rs tests/test_documentation.py -k 'scale or spark'
 
 # Style, types, the direction of imports, every code block of README and docs.
 check: $(VENV)/.dev
@@ -77,7 +88,7 @@ figures: $(VENV)/.default
 
 # The API reference, from docstrings, in docs/reference.
 reference: $(VENV)/.dev
-	$(BIN)/pdoc -o docs/reference localarc localarc.control localarc.curves localarc.sets localarc.metrics localarc.bootstrap localarc.streams localarc.figures localarc.data localarc.experiments localarc.testing localarc.client
+	$(BIN)/pdoc -o docs/reference localarc localarc.control localarc.curves localarc.sets localarc.metrics localarc.bootstrap localarc.panel localarc.sweeps localarc.tuning localarc.streams localarc.figures localarc.data localarc.experiments localarc.testing localarc.client localarc.spark
 
 clean:
 	rm -rf $(VENV) build dist demo-output docs/reference .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache

@@ -12,9 +12,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from localarc import LARC, RBF, replay
+from localarc import ARC, LARC, RBF, replay
 from localarc.streams.synthetic import heteroscedastic
 from localarc.streams.table import read_table
+from localarc.tuning import tune
 
 STREAM = heteroscedastic(400, seed=0)
 
@@ -230,3 +231,58 @@ def test_help_and_version_are_there_and_light() -> None:
     code = f"import localarc.cli, sys; print({heavy} & set(sys.modules))"
     out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert out.stdout.strip() == "set()"
+
+
+def tuned(file: Path, out: Path, *more: object) -> subprocess.CompletedProcess[str]:
+    usual = ["--features", "x1,x2", "--score", "s", "--alpha", "0.1", "--length-scales", "0.3,3"]
+    return localarc("tune", file, *usual, "--out", out, *more)
+
+
+def test_tune_chooses_what_the_library_chooses(table: Path, tmp_path: Path) -> None:
+    out = tmp_path / "tuning"
+    done = tuned(table, out, "--rates", "1,2", "--neighbourhood", "1")
+    assert done.returncode == 0, done.stderr
+    assert sorted(p.name for p in out.iterdir()) == ["trade-off.png", "tuning.csv"]
+    stream = read_table(table, ["x1", "x2"], "s")
+    candidates: list[LARC] = [ARC(0.1, 1.0), ARC(0.1, 2.0)]
+    candidates += [LARC(0.1, RBF(scale), rate) for scale in (0.3, 3.0) for rate in (1.0, 2.0)]
+    expected = tune(stream.X, stream.curves, candidates, RBF(1.0))
+    found = rows(out / "tuning.csv")
+    assert [float(row["worst"]) for row in found] == [j.worst for j in expected.judgements]
+    assert [float(row["size"]) for row in found] == [j.size for j in expected.judgements]
+    assert [int(row["chosen"]) for row in found].index(1) == expected.chosen
+    assert expected.held_out is not None
+    for words in (
+        "The first 300 rounds",
+        "the last 100 rounds, held out",
+        f"risk {expected.held_out.risk:.4f}",
+        "used to choose and flatter",
+        "as options of localarc replay",
+    ):
+        assert words in done.stdout
+
+
+def test_tune_says_when_nothing_is_held_out_and_when_the_grid_ends_too_early(
+    table: Path, tmp_path: Path
+) -> None:
+    done = tuned(table, tmp_path, "--held-out", 0, "--rates", "0.01,5", "--kernels", "rbf,laplace")
+    assert done.returncode == 0, done.stderr
+    assert "nothing is held out" in done.stderr
+    assert "rate was chosen, offer" in done.stderr
+    assert "held out:" not in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (["--length-scales", "0.3,soon"], "expected numbers"),
+        (["--kernels", "rbf,round"], "expected names among"),
+        (["--held-out", "1"], "held_out must be below 1"),
+        (["--neighbourhood", "1e-9"], "no neighbourhood holds"),
+    ],
+)
+def test_tune_refuses_in_one_sentence(
+    table: Path, tmp_path: Path, options: list[str], words: str
+) -> None:
+    refused(tuned(table, tmp_path / "out", *options), words)
+    assert not (tmp_path / "out").exists()

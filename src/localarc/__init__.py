@@ -14,8 +14,10 @@ from localarc.control.larc import LARC
 from localarc.control.memory import Dictionary, KeepAll, KeepLast, Lattice
 from localarc.control.mondrian import Mondrian
 from localarc.control.rates import Constant, InverseSqrt, Power
+from localarc.panel import Panel
 from localarc.record import Record
 from localarc.replay import replay, replay_many
+from localarc.sweeps import Sweep, sweep
 
 __all__ = [
     "ARC",
@@ -32,10 +34,13 @@ __all__ = [
     "Matern32",
     "Matern52",
     "Mondrian",
+    "Panel",
     "Power",
     "RationalQuadratic",
     "Record",
+    "Sweep",
     "Triangular",
     "replay",
     "replay_many",
+    "sweep",
 ]

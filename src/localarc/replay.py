@@ -49,7 +49,7 @@ def replay(
     points = checks.points(X)  # type: ignore[arg-type]
     labels = _labels(groups, len(points))
     _check(calibrator, points, curves)
-    evidence = _examine(curves, calibrator.alpha)
+    evidence = examine(curves, calibrator.alpha)
     thresholds, losses = _followed(calibrator, points, curves, labels, report)
     return _record(calibrator, thresholds, losses, curves, labels, evidence)
 
@@ -76,7 +76,7 @@ def replay_many(
     labels = _labels(groups, len(points))
     for calibrator in calibrators:
         _check(calibrator, points, curves)
-    evidence = [_examine(curves, each.alpha) for each in calibrators]
+    evidence = [examine(curves, each.alpha) for each in calibrators]
     alone = [each for each in calibrators if not isinstance(each, LARC)]
     shared = [each for each in calibrators if isinstance(each, LARC)]
     with contextlib.ExitStack() as guards:
@@ -180,7 +180,7 @@ def _check(calibrator: Any, points: FloatArray, curves: Curves) -> None:
         )
 
 
-def _examine(curves: Curves, alpha: float) -> Evidence:
+def examine(curves: Curves, alpha: float) -> Evidence:
     """What the curves tell about (A2) and (A3), with a warning where one of them fails."""
     full, empty = curves.full_set_fails(alpha), curves.empty_set_passes(alpha)
     for rounds, what in ((full, "a full set costs more"), (empty, "an empty set costs less")):

@@ -10,6 +10,7 @@ from localarc.cli.group import OneSentence
 from localarc.cli.replay import replay_command
 from localarc.cli.reproduce import reproduce
 from localarc.cli.serve import serve
+from localarc.cli.tune import tune_command
 from localarc.summary import version
 
 _CONTEXT = {"help_option_names": ["-h", "--help"], "show_default": True}
@@ -21,5 +22,5 @@ def main() -> None:
     """Promise how often a running model fails, overall and for every kind of input."""
 
 
-for _command in (replay_command, demo, reproduce, data, serve):
+for _command in (replay_command, tune_command, demo, reproduce, data, serve):
     main.add_command(_command)

@@ -111,12 +111,34 @@ def _memory(_: Any, option: click.Parameter, value: str) -> Memory | str:
     )
 
 
-_OPTIONS = [
+ROUNDS = [
     click.option("--features", required=True, callback=_names, metavar="A,B", help="Columns of x."),
     click.option("--score", required=True, help="Column of the true outcome's score."),
     click.option("--loss", help="Column of what a miss costs.  [default: every miss costs 1]"),
-    click.option("--group", help="Column of groups, to report by and for Mondrian to split by."),
+]
+TARGET = [
     click.option("--alpha", type=float, required=True, help="Target: the mean loss you accept."),
+]
+LIMITS = [
+    click.option("--regularization", type=float, default=1e-4, help="Decay of the local part."),
+    click.option("--loss-bound", type=float, default=1.0, help="Largest possible loss."),
+    click.option(
+        "--memory",
+        default="auto",
+        callback=_memory,
+        metavar="KIND",
+        help="What to remember: auto, all, last:M, lattice:TOLERANCE or dictionary:TOLERANCE.",
+    ),
+    click.option("--clip", type=float, help="Largest size of the local part of a threshold."),
+]
+OUTPUT = [
+    click.option("--quiet", is_flag=True, help="Print nothing but notes and errors."),
+    click.option("--out", type=click.Path(path_type=Path), required=True, help="Folder to write."),
+]
+_OPTIONS = [
+    *ROUNDS,
+    click.option("--group", help="Column of groups, to report by and for Mondrian to split by."),
+    *TARGET,
     click.option(
         "--method",
         type=click.Choice(["larc", "arc", "mondrian"]),
@@ -138,16 +160,7 @@ _OPTIONS = [
         help=f"How a mistake fades with distance: {', '.join(KERNELS)}.",
     ),
     click.option("--rate", type=float, default=1.0, help="eta of the step sizes eta / sqrt(t)."),
-    click.option("--regularization", type=float, default=1e-4, help="Decay of the local part."),
-    click.option("--loss-bound", type=float, default=1.0, help="Largest possible loss."),
-    click.option(
-        "--memory",
-        default="auto",
-        callback=_memory,
-        metavar="KIND",
-        help="What to remember: auto, all, last:M, lattice:TOLERANCE or dictionary:TOLERANCE.",
-    ),
-    click.option("--clip", type=float, help="Largest size of the local part of a threshold."),
+    *LIMITS,
     click.option(
         "--score-range",
         callback=numbers,
@@ -162,13 +175,21 @@ _OPTIONS = [
         default="csv",
         help="Kind of table to write the record as.",
     ),
-    click.option("--quiet", is_flag=True, help="Print nothing but notes and errors."),
-    click.option("--out", type=click.Path(path_type=Path), required=True, help="Folder to write."),
+    *OUTPUT,
 ]
 
 
 def replay_options(command: Callable[..., None]) -> Callable[..., None]:
     """The options of `localarc replay`, in the order in which help shows them."""
-    for option in reversed(_OPTIONS):
-        command = option(command)
-    return command
+    return with_options(_OPTIONS)(command)
+
+
+def with_options(options: list[Any]) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """Give a command options, in the order in which help shows them."""
+
+    def decorate(command: Callable[..., None]) -> Callable[..., None]:
+        for option in reversed(options):
+            command = option(command)
+        return command
+
+    return decorate

@@ -25,6 +25,15 @@ def jit(function: Function) -> Function:
     return cast(Function, njit(function, **OPTIONS))
 
 
+# Where a compiled loop must give the bits of the same lines in Python: nothing is contracted.
+LITERAL: dict[str, Any] = {name: value for name, value in OPTIONS.items() if name != "fastmath"}
+
+
+def literal(function: Function) -> Function:
+    """A part or an entry whose every operation rounds as it does in Python."""
+    return cast(Function, njit(named(function, "literal"), cache=True, **LITERAL))
+
+
 def named(function: Function, label: str) -> Function:
     """The function under a name of its own.
 

@@ -19,6 +19,7 @@ from localarc import atomic
 from localarc.control.calibrator import Calibrator
 from localarc.experiments.experiment import Experiment, Outcome, Plan, Results, Task
 from localarc.summary import version
+from localarc.sweeps import as_they_finish
 
 Progress = Callable[[int, int], None]
 """Called with the number of tasks done and the number there are."""
@@ -35,8 +36,6 @@ def run(
 
     Finished tasks lie in `folder/tasks`, so that a run that was killed goes on from there.
     """
-    import joblib
-
     methods = _asked_for(experiment.methods(plan), plan.methods)
     data = experiment.load(plan)
     digest = experiment.digest(data)
@@ -49,12 +48,9 @@ def run(
     (folder / "tasks").mkdir(parents=True, exist_ok=True)
     tell = progress or (lambda finished, total: None)
     tell(len(done), len(tasks))
-    parallel = joblib.Parallel(n_jobs=jobs, return_as="generator_unordered")
     missing = [task for task in tasks if task not in done]
-    for outcome in parallel(
-        joblib.delayed(_timed)(experiment, data, task, methods[task.method], plan)
-        for task in missing
-    ):
+    calls = [(experiment, data, task, methods[task.method], plan) for task in missing]
+    for _, outcome in as_they_finish(_timed, calls, jobs):
         done[outcome.task] = outcome
         _keep(files[outcome.task], outcome)
         tell(len(done), len(tasks))

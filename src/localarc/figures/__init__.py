@@ -9,6 +9,7 @@ from localarc.figures.palette import colours
 from localarc.figures.running_risk import running_risk, shown_rounds
 from localarc.figures.threshold_map import threshold_map
 from localarc.figures.threshold_over_time import threshold_over_time
+from localarc.figures.trade_off import trade_off
 
 __all__ = [
     "Ground",
@@ -22,4 +23,5 @@ __all__ = [
     "shown_rounds",
     "threshold_map",
     "threshold_over_time",
+    "trade_off",
 ]

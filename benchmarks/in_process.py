@@ -1,0 +1,100 @@
+"""Keyed streams in one process: a panel against a plain loop over calibrators, ARC and L-ARC."""
+
+from __future__ import annotations
+
+import copy
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from localarc import ARC, LARC, RBF, KeepLast, Panel
+from localarc.checks import FloatArray
+from localarc.curves import Curves, miscoverage
+
+ALPHA = 0.1
+LOCAL = LARC(ALPHA, RBF(1.0), memory=KeepLast(50, archive=False))
+
+
+@dataclass(frozen=True)
+class Measured:
+    """One way to calibrate so many keys: microseconds of CPU an event once every key is known."""
+
+    way: str
+    keys: int
+    microseconds: float
+    bytes_a_key: float | None = None
+    note: str = ""
+
+    @property
+    def per_second(self) -> float:
+        """Events a second on one core."""
+        return 1e6 / self.microseconds
+
+
+@dataclass(frozen=True)
+class Events:
+    """One batch: each key as often as any other, in random order."""
+
+    keys: list[str]
+    X: FloatArray
+    scores: FloatArray
+    curves: Curves
+
+
+def events(keys: int, number: int, seed: int) -> Events:
+    random = np.random.default_rng(seed)
+    rounds = max(number // keys, 1)
+    order = np.concatenate([random.permutation(keys) for _ in range(rounds)])
+    scores = np.abs(random.normal(size=len(order)))
+    names = [f"customer-{i:07d}" for i in order.tolist()]
+    return Events(names, random.normal(size=(len(order), 2)), scores, miscoverage(scores))
+
+
+def in_process(sizes: tuple[int, ...], number: int = 100_000) -> Iterator[Measured]:
+    """ARC at every number of keys, L-ARC up to where a loop's objects still fit in memory."""
+    for keys in sizes:
+        yield from _both("ARC", ARC(ALPHA), keys, number)
+    for keys in (size for size in sizes if size <= 10_000):
+        yield from _both("L-ARC, latest 50", LOCAL, keys, min(number, 20 * keys))
+
+
+def _both(name: str, prototype: LARC, keys: int, number: int) -> Iterator[Measured]:
+    panel, calibrators = Panel(prototype), dict[str, Any]()
+    warm = events(10, 10, 0)
+    Panel(prototype).replay(warm.keys, warm.X, warm.curves)
+    looped: list[float] = []
+    played: list[float] = []
+    for seed in range(4):  # the first batch makes the keys
+        batch = events(keys, number, seed)
+        looped.append(_timed(_loop, prototype, calibrators, batch))
+        played.append(_timed(_play, panel, batch))
+    some = next(iter(calibrators))
+    assert panel.calibrator(some).state() == calibrators[some].state()
+    count = len(batch.keys)
+    data = panel.state()
+    stored = _timed(panel.state) + _timed(Panel.from_state, data)
+    note = f"state written and read in {stored / keys * 1e6:.2f} us a key"
+    yield Measured(f"loop over calibrators, {name}", keys, min(looped[1:]) / count * 1e6)
+    yield Measured(f"panel, {name}", keys, min(played[1:]) / count * 1e6, len(data) / keys, note)
+
+
+def _loop(prototype: LARC, calibrators: dict[str, Any], batch: Events) -> None:
+    for key, x, score in zip(batch.keys, batch.X, batch.scores.tolist(), strict=True):
+        one = calibrators.get(key)
+        if one is None:
+            one = calibrators[key] = copy.copy(prototype).reset()
+        one.update(x, float(score > one.threshold(x)))
+
+
+def _play(panel: Panel, batch: Events) -> None:
+    panel.replay(batch.keys, batch.X, batch.curves)
+
+
+def _timed(call: Callable[..., Any], *arguments: Any) -> float:
+    """CPU seconds, which the machine's other work cannot blur."""
+    start = time.process_time()
+    call(*arguments)
+    return time.process_time() - start

@@ -1,0 +1,19 @@
+"""Keyed streams on Spark: one calibrator for each of millions of keys, many keys a row of state.
+
+Needs PySpark 4: `pip install 'localarc[spark]'`, and Java 17.
+"""
+
+from localarc.spark.calibrate import accepted, calibrate, rejected
+from localarc.spark.rules import BadRowError
+from localarc.spark.settings import prepare
+from localarc.spark.states import export_state, import_state
+
+__all__ = [
+    "BadRowError",
+    "accepted",
+    "calibrate",
+    "export_state",
+    "import_state",
+    "prepare",
+    "rejected",
+]
