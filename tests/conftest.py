@@ -1,10 +1,15 @@
-"""Shared by all tests: data that may be absent."""
+"""Shared by all tests: data that may be absent, and examples that are the same on every machine."""
 
 import os
 
 import pytest
+from hypothesis import settings
 
 from localarc import data
+
+# A busy machine is no reason to fail, so no example has a deadline.
+settings.register_profile("localarc", derandomize=True, deadline=None)
+settings.load_profile("localarc")
 
 
 @pytest.fixture(scope="session")
