@@ -14,8 +14,10 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
-# So few answers are remembered that memory is full long before half-time, and must stay so.
+# A service remembers the latest answers and events of a stream, and a thinned history: with so few
+# answers and so many first rounds, all that is full when the load begins, and must stay so.
 CONFIG = {"alpha": 0.1, "kernel": {"length_scale": 0.1}, "features": 2, "retain": 50}
+_FIRST_ROUNDS = range(0, 1500, 500)
 _LENGTH = re.compile(rb"content-length: (\d+)", re.IGNORECASE)
 
 
@@ -46,9 +48,8 @@ class Load:
 
     @property
     def growth(self) -> int:
-        """How many bytes the service grew by in the second half, when all that is made is made."""
-        half = len(self.memory) // 2
-        return max(self.memory[half:]) - self.memory[half]
+        """By how many bytes the service grew."""
+        return max(self.memory) - self.memory[0]
 
 
 class Connection:
@@ -98,7 +99,7 @@ def processor(process: int) -> float:
 
 
 async def prepare(port: int, streams: int) -> None:
-    """Make the streams, once the service is up; a first round compiles what is compiled."""
+    """Make the streams, once the service is up, and fill all that a service remembers of them."""
     connection = Connection(port)
     await connection.open()
     for number in range(streams):
@@ -106,9 +107,22 @@ async def prepare(port: int, streams: int) -> None:
         while (answer := await connection.call("PUT", path, CONFIG))[0] == 503:
             await asyncio.sleep(0.1)
         assert answer[0] == 201, answer
-        await connection.call("POST", f"{path}/predict", {"x": [0.5, 0.5], "id": "first"})
-        await connection.call("PUT", f"{path}/predictions/first/feedback", {"loss": 1.0})
+        for start in _FIRST_ROUNDS:
+            rounds = first_rounds(number, range(start, start + _FIRST_ROUNDS.step))
+            answer = await connection.call("POST", "/v1/batch", {"operations": rounds})
+            assert answer[0] == 200, answer
     await connection.close()
+
+
+def first_rounds(number: int, which: range) -> list[dict[str, object]]:
+    """Rounds of one stream, as operations of a batch."""
+    about, chance = {"stream": f"load-{number}"}, random.Random(f"{number}-{which.start}")
+    operations: list[dict[str, object]] = []
+    for t in which:
+        x, loss = [chance.random(), chance.random()], float(chance.random() < 0.1)
+        operations.append({"op": "predict", **about, "id": f"first-{t}", "x": x})
+        operations.append({"op": "feedback", **about, "id": f"first-{t}", "loss": loss})
+    return operations
 
 
 async def drive(

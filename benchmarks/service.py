@@ -84,7 +84,7 @@ def main() -> None:
         f"{given.connections} connections, {given.streams} streams, {given.seconds:g} s each, "
         f"{os.cpu_count()} cores for service and client, load {os.getloadavg()[0]:.0f}"
     )
-    print(row("", "requests/s", "p50 ms", "p99 ms", "CPU us", "errors", "MB", "2nd half MB"))
+    print(row("", "requests/s", "p50 ms", "p99 ms", "CPU us", "errors", "MB", "grew MB"))
     for name, load in loads.items():
         print(told(name, load))
     print(

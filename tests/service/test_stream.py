@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import random
 from typing import Any
 
@@ -11,12 +12,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from localarc.control import state
 from localarc.control.state import StateError
 from localarc.service import entries
 from localarc.service.desk import Desk
 from localarc.service.entries import AnyEntry, Creation, Expiry, Feedback, Import, Prediction
 from localarc.service.limits import Limits
-from localarc.service.messages import FeedbackOperation, PredictOperation
+from localarc.service.messages import FeedbackOperation, PredictOperation, PredictRequest
+from localarc.service.refusal import Refusal
 from localarc.service.series import MOST_POINTS, Series
 from localarc.service.stream import Stream
 from localarc.service.stream_config import StreamConfig
@@ -180,6 +183,34 @@ def test_a_state_from_elsewhere_is_refused() -> None:
     with pytest.raises(ValueError, match="feature"):
         stream.apply(Import(0.0, wide.calibrator.state()))
     assert stream.snapshot() == before
+
+
+def test_a_state_that_was_made_up_is_refused() -> None:
+    """A seal is no signature: what is inside has to make sense too."""
+    stream, _ = played(config(**CONFIGS["all"]), 20)
+    kind, content, arrays = state.decode(stream.calibrator.state())
+    before = stream.snapshot()
+    broken: list[tuple[Any, Any]] = [
+        ({}, arrays),
+        (content | {"trace": {}}, arrays),
+        (content | {"trace": content["trace"] | {"loss_sum": 99.0}}, arrays),
+        (content | {"dimension": 3}, arrays),
+        (content, {}),
+        (content, {name: array * np.nan for name, array in arrays.items() if array.dtype == float}),
+    ]
+    for bad_content, bad_arrays in broken:
+        with pytest.raises(ValueError):  # noqa: PT011 (each has words of its own)
+            stream.apply(Import(0.0, state.encode(kind, bad_content, bad_arrays)))
+        assert stream.snapshot() == before
+
+
+def test_a_threshold_that_is_no_number_is_never_told() -> None:
+    desk = Desk(Limits(), lambda: 0.0)
+    desk.create("s", config(alpha=0.1))
+    desk.streams["s"].calibrator._trace.constant = math.inf
+    with pytest.raises(Refusal, match="the threshold at this input is inf"):
+        desk.predict("s", PredictRequest())
+    assert len(desk.rows) == 1
 
 
 def test_old_answers_are_forgotten_and_pending_ones_are_not() -> None:

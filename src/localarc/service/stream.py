@@ -61,7 +61,12 @@ class Stream:
 
     def threshold(self, x: list[float]) -> float:
         """The threshold for an input, now."""
-        return float(self.calibrator.threshold(np.array(x, dtype=np.float64)))
+        value = float(self.calibrator.threshold(np.array(x, dtype=np.float64)))
+        if not math.isfinite(value):  # nothing in the log may be other than a number
+            raise ValueError(
+                f"the threshold at this input is {value}: the scale or rate is too large."
+            )
+        return value
 
     # ---- what happens ------------------------------------------------------------------------
 
@@ -201,12 +206,14 @@ class Stream:
         """A calibrator from outside, which must have this stream's settings and add up."""
         try:
             calibrator = new_calibrator(self.book.config).restore(data)
-        except (KeyError, IndexError, AttributeError) as error:
+        except (KeyError, IndexError, AttributeError, RecursionError) as error:
             raise state.StateError(f"the state is not one of localarc's: {error!r}.") from error
         certificate = calibrator.certificate()
         if not certificate.identity_holds:
             raise state.StateError("the state's own losses do not add up: the identity is broken.")
-        calibrator.threshold(np.zeros((1, self.book.config.features)))  # the same features
+        here = calibrator.threshold(np.zeros((1, self.book.config.features)))  # the same features
+        if not np.isfinite(here).all():
+            raise state.StateError("the state's thresholds are not finite: it is damaged.")
         return calibrator
 
 
