@@ -16,5 +16,5 @@ export function show(state, error = null) {
   }
   since ??= clock(new Date());
   const reason = error?.status === 503 ? `The service says: ${error.message}` : "The service does not answer.";
-  alarm("connection", "Connection lost.", `${reason} What is shown is of ${since}; trying again.`);
+  alarm("connection", "Connection lost.", `${reason} The figures below are those of ${since}. Trying again.`);
 }

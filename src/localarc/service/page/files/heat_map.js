@@ -1,7 +1,7 @@
 // The threshold over two features that the reader chooses.
 
 import { mapChart, nothing } from "./charts.js";
-import { ask, Refused, streamPath } from "./service.js";
+import { ask, streamPath } from "./service.js";
 import { count, feature, figure } from "./words.js";
 
 const part = (id) => document.getElementById(id);
@@ -9,6 +9,7 @@ const part = (id) => document.getElementById(id);
 export class HeatMap {
   constructor(summary, signal) {
     this.stream = summary.stream;
+    this.seen = false; // whether there was an input yet, and so something to draw
     this.local = summary.config.kernel !== null && summary.config.features > 0;
     this.signal = signal;
     const features = [...Array(summary.config.features).keys()];
@@ -22,14 +23,10 @@ export class HeatMap {
   }
 
   async refresh() {
-    if (!this.local) return;
+    if (!this.local || !this.seen) return;
     const [first, second] = [part("first").value, part("second").value];
     const across = first === second ? `first=${first}` : `first=${first}&second=${second}`;
-    try {
-      this.map = await ask(streamPath(this.stream, `map?${across}`), { signal: this.signal });
-    } catch (error) {
-      if (!(error instanceof Refused && error.status === 409)) throw error; // no input was seen yet
-    }
+    this.map = await ask(streamPath(this.stream, `map?${across}`), { signal: this.signal });
     this.draw();
   }
 

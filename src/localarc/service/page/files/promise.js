@@ -23,12 +23,12 @@ export function judge(summary) {
   if (!summary.healthy) {
     return { kept: false, words: "The service has stopped this stream and does not vouch for it. Its log says why." };
   }
+  if (summary.rounds === 0) return { kept: true, words: "No loss has been reported yet." };
   return { kept: true, words: `Every loss that was reported is in the thresholds, once. ${promised(summary)}` };
 }
 
-function promised({ certificate, config, target, rounds }) {
+function promised({ certificate, config, target }) {
   const { bound } = certificate;
-  if (rounds === 0) return "No loss has been reported yet.";
   if (!bound.holds || bound.value === null) {
     const reason = bound.unmet.length ? ` (${bound.unmet.join("; ")})` : "";
     return `Nothing is promised in advance${reason}.`;

@@ -68,6 +68,7 @@ class View {
     this.summary = summary;
     this.run = new Run(history);
     this.map ??= new HeatMap(summary, this.signal);
+    this.map.seen = summary.predictions > 0;
     await this.map.refresh();
     this.draw();
     this.tell(summary);
