@@ -48,9 +48,10 @@ def export_state(
     index: dict[str, dict[str, Any]] = {}
     for bucket in _buckets(current_session(session), checkpoint, operator, calibrator):
         for key in map(str, bucket.panel.keys):
-            one = bucket.panel.calibrator(key)
             index[key] = {"file": _file_name(key), "skipped": bucket.skipped.get(key, 0)}
-            one.save(target / index[key]["file"])
+            (target / index[key]["file"]).write_bytes(bucket.panel.calibrator(key).state())
+    if hasattr(os, "sync"):
+        os.sync()  # once for all files, before the index says that they are there
     atomic.write(target / INDEX, json.dumps(index, indent=1, sort_keys=True).encode())
     return {key: target / entry["file"] for key, entry in index.items()}
 
