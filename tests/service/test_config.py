@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from typing import Any
 
 import msgspec
@@ -25,8 +26,9 @@ from localarc import (
     RationalQuadratic,
     Triangular,
 )
-from localarc.service.config import new_calibrator, rehearse
-from localarc.service.stream_config import StreamConfig
+from localarc.service import stream_config
+from localarc.service.config import MOST_BYTES, check_room, new_calibrator, rehearse
+from localarc.service.stream_config import KernelConfig, StreamConfig
 
 
 def made(**fields: Any) -> LARC:
@@ -76,6 +78,19 @@ def test_rates_are_those_of_the_library(rate: Any, expected: Any) -> None:
 )
 def test_memories_are_those_of_the_library(memory: Any, expected: Any) -> None:
     assert made(kernel={}, features=2, memory=memory).memory == expected
+
+
+def test_a_stream_must_fit_into_a_snapshot() -> None:
+    most = MOST_BYTES // (8 * (1024 + 3))
+    for m, fits in ((most, True), (most + 1, False)):
+        memory = stream_config.KeepLast(m)
+        asked = StreamConfig(0.1, KernelConfig(), features=1024, memory=memory)
+        with contextlib.nullcontext() if fits else pytest.raises(ValueError, match="smaller m"):
+            new_calibrator(asked)
+    everything = StreamConfig(0.1, KernelConfig(), features=1024, memory=stream_config.KeepAll())
+    check_room(everything, most - 1)
+    with pytest.raises(ValueError, match="no room for more"):
+        check_room(everything, most)
 
 
 def test_memory_is_constant_where_nothing_is_said() -> None:

@@ -13,6 +13,7 @@ from localarc.service.limits import Limits
 from localarc.service.log import Log
 from localarc.service.metrics import Metrics
 from localarc.service.refusal import Refusal
+from localarc.service.stream import Stream
 from service.conftest import Start
 from service.inside import Inside, wait_for
 
@@ -143,6 +144,55 @@ def test_the_log_never_holds_more_than_its_limit(start: Start) -> None:
     before = service.everything("s0")
     service.stop()
     assert start().everything("s0") == before
+
+
+def test_a_stream_that_cannot_be_stored_stops_no_other(
+    start: Start, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store = Log.snapshot
+
+    def snapshot(log: Log, stream: Stream) -> None:
+        if stream.name == "bad":
+            raise ValueError("out of range")
+        store(log, stream)
+
+    monkeypatch.setattr(Log, "snapshot", snapshot)
+    service = start(limits=Limits(log_events=20))
+    service.create("bad")
+    service.create("good", retain=5)
+    for t in range(60):
+        assert service.predict(f"p{t}", "good")[0] == 200
+    assert service.predict("one", "bad")[0] == 503
+    assert service.http.call("GET", "/readyz")[1]["unhealthy"] == 1
+    monkeypatch.undo()
+    before = service.everything("good"), service.everything("bad")
+    service.stop()
+    service = start()
+    assert (service.everything("good"), service.everything("bad")) == before
+    assert service.predict("one", "bad")[0] == 200
+
+
+def test_who_waits_for_a_writer_that_died_is_told(start: Start) -> None:
+    service = start()
+
+    def die(desk: Desk) -> None:
+        raise SystemExit("gone")
+
+    with pytest.raises(Refusal, match="the service has stopped"):
+        service.ask(die)
+    assert service.predict("one")[0] == 503
+
+
+def test_a_clock_that_was_ahead_holds_up_no_expiry(start: Start) -> None:
+    service = start()
+    service.create(timeout=10)
+    service.clock.now += 1_000
+    service.predict("from the future".replace(" ", "-"))
+    service.clock.now -= 1_000
+    service.predict("now")
+    service.clock.now += 11
+    wait_for(lambda: service.get()["pending"] == 1)
+    assert service.feedback("now", 1.0)[0] == 410
 
 
 def test_a_defect_in_an_answer_is_a_problem_too(

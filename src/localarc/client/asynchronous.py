@@ -14,7 +14,7 @@ from localarc.client.calls import Call
 from localarc.client.operations import Learn, Operation, Predict, new_id
 from localarc.client.results import Feedback, Imported, Line, Outcome, Prediction, Stream, Summary
 from localarc.client.retries import Outcome as Heard
-from localarc.client.retries import Retries, Tries
+from localarc.client.retries import Retries, Tries, Waiting
 from localarc.client.server_sent import Event
 
 if TYPE_CHECKING:
@@ -83,12 +83,15 @@ class AsyncClient:
         return await self._send(calls.export_state(stream))
 
     async def import_state(self, stream: str, state: bytes) -> Imported:
-        """Replace the stream's calibrator; takes an admin token if the service has tokens."""
+        """Replace the stream's calibrator; takes an admin token."""
         return await self._send(calls.import_state(stream, state))
 
-    async def wait_until_ready(self) -> None:
-        """Return when the service takes requests; raise if it does not within the retries."""
-        await self._send(calls.ready())
+    async def wait_until_ready(self, timeout: float = 60.0) -> None:
+        """Return when the service takes requests; raise if it does not within so many seconds."""
+        call, waiting = calls.ready(), Waiting(timeout)
+        while (pause := waiting.pause_after(heard := await self._try(call))) is not None:
+            await asyncio.sleep(pause)
+        call.result(heard)
 
     async def events(self, stream: str, after: str = "") -> AsyncIterator[Event]:
         """What happens in a stream, from now on or `after` an event's id; goes on after a break."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
@@ -84,3 +85,15 @@ class Tries:
             return self._repeatable
         invited = outcome.status == 429 and "retry-after" in outcome.headers
         return outcome.status == _BUSY or invited
+
+
+class Waiting(Tries):
+    """The tries of somebody who waits for a service to start: as many as fit into the time."""
+
+    def __init__(self, seconds: float) -> None:
+        super().__init__(Retries(times=2**31, longest_pause=1.0))
+        self._end = time.monotonic() + seconds
+
+    def pause_after(self, outcome: Outcome) -> float | None:
+        """Seconds until the next try; None where the outcome stands, or time is up."""
+        return super().pause_after(outcome) if time.monotonic() < self._end else None

@@ -12,6 +12,9 @@ from localarc.control.rates import Rate
 from localarc.service import stream_config
 from localarc.service.stream_config import KernelConfig, MemoryConfig, RateConfig, StreamConfig
 
+MOST_BYTES = 2**28
+"""What the local part of a stream may hold: a snapshot is one value in the log."""
+
 _KERNELS: dict[str, Callable[..., kernels.Kernel]] = {
     "rbf": kernels.RBF,
     "laplace": kernels.Laplace,
@@ -70,6 +73,20 @@ def warm_up(configs: Iterable[StreamConfig]) -> None:
         rehearse(config)
 
 
+def check_room(config: StreamConfig, rounds: int) -> None:
+    """Whether one more round may be kept: a stream must fit into a snapshot."""
+    kept = isinstance(config.memory, stream_config.KeepAll)
+    if kept and _bytes_of(rounds + 1, config.features) > MOST_BYTES:
+        raise ValueError(
+            f"the stream keeps all of its {rounds} rounds, and there is no room for more: go on "
+            "with a new stream and constant memory, such as a lattice or a dictionary."
+        )
+
+
+def _bytes_of(rounds: int, features: int) -> int:
+    return 8 * rounds * (features + 3)
+
+
 def _check(config: StreamConfig) -> None:
     if config.kernel is None:
         if config.clip is not None or not isinstance(config.memory, stream_config.Auto):
@@ -81,6 +98,13 @@ def _check(config: StreamConfig) -> None:
         raise ValueError(
             "features must say how many numbers x holds, at least 1 with a kernel, got 0."
         )
+    if isinstance(config.memory, stream_config.KeepLast):
+        most = MOST_BYTES // _bytes_of(1, config.features)
+        if config.memory.m > most:
+            raise ValueError(
+                f"keep-last may keep {most} rounds of {config.features} feature(s), {MOST_BYTES} "
+                f"bytes, got m = {config.memory.m}. Take a smaller m, or a dictionary."
+            )
     if config.default_loss is not None:
         if config.timeout is None:
             raise ValueError("default_loss is learnt after the timeout: give a timeout with it.")

@@ -151,8 +151,8 @@ class Desk:
         if name in self.unhealthy:
             raise Refusal(
                 503,
-                f"stream {name!r} does not add up (its identity check is broken): import a good "
-                "state, or go on with a new stream.",
+                f"stream {name!r} does not add up (its identity check is broken) or cannot be "
+                "stored: import a good state, as an admin, or go on with a new stream.",
             )
         return stream
 
@@ -204,9 +204,8 @@ def _overdue(stream: Stream, now: float) -> Iterator[str]:
     if timeout is None:
         return
     for key, pending in itertools.islice(stream.book.pending.items(), _EXPIRIES_AT_ONCE):
-        if pending.at + timeout > now:
-            return
-        yield key
+        if pending.at + timeout <= now:
+            yield key
 
 
 def _fresh_id(stream: Stream) -> str:

@@ -180,5 +180,5 @@ def _replay(streams: dict[str, Stream], name: str, seq: int, data: bytes) -> Not
         streams[name] = Stream.created(name, entry)
         return streams[name].birth()
     if name not in streams or seq != streams[name].book.seq + 1:
-        raise LogError(f"the log of stream {name!r} has a gap before seq {seq}: it is damaged.")
+        raise LogError(f"the log of a stream has a gap before its seq {seq}: it is damaged.")
     return streams[name].replay(entry)

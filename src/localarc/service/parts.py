@@ -35,10 +35,17 @@ class Parts:
         tokens: Tokens,
         hosts: frozenset[str] | None = None,
         synchronous: str = "FULL",
-        clock: Callable[[], float] = time.time,
+        clock: Callable[[], float] | None = None,
     ) -> Parts:
         """A service over a data folder; its log is opened, and replayed once it starts."""
         hub, metrics = Hub(limits.listeners), Metrics()
         log = Log(folder, synchronous)
-        writer = Writer(log, Desk(limits, clock), metrics, hub.publish)
+        desk = Desk(limits, clock or steady_clock())
+        writer = Writer(log, desk, metrics, hub.publish)
         return cls(writer, hub, metrics, tokens, limits, hosts)
+
+
+def steady_clock() -> Callable[[], float]:
+    """The time of day, as if the machine's clock were never set again: time-outs rest on it."""
+    begun = time.time() - time.monotonic()
+    return lambda: begun + time.monotonic()

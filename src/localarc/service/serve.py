@@ -63,6 +63,7 @@ class Server(uvicorn.Server):
         """The writer cannot go on: leave, and say why."""
         self.failure = error
         self.should_exit = True
+        self.parts.hub.close()
 
 
 def serve(options: Options) -> None:

@@ -13,7 +13,7 @@ from localarc.control import state
 from localarc.control.guarantees import Certificate
 from localarc.service import entries, notices
 from localarc.service.book import Answered, Book, Pending, digest
-from localarc.service.config import new_calibrator
+from localarc.service.config import check_room, new_calibrator
 from localarc.service.entries import AnyEntry, Creation
 from localarc.service.notices import Notice
 from localarc.service.sets import set_size
@@ -121,6 +121,7 @@ class Stream:
         return self._notice(notices.Imported, entry.at)
 
     def _learn(self, pending: Pending, loss: float) -> None:
+        check_room(self.book.config, self.book.rounds)
         # A copy, since the engine takes arrays that it could write to. Raises before any change.
         self.calibrator.update(np.frombuffer(pending.x).copy(), loss)
         self.book.count(loss, pending.group)

@@ -48,6 +48,8 @@ class Writer:
         self._thread = threading.Thread(target=self._run, name="writer", daemon=True)
         self._failing = ""  # why nothing can be written, or nothing
         self._astray: set[str] = set()  # streams that are ahead of the disk
+        self._unstorable: set[str] = set()  # streams of which no snapshot can be made
+        self._serving: list[Job] = []
         self._looked = 0.0
         self.ready = False
         self.waiting_for = "the log is being replayed"
@@ -86,18 +88,28 @@ class Writer:
         try:
             self._load()
             while (jobs := self._jobs.gather(_TICK)) is not None:
+                self._serving = jobs
                 self._serve(jobs)
                 self._tidy()
             self._finish()
         except BaseException as error:
             self.ready, self.waiting_for = False, "the service has stopped"
             _log.exception("the writer stopped")
-            self.on_failure(error)
+            self._loop.call_soon_threadsafe(self._abandon, error)
+
+    def _abandon(self, error: BaseException) -> None:
+        """Nobody will be answered any more: say so to all who wait."""
+        self._jobs.end()
+        jobs = [*self._serving, *(self._jobs.gather(0.0) or [])]
+        stopped = Refusal(503, f"{self.waiting_for}: try again when it is back.")
+        _answer(jobs, [stopped] * len(jobs), [], self._publish)
+        self.on_failure(error)
 
     def _load(self) -> None:
         started = time.perf_counter()
         desk = self._desk
         desk.streams = self._log.load(told=self._publish)
+        self.waiting_for = "the engine is being compiled"
         warm_up(stream.book.config for stream in desk.streams.values())
         self._examine(desk.streams)
         self._metrics.replay_seconds.set(time.perf_counter() - started)
@@ -203,12 +215,11 @@ class Writer:
             return
         try:
             if self._fullness() > 0.5 and not log.prune():
-                for name in list(itertools.islice(log.unsaved, SNAPSHOTS_AT_ONCE)):
-                    self._snapshot(name)
+                self._snapshot(SNAPSHOTS_AT_ONCE)
             while self._fullness() > 1.0:
-                for name in list(log.unsaved):
-                    self._snapshot(name)
-                log.prune()
+                self._snapshot()
+                if not log.prune():
+                    break  # what is left belongs to streams that cannot be stored
         except sqlite3.Error as error:
             self._fail(error)
 
@@ -216,16 +227,24 @@ class Writer:
         log, limits = self._log, self._desk.limits
         return max(log.events / limits.log_events, log.bytes / limits.log_bytes)
 
-    def _snapshot(self, name: str) -> None:
-        self._log.snapshot(self._desk.streams[name])
-        self._metrics.snapshots.inc()
+    def _snapshot(self, most: int | None = None) -> None:
+        """Store streams, the one that holds the log longest first."""
+        storable = (name for name in self._log.unsaved if name not in self._unstorable)
+        for name in list(itertools.islice(storable, most)):
+            try:
+                self._log.snapshot(self._desk.streams[name])
+                self._metrics.snapshots.inc()
+            except (sqlite3.DataError, ValueError, OverflowError, MemoryError):
+                # A defect of ours: the log keeps all of the stream, and the others go on.
+                _log.exception("a stream cannot be stored")
+                self._unstorable.add(name)
+                self._desk.unhealthy.add(name)
 
     def _finish(self) -> None:
         self.ready, self.waiting_for = False, "the service is stopping"
         try:
             if self._able_to_write():
-                for name in list(self._log.unsaved):
-                    self._snapshot(name)
+                self._snapshot()
             self._log.close()
         except sqlite3.Error as error:  # the log has all of it; the next start replays more
             _log.error("no snapshot could be kept at the end: %s", error)
