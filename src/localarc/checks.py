@@ -31,10 +31,12 @@ def finite(name: str, value: Any, hint: str) -> float:
 
 
 def positive(name: str, value: Any, hint: str) -> float:
-    """Return `value` as a float above zero."""
+    """Return `value` as a float above zero, and so far above that its inverse is a number, too."""
     number = finite(name, value, hint)
     if number <= 0:
         raise ValueError(f"{name} must be positive, got {number}. {hint}")
+    if number < 1 / LARGEST:
+        raise ValueError(f"{name} must be at least {1 / LARGEST:g}, got {number}. {hint}")
     return number
 
 

@@ -71,3 +71,11 @@ def test_a_rate_that_rises_late_is_refused_when_it_does_and_changes_nothing() ->
     with pytest.raises(ValueError, match=r"got 0.1 at t = 332 and 0.5 at t = 333"):
         cal.update([0.0], 0.0)
     assert cal.state() == before
+
+
+@pytest.mark.parametrize("eta", [1e-308, 5e-324, 1e-101])
+def test_a_step_has_an_inverse(eta: float) -> None:
+    with pytest.raises(ValueError, match="must be at least 1e-100"):
+        InverseSqrt(eta)
+    with pytest.raises(ValueError, match="must be at least 1e-100"):
+        LARC(0.1, None, rate=lambda t: eta)

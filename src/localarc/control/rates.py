@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
+from math import sqrt
 
 import numpy as np
 
@@ -46,7 +46,7 @@ class InverseSqrt(Rate):
 
     def __call__(self, t: int) -> float:
         """The step of round t."""
-        return self.eta / math.sqrt(t)
+        return self.eta / sqrt(t)
 
     def values(self, start: int, stop: int) -> FloatArray:
         """The steps of rounds start, ..., stop - 1."""
@@ -54,7 +54,7 @@ class InverseSqrt(Rate):
 
     def sum_bound(self, rounds: int) -> float:
         """The integral of eta / sqrt(t) from 0."""
-        return 2.0 * self.eta * math.sqrt(rounds)
+        return 2.0 * self.eta * sqrt(rounds)
 
 
 @dataclass(frozen=True)

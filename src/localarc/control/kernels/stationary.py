@@ -30,10 +30,6 @@ class Stationary(Kernel):
     def __post_init__(self) -> None:
         lengths = np.atleast_1d(np.asarray(self.length_scale, dtype=object)).tolist()
         checked = tuple(checks.positive("length_scale", value, _HINT) for value in lengths)
-        if checked and min(checked) < 1 / checks.LARGEST:
-            raise ValueError(
-                f"length_scale must be at least {1 / checks.LARGEST:g}, got {min(checked)}. {_HINT}"
-            )
         if not checked:
             raise ValueError("length_scale must hold at least one number, got none. " + _HINT)
         single = np.ndim(self.length_scale) == 0
