@@ -70,7 +70,19 @@ def test_a_grid_may_be_a_list_of_points() -> None:
     points = [{"alpha": 0.1, "rate": 1.0}, {"alpha": 0.2, "rate": 0.5}]
     made = localarc.sweep(calibrate, points)
     assert [row["alpha"] for row in made] == [0.1, 0.2]
-    assert len(localarc.sweep(calibrate, [])) == 0
+    assert localarc.sweep(calibrate, iter(points)).hash == made.hash
+
+
+@pytest.mark.parametrize("grid", [{"alpha": 0.1}, None, 3, "alpha", [0.1], [{1: 2}]])
+def test_a_grid_of_another_shape_is_refused_in_one_sentence(grid: Any) -> None:
+    with pytest.raises(TypeError, match="grid must map parameters to lists of values"):
+        localarc.sweep(calibrate, grid)
+
+
+@pytest.mark.parametrize("grid", [[], {"alpha": []}])
+def test_an_empty_grid_is_no_grid(grid: Any) -> None:
+    with pytest.raises(ValueError, match="grid has no point"):
+        localarc.sweep(calibrate, grid)
 
 
 def threads(random: np.random.Generator, i: int) -> dict[str, int]:

@@ -19,7 +19,7 @@ from localarc import checks
 
 Row: TypeAlias = dict[str, Any]
 Task: TypeAlias = Callable[..., Mapping[str, Any]]
-Grid: TypeAlias = Mapping[str, Iterable[Any]] | Sequence[Mapping[str, Any]]
+Grid: TypeAlias = Mapping[str, Iterable[Any]] | Iterable[Mapping[str, Any]]
 Result = TypeVar("Result")
 
 
@@ -131,15 +131,20 @@ def _row(task: Task, point: Row, seed: np.random.SeedSequence) -> Row:
 
 
 def _points(grid: Grid) -> list[Row]:
-    if isinstance(grid, Mapping):
-        values = [[each] if isinstance(each, str) else list(each) for each in grid.values()]
-        return [dict(zip(grid, point, strict=True)) for point in itertools.product(*values)]
-    if isinstance(grid, str) or not all(isinstance(point, Mapping) for point in grid):
+    try:
+        if isinstance(grid, Mapping):
+            values = [[each] if isinstance(each, str) else list(each) for each in grid.values()]
+            points = [dict(zip(grid, point, strict=True)) for point in itertools.product(*values)]
+        else:
+            points = [dict(**point) for point in grid]
+    except TypeError as error:
         raise TypeError(
             f"grid must map parameters to lists of values, or list parameters by name, got "
             f"{grid!r:.80}. For example {{'alpha': [0.1, 0.2]}}."
-        )
-    return [dict(point) for point in grid]
+        ) from error
+    if not points:
+        raise ValueError(f"grid has no point, got {grid!r:.80}. Give each parameter a value.")
+    return points
 
 
 def _plain(value: Any) -> Any:

@@ -173,4 +173,10 @@ def _split(rounds: int, held_out: float) -> int:
             SelectionWarning,
             stacklevel=3,
         )
-    return rounds - round(rounds * share)
+    start = rounds - round(rounds * share)
+    if share and not 0 < start < rounds:
+        raise ValueError(
+            f"held_out = {share} of {rounds} rounds leaves {start} to choose on and "
+            f"{rounds - start} to judge on: take a longer stream, or a share nearer 0.25."
+        )
+    return start
