@@ -24,12 +24,13 @@ from localarc.engine.lattice_places import (
     find,
     full,
     in_reach,
+    lines,
     opened,
     stand,
     stands,
 )
 from localarc.engine.rounds import clipped, grown, loss_at, to_ball, total
-from localarc.engine.vectors import SIDE, TILE_SIZE, add_products, add_rows, add_terms
+from localarc.engine.vectors import SIDE, TILE_SIZE, add_products, add_rows, add_terms, part
 
 FAINT = 1e-3  # renormalise below this fade, as the exact expansion does
 NEGLIGIBLE = 1e-290
@@ -38,8 +39,9 @@ NEGLIGIBLE = 1e-290
 @jit
 def read(phi: Any, where: Any, nodes: Any, layers: int) -> float:
     """sum_n heights_n phi_n(x), in an order that depends on the place alone."""
-    deep, high, wide, _, scratch = phi
-    sums, lanes = scratch[:SIDE], scratch[SIDE : 2 * SIDE]
+    deep, high, wide = lines(phi)
+    scratch = phi[2]
+    sums, lanes = part(scratch, 0, SIDE), part(scratch, SIDE, 2 * SIDE)
     sums[:] = 0.0
     for k in range(where[5]):
         lanes[:] = 0.0
@@ -56,7 +58,7 @@ def read(phi: Any, where: Any, nodes: Any, layers: int) -> float:
 @jit
 def write(phi: Any, where: Any, nodes: Any, layers: int, weight: float, clock: float) -> None:
     """heights_n += weight phi_n(x), offsets_n -= clock weight phi_n(x)."""
-    deep, high, wide = phi[0], phi[1], phi[2]
+    deep, high, wide = lines(phi)
     n = IDS
     for i in range(where[3]):
         for j in range(where[4]):

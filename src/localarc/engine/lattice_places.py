@@ -8,7 +8,7 @@ page 0 are nowhere and stay empty: what was never visited reads as 0.
 All of it lies in two arrays, because each array that Python hands over costs a tenth of a step.
 `reals` is [step, phi, nodes], `wholes` is [sizes, where, table, pages]:
 
-- phi[k] are the node weights in dimension k, phi[3] the point they belong to, phi[4] is scratch;
+- phi is the node weights of the three dimensions, the point they belong to, and scratch;
 - nodes holds the heights of a tile and then its offsets, tile by tile;
 - where[:3] is the first tile that the point touches, where[3:6] how many in each dimension,
   where[6:] their ids;
@@ -22,7 +22,7 @@ import numpy as np
 
 from localarc.engine.compiled import jit
 from localarc.engine.exponential import exp_minus
-from localarc.engine.vectors import SIDE, TILE_SIZE
+from localarc.engine.vectors import SIDE, TILE_SIZE, part
 
 FARTHEST = 2.0**40  # in steps: beyond, a float64 has too few digits left for a place between nodes
 KEY, IDS = 3, 6  # where a page's tile ids and a place's tile ids begin
@@ -52,8 +52,8 @@ def new_arrays(step: float, reach: int, dimensions: int, pages: int, tiles: int)
     reals[0] = step
     phi, _, where, _, _ = opened(reals, wholes)
     for absent in range(3 - dimensions):
-        phi[absent][0] = 1.0
-    phi[3][:] = np.inf  # nobody stands here yet
+        phi[0][absent * sizes[2]] = 1.0
+    phi[1][:] = np.inf  # nobody stands here yet
     where[3:IDS] = 1
     return reals, wholes
 
@@ -62,21 +62,15 @@ def new_arrays(step: float, reach: int, dimensions: int, pages: int, tiles: int)
 def opened(reals: Any, wholes: Any) -> Any:
     """(phi, nodes, where, table, pages): the parts of the two arrays."""
     lanes, places, slots = wholes[2], wholes[3], wholes[4]
-    at = SIDE
-    phi = (
-        reals[at : at + lanes],
-        reals[at + lanes : at + 2 * lanes],
-        reals[at + 2 * lanes : at + 3 * lanes],
-        reals[at + 3 * lanes : at + 4 * lanes],
-        reals[at + 4 * lanes : at + 5 * lanes],
-    )
+    spot, scratch, nodes = SIDE + 3 * lanes, SIDE + 4 * lanes, SIDE + 5 * lanes
+    phi = part(reals, SIDE, spot), part(reals, spot, scratch), part(reals, scratch, nodes)
     table = SIZES + places
     return (
         phi,
-        reals[at + 5 * lanes :],
-        wholes[SIZES:table],
-        wholes[table : table + slots],
-        wholes[table + slots :],
+        part(reals, nodes, len(reals)),
+        part(wholes, SIZES, table),
+        part(wholes, table, table + slots),
+        part(wholes, table + slots, len(wholes)),
     )
 
 
@@ -93,7 +87,7 @@ def in_reach(point: Any, step: float) -> bool:
 def stands(phi: Any, point: Any) -> bool:
     """Whether the place is this point's."""
     for k in range(len(point)):  # noqa: SIM110
-        if phi[3][k] != point[k]:
+        if phi[1][k] != point[k]:
             return False
     return True
 
@@ -101,27 +95,31 @@ def stands(phi: Any, point: Any) -> bool:
 @jit
 def stand(phi: Any, where: Any, point: Any, step: float, reach: int) -> None:
     """Put a point in its place; `find` or `claim` then look up the tiles."""
-    for k in range(len(point)):
-        phi[3][k] = point[k]
-    if len(point) == 3:
-        weigh(phi[0], where, 0, point[0], step, reach)
-    if len(point) > 1:
-        weigh(phi[1], where, 1, point[-2], step, reach)
-    weigh(phi[2], where, 2, point[-1], step, reach)
+    weights, spot, _ = phi
+    lanes = len(weights) // 3
+    absent = 3 - len(point)
+    for k in range(absent, 3):
+        x = point[k - absent]
+        spot[k - absent] = x
+        first = math.floor(x / step) - reach + 1
+        where[k] = first >> 3
+        where[3 + k] = ((first + 2 * reach - 1) >> 3) - where[k] + 1
+        start = first & (SIDE - 1)
+        gap = x - (first - start) * step  # the step is a short binary number: no rounding here
+        line = part(weights, k * lanes, (k + 1) * lanes)
+        for j in range(len(line)):
+            away = gap - j * step
+            near = exp_minus(2.0 * away * away)
+            line[j] = near if start <= j < start + 2 * reach else 0.0
 
 
 @jit
-def weigh(line: Any, where: Any, k: int, x: float, step: float, reach: int) -> None:
-    """The weights of the nodes in dimension k, and the tiles that they are in."""
-    first = math.floor(x / step) - reach + 1
-    where[k] = first >> 3
-    where[3 + k] = ((first + 2 * reach - 1) >> 3) - where[k] + 1
-    start = first & (SIDE - 1)
-    gap = x - (first - start) * step  # the step is a short binary number: no rounding here
-    for j in range(len(line)):
-        away = gap - j * step
-        near = exp_minus(2.0 * away * away)
-        line[j] = near if start <= j < start + 2 * reach else 0.0
+def lines(phi: Any) -> Any:
+    """The node weights in each of the three dimensions."""
+    weights = phi[0]
+    lanes = len(weights) // 3
+    high, wide = lanes, 2 * lanes
+    return part(weights, 0, high), part(weights, high, wide), part(weights, wide, len(weights))
 
 
 @jit

@@ -54,7 +54,8 @@ def hear(
 
     All arithmetic is in the precision of the tiles.
     """
-    distances, values = np.empty((2, 8, TILE), tiles.dtype)
+    # Not unpacked from one array: the compiler would no longer know that they are contiguous.
+    distances, values = np.empty((8, TILE), tiles.dtype), np.empty((8, TILE), tiles.dtype)
     eight = np.empty(8, tiles.dtype)
     sums[:] = 0.0
     for b in range(count // TILE):
@@ -90,7 +91,7 @@ def replay(
     breakpoints, losses, offsets = curves
     runs = len(scalars)
     block = np.zeros((points.shape[1], TILE), tiles.dtype)
-    distances, values = np.empty((2, TILE), tiles.dtype)
+    distances, values = np.empty(TILE, tiles.dtype), np.empty(TILE, tiles.dtype)
     sums, heard = np.empty((runs, TILE)), np.empty((runs, TILE), tiles.dtype)
     for t in range(len(points)):
         b, lane = t // TILE, t % TILE

@@ -109,6 +109,28 @@ def _add_products(
     return signature, code
 
 
+def _part(typing: Any, array: Any, start: Any, stop: Any) -> Any:
+    def code(context: Any, builder: Any, signature: Any, values: Any) -> Any:
+        whole = context.make_array(array)(context, builder, values[0])
+        made = context.make_array(array)(context, builder)
+        count = builder.sub(values[2], values[1])
+        context.populate_array(
+            made,
+            data=builder.gep(whole.data, [values[1]]),
+            shape=[count],
+            strides=[whole.itemsize],
+            itemsize=whole.itemsize,
+            meminfo=None,  # whoever has the whole keeps it alive
+            parent=None,
+        )
+        return made._getvalue()
+
+    return array(array, types.int64, types.int64), code
+
+
+part: Any = intrinsic(_part)
+"""part(array, start, stop): array[start:stop] of a flat array, without a look at the bounds."""
+
 add_rows: Any = intrinsic(_add_rows)
 """add_rows(lanes, share, weights, start, tiles, tile): lanes += share * (weights @ tile).
 
