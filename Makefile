@@ -80,6 +80,7 @@ format: $(VENV)/.dev
 bench: $(VENV)/.dev
 	$(BIN)/python -m benchmarks
 	$(BIN)/python -m benchmarks.service
+	$(BIN)/python -m benchmarks.scale
 
 # The README's figure.
 figures: $(VENV)/.default

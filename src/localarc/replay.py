@@ -15,7 +15,7 @@ from localarc.checks import FloatArray
 from localarc.control.calibrator import Calibrator, Progress
 from localarc.control.guarantees import Evidence
 from localarc.control.larc import LARC
-from localarc.control.sweep import follow_many
+from localarc.control.together import follow_many
 from localarc.curves import Curves
 from localarc.record import Record
 

@@ -1,4 +1,4 @@
-"""Sweeps: many calibrators over one stream, sharing what their kernels have in common."""
+"""Together: many calibrators over one stream, sharing what their kernels have in common."""
 
 from __future__ import annotations
 

@@ -44,7 +44,7 @@ def judge(events: Events, due: IntArray, loss_bound: float | None) -> Verdicts:
     """The verdict on each row of sorted events; `due` is the next order of each key.
 
     Without a loss bound the rows carry scores. A row with bad values uses up its order, so that
-    the key can go on without it. A gap does not: rows wait until what is missing has come.
+    the key can go on without it. A gap does not: rows are refused until what is missing has come.
     """
     verdicts = _values(events, loss_bound)
     expected = due[events.codes] + events.positions() if len(due) else events.orders

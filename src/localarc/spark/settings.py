@@ -41,5 +41,5 @@ def spark_sql() -> Any:
     try:
         from pyspark import sql
     except ImportError as error:
-        raise ImportError("this takes PySpark 4: pip install 'localarc[spark]'") from error
+        raise ImportError("this takes PySpark 4.3: pip install 'localarc[spark]'") from error
     return sql
