@@ -73,7 +73,8 @@ def bound(function: Any, state: tuple[Any, ...], *given: Any) -> Callable[..., A
     on a lattice. So whoever calls the result must pass values of exactly the types of `given`.
     """
     signature = tuple(map(cast(Any, typeof), (*state, *given)))
-    function.compile(signature)
+    if signature not in function.overloads:
+        function.compile(signature)
     return partial(function.overloads[signature].entry_point, *state)
 
 

@@ -171,8 +171,8 @@ def replay(
         if full(wholes, where, nodes, pages) or not in_reach(points[t], step):
             return t, fade, clock, constant, norm
         stand(phi, where, points[t], step, reach)
-        find(where, table, pages)
-        claim(wholes, where, table, pages)
+        if not find(where, table, pages):
+            claim(wholes, where, table, pages)
         value = fade * read(phi, where, nodes, layers)
         thresholds[t] = clipped(value, clip) + constant
         incurred[t] = loss_at(breakpoints, losses, offsets[t], offsets[t + 1], thresholds[t])

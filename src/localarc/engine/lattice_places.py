@@ -107,7 +107,7 @@ def stand(phi: Any, where: Any, point: Any, step: float, reach: int) -> None:
         start = first & (SIDE - 1)
         gap = x - (first - start) * step  # the step is a short binary number: no rounding here
         line = part(weights, k * lanes, (k + 1) * lanes)
-        for j in range(len(line)):
+        for j in range(SIDE * where[3 + k]):
             away = gap - j * step
             near = exp_minus(2.0 * away * away)
             line[j] = near if start <= j < start + 2 * reach else 0.0
@@ -143,9 +143,10 @@ def cell(a: int, b: int, c: int) -> int:
 
 
 @jit
-def find(where: Any, table: Any, pages: Any) -> None:
-    """The ids of the tiles that the place touches; 0 for those that do not exist."""
+def find(where: Any, table: Any, pages: Any) -> bool:
+    """The ids of the tiles that the place touches, 0 for those that do not exist: are they all?"""
     n, near, far = IDS, 0, 0
+    complete = True
     first, last = where[2], where[2] + where[5]
     edge = (first | 7) + 1  # where the next page begins
     for a in range(where[0], where[0] + where[3]):
@@ -154,8 +155,11 @@ def find(where: Any, table: Any, pages: Any) -> None:
                 near = table[slot(table, pages, a >> 3, b >> 3, first >> 3)]
                 far = table[slot(table, pages, a >> 3, b >> 3, edge >> 3)] if last > edge else 0
             for c in range(first, last):
-                where[n] = pages[(near if c < edge else far) + cell(a, b, c)]
+                tile = pages[(near if c < edge else far) + cell(a, b, c)]
+                complete = complete and tile > 0
+                where[n] = tile
                 n += 1
+    return complete
 
 
 @jit
