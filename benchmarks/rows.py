@@ -67,7 +67,7 @@ def against_the_loop() -> Iterator[Row]:
     warm(week, KeepAll(), Dictionary(1e-4))
     for work, bar in ((plane, 30), (week, 25)):
         slow = loop(work)
-        base = seconds(partial(loop, work), 2)
+        base = seconds(partial(loop, work), 3)
         yield from _exact(work, slow, base, bar)
         if work is plane:
             yield from _lattice(work, slow, base)
@@ -118,9 +118,9 @@ def _lattice(work: Work, slow: Any, base: float) -> Iterator[Row]:
         (Lattice(1e-8), "Lattice(1e-8), replay", 600),
     ):
         run = replayed(work, memory)
-        fast = seconds(partial(replayed, work, memory), 25)  # short: it takes a few to be quiet
+        fast = seconds(partial(replayed, work, memory), 60)  # short: few of them are undisturbed
         yield ratio(name, work, base / fast, bar, _agreement(run, slow))
-    step = seconds(lambda: online(calibrator(work, Lattice(1e-8)), work))
+    step = seconds(lambda: online(calibrator(work, Lattice(1e-8)), work), 15)
     thresholds, losses = online(calibrator(work, Lattice(1e-8)), work)
     note = _agree(thresholds, losses, slow)
     yield ratio("Lattice(1e-8), online", work, base / step, 120, note)

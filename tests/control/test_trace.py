@@ -20,13 +20,19 @@ def test_many_rounds_at_once_are_the_rounds_one_by_one(
 ) -> None:
     rate: Rate = Constant(0.3) if constant_rate else InverseSqrt(0.8)
     alpha = 0.35
-    stepped, extended = Trace(start), Trace(start)
+    stepped, extended, compiled = Trace(start), Trace(start), Trace(start)
     for t, loss in enumerate([*early, *late], start=1):
         stepped.step(rate(t), loss, rate(t) * (loss - alpha))
-    extended.extend(rate.values(1, len(early) + 1), np.array(early), alpha)
     both = len(early) + len(late)
-    extended.extend(rate.values(len(early) + 1, both + 1), np.array(late), alpha)
+    for rates, part in (
+        (rate.values(1, len(early) + 1), np.array(early)),
+        (rate.values(len(early) + 1, both + 1), np.array(late)),
+    ):
+        extended.extend(rates, part, alpha)
+        compiled.extend_compiled(rates, part, alpha)
     assert extended.values() == stepped.values()
+    assert compiled.values() == stepped.values()
+    assert type(compiled.rounds) is int
 
 
 @settings(max_examples=80, derandomize=True, deadline=None)

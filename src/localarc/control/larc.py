@@ -193,7 +193,9 @@ class LARC(Calibrator):
         few = self.rounds < MANY_TERMS
         if self._radius < math.inf:
             self._square = played.square
-        self._trace.extend(rounds.rates, played.losses, self.alpha)
+        trace = self._trace
+        extend = trace.extend if self._local is None else trace.extend_compiled
+        extend(rounds.rates, played.losses, self.alpha)
         if few and self.rounds >= MANY_TERMS:
             self._note_growth()
         return played.thresholds, played.losses
