@@ -112,6 +112,8 @@ def _tune(**changed: Any) -> Tuning:
         ({"candidates": [ARC(0.1), ARC(0.2)]}, "one target"),
         ({"held_out": 1.0}, "below 1"),
         ({"held_out": -0.1}, "must not be negative"),
+        ({"held_out": 1e-9}, "1200 to choose on and 0 to judge on"),
+        ({"held_out": 1 - 1e-9}, "0 to choose on and 1200 to judge on"),
         ({"X": STREAM.X[1:]}, "as many rounds"),
         ({"neighbourhood": RBF(1e-9)}, "no neighbourhood holds"),
     ],

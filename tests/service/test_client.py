@@ -21,6 +21,7 @@ from localarc.client import (
     ServiceError,
     UnreachableError,
 )
+from localarc.client.retries import Answer, Waiting
 
 pytest.importorskip("httpx", reason="the client needs httpx: pip install '.[client]'")
 import httpx
@@ -317,3 +318,12 @@ def test_without_httpx_the_error_names_the_command_that_installs_it() -> None:
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout == "the client needs httpx: pip install 'localarc[client]'\n"
+
+
+def test_who_waits_for_a_start_is_patient_until_time_is_up() -> None:
+    busy = Answer(503, {}, b"")
+    waiting = Waiting(60.0)
+    pauses = [waiting.pause_after(busy) for _ in range(30)]
+    assert all(pause is not None and 0.0 < pause <= 1.0 for pause in pauses)
+    assert waiting.pause_after(Answer(200, {}, b"")) is None
+    assert Waiting(0.0).pause_after(busy) is None
