@@ -150,7 +150,7 @@ def test_a_later_format_names_its_version(monkeypatch: pytest.MonkeyPatch) -> No
     with monkeypatch.context() as patch:
         patch.setattr(state, "VERSION", 99)
         data = ARC(0.1).state()
-    with pytest.raises(StateError, match="format version 99, this localarc reads 1"):
+    with pytest.raises(StateError, match="format version 99, this localarc reads 2"):
         ARC.from_state(data)
 
 

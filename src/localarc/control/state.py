@@ -21,7 +21,7 @@ import numpy as np
 from localarc.control.memory import Arrays
 
 MAGIC = b"LOCALARC"
-VERSION = 1
+VERSION = 2  # 1 did not say by what rule a lattice was laid out
 _TYPES: dict[str, np.dtype[Any]] = {
     "f8": np.dtype("<f8"),
     "i8": np.dtype("<i8"),

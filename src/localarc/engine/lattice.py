@@ -9,7 +9,7 @@ import numpy as np
 from localarc.engine import lattice_loops as loops
 from localarc.engine import lattice_places as places
 from localarc.engine.compiled import bound, entry, jit
-from localarc.engine.lattice_rule import rule_for
+from localarc.engine.lattice_rule import Rule, rule_for
 from localarc.engine.stream import Played, Stream
 from localarc.engine.tiles import FloatArray, IntArray, plain
 from localarc.engine.vectors import SIDE
@@ -39,11 +39,9 @@ class LatticeExpansion:
         self.dimensions = dimensions
         self.scale = scale
         self.max_bytes = max_bytes
-        self.rule = rule_for(tolerance, dimensions)
         self._roots = np.ones(dimensions) if roots is None else roots
-        self._weight = scale * self.rule.weight(dimensions)
         self._size: int = SIDE ** max(dimensions, 2)  # nodes to a tile, and tiles to a page
-        self._most_new = places.most_tiles(self.rule.reach) ** dimensions
+        self._follow(rule_for(tolerance, dimensions))
         self._reals, self._wholes = np.empty(0), np.empty(0, np.int64)  # grow, and stay themselves
         self._hold(16, 2 * self._most_new)
         self._reals[places.FADE] = 1.0
@@ -53,6 +51,11 @@ class LatticeExpansion:
         self.near: Callable[[FloatArray], float] = bound(_near, arrays, point)
         self.learn_at_once: Callable[[FloatArray, float, float], bool]
         self.learn_at_once = bound(_learn, arrays, point, 1.0, 1.0)
+
+    def _follow(self, rule: Rule) -> None:
+        self.rule = rule
+        self._weight = self.scale * rule.weight(self.dimensions)
+        self._most_new = places.most_tiles(rule.reach) ** self.dimensions
 
     # What a step changes lives in the arrays, where the compiled step finds it.
 
@@ -157,10 +160,17 @@ class LatticeExpansion:
             "rounds": np.array(self.rounds),
             "fade": np.array(self.fade),
             "clock": np.array(self.clock),
+            "rule": np.array([self.rule.step, self.rule.reach]),
         }
 
     def restore(self, arrays: Mapping[str, FloatArray | IntArray]) -> Self:
-        """Take over a state that `arrays` gave; the constructor's arguments must be the same."""
+        """Take over a state that `arrays` gave; the constructor's arguments must be the same.
+
+        The nodes mean nothing without the rule they were laid out by, so it comes with them: a
+        later release may choose a better one.
+        """
+        step, reach = arrays["rule"].tolist()
+        self._follow(Rule(step, int(reach)))
         self._hold(len(arrays["pages"]) + 16, len(arrays["nodes"]) + 2 * self._most_new)
         self._take(arrays)
         return self
@@ -174,7 +184,7 @@ class LatticeExpansion:
         return _values_at(reals, self._wholes, plain(points))  # type: ignore[no-any-return]
 
     def _bytes(self, pages: int, tiles: int) -> int:
-        return 8 * (pages * (places.KEY + self._size) + tiles * 2 * self._size + 3)
+        return 8 * (pages * (places.KEY + self._size) + tiles * 2 * self._size + 5)
 
     def _check(self, point: FloatArray) -> None:
         limit = places.FARTHEST * self.rule.step
@@ -200,12 +210,8 @@ class LatticeExpansion:
         self._take(arrays)
 
     def _hold(self, pages: int, tiles: int) -> None:
-        """Empty arrays of that size, in the objects that `near` and `learn_near` know."""
-        step, reach = self.rule.step, self.rule.reach
-        arrays = places.new_arrays(step, reach, self.dimensions, pages, tiles)
-        for mine, new in zip((self._reals, self._wholes), arrays, strict=True):
-            mine.resize(len(new), refcheck=False)
-            mine[:] = new
+        """Nothing yet, with room for so much, in the objects that `near` and `learn_near` know."""
+        places.lay_out(self._reals, self._wholes, self.rule, self.dimensions, pages, tiles)
         self._reals[places.WEIGHT] = self._weight
         self._reals[places.ROOTS : places.ROOTS + self.dimensions] = self._roots
 
@@ -222,12 +228,12 @@ class LatticeExpansion:
         return int(self._wholes[places.PAGES]), int(self._wholes[places.TILES])
 
     def _pages(self) -> IntArray:
-        pages = places.opened(self._reals, self._wholes)[4]
+        pages = places.opened(self._reals, self._wholes)[5]
         return pages.reshape(-1, self._wholes[places.PAGE])  # type: ignore[no-any-return]
 
     def _nodes(self, reals: FloatArray) -> FloatArray:
         """By tile: its heights, its offsets."""
-        return places.opened(reals, self._wholes)[1].reshape(-1, 2, self._size)  # type: ignore[no-any-return]
+        return places.opened(reals, self._wholes)[2].reshape(-1, 2, self._size)  # type: ignore[no-any-return]
 
 
 _list_pages = entry(places.list_pages)

@@ -14,63 +14,98 @@ from localarc.engine.inputs import scaled
 from localarc.engine.lattice_places import (
     CLOCK,
     FADE,
+    HERE,
     IDS,
+    LAYERS,
+    REACH,
     ROOTS,
     ROUNDS,
     STEP,
+    TILE_SIZE,
     TILES,
     WEIGHT,
+    across,
     claim,
     find,
     full,
     in_reach,
-    lines,
     opened,
     stand,
     stands,
 )
-from localarc.engine.rounds import clipped, grown, loss_at, to_ball, total
-from localarc.engine.vectors import SIDE, TILE_SIZE, add_products, add_rows, add_terms, part
+from localarc.engine.rounds import clipped, grown, loss_at, to_ball
+from localarc.engine.vectors import (
+    SIDE,
+    every,
+    load,
+    multiply_add,
+    part,
+    plus,
+    spread,
+    store,
+    times,
+    total,
+)
 
 FAINT = 1e-3  # renormalise below this fade, as the exact expansion does
 NEGLIGIBLE = 1e-290
+BAND = 4  # rows that are read and written together: half a tile
 
 
 @jit
-def read(phi: Any, where: Any, nodes: Any, layers: int) -> float:
+def band_at(where: Any, layers: int, z: int, band: int, k: int) -> int:
+    """Where the heights of a band begin: four rows of plane z, in tile column k."""
+    tile = where[IDS + ((z >> 3) * across(where, 1) + (band >> 1)) * across(where, 2) + k]
+    return (tile * 2 * layers + (z & 7)) * TILE_SIZE + (band & 1) * BAND * SIDE  # type: ignore[no-any-return]
+
+
+@jit
+def read(weights: Any, where: Any, nodes: Any, layers: int) -> float:
     """sum_n heights_n phi_n(x), in an order that depends on the place alone."""
-    deep, high, wide = lines(phi)
-    scratch = phi[2]
-    sums, lanes = part(scratch, 0, SIDE), part(scratch, SIDE, 2 * SIDE)
-    sums[:] = 0.0
-    for k in range(where[5]):
-        lanes[:] = 0.0
-        for i in range(where[3]):
-            for j in range(where[4]):
-                tile = where[IDS + (i * where[4] + j) * where[5] + k] * 2 * layers
-                for p in range(layers):
-                    at = (tile + p) * TILE_SIZE
-                    add_rows(lanes, deep[i * layers + p], high, SIDE * j, nodes, at)
-        add_terms(sums, lanes, wide, SIDE * k)
-    return total(sums)
+    deep, high, wide = lines(weights)
+    sums = spread(0.0)
+    for k in range(across(where, 2)):
+        lanes = spread(0.0)
+        for z in range(where[3], where[6]):
+            even, odd = spread(0.0), spread(0.0)  # two chains run abreast
+            for band in range(where[4] >> 2, (where[7] + 3) >> 2):
+                at, row = band_at(where, layers, z, band, k), BAND * band
+                even = multiply_add(every(high, row), load(nodes, at), even)
+                odd = multiply_add(every(high, row + 1), load(nodes, at + SIDE), odd)
+                even = multiply_add(every(high, row + 2), load(nodes, at + 2 * SIDE), even)
+                odd = multiply_add(every(high, row + 3), load(nodes, at + 3 * SIDE), odd)
+            lanes = multiply_add(every(deep, z), plus(even, odd), lanes)
+        sums = multiply_add(lanes, load(wide, SIDE * k), sums)
+    return total(sums)  # type: ignore[no-any-return]
 
 
 @jit
-def write(phi: Any, where: Any, nodes: Any, layers: int, weight: float, clock: float) -> None:
+def write(weights: Any, where: Any, nodes: Any, layers: int, weight: float, clock: float) -> None:
     """heights_n += weight phi_n(x), offsets_n -= clock weight phi_n(x)."""
-    deep, high, wide = lines(phi)
-    n = IDS
-    for i in range(where[3]):
-        for j in range(where[4]):
-            for k in range(where[5]):
-                for p in range(layers):
-                    rise = weight * deep[i * layers + p]
-                    tile = (where[n] * 2 * layers + p) * TILE_SIZE
-                    late = tile + layers * TILE_SIZE
-                    add_products(
-                        nodes, tile, late, high, SIDE * j, wide, SIDE * k, rise, -clock * rise
-                    )
-                n += 1
+    deep, high, wide = lines(weights)
+    later = layers * TILE_SIZE
+    for k in range(across(where, 2)):
+        for z in range(where[3], where[6]):
+            rise = times(load(wide, SIDE * k), spread(weight * deep[z]))
+            sink = times(rise, spread(-clock))
+            for band in range(where[4] >> 2, (where[7] + 3) >> 2):
+                at = band_at(where, layers, z, band, k)
+                for q in range(BAND):
+                    share = every(high, BAND * band + q)
+                    height, offset = at + SIDE * q, at + SIDE * q + later
+                    store(nodes, height, multiply_add(share, rise, load(nodes, height)))
+                    store(nodes, offset, multiply_add(share, sink, load(nodes, offset)))
+
+
+@jit
+def lines(weights: Any) -> Any:
+    """The node weights in each of the three dimensions."""
+    lanes = len(weights) // 3
+    return (
+        part(weights, 0, lanes),
+        part(weights, lanes, 2 * lanes),
+        part(weights, 2 * lanes, 3 * lanes),
+    )
 
 
 @jit
@@ -89,10 +124,10 @@ def value_at(reals: Any, wholes: Any, point: Any) -> float:
     """sum_n heights_n phi_n(point); 0 where no tile is."""
     if not in_reach(point, reals[STEP]):
         return 0.0
-    phi, nodes, where, table, pages = opened(reals, wholes)
-    stand(phi, where, point, reals[STEP], wholes[0])
+    weights, spot, nodes, where, table, pages = opened(reals, wholes)
+    stand(weights, spot, where, point, reals[STEP], wholes[REACH])
     find(where, table, pages)
-    return read(phi, where, nodes, wholes[1])
+    return read(weights, where, nodes, wholes[LAYERS])
 
 
 def values_at(reals: Any, wholes: Any, points: Any) -> Any:
@@ -108,20 +143,20 @@ def add_at(reals: Any, wholes: Any, point: Any, weight: float, clock: float) -> 
 
     Its place is often known already, from the evaluation that led to the term.
     """
-    phi, nodes, where, table, pages = opened(reals, wholes)
+    weights, spot, nodes, where, table, pages = opened(reals, wholes)
     if full(wholes, where, nodes, pages) or not in_reach(point, reals[STEP]):
         return False
-    if not stands(phi, point):
-        stand(phi, where, point, reals[STEP], wholes[0])
+    if not stands(spot, point):
+        stand(weights, spot, where, point, reals[STEP], wholes[REACH])
         find(where, table, pages)
     claim(wholes, where, table, pages)
-    write(phi, where, nodes, wholes[1], weight, clock)
+    write(weights, where, nodes, wholes[LAYERS], weight, clock)
     return True
 
 
 def near(reals: Any, wholes: Any, point: Any) -> float:
     """f at a point that is still to be divided by the roots; NaN if it is not healthy."""
-    here = np.empty(len(point))
+    here = part(reals, HERE, HERE + len(point))
     if not scaled(point, reals[ROOTS:], here):
         return np.nan
     return reals[FADE] * value_at(reals, wholes, here)  # type: ignore[no-any-return]
@@ -129,7 +164,7 @@ def near(reals: Any, wholes: Any, point: Any) -> float:
 
 def learn(reals: Any, wholes: Any, point: Any, decay: float, weight: float) -> bool:
     """One round with such a point, or False and nothing has changed: unhealthy, or no room."""
-    here = np.empty(len(point))
+    here = part(reals, HERE, HERE + len(point))
     fade, clock = reals[FADE] * decay, reals[CLOCK] + reals[FADE]
     if not scaled(point, reals[ROOTS:], here):
         return False
@@ -144,8 +179,8 @@ def learn(reals: Any, wholes: Any, point: Any, decay: float, weight: float) -> b
 
 def fold_all(reals: Any, wholes: Any) -> None:
     """`fold`, for the arrays as Python holds them."""
-    nodes = opened(reals, wholes)[1]
-    fold(nodes, wholes[1] * TILE_SIZE, wholes[TILES], reals[FADE], reals[CLOCK])
+    nodes = opened(reals, wholes)[2]
+    fold(nodes, wholes[LAYERS] * TILE_SIZE, wholes[TILES], reals[FADE], reals[CLOCK])
     reals[FADE], reals[CLOCK] = 1.0, 0.0
 
 
@@ -162,18 +197,18 @@ def replay(
     incurred: Any,
 ) -> tuple[int, float, float, float, float]:
     """Play rounds until `add_at` would answer False: the number played comes first."""
-    step, reach, layers = reals[STEP], wholes[0], wholes[1]
-    phi, nodes, where, table, pages = opened(reals, wholes)
+    step, reach, layers = reals[STEP], wholes[REACH], wholes[LAYERS]
+    weights, spot, nodes, where, table, pages = opened(reals, wholes)
     fade, clock, constant, norm = scalars
     alpha, clip, radius, scale, peak, _ = rules
     breakpoints, losses, offsets = curves
     for t in range(len(points)):
         if full(wholes, where, nodes, pages) or not in_reach(points[t], step):
             return t, fade, clock, constant, norm
-        stand(phi, where, points[t], step, reach)
+        stand(weights, spot, where, points[t], step, reach)
         if not find(where, table, pages):
             claim(wholes, where, table, pages)
-        value = fade * read(phi, where, nodes, layers)
+        value = fade * read(weights, where, nodes, layers)
         thresholds[t] = clipped(value, clip) + constant
         incurred[t] = loss_at(breakpoints, losses, offsets[t], offsets[t + 1], thresholds[t])
         push = rates[t] * (incurred[t] - alpha)
@@ -184,7 +219,7 @@ def replay(
         if fade < FAINT:
             fold(nodes, layers * TILE_SIZE, wholes[TILES], fade, clock)
             fade, clock = 1.0, 0.0
-        write(phi, where, nodes, layers, push * scale / fade, clock)
+        write(weights, where, nodes, layers, push * scale / fade, clock)
         if norm > radius * radius:
             fade *= to_ball(norm, radius)
             norm = radius * radius

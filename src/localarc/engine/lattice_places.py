@@ -6,12 +6,13 @@ than three dimensions, the absent ones come first and the point stands on their 
 page 0 are nowhere and stay empty: what was never visited reads as 0.
 
 All of it lies in two arrays, because each array that Python hands over costs a tenth of a step.
-`reals` is [step, phi, nodes], `wholes` is [sizes, where, table, pages]:
+`reals` is [numbers, phi, nodes], `wholes` is [sizes, where, table, pages]:
 
-- phi is the node weights of the three dimensions, the point they belong to, and scratch;
-- nodes holds the heights of a tile and then its offsets, tile by tile;
-- where[:3] is the first tile that the point touches, where[3:6] how many in each dimension,
-  where[6:] their ids;
+- phi is the node weights of the three dimensions, and the point they belong to;
+- nodes holds the heights of a tile and then its offsets, tile by tile; it begins where a line of
+  the processor's cache does, so that no row of a tile lies in two;
+- where[:3] is the first tile that the point touches, where[3:6] its first node and where[6:9] the
+  node after its last, both counted from that tile's first; where[9:] is the ids of the tiles;
 - table finds by hash where a page begins, and a page is its key (3 numbers) and its tiles' ids.
 """
 
@@ -22,12 +23,15 @@ import numpy as np
 
 from localarc.engine.compiled import jit
 from localarc.engine.exponential import exp_minus
-from localarc.engine.vectors import SIDE, TILE_SIZE, part
+from localarc.engine.lattice_rule import Rule
+from localarc.engine.vectors import SIDE, part
 
+TILE_SIZE = SIDE * SIDE  # in one plane
 FARTHEST = 2.0**40  # in steps: beyond, a float64 has too few digits left for a place between nodes
-KEY, IDS = 3, 6  # where a page's tile ids and a place's tile ids begin
-SIZES = 8  # reach, layers, len(phi[0]), len(where), len(table); a page's length, pages, tiles
-PAGE, PAGES, TILES = 5, 6, 7  # where the last three are
+KEY, IDS = 3, 9  # where a page's tile ids and a place's tile ids begin
+# The first numbers of `wholes`, and of `reals`, before the parts.
+REACH, LAYERS, START, LANES, PLACES, SLOTS, PAGE, PAGES, TILES, SIZES = range(10)
+STEP, FADE, CLOCK, ROUNDS, WEIGHT, ROOTS, HERE, NUMBERS = 0, 1, 2, 3, 4, 5, 8, 16
 
 
 def most_tiles(reach: int) -> int:
@@ -35,42 +39,41 @@ def most_tiles(reach: int) -> int:
     return (2 * reach - 2) // SIDE + 2
 
 
-# The first numbers of `reals`, before what stands where.
-STEP, FADE, CLOCK, ROUNDS, WEIGHT, ROOTS = 0, 1, 2, 3, 4, 5
-
-
-def new_arrays(step: float, reach: int, dimensions: int, pages: int, tiles: int) -> tuple[Any, Any]:
-    """`reals` and `wholes` for an empty lattice with room for so many pages and tiles."""
+def lay_out(reals: Any, wholes: Any, rule: Rule, dimensions: int, pages: int, tiles: int) -> None:
+    """Make the two arrays an empty lattice with room for so many pages and tiles."""
     layers = SIDE if dimensions == 3 else 1
     page = KEY + layers * SIDE * SIDE
-    spans = most_tiles(reach)
-    table = 1 << (4 * pages - 1).bit_length()  # at most a quarter full: short probes
-    sizes = reach, layers, SIDE * spans, IDS + spans**dimensions, table, page
-    wholes = np.zeros(SIZES + sizes[3] + table + pages * page, np.int64)
-    wholes[:SIZES] = *sizes, 1, 1  # page 0 and tile 0
-    reals = np.zeros(SIDE + 5 * sizes[2] + tiles * 2 * layers * TILE_SIZE)
-    reals[0] = step
-    phi, _, where, _, _ = opened(reals, wholes)
+    spans = most_tiles(rule.reach)
+    lanes, places = SIDE * spans, IDS + spans**dimensions
+    slots = 1 << (4 * pages - 1).bit_length()  # at most a quarter full: short probes
+    wholes.resize(SIZES + places + slots + pages * page, refcheck=False)
+    reals.resize(NUMBERS + SIDE + 4 * lanes + tiles * 2 * layers * TILE_SIZE, refcheck=False)
+    reals[:], wholes[:] = 0.0, 0
+    start = NUMBERS + -(reals.ctypes.data // reals.itemsize) % SIDE
+    wholes[:SIZES] = rule.reach, layers, start, lanes, places, slots, page, 1, 1
+    reals[STEP] = rule.step
+    weights, spot, _, where, _, _ = opened(reals, wholes)
     for absent in range(3 - dimensions):
-        phi[0][absent * sizes[2]] = 1.0
-    phi[1][:] = np.inf  # nobody stands here yet
-    where[3:IDS] = 1
-    return reals, wholes
+        weights[absent * lanes] = 1.0
+        where[6 + absent] = 1
+    spot[:] = np.inf  # nobody stands here yet
 
 
 @jit
 def opened(reals: Any, wholes: Any) -> Any:
-    """(phi, nodes, where, table, pages): the parts of the two arrays."""
-    lanes, places, slots = wholes[2], wholes[3], wholes[4]
-    spot, scratch, nodes = SIDE + 3 * lanes, SIDE + 4 * lanes, SIDE + 5 * lanes
-    phi = part(reals, SIDE, spot), part(reals, spot, scratch), part(reals, scratch, nodes)
-    table = SIZES + places
+    """(weights, spot, nodes, where, table, pages): the parts of the two arrays."""
+    start, lanes = wholes[START], wholes[LANES]
+    spot, nodes = start + 3 * lanes, start + 4 * lanes
+    table = SIZES + wholes[PLACES]
+    pages = table + wholes[SLOTS]
+    spare = NUMBERS + SIDE - start  # what was held for the start, and lies at the end
     return (
-        phi,
-        part(reals, nodes, len(reals)),
+        part(reals, start, spot),
+        part(reals, spot, nodes),
+        part(reals, nodes, len(reals) - spare),
         part(wholes, SIZES, table),
-        part(wholes, table, table + slots),
-        part(wholes, table + slots, len(wholes)),
+        part(wholes, table, pages),
+        part(wholes, pages, len(wholes)),
     )
 
 
@@ -84,42 +87,37 @@ def in_reach(point: Any, step: float) -> bool:
 
 
 @jit
-def stands(phi: Any, point: Any) -> bool:
+def stands(spot: Any, point: Any) -> bool:
     """Whether the place is this point's."""
     for k in range(len(point)):  # noqa: SIM110
-        if phi[1][k] != point[k]:
+        if spot[k] != point[k]:
             return False
     return True
 
 
 @jit
-def stand(phi: Any, where: Any, point: Any, step: float, reach: int) -> None:
+def stand(weights: Any, spot: Any, where: Any, point: Any, step: float, reach: int) -> None:
     """Put a point in its place; `find` or `claim` then look up the tiles."""
-    weights, spot, _ = phi
-    lanes = len(weights) // 3
+    lanes = len(spot)
     absent = 3 - len(point)
     for k in range(absent, 3):
         x = point[k - absent]
         spot[k - absent] = x
         first = math.floor(x / step) - reach + 1
-        where[k] = first >> 3
-        where[3 + k] = ((first + 2 * reach - 1) >> 3) - where[k] + 1
         start = first & (SIDE - 1)
+        where[k], where[3 + k], where[6 + k] = first >> 3, start, start + 2 * reach
         gap = x - (first - start) * step  # the step is a short binary number: no rounding here
         line = part(weights, k * lanes, (k + 1) * lanes)
-        for j in range(SIDE * where[3 + k]):
+        for j in range(SIDE * across(where, k)):
             away = gap - j * step
             near = exp_minus(2.0 * away * away)
             line[j] = near if start <= j < start + 2 * reach else 0.0
 
 
 @jit
-def lines(phi: Any) -> Any:
-    """The node weights in each of the three dimensions."""
-    weights = phi[0]
-    lanes = len(weights) // 3
-    high, wide = lanes, 2 * lanes
-    return part(weights, 0, high), part(weights, high, wide), part(weights, wide, len(weights))
+def across(where: Any, k: int) -> int:
+    """How many tiles the place touches in dimension k."""
+    return (where[6 + k] + SIDE - 1) >> 3  # type: ignore[no-any-return]
 
 
 @jit
@@ -147,10 +145,10 @@ def find(where: Any, table: Any, pages: Any) -> bool:
     """The ids of the tiles that the place touches, 0 for those that do not exist: are they all?"""
     n, near, far = IDS, 0, 0
     complete = True
-    first, last = where[2], where[2] + where[5]
+    first, last = where[2], where[2] + across(where, 2)
     edge = (first | 7) + 1  # where the next page begins
-    for a in range(where[0], where[0] + where[3]):
-        for b in range(where[1], where[1] + where[4]):
+    for a in range(where[0], where[0] + across(where, 0)):
+        for b in range(where[1], where[1] + across(where, 1)):
             if b == where[1] or b & 7 == 0:
                 near = table[slot(table, pages, a >> 3, b >> 3, first >> 3)]
                 far = table[slot(table, pages, a >> 3, b >> 3, edge >> 3)] if last > edge else 0
@@ -166,7 +164,7 @@ def find(where: Any, table: Any, pages: Any) -> bool:
 def full(wholes: Any, where: Any, nodes: Any, pages: Any) -> bool:
     """Whether the next point could touch more than there is room for."""
     tiles = wholes[TILES] + len(where) - IDS
-    too_many = tiles * 2 * wholes[1] * TILE_SIZE > len(nodes)
+    too_many = tiles * 2 * wholes[LAYERS] * TILE_SIZE > len(nodes)
     return bool(too_many or (wholes[PAGES] + SIDE) * wholes[PAGE] > len(pages))
 
 
@@ -174,9 +172,9 @@ def full(wholes: Any, where: Any, nodes: Any, pages: Any) -> bool:
 def claim(wholes: Any, where: Any, table: Any, pages: Any) -> None:
     """Make the tiles that `find` did not find."""
     n = IDS
-    for a in range(where[0], where[0] + where[3]):
-        for b in range(where[1], where[1] + where[4]):
-            for c in range(where[2], where[2] + where[5]):
+    for a in range(where[0], where[0] + across(where, 0)):
+        for b in range(where[1], where[1] + across(where, 1)):
+            for c in range(where[2], where[2] + across(where, 2)):
                 if where[n] == 0:
                     listed = page_of(wholes, table, pages, a >> 3, b >> 3, c >> 3) + cell(a, b, c)
                     if pages[listed] == 0:
@@ -200,6 +198,6 @@ def page_of(wholes: Any, table: Any, pages: Any, a: int, b: int, c: int) -> int:
 
 def list_pages(reals: Any, wholes: Any) -> None:
     """Fill an empty table with the pages there are."""
-    _, _, _, table, pages = opened(reals, wholes)
+    _, _, _, _, table, pages = opened(reals, wholes)
     for page in range(wholes[PAGE], wholes[PAGES] * wholes[PAGE], wholes[PAGE]):
         table[slot(table, pages, pages[page], pages[page + 1], pages[page + 2])] = page

@@ -1,112 +1,113 @@
-"""Eight numbers at a time: a lattice tile read or written as vectors, spelled out for the compiler.
+"""Eight numbers as one value: what a lattice's loops add up, spelled out for the compiler.
 
 Loops of eight are too short for the compiler's own vectoriser, so these say it in its language.
-The order of every sum is written down here; no processor's vector width changes it.
+The order of every sum is written down by whoever uses them; no processor's vector width changes it.
 """
 
 from typing import Any
 
 from llvmlite import ir
 from numba import types
-from numba.extending import intrinsic
+from numba.extending import intrinsic, models, register_model
 
-SIDE = 8  # numbers to a row, rows to a tile
-TILE_SIZE = SIDE * SIDE
+SIDE = 8  # numbers in a row
 
-_ROW = ir.VectorType(ir.DoubleType(), SIDE)
+_VECTOR = ir.VectorType(ir.DoubleType(), SIDE)
 _INT32 = ir.IntType(32)
-_INT64 = ir.IntType(64)
-_FIRST = ir.Constant(_INT64, 0)
+
+
+class _Row(types.Type):
+    """The type of such a value, where loops are compiled."""
+
+    def __init__(self) -> None:
+        super().__init__(name=f"eight_{SIDE}")
+
+
+class _RowModel(models.PrimitiveModel):
+    def __init__(self, manager: Any, kind: Any) -> None:
+        super().__init__(manager, kind, _VECTOR)  # type: ignore[no-untyped-call]
+
+
+register_model(_Row)(_RowModel)
+_ROW = _Row()
 
 
 def _pointer(context: Any, builder: Any, kind: Any, array: Any, index: Any) -> Any:
     return builder.gep(context.make_array(kind)(context, builder, array).data, [index])
 
 
-def _later(builder: Any, pointer: Any, places: int) -> Any:
-    return builder.gep(pointer, [ir.Constant(_INT64, places)])
-
-
-def _load(builder: Any, pointer: Any) -> Any:
-    return builder.load(builder.bitcast(pointer, _ROW.as_pointer()), align=8)
-
-
-def _store(builder: Any, row: Any, pointer: Any) -> None:
-    builder.store(row, builder.bitcast(pointer, _ROW.as_pointer()), align=8)
+def _place(context: Any, builder: Any, kind: Any, array: Any, index: Any) -> Any:
+    pointer = _pointer(context, builder, kind, array, index)
+    return builder.bitcast(pointer, _VECTOR.as_pointer())
 
 
 def _all(builder: Any, number: Any) -> Any:
-    """The number, eight times."""
-    empty = ir.Constant(_ROW, ir.Undefined)
+    empty = ir.Constant(_VECTOR, ir.Undefined)
     first = builder.insert_element(empty, number, ir.Constant(_INT32, 0))
     lanes = ir.Constant(ir.VectorType(_INT32, SIDE), [0] * SIDE)
     return builder.shuffle_vector(first, empty, lanes)
 
 
-def _multiply_add(builder: Any, left: Any, right: Any, onto: Any) -> Any:
-    product = builder.fmul(left, right, flags=["contract"])
-    return builder.fadd(product, onto, flags=["contract"])
-
-
-def _add_rows(
-    typing: Any, lanes: Any, share: Any, weights: Any, start: Any, tiles: Any, tile: Any
-) -> Any:
+def _load(typing: Any, array: Any, at: Any) -> Any:
     def code(context: Any, builder: Any, signature: Any, values: Any) -> Any:
-        kinds = signature.args
-        target = _pointer(context, builder, kinds[0], values[0], _FIRST)
-        weight = _pointer(context, builder, kinds[2], values[2], values[3])
-        nodes = _pointer(context, builder, kinds[4], values[4], values[5])
-        zero = ir.Constant(_ROW, [0.0] * SIDE)
-        sums = [zero, zero]  # two chains run abreast
-        for q in range(SIDE):
-            each = _all(builder, builder.load(_later(builder, weight, q)))
-            row = _load(builder, _later(builder, nodes, SIDE * q))
-            sums[q % 2] = _multiply_add(builder, each, row, sums[q % 2])
-        both = builder.fadd(sums[0], sums[1])
-        shared = _multiply_add(builder, _all(builder, values[1]), both, _load(builder, target))
-        _store(builder, shared, target)
+        return builder.load(_place(context, builder, array, *values), align=8)
+
+    return _ROW(array, types.int64), code
+
+
+def _store(typing: Any, array: Any, at: Any, row: Any) -> Any:
+    def code(context: Any, builder: Any, signature: Any, values: Any) -> Any:
+        builder.store(values[2], _place(context, builder, array, *values[:2]), align=8)
         return context.get_dummy_value()
 
-    integer, number = types.int64, types.float64
-    return types.void(lanes, number, weights, integer, tiles, integer), code
+    return types.void(array, types.int64, _ROW), code
 
 
-def _add_terms(typing: Any, sums: Any, lanes: Any, row: Any, at: Any) -> Any:
+def _every(typing: Any, array: Any, at: Any) -> Any:
     def code(context: Any, builder: Any, signature: Any, values: Any) -> Any:
-        kinds = signature.args
-        target = _pointer(context, builder, kinds[0], values[0], _FIRST)
-        lanes = _load(builder, _pointer(context, builder, kinds[1], values[1], _FIRST))
-        row = _load(builder, _pointer(context, builder, kinds[2], values[2], values[3]))
-        _store(builder, _multiply_add(builder, lanes, row, _load(builder, target)), target)
-        return context.get_dummy_value()
+        return _all(builder, builder.load(_pointer(context, builder, array, *values)))
 
-    return types.void(sums, lanes, row, types.int64), code
+    return _ROW(array, types.int64), code
 
 
-def _add_products(
-    typing: Any, tiles: Any, one: Any, other: Any, weights: Any, start: Any, row: Any, at: Any,
-    factor: Any, another: Any,
-) -> Any:  # fmt: skip
+def _spread(typing: Any, number: Any) -> Any:
     def code(context: Any, builder: Any, signature: Any, values: Any) -> Any:
-        kinds = signature.args
-        nodes = [_pointer(context, builder, kinds[0], values[0], values[n]) for n in (1, 2)]
-        weight = _pointer(context, builder, kinds[3], values[3], values[4])
-        own = _load(builder, _pointer(context, builder, kinds[5], values[5], values[6]))
-        each = [builder.load(_later(builder, weight, q)) for q in range(SIDE)]
-        rises = [builder.fmul(own, _all(builder, values[n])) for n in (7, 8)]
-        for q in range(SIDE):
-            here = _all(builder, each[q])
-            for tile, rise in zip(nodes, rises, strict=True):
-                place = _later(builder, tile, SIDE * q)
-                onto = _load(builder, place)
-                _store(builder, _multiply_add(builder, here, rise, onto), place)
-        return context.get_dummy_value()
+        return _all(builder, values[0])
 
-    integer, number = types.int64, types.float64
-    signature = types.void(
-        tiles, integer, integer, weights, integer, row, integer, number, number
-    )  # fmt: skip
-    return signature, code
+    return _ROW(types.float64), code
+
+
+def _times(typing: Any, left: Any, right: Any) -> Any:
+    def code(context: Any, builder: Any, signature: Any, values: Any) -> Any:
+        return builder.fmul(*values)
+
+    return _ROW(_ROW, _ROW), code
+
+
+def _plus(typing: Any, left: Any, right: Any) -> Any:
+    def code(context: Any, builder: Any, signature: Any, values: Any) -> Any:
+        return builder.fadd(*values)
+
+    return _ROW(_ROW, _ROW), code
+
+
+def _multiply_add(typing: Any, left: Any, right: Any, onto: Any) -> Any:
+    def code(context: Any, builder: Any, signature: Any, values: Any) -> Any:
+        product = builder.fmul(values[0], values[1], flags=["contract"])
+        return builder.fadd(product, values[2], flags=["contract"])
+
+    return _ROW(_ROW, _ROW, _ROW), code
+
+
+def _total(typing: Any, row: Any) -> Any:
+    def code(context: Any, builder: Any, signature: Any, values: Any) -> Any:
+        lanes = [builder.extract_element(values[0], ir.Constant(_INT32, n)) for n in range(SIDE)]
+        while len(lanes) > 1:
+            half = len(lanes) // 2
+            lanes = [builder.fadd(lanes[n], lanes[n + half]) for n in range(half)]
+        return lanes[0]
+
+    return types.float64(_ROW), code
 
 
 def _part(typing: Any, array: Any, start: Any, stop: Any) -> Any:
@@ -131,19 +132,26 @@ def _part(typing: Any, array: Any, start: Any, stop: Any) -> Any:
 part: Any = intrinsic(_part)
 """part(array, start, stop): array[start:stop] of a flat array, without a look at the bounds."""
 
-add_rows: Any = intrinsic(_add_rows)
-"""add_rows(lanes, share, weights, start, tiles, tile): lanes += share * (weights @ tile).
+load: Any = intrinsic(_load)
+"""load(array, at): eight numbers of a flat array from `at`."""
 
-Eight lanes, eight weights from `start`, and a tile of 64 numbers that begins at `tile`; all arrays
-are flat.
-"""
+store: Any = intrinsic(_store)
+"""store(array, at, row): put them there."""
 
-add_terms: Any = intrinsic(_add_terms)
-"""add_terms(sums, lanes, row, at): eight sums += eight lanes * eight numbers of row from `at`."""
+every: Any = intrinsic(_every)
+"""every(array, at): the one number at `at`, eight times."""
 
-add_products: Any = intrinsic(_add_products)
-"""add_products(tiles, one, other, weights, start, row, at, factor, another):
+spread: Any = intrinsic(_spread)
+"""spread(number): the number, eight times."""
 
-the tile that begins at `one` += factor * outer(weights, row), and the one at `other` += another *
-outer(weights, row), with eight weights from `start` and eight numbers of the row from `at`.
-"""
+times: Any = intrinsic(_times)
+"""times(left, right), lane by lane."""
+
+plus: Any = intrinsic(_plus)
+"""plus(left, right), lane by lane."""
+
+multiply_add: Any = intrinsic(_multiply_add)
+"""multiply_add(left, right, onto): left * right + onto, lane by lane."""
+
+total: Any = intrinsic(_total)
+"""total(row): the sum of the eight, by halves."""
