@@ -61,6 +61,24 @@ def test_the_kernel_is_within_its_tolerance(
     assert off <= rule.error(dimensions) + ROUNDING
 
 
+@pytest.mark.parametrize("dimensions", [1, 2])
+@pytest.mark.parametrize("tolerance", [1e-1, 1e-2, 1e-4, 1e-8, 1e-12])
+def test_the_bound_holds_at_the_worst_distances_and_is_not_far_from_what_happens_there(
+    dimensions: int, tolerance: float
+) -> None:
+    rule = rule_for(tolerance, dimensions)
+    starts = np.linspace(0.0, rule.step, 17)[:, None]
+    gaps = np.linspace(0.0, 2.5 * rule.reach * rule.step, 301)[:, None]
+    lattice = np.concatenate(
+        [lattice_kernel(start[None], start + gaps, rule)[0] for start in starts]
+    )
+    exact = np.tile(np.exp(-(gaps[:, 0] ** 2)), len(starts))
+    if dimensions == 2:  # any pair of distances along the two axes
+        lattice, exact = (np.outer(each, each).ravel() for each in (lattice, exact))
+    off = np.abs(lattice - exact).max()
+    assert rule.error(dimensions) / 3 <= off <= rule.error(dimensions) + ROUNDING
+
+
 @pytest.mark.parametrize("dimensions", [1, 2, 3])
 def test_the_loops_evaluate_that_kernel(dimensions: int) -> None:
     rng = np.random.default_rng(1)
@@ -128,6 +146,19 @@ def test_a_saved_state_goes_on_bit_for_bit(dimensions: int) -> None:
     stream = random_stream(5, 300, dimensions, regularization=0.1, spread=2.0)
     for at in (0, 170):
         assert_resumes(lambda: LatticeExpansion(dimensions, 1e-6), stream, at)
+
+
+def test_a_state_brings_the_rule_that_its_nodes_were_laid_out_by() -> None:
+    fine, coarse = LatticeExpansion(2, 1e-8), LatticeExpansion(2, 1e-4)
+    stream = random_stream(5, 300, 2)
+    fine.replay(stream)
+    coarse.restore(fine.arrays())
+    assert coarse.rule == fine.rule
+    assert sum(array.nbytes for array in coarse.arrays().values()) == coarse.nbytes
+    for expansion in (fine, coarse):
+        expansion.learn(stream.points[0], 0.9, 0.3)
+    queries = stream.points[:9]
+    np.testing.assert_array_equal(coarse.evaluate(queries), fine.evaluate(queries))
 
 
 def test_outliers_cost_tiles_and_not_a_box() -> None:

@@ -2,12 +2,14 @@
 
 In one dimension exp(-(x - y)^2) = (2 / sqrt(pi)) * integral of phi_z(x) phi_z(y) over z, where
 phi_z(x) = exp(-2 (x - z)^2). The lattice replaces the integral by a sum over z = n * step, and
-drops phi_z(x) where |x - z| >= reach * step. Two things are lost:
+drops phi_z(x) where |x - z| >= reach * step. Two things are lost, with r = |x - y|:
 
-- a sum stands for an integral: a factor within 2 sum_k exp(-(pi k / (2 step))^2) of 1 (Poisson);
-- the dropped nodes: at most 4 c sum_{j >= reach} exp(-2 (step j)^2), with c = 2 step / sqrt(pi).
+- a sum stands for an integral: exp(-r^2) times a factor within A of 1 (Poisson);
+- the dropped nodes: at most 2 c sum_{z = reach, ...} exp(-2 z^2 - 2 (r - z)^2) with z in steps and
+  c = 2 step / sqrt(pi), which is negligible where the kernel is not.
 
-In d dimensions the kernel is a product of d such factors, each at most 1 before the error.
+So points are either near, where A counts, or far, where the kernel itself is small. In d dimensions
+the kernel is a product of d such factors. The performance page has the proof.
 """
 
 import functools
@@ -27,7 +29,14 @@ class Rule:
 
     def error(self, dimensions: int) -> float:
         """A bound on |k - k_lattice| for two points anywhere, for a Gaussian of scale 1."""
-        return math.expm1(dimensions * math.log1p(self._aliasing() + self._truncation()))
+        border = self.step * self.reach / 2.0  # between near and far
+        faint = math.exp(-(border**2))
+        near = self._aliasing() + self._truncation(border)
+        far = self._aliasing() + self._truncation(math.inf) / faint
+        return max(
+            faint**k * math.expm1(k * math.log1p(far) + (dimensions - k) * math.log1p(near))
+            for k in range(dimensions + 1)  # dimensions in which the points are far
+        )
 
     def weight(self, dimensions: int) -> float:
         """The factor (2 step / sqrt(pi))^d in front of the sum over nodes."""
@@ -36,9 +45,12 @@ class Rule:
     def _aliasing(self) -> float:
         return 2.0 * sum(math.exp(-((math.pi * k / (2.0 * self.step)) ** 2)) for k in range(1, 9))
 
-    def _truncation(self) -> float:
-        far = range(self.reach, self.reach + 200)
-        return 4.0 * self.weight(1) * sum(math.exp(-2.0 * (self.step * j) ** 2) for j in far)
+    def _truncation(self, distance: float) -> float:
+        """What dropped nodes can amount to for points up to `distance` apart."""
+        nodes = [self.step * j for j in range(self.reach, self.reach + 200)]
+        lost = (math.exp(-2.0 * z**2 - 2.0 * max(z - distance, 0.0) ** 2) for z in nodes)
+        everything = math.exp(-4.0 * nodes[0] ** 2)  # the kernel, where no node need be left of it
+        return max(2.0 * self.weight(1) * sum(lost), everything)
 
 
 @functools.cache
