@@ -35,6 +35,8 @@ from localarc import (
     replay_many,
 )
 
+SHORT = 15  # times that a run of a tenth of a second is repeated: few of them are undisturbed
+
 
 @dataclass(frozen=True)
 class Row:
@@ -81,7 +83,7 @@ def _exact(work: Work, slow: Any, base: float, bar: float) -> Iterator[Row]:
     fast = seconds(lambda: replayed(work, KeepAll()))
     yield ratio("exact replay", work, base / fast, bar, _agreement(run, slow))
     thresholds, losses = online(calibrator(work, KeepAll()), work)
-    step = seconds(lambda: online(calibrator(work, KeepAll()), work), 1)
+    step = seconds(lambda: online(calibrator(work, KeepAll()), work))
     yield ratio("exact online", work, base / step, 20, _agree(thresholds, losses, slow))
     yield _sweep(work, fast)
     yield _length_scales(work, fast)
@@ -118,9 +120,9 @@ def _lattice(work: Work, slow: Any, base: float) -> Iterator[Row]:
         (Lattice(1e-8), "Lattice(1e-8), replay", 600),
     ):
         run = replayed(work, memory)
-        fast = seconds(partial(replayed, work, memory), 60)  # short: few of them are undisturbed
+        fast = seconds(partial(replayed, work, memory), 4 * SHORT)
         yield ratio(name, work, base / fast, bar, _agreement(run, slow))
-    step = seconds(lambda: online(calibrator(work, Lattice(1e-8)), work), 15)
+    step = seconds(lambda: online(calibrator(work, Lattice(1e-8)), work), SHORT)
     thresholds, losses = online(calibrator(work, Lattice(1e-8)), work)
     note = _agree(thresholds, losses, slow)
     yield ratio("Lattice(1e-8), online", work, base / step, 120, note)
@@ -129,9 +131,9 @@ def _lattice(work: Work, slow: Any, base: float) -> Iterator[Row]:
 def _dictionary(work: Work, slow: Any, base: float) -> Iterator[Row]:
     memory = Dictionary(1e-4)
     run = replayed(work, memory)
-    fast = seconds(lambda: replayed(work, memory))
+    fast = seconds(lambda: replayed(work, memory), SHORT)
     yield ratio("Dictionary(1e-4), replay", work, base / fast, 150, _agreement(run, slow))
-    step = seconds(lambda: online(calibrator(work, memory), work))
+    step = seconds(lambda: online(calibrator(work, memory), work), SHORT)
     yield ratio("Dictionary(1e-4), online", work, base / step, 80)
 
 

@@ -7,7 +7,7 @@ from typing import Any, Self
 import numpy as np
 
 from localarc.engine import dictionary_loops as loops
-from localarc.engine.compiled import entry
+from localarc.engine.compiled import bound, entry
 from localarc.engine.dictionary_flush import flush
 from localarc.engine.dictionary_probes import Probes
 from localarc.engine.profiles import Profile
@@ -69,7 +69,11 @@ class DictionaryExpansion:
         self._ones = np.ones(dimensions)
         self._roots = self._ones if roots is None else roots
         self._value_at = specialise(loops.value_at, profile, dimensions)
-        self._near = specialise(loops.near, profile, dimensions, loops.value_at)
+        near = specialise(loops.near, profile, dimensions, loops.value_at)
+        tables = self._atoms, self._coefs, self._to_atoms, self._to_buffer, self._buffer
+        point = np.empty(dimensions)
+        self._near = bound(near, (*tables, self._roots, profile.parameter), 0, 0, point)
+        self._append = bound(_append, (self._buffer, self._roots), 0, point, 1.0, 1.0)
 
     def evaluate(self, points: FloatArray) -> FloatArray:
         """f at each row of `points`."""
@@ -98,7 +102,8 @@ class DictionaryExpansion:
     def add(self, point: FloatArray, weight: float) -> None:
         """f <- f + weight k(point, .)."""
         self.evaluate_one(point)
-        self._put(point, self._ones, weight)
+        _append(self._buffer, self._ones, self.held, point, self._lifted(weight), self.clock)
+        self._advance()
 
     def learn(self, point: FloatArray, decay: float, weight: float) -> None:
         """One round: f joins the average, shrinks, and gains a term."""
@@ -108,10 +113,7 @@ class DictionaryExpansion:
 
     def near(self, point: FloatArray) -> float:
         """f at a point that is still to be divided by the roots; NaN if it is not healthy."""
-        value: float = self.fade * self._near(
-            self.size, self.held, self._atoms, self._coefs, self._to_atoms, self._to_buffer,
-            self._buffer, point, self._roots, self.profile.parameter,
-        )  # fmt: skip
+        value: float = self.fade * self._near(self.size, self.held, point)
         self._looked = point.tobytes() if value == value else b""
         return value
 
@@ -122,13 +124,15 @@ class DictionaryExpansion:
         self.clock += self.fade
         self.rounds += 1
         self.shrink(decay)
-        self._put(point, self._roots, weight)
+        self._append(self.held, point, self._lifted(weight), self.clock)
+        self._advance()
         return True
 
-    def _put(self, point: FloatArray, roots: FloatArray, weight: float) -> None:
-        """Into the buffer, with the kernel rows that the last look at the point left behind."""
-        lifted = weight * self.scale / self.fade
-        _append(self._buffer, self.held, point, roots, lifted, self.clock)
+    def _lifted(self, weight: float) -> float:
+        return weight * self.scale / self.fade
+
+    def _advance(self) -> None:
+        """The buffer holds one more, with the kernel rows that the last look at it left behind."""
         self._looked = b""
         self.held += 1
         if self.held == TILE:

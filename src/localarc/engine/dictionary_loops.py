@@ -21,6 +21,13 @@ from localarc.engine.tiles import TILE, row
 
 FAINT = 1e-3  # renormalise below this fade, as the exact expansion does
 NEGLIGIBLE = 1e-290
+VECTORS = 32  # kernels are evaluated so many at a time
+
+
+@jit
+def padded(count: int) -> int:
+    """At least so many, and a whole number of vectors for any processor."""
+    return -(-count // VECTORS) * VECTORS
 
 
 def value_at(
@@ -32,15 +39,15 @@ def value_at(
     heights, near, late = coefs[0], to_atoms[held], to_buffer[held]
     column = point.reshape((dimensions, 1))
     for b in range((size + TILE - 1) // TILE):
-        row(atoms[b], column, 0, parameter, near[b * TILE : (b + 1) * TILE])
-    row(buffer[:dimensions], column, 0, parameter, late)
+        row(atoms[b], column, 0, parameter, near[b * TILE : min((b + 1) * TILE, padded(size))])
+    row(buffer[:dimensions], column, 0, parameter, late[: padded(held)])
     exact = dot(buffer[dimensions, :held], late[:held])
     return exact + dot(heights[:size], near[:size])  # type: ignore[no-any-return]
 
 
 def near(
-    size: int, held: int, atoms: Any, coefs: Any, to_atoms: Any, to_buffer: Any, buffer: Any,
-    point: Any, roots: Any, parameter: float,
+    atoms: Any, coefs: Any, to_atoms: Any, to_buffer: Any, buffer: Any, roots: Any,
+    parameter: float, size: int, held: int, point: Any,
 ) -> float:  # fmt: skip
     """`value_at` for a point that is still to be divided by the roots; NaN if it is not healthy."""
     here = np.empty(len(point))
@@ -51,7 +58,7 @@ def near(
     )  # fmt: skip
 
 
-def append(buffer: Any, held: int, point: Any, roots: Any, weight: float, clock: float) -> None:
+def append(buffer: Any, roots: Any, held: int, point: Any, weight: float, clock: float) -> None:
     """Put a point, still to be divided by the roots, into the buffer."""
     dimensions = len(point)
     for j in range(dimensions):

@@ -69,7 +69,10 @@ _compiled: dict[Any, Any] = {}
 
 
 def row(tile: Any, points: Any, i: int, parameter: float, values: Any) -> None:
-    """values[j] = k(tile's point j, point i of `points`). Stands for what `specialise` builds."""
+    """values[j] = k(tile's point j, point i of `points`), for as many j as there are values.
+
+    Stands for what `specialise` builds.
+    """
     raise NotImplementedError
 
 
@@ -95,7 +98,7 @@ def _few_features(profile: Profile, dimensions: int, label: str) -> dict[str, An
 
     def row(tile: Any, points: Any, i: int, parameter: float, values: Any) -> None:
         x = point(points, i)
-        for j in range(TILE):
+        for j in range(len(values)):
             values[j] = formula(squared(tile, j, x), parameter)
 
     def gather(tile: Any, weights: Any, points: Any, i: int, parameter: float, lanes: Any) -> None:
@@ -105,7 +108,7 @@ def _few_features(profile: Profile, dimensions: int, label: str) -> dict[str, An
 
     def squares(tile: Any, points: Any, i: int, distances: Any) -> None:
         x = point(points, i)
-        for j in range(TILE):
+        for j in range(len(distances)):
             distances[j] = squared(tile, j, x)
 
     parts = {"row": row, "gather": gather, "squares": squares, "shaped": _shaped(formula)}
@@ -114,7 +117,7 @@ def _few_features(profile: Profile, dimensions: int, label: str) -> dict[str, An
 
 def _shaped(formula: Any) -> Any:
     def shaped(distances: Any, ratio: float, parameter: float, values: Any) -> None:
-        for j in range(TILE):
+        for j in range(len(values)):
             values[j] = formula(ratio * distances[j], parameter)
 
     return shaped
@@ -136,18 +139,18 @@ def _many_features(profile: Profile, label: str) -> dict[str, Any]:
     shaped = jit(named(_shaped(profile.formula), label))
 
     def squares(tile: Any, points: Any, i: int, distances: Any) -> None:
-        for j in range(TILE):
+        for j in range(len(distances)):
             distances[j] = 0.0
         dimensions = tile.shape[0]
         for k in range(0, dimensions - 3, 4):
             t0, t1, t2, t3 = tile[k], tile[k + 1], tile[k + 2], tile[k + 3]
             x0, x1, x2, x3 = points[k, i], points[k + 1, i], points[k + 2, i], points[k + 3, i]
-            for j in range(TILE):
+            for j in range(len(distances)):
                 near = (t0[j] - x0) ** 2 + (t1[j] - x1) ** 2
                 distances[j] += near + (t2[j] - x2) ** 2 + (t3[j] - x3) ** 2
         for k in range(dimensions - dimensions % 4, dimensions):
             line, x = tile[k], points[k, i]
-            for j in range(TILE):
+            for j in range(len(distances)):
                 distances[j] += (line[j] - x) ** 2
 
     squares = jit(named(squares, label))
