@@ -14,9 +14,11 @@ from localarc import (
     RBF,
     Cauchy,
     Constant,
+    Dictionary,
     KeepAll,
     KeepLast,
     Laplace,
+    Lattice,
     Matern32,
     Matern52,
     Power,
@@ -233,6 +235,30 @@ def test_before_the_first_round_every_threshold_is_the_initial_one() -> None:
 def test_one_feature_may_come_as_a_number() -> None:
     cal = LARC(0.1, RBF(1.0)).update(0.5, 1.0)
     assert cal.threshold(0.5) == cal.threshold([0.5]) == cal.threshold([[0.5]])[0]
+
+
+LAYOUTS: dict[str, Callable[[Any], Any]] = {
+    "every second number": lambda x: np.repeat(x, 2)[::2],
+    "backwards": lambda x: x[::-1].copy()[::-1],
+    "read-only": lambda x: np.frombuffer(x.tobytes()),
+    "in the middle of a record": lambda x: np.frombuffer(b"?" + x.tobytes(), offset=1),
+    "of the other byte order": lambda x: x.astype(">f8"),
+    "a list": lambda x: x.tolist(),
+}
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+@pytest.mark.parametrize(
+    "memory", [KeepAll(), KeepLast(5), Lattice(1e-8), Dictionary(1e-4)], ids=repr
+)
+def test_it_does_not_matter_how_an_input_lies_in_memory(memory: Any, layout: str) -> None:
+    plain, other = (LARC(0.1, RBF(1.0), memory=memory) for _ in range(2))
+    for t, x in enumerate(np.random.default_rng(0).normal(size=(20, 2))):
+        laid = LAYOUTS[layout](x)
+        assert other.threshold(laid) == plain.threshold(x)
+        plain.update(x, float(t % 3 == 0))
+        other.update(laid, float(t % 3 == 0))
+    assert other.state() == plain.state()
 
 
 def test_the_names_people_know_do_the_same() -> None:

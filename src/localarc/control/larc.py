@@ -81,7 +81,7 @@ class LARC(Calibrator):
         self._trace = Trace(settings.initial_threshold)
         self._blind = settings.kernel is None  # then inputs are not looked at
         self._fading = settings.regularization
-        self._rate = settings.rate
+        self._rate = settings.rate.__call__  # a method is called sooner than an object
         self._loss_bound = settings.loss_bound
         self._square = 0.0  # of the norm of f, kept only with a radius
         self._clip = math.inf if settings.clip is None else settings.clip
@@ -98,7 +98,7 @@ class LARC(Calibrator):
 
     def threshold(self, x: Any) -> Any:
         """g_t(x) for one input, or n thresholds for an (n, d) array; changes nothing."""
-        if type(x) is _ARRAY and x.dtype is _FLOAT64 and x.shape == self._shape and x.flags.carray:
+        if type(x) is _ARRAY and x.dtype is _FLOAT64 and x.shape == self._shape:
             here = self._local.evaluate_one(x)  # type: ignore[union-attr]
             if abs(here) <= self._clip:
                 return self._trace.constant + here
@@ -119,7 +119,6 @@ class LARC(Calibrator):
                 type(x) is _ARRAY
                 and x.dtype is _FLOAT64
                 and x.shape == self._learnt_shape
-                and x.flags.carray
                 and self._local.learn_at_once(x, 1.0 - rate * self._fading, push)  # type: ignore[union-attr]
             )
         ):
@@ -130,7 +129,6 @@ class LARC(Calibrator):
         return self
 
     def _move(self, point: FloatArray, rate: float, push: float) -> None:
-        point = np.array(point)  # contiguous and writable, whatever came
         local = self._local or self._expansion(point)
         kernel: Any = self.settings.kernel
         decay = 1.0 - rate * self._fading

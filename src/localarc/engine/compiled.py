@@ -7,7 +7,7 @@ from pathlib import Path
 from types import FunctionType
 from typing import Any, TypeVar, cast
 
-from numba import njit, typeof
+from numba import njit, typeof, types
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -66,13 +66,18 @@ def entry(
     return cast(Function, njit(code, cache=on_disk, **options))
 
 
+# One input as a user has it: of any stride, perhaps read-only, perhaps in the middle of a record.
+POINT = types.Array(types.float64, 1, "A", readonly=True, aligned=False)
+NUMBER, WHOLE = types.float64, types.int64
+
+
 def bound(function: Any, state: tuple[Any, ...], *given: Any) -> Callable[..., Any]:
     """The compiled code with its first arguments fixed, called past numba's dispatcher.
 
     The dispatcher looks at the type of every argument of every call, which takes as long as a step
-    on a lattice. So whoever calls the result must pass values of exactly the types of `given`.
+    on a lattice. So whoever calls the result must pass values of exactly the types `given`.
     """
-    signature = tuple(map(cast(Any, typeof), (*state, *given)))
+    signature = (*map(cast(Any, typeof), state), *given)
     if signature not in function.overloads:
         function.compile(signature)
     return partial(function.overloads[signature].entry_point, *state)

@@ -7,7 +7,7 @@ from typing import Any, Self
 import numpy as np
 
 from localarc.engine import dictionary_loops as loops
-from localarc.engine.compiled import bound, entry
+from localarc.engine.compiled import NUMBER, POINT, WHOLE, bound, entry
 from localarc.engine.dictionary_flush import flush
 from localarc.engine.dictionary_probes import Probes
 from localarc.engine.profiles import Profile
@@ -71,9 +71,8 @@ class DictionaryExpansion:
         self._value_at = specialise(loops.value_at, profile, dimensions)
         near = specialise(loops.near, profile, dimensions, loops.value_at)
         tables = self._atoms, self._coefs, self._to_atoms, self._to_buffer, self._buffer
-        point = np.empty(dimensions)
-        self._near = bound(near, (*tables, self._roots, profile.parameter), 0, 0, point)
-        self._append = bound(_append, (self._buffer, self._roots), 0, point, 1.0, 1.0)
+        self._near = bound(near, (*tables, self._roots, profile.parameter), WHOLE, WHOLE, POINT)
+        self._append = bound(_append, (self._buffer, self._roots), WHOLE, POINT, NUMBER, NUMBER)
 
     def evaluate(self, points: FloatArray) -> FloatArray:
         """f at each row of `points`."""

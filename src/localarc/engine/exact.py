@@ -7,7 +7,7 @@ from typing import Self
 import numpy as np
 
 from localarc.engine import exact_loops as loops
-from localarc.engine.compiled import entry
+from localarc.engine.compiled import NUMBER, POINT, WHOLE, bound, entry
 from localarc.engine.profiles import Profile
 from localarc.engine.stream import Played, Stream
 from localarc.engine.tiles import (
@@ -48,10 +48,9 @@ class ExactExpansion:
         self.archive = archive or window is None
         self.first = self.count = self.rounds = 0
         self.fade, self.clock = 1.0, 0.0
-        self._hold(1)
         self._roots = np.ones(dimensions) if roots is None else roots
         self._value_at = specialise(loops.value_at, profile, dimensions)
-        self._near = specialise(loops.near, profile, dimensions, loops.value_at)
+        self._hold(1)
 
     def evaluate(self, points: FloatArray) -> FloatArray:
         """f at each row of `points`."""
@@ -96,10 +95,7 @@ class ExactExpansion:
 
     def near(self, point: FloatArray) -> float:
         """f at a point that is still to be divided by the roots; NaN if it is not healthy."""
-        return self.fade * self._near(  # type: ignore[no-any-return]
-            self._tiles, self._weights, self.first, self.count, point, self._roots,
-            self.profile.parameter,
-        )  # fmt: skip
+        return self.fade * self._near(self.first, self.count, point)  # type: ignore[no-any-return]
 
     def learn_near(self, point: FloatArray, decay: float, weight: float) -> bool:
         """`learn` for such a point; False, and nothing learnt, if it is not healthy."""
@@ -110,10 +106,7 @@ class ExactExpansion:
             if healthy:
                 self.learn(point / self._roots, decay, weight)
             return healthy
-        if not _append_near(
-            self._tiles, self._weights, self._joined, self.count, point, self._roots,
-            weight * self.scale / fade, clock,
-        ):  # fmt: skip
+        if not self._append_near(self.count, point, weight * self.scale / fade, clock):
             return False
         self.fade, self.clock = fade, clock
         self.count += 1
@@ -188,9 +181,7 @@ class ExactExpansion:
         clock: float,
     ) -> None:
         """Become what a replay of `points` elsewhere made, given tile by tile."""
-        self._tiles = pack(points)
-        self._weights, self._joined, self._folded = weights, joined, folded
-        self._store = self._tiles, weights, joined, folded
+        self._keep(pack(points), weights, joined, folded)
         self.count = self.rounds = len(points)
         self.fade, self.clock = fade, clock
 
@@ -229,9 +220,18 @@ class ExactExpansion:
         self.count -= dead * TILE
 
     def _hold(self, tiles: int) -> None:
-        self._tiles = np.zeros((tiles, self.dimensions, TILE))
-        self._weights, self._joined, self._folded = np.zeros((3, tiles, TILE))
-        self._store = (self._tiles, self._weights, self._joined, self._folded)
+        self._keep(np.zeros((tiles, self.dimensions, TILE)), *np.zeros((3, tiles, TILE)))
+
+    def _keep(
+        self, tiles: FloatArray, weights: FloatArray, joined: FloatArray, folded: FloatArray
+    ) -> None:
+        self._tiles, self._weights, self._joined, self._folded = tiles, weights, joined, folded
+        self._store = tiles, weights, joined, folded
+        near = specialise(loops.near, self.profile, self.dimensions, loops.value_at)
+        settings = self._roots, self.profile.parameter
+        self._near = bound(near, (tiles, weights, *settings), WHOLE, WHOLE, POINT)
+        state = tiles, weights, joined, self._roots
+        self._append_near = bound(_append_near, state, WHOLE, POINT, NUMBER, NUMBER)
 
 
 _append_near = entry(loops.append_near, brief=True)

@@ -41,7 +41,7 @@ def values_at(
 
 
 def near(
-    tiles: Any, weights: Any, first: int, count: int, point: Any, roots: Any, parameter: float
+    tiles: Any, weights: Any, roots: Any, parameter: float, first: int, count: int, point: Any
 ) -> float:
     """`value_at` for a point that is still to be divided by the roots; NaN if it is not healthy."""
     here = np.empty(len(point))
@@ -73,7 +73,7 @@ def append(store: Any, count: int, point: Any, weight: float, clock: float) -> N
 
 
 def append_near(
-    tiles: Any, weights: Any, joined: Any, count: int, point: Any, roots: Any, weight: float,
+    tiles: Any, weights: Any, joined: Any, roots: Any, count: int, point: Any, weight: float,
     clock: float,
 ) -> bool:  # fmt: skip
     """`append` for a point as `near` takes it; False, and nothing changed, if not healthy."""

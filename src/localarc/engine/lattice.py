@@ -8,7 +8,7 @@ import numpy as np
 
 from localarc.engine import lattice_loops as loops
 from localarc.engine import lattice_places as places
-from localarc.engine.compiled import bound, entry, jit
+from localarc.engine.compiled import NUMBER, POINT, bound, entry, jit
 from localarc.engine.lattice_rule import Rule, rule_for
 from localarc.engine.stream import Played, Stream
 from localarc.engine.tiles import FloatArray, IntArray, plain
@@ -45,12 +45,12 @@ class LatticeExpansion:
         self._reals, self._wholes = np.empty(0), np.empty(0, np.int64)  # grow, and stay themselves
         self._hold(16, 2 * self._most_new)
         self._reals[places.FADE] = 1.0
-        arrays, point = (self._reals, self._wholes), np.empty(dimensions)
+        arrays = self._reals, self._wholes
         # f at a point that is still to be divided by the roots, NaN if it is not healthy; and
         # `learn` for such a point, or False and nothing learnt: not healthy, or no room.
-        self.near: Callable[[FloatArray], float] = bound(_near, arrays, point)
+        self.near: Callable[[FloatArray], float] = bound(_near, arrays, POINT)
         self.learn_at_once: Callable[[FloatArray, float, float], bool]
-        self.learn_at_once = bound(_learn, arrays, point, 1.0, 1.0)
+        self.learn_at_once = bound(_learn, arrays, POINT, NUMBER, NUMBER)
 
     def _follow(self, rule: Rule) -> None:
         self.rule = rule

@@ -67,7 +67,7 @@ class Expansion(Protocol):
         """f at each of (n, d) points."""
 
     def evaluate_one(self, point: FloatArray) -> float:
-        """f at one point, (d,), contiguous float64; NaN if the point is not finite."""
+        """f at one point, (d,) of float64; NaN if the point is not finite."""
 
     def average(self, points: FloatArray) -> FloatArray:
         """The mean of all f that were accumulated, at each of (n, d) points."""
