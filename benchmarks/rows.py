@@ -35,8 +35,6 @@ from localarc import (
     replay_many,
 )
 
-SHORT = 15  # times that a run of a tenth of a second is repeated: few of them are undisturbed
-
 
 @dataclass(frozen=True)
 class Row:
@@ -120,9 +118,9 @@ def _lattice(work: Work, slow: Any, base: float) -> Iterator[Row]:
         (Lattice(1e-8), "Lattice(1e-8), replay", 600),
     ):
         run = replayed(work, memory)
-        fast = seconds(partial(replayed, work, memory), 4 * SHORT)
+        fast = seconds(partial(replayed, work, memory), 60)
         yield ratio(name, work, base / fast, bar, _agreement(run, slow))
-    step = seconds(lambda: online(calibrator(work, Lattice(1e-8)), work), SHORT)
+    step = seconds(lambda: online(calibrator(work, Lattice(1e-8)), work))
     thresholds, losses = online(calibrator(work, Lattice(1e-8)), work)
     note = _agree(thresholds, losses, slow)
     yield ratio("Lattice(1e-8), online", work, base / step, 120, note)
@@ -131,9 +129,9 @@ def _lattice(work: Work, slow: Any, base: float) -> Iterator[Row]:
 def _dictionary(work: Work, slow: Any, base: float) -> Iterator[Row]:
     memory = Dictionary(1e-4)
     run = replayed(work, memory)
-    fast = seconds(lambda: replayed(work, memory), SHORT)
+    fast = seconds(lambda: replayed(work, memory))
     yield ratio("Dictionary(1e-4), replay", work, base / fast, 150, _agreement(run, slow))
-    step = seconds(lambda: online(calibrator(work, memory), work), SHORT)
+    step = seconds(lambda: online(calibrator(work, memory), work))
     yield ratio("Dictionary(1e-4), online", work, base / step, 80)
 
 

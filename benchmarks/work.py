@@ -90,8 +90,8 @@ def part(work: Work, start: int, stop: int) -> Work:
     return Work(work.name, work.X[chosen], work.scores[chosen], curves, work.length_scale)
 
 
-def seconds(call: Callable[[], Any], repeat: int = 3) -> float:
-    """CPU seconds, the least of several: what the machine's other work cannot blur."""
+def seconds(call: Callable[[], Any], repeat: int = 15) -> float:
+    """CPU seconds, the least of several: the shorter the call, the fewer are undisturbed."""
     times = []
     for _ in range(repeat):
         start = time.process_time()

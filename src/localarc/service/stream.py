@@ -122,8 +122,7 @@ class Stream:
 
     def _learn(self, pending: Pending, loss: float) -> None:
         check_room(self.book.config, self.book.rounds)
-        # A copy, since the engine takes arrays that it could write to. Raises before any change.
-        self.calibrator.update(np.frombuffer(pending.x).copy(), loss)
+        self.calibrator.update(np.frombuffer(pending.x), loss)  # raises before any change
         self.book.count(loss, pending.group)
 
     def _close(self, key: str, pending: Pending, loss: float | None, expired: bool) -> None:
