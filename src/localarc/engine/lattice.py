@@ -228,12 +228,13 @@ class LatticeExpansion:
         return int(self._wholes[places.PAGES]), int(self._wholes[places.TILES])
 
     def _pages(self) -> IntArray:
-        pages = places.opened(self._reals, self._wholes)[5]
-        return pages.reshape(-1, self._wholes[places.PAGE])  # type: ignore[no-any-return]
+        *_, pages = places.edges(self._reals, self._wholes)
+        return self._wholes[pages:].reshape(-1, self._wholes[places.PAGE])
 
     def _nodes(self, reals: FloatArray) -> FloatArray:
         """By tile: its heights, its offsets."""
-        return places.opened(reals, self._wholes)[2].reshape(-1, 2, self._size)  # type: ignore[no-any-return]
+        _, _, nodes, end, _, _ = places.edges(reals, self._wholes)
+        return reals[nodes:end].reshape(-1, 2, self._size)
 
 
 _list_pages = entry(places.list_pages)

@@ -52,25 +52,33 @@ def lay_out(reals: Any, wholes: Any, rule: Rule, dimensions: int, pages: int, ti
     start = NUMBERS + -(reals.ctypes.data // reals.itemsize) % SIDE
     wholes[:SIZES] = rule.reach, layers, start, lanes, places, slots, page, 1, 1
     reals[STEP] = rule.step
-    weights, spot, _, where, _, _ = opened(reals, wholes)
+    weights, spot, nodes, _, _, _ = edges(reals, wholes)
     for absent in range(3 - dimensions):
-        weights[absent * lanes] = 1.0
-        where[6 + absent] = 1
-    spot[:] = np.inf  # nobody stands here yet
+        reals[weights + absent * lanes] = 1.0
+        wholes[SIZES + 6 + absent] = 1
+    reals[spot:nodes] = np.inf  # nobody stands here yet
+
+
+def edges(reals: Any, wholes: Any) -> tuple[int, ...]:
+    """Where the parts begin: weights, spot, nodes and what is behind them; table and pages."""
+    start, lanes = wholes[START], wholes[LANES]
+    spare = NUMBERS + SIDE - start  # what was held for the start, and lies at the end
+    table = SIZES + wholes[PLACES]
+    lattice = start, start + 3 * lanes, start + 4 * lanes, len(reals) - spare
+    return *lattice, table, table + wholes[SLOTS]
+
+
+_edges = jit(edges)
 
 
 @jit
 def opened(reals: Any, wholes: Any) -> Any:
     """(weights, spot, nodes, where, table, pages): the parts of the two arrays."""
-    start, lanes = wholes[START], wholes[LANES]
-    spot, nodes = start + 3 * lanes, start + 4 * lanes
-    table = SIZES + wholes[PLACES]
-    pages = table + wholes[SLOTS]
-    spare = NUMBERS + SIDE - start  # what was held for the start, and lies at the end
+    weights, spot, nodes, end, table, pages = _edges(reals, wholes)
     return (
-        part(reals, start, spot),
+        part(reals, weights, spot),
         part(reals, spot, nodes),
-        part(reals, nodes, len(reals) - spare),
+        part(reals, nodes, end),
         part(wholes, SIZES, table),
         part(wholes, table, pages),
         part(wholes, pages, len(wholes)),

@@ -17,7 +17,6 @@ import math
 from dataclasses import dataclass
 
 FINEST = 1e-15  # below this, rounding in the sums is larger than what the rule could promise
-STEPS = [n / 256 for n in range(40, 257)]  # short binary numbers: the nodes are exact in float64
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,10 +46,19 @@ class Rule:
 
     def _truncation(self, distance: float) -> float:
         """What dropped nodes can amount to for points up to `distance` apart."""
-        nodes = [self.step * j for j in range(self.reach, self.reach + 200)]
+        nodes = [self.step * j for j in range(self.reach, self.reach + 50)]  # the rest vanishes
         lost = (math.exp(-2.0 * z**2 - 2.0 * max(z - distance, 0.0) ** 2) for z in nodes)
         everything = math.exp(-4.0 * nodes[0] ** 2)  # the kernel, where no node need be left of it
         return max(2.0 * self.weight(1) * sum(lost), everything)
+
+
+def steps_for(reach: int) -> list[float]:
+    """Around the step at which both kinds of error have the same exponent, by up to a tenth.
+
+    They are short binary numbers, so that the nodes are exact in float64.
+    """
+    even = math.sqrt(math.pi / (math.sqrt(8.0) * reach))
+    return [n / 256 for n in range(round(0.9 * even * 256), round(1.1 * even * 256) + 1)]
 
 
 @functools.cache
@@ -62,7 +70,8 @@ def rule_for(tolerance: float, dimensions: int) -> Rule:
             "It bounds the error of the kernel; 1e-15 is rounding accuracy, 1e-8 is twice as fast."
         )
     for reach in range(2, 40):
-        best = min((Rule(step, reach) for step in STEPS), key=lambda rule: rule.error(dimensions))
+        rules = (Rule(step, reach) for step in steps_for(reach))
+        best = min(rules, key=lambda rule: rule.error(dimensions))
         if best.error(dimensions) <= tolerance:
             return best
     raise AssertionError("a reach of 40 is enough for every tolerance")
