@@ -63,8 +63,9 @@ def in_process(sizes: tuple[int, ...], number: int = 100_000) -> Iterator[Measur
 
 def _both(name: str, prototype: LARC, keys: int, number: int) -> Iterator[Measured]:
     panel, calibrators = Panel(prototype), dict[str, Any]()
-    warm = events(10, 10, 0)
-    Panel(prototype).replay(warm.keys, warm.X, warm.curves)
+    warm, warmed = events(10, 10, 0), Panel(prototype)
+    warmed.replay(warm.keys, warm.X, warm.curves)
+    Panel.from_state(warmed.state())
     looped: list[float] = []
     played: list[float] = []
     for seed in range(4):  # the first batch makes the keys
