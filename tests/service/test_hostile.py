@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import socket
 from typing import Any
 
 import pytest
@@ -117,6 +118,7 @@ CONFIGS: dict[str, bytes] = {
     "an exponent for a constant": b'{"alpha": 0.1, "rate": {"kind": "constant", "exponent": 0.5}}',
     "a shape for rbf": b'{"alpha": 0.1, "features": 1, "kernel": {"shape": 2}}',
     "strong regularization": b'{"alpha": 0.1, "features": 1, "kernel": {}, "regularization": 1}',
+    "the same label twice": b'{"alpha": 0.1, "set": {"kind": "labels", "labels": ["a", "a"]}}',
     "a path for a label": b'{"alpha": 0.1, "set": {"kind": "labels", "labels": ["\\u0000"]}}',
 }  # fmt: skip
 
@@ -211,6 +213,19 @@ def test_a_large_body_is_refused_before_it_is_read(start: Start) -> None:
     chunks = {"Transfer-Encoding": "chunked"}
     sent = b"3e9\r\n" + b" " * 1001 + b"\r\n0\r\n\r\n"
     assert service.http.call("POST", "/v1/batch", sent, **chunks)[0] == 413
+
+
+def test_a_body_that_does_not_arrive_is_not_waited_for(start: Start) -> None:
+    service = start(limits=Limits(body_seconds=0.2))
+    service.create()
+    before = service.everything()
+    with socket.create_connection(("127.0.0.1", service.port), timeout=30) as wire:
+        wire.sendall(
+            b"POST /v1/streams/s/predict HTTP/1.1\r\nHost: localhost\r\n"
+            b"Content-Type: application/json\r\nContent-Length: 11\r\n\r\n{"
+        )
+        assert wire.recv(4096).startswith(b"HTTP/1.1 408 ")
+    assert service.everything() == before
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from localarc.service.endpoints import ENDPOINTS
@@ -48,6 +50,16 @@ def test_reading_needs_no_more_than_the_read_scope() -> None:
             assert (endpoint.scope != Scope.READ) == writes
     admin = {(each.method, each.path) for each in ENDPOINTS if each.scope == Scope.ADMIN}
     assert admin == {("PUT", "/v1/streams/{stream}/state")}
+
+
+def test_a_comment_does_not_cut_a_token(start: Start, tmp_path: Path) -> None:
+    path = tmp_path / "tokens"
+    path.write_text("# for the team\nread 0123456789abcdef#ghi  # the page\n")
+    service = start(tokens=Tokens.read(path))
+    for token, status in (("0123456789abcdef#ghi", 200), ("0123456789abcdef", 401)):
+        caller = Caller(service.port, token)
+        assert caller.call("GET", "/v1/streams")[0] == status
+        caller.close()
 
 
 def test_without_tokens_nobody_is_admin(start: Start) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from typing import Any, Generic, TypeVar
 
@@ -18,14 +19,22 @@ BYTES = "application/octet-stream"
 Kind = TypeVar("Kind")
 
 
-async def read(request: Request, content_type: str, limit: int) -> bytes:
-    """The body, if it is what it should be and not too large."""
+async def read(request: Request, content_type: str, limit: int, seconds: float) -> bytes:
+    """The body, if it is what it should be, not too large, and there in so many seconds."""
     given = request.headers.get("content-type", "").partition(";")[0].strip().lower()
     if given != content_type or "content-encoding" in request.headers:
         raise Refusal(415, f"the body must be plain {content_type}, got {given or 'no type'!r}.")
     declared = request.headers.get("content-length", "")
     if declared.isdecimal() and int(declared) > limit:
         raise Refusal(413, f"the body must hold at most {limit} bytes, got {declared}.")
+    try:
+        async with asyncio.timeout(seconds):
+            return await _received(request, limit)
+    except TimeoutError as error:
+        raise Refusal(408, f"the body must arrive within {seconds:g} s: send it again.") from error
+
+
+async def _received(request: Request, limit: int) -> bytes:
     body = bytearray()
     async for chunk in request.stream():
         body += chunk

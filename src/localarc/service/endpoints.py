@@ -10,7 +10,7 @@ from localarc.service.tokens import Scope
 
 _STREAM = "/v1/streams/{stream}"
 _FEEDBACK = _STREAM + "/predictions/{id}/feedback"
-_BODY = 400, 413, 415, 422
+_BODY = 400, 408, 413, 415, 422
 READ, WRITE, ADMIN = Scope.READ, Scope.WRITE, Scope.ADMIN
 
 ENDPOINTS = (
@@ -61,7 +61,7 @@ ENDPOINTS = (
     Endpoint(
         "PUT", f"{_STREAM}/state", handlers.import_state,
         "Replace the calibrator by a state with the same settings.", ADMIN, bytes,
-        {200: standing.StateImported}, refusals=(404, 413, 415, 422),
+        {200: standing.StateImported}, refusals=(404, 408, 413, 415, 422),
     ),
     Endpoint(
         "GET", f"{_STREAM}/events", handlers.events,

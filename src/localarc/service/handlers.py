@@ -36,8 +36,7 @@ Result = TypeVar("Result")
 async def create(parts: Parts, request: Request) -> Response:
     """Create a stream."""
     name = stream_name(request)
-    body = await bodies.read(request, bodies.JSON, parts.limits.body_bytes)
-    wanted = bodies.read_config(body)
+    wanted = bodies.read_config(await _json(parts, request))
     await _finished(lambda: config.rehearse(wanted))
     answer, new = await parts.writer.ask(lambda desk: desk.create(name, wanted), writes=1)
     return message(answer, 201 if new else 200)
@@ -46,7 +45,7 @@ async def create(parts: Parts, request: Request) -> Response:
 async def predict(parts: Parts, request: Request) -> Response:
     """A threshold now."""
     name = stream_name(request)
-    wanted = bodies.read_predict(await bodies.read(request, bodies.JSON, parts.limits.body_bytes))
+    wanted = bodies.read_predict(await _json(parts, request))
     return message(await parts.writer.ask(lambda desk: desk.predict(name, wanted), writes=1))
 
 
@@ -55,17 +54,22 @@ async def feedback(parts: Parts, request: Request) -> Response:
     name, key = stream_name(request), request.path_params["id"]
     if not _id.search(key):
         raise Refusal(422, f"an id must match {ID}, got {key[:80]!r}.")
-    told = bodies.read_feedback(await bodies.read(request, bodies.JSON, parts.limits.body_bytes))
+    told = bodies.read_feedback(await _json(parts, request))
     work = parts.writer.ask(lambda desk: desk.feedback(name, key, told.loss), writes=1)
     return message(await work)
 
 
 async def batch(parts: Parts, request: Request) -> Response:
     """Many operations, one commit."""
-    envelope = bodies.read_batch(await bodies.read(request, bodies.JSON, parts.limits.body_bytes))
+    envelope = bodies.read_batch(await _json(parts, request))
     wanted = [_operation(raw) for raw in envelope.operations]
     work = parts.writer.ask(lambda desk: desk.operations(wanted), writes=len(wanted))
     return message(BatchResponse(await work))
+
+
+async def _json(parts: Parts, request: Request) -> bytes:
+    limits = parts.limits
+    return await bodies.read(request, bodies.JSON, limits.body_bytes, limits.body_seconds)
 
 
 def _operation(raw: msgspec.Raw) -> Operation | Refusal:
@@ -115,7 +119,8 @@ async def export_state(parts: Parts, request: Request) -> Response:
 async def import_state(parts: Parts, request: Request) -> Response:
     """Replace the calibrator by such a state."""
     name = stream_name(request)
-    state = await bodies.read(request, bodies.BYTES, parts.limits.state_bytes)
+    limits = parts.limits
+    state = await bodies.read(request, bodies.BYTES, limits.state_bytes, limits.body_seconds)
     return message(await parts.writer.ask(lambda desk: desk.import_state(name, state), writes=1))
 
 

@@ -15,6 +15,7 @@ class Limits:
     """
 
     body_bytes: int = 2**20
+    body_seconds: float = 60.0  # from its first byte to its last
     state_bytes: int = 2**26
     streams: int = 256
     pending: int = 10_000  # in one stream

@@ -21,6 +21,7 @@ _REASONS = {
     401: "A token is needed.",
     403: "The token does not allow this.",
     404: "There is no such thing.",
+    408: "The body did not arrive in time.",
     409: "It contradicts what is there.",
     410: "The loss is no longer awaited.",
     413: "The body is too large.",

@@ -73,6 +73,12 @@ class LabelSets(Message, tag="labels", tag_field="kind"):
     labels: Annotated[list[Group], Meta(min_length=1, max_length=MOST_SCORES)] | None = None
     score: Literal["score", "probability", "cumulative"] = "score"
 
+    def __post_init__(self) -> None:
+        """Two labels that read the same could not be told apart in a set."""
+        labels = self.labels or []
+        if len(set(labels)) < len(labels):
+            raise ValueError("labels must differ from each other, give each its own name")
+
 
 class Intervals(Message, tag="interval", tag_field="kind"):
     """`scores` holds one prediction, or a lower and an upper quantile to be widened."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import enum
 import hashlib
 import hmac
+import re
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -13,6 +14,7 @@ from starlette.requests import Request
 from localarc.service.refusal import Refusal
 
 _SHORTEST = 16
+_COMMENT = re.compile(r"(?:^|\s)#")
 
 
 class Scope(enum.IntEnum):
@@ -38,10 +40,13 @@ class Tokens:
 
     @classmethod
     def read(cls, path: Path) -> Tokens:
-        """Tokens from a file with a scope and a token on each line; `#` starts a comment."""
+        """Tokens from a file with a scope and a token on each line.
+
+        A `#` starts a comment, unless it is in the middle of a word: there it is part of the token.
+        """
         scopes: dict[str, Scope] = {}
         for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
-            words = line.partition("#")[0].split()
+            words = _COMMENT.split(line)[0].split()
             if not words:
                 continue
             if len(words) != 2 or words[0].upper() not in Scope.__members__:
