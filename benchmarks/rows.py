@@ -118,7 +118,7 @@ def _lattice(work: Work, slow: Any, base: float) -> Iterator[Row]:
         (Lattice(1e-8), "Lattice(1e-8), replay", 600),
     ):
         run = replayed(work, memory)
-        fast = seconds(partial(replayed, work, memory), 60)
+        fast = seconds(partial(replayed, work, memory), 60)  # a hundredth of a second each
         yield ratio(name, work, base / fast, bar, _agreement(run, slow))
     step = seconds(lambda: online(calibrator(work, Lattice(1e-8)), work))
     thresholds, losses = online(calibrator(work, Lattice(1e-8)), work)

@@ -134,6 +134,18 @@ def test_strong_decay_leaves_the_average_exact() -> None:
     assert_close(lattice.average(stream.points[:20]), slow.average(stream.points[:20]), 1e-12)
 
 
+@pytest.mark.parametrize("decay", [0.5, 1e-6, 1e-12, 1e-15])
+def test_so_do_single_rounds(decay: float) -> None:
+    stream = replace(random_stream(0, 300, 2), decays=np.full(300, decay))
+    online, replayed = LatticeExpansion(2), LatticeExpansion(2)
+    losses = replayed.replay(stream).losses
+    pushes = stream.rates * (losses - stream.alpha)
+    for point, push in zip(stream.points, pushes.tolist(), strict=True):
+        online.learn(point, decay, push)
+    queries = stream.points[:20]
+    assert_close(online.average(queries), replayed.average(queries), 1e-14)
+
+
 def test_clip_and_ball_are_those_of_the_exact_expansion() -> None:
     stream = random_stream(2, 500, 2, clip=0.3, radius=0.5)
     exact, lattice = ExactExpansion(GAUSSIAN, 2).replay(stream), LatticeExpansion(2).replay(stream)
@@ -183,6 +195,18 @@ def test_an_evaluation_elsewhere_does_not_mislead_the_next_term() -> None:
                 nosy.evaluate(np.stack([a, b]))
                 nosy.evaluate_one(a)
             expansion.add(point, 1.0)
+    np.testing.assert_array_equal(plain.evaluate(np.stack([a, b])), nosy.evaluate(np.stack([a, b])))
+
+
+def test_a_look_at_the_average_does_not_mislead_the_next_term_either() -> None:
+    a, b = np.array([0.0, 0.0]), np.array([30.0, 1.0])
+    plain, nosy = LatticeExpansion(2), LatticeExpansion(2)
+    for expansion in (plain, nosy):
+        for point in (a, b, b, a):
+            expansion.evaluate_one(point)
+            if expansion is nosy:
+                nosy.average(np.stack([a, b]))
+            expansion.learn(point, 0.9, 1.0)
     np.testing.assert_array_equal(plain.evaluate(np.stack([a, b])), nosy.evaluate(np.stack([a, b])))
 
 

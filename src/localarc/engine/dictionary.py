@@ -11,6 +11,7 @@ from localarc.engine.compiled import NUMBER, POINT, WHOLE, bound, entry
 from localarc.engine.dictionary_flush import flush
 from localarc.engine.dictionary_probes import Probes
 from localarc.engine.profiles import Profile
+from localarc.engine.states import check_shapes, require
 from localarc.engine.stream import Played, Stream
 from localarc.engine.tiles import (
     TILE,
@@ -203,7 +204,18 @@ class DictionaryExpansion:
 
     def restore(self, arrays: Mapping[str, FloatArray | IntArray]) -> Self:
         """Take over a state that `arrays` gave; the constructor's arguments must be the same."""
-        self.size, self.rounds = len(arrays["atoms"]), int(arrays["rounds"])
+        size, held = len(arrays["atoms"]), arrays["buffer"].shape[-1]
+        require(size <= self.max_size and held < TILE, f"it has {size} atoms and {held} points")
+        check_shapes(
+            arrays,
+            atoms=(size, self.dimensions),
+            coefs=(2, size),
+            factor=(size * (size + 1) // 2,),
+            buffer=(self.dimensions + 3, held),
+            probes=self._probes.points.shape,
+            truths=self._probes.truths.shape,
+        )
+        self.size, self.rounds = size, int(arrays["rounds"])
         self.max_error_estimate = float(arrays["max_error_estimate"])
         self.fade, self.clock = float(arrays["fade"]), float(arrays["clock"])
         self._atoms[: tiles_for(self.size)] = pack(np.asarray(arrays["atoms"], np.float64))
@@ -215,7 +227,7 @@ class DictionaryExpansion:
         for self.held, column in enumerate(arrays["buffer"].T):
             self.evaluate_one(np.ascontiguousarray(column[: self.dimensions]))  # its kernel rows
             self._buffer[:, self.held] = column
-        self.held = arrays["buffer"].shape[1]
+        self.held = held
         self._looked = b""
         return self
 
@@ -251,5 +263,5 @@ class DictionaryExpansion:
 
 
 _fold = entry(loops.fold)
-_append = entry(loops.append)
+_append = entry(loops.append, brief=True)
 _flush = entry(flush)

@@ -9,6 +9,7 @@ import numpy as np
 from localarc.engine import exact_loops as loops
 from localarc.engine.compiled import NUMBER, POINT, WHOLE, bound, entry
 from localarc.engine.profiles import Profile
+from localarc.engine.states import check_shapes, require
 from localarc.engine.stream import Played, Stream
 from localarc.engine.tiles import (
     TILE,
@@ -50,6 +51,7 @@ class ExactExpansion:
         self.fade, self.clock = 1.0, 0.0
         self._roots = np.ones(dimensions) if roots is None else roots
         self._value_at = specialise(loops.value_at, profile, dimensions)
+        self._near_in = specialise(loops.near, profile, dimensions, loops.value_at)
         self._hold(1)
 
     def evaluate(self, points: FloatArray) -> FloatArray:
@@ -163,8 +165,11 @@ class ExactExpansion:
 
     def restore(self, arrays: Mapping[str, FloatArray | IntArray]) -> Self:
         """Take over a state that `arrays` gave; the constructor's arguments must be the same."""
-        self.count = len(arrays["weights"])
-        self.first, self.rounds = int(arrays["first"]), int(arrays["rounds"])
+        count, first = len(arrays["weights"]), int(arrays["first"])
+        each = dict.fromkeys(("weights", "joined", "folded"), (count,))
+        check_shapes(arrays, centres=(count, self.dimensions), **each)
+        require(0 <= first <= count, f"its window begins at term {first} of {count}")
+        self.count, self.first, self.rounds = count, first, int(arrays["rounds"])
         self.fade, self.clock = float(arrays["fade"]), float(arrays["clock"])
         self._hold(tiles_for(self.count) + 1)
         for mine, name in zip(self._store, ("centres", "weights", "joined", "folded"), strict=True):
@@ -227,9 +232,8 @@ class ExactExpansion:
     ) -> None:
         self._tiles, self._weights, self._joined, self._folded = tiles, weights, joined, folded
         self._store = tiles, weights, joined, folded
-        near = specialise(loops.near, self.profile, self.dimensions, loops.value_at)
         settings = self._roots, self.profile.parameter
-        self._near = bound(near, (tiles, weights, *settings), WHOLE, WHOLE, POINT)
+        self._near = bound(self._near_in, (tiles, weights, *settings), WHOLE, WHOLE, POINT)
         state = tiles, weights, joined, self._roots
         self._append_near = bound(_append_near, state, WHOLE, POINT, NUMBER, NUMBER)
 

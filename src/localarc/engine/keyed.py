@@ -9,6 +9,7 @@ from localarc.engine import keyed_terms as loops
 from localarc.engine.compiled import entry
 from localarc.engine.exact import FOREVER
 from localarc.engine.profiles import Profile
+from localarc.engine.states import require
 from localarc.engine.tiles import TILE, FloatArray, IntArray, plain, specialise
 
 PARTS = ("centres", "weights", "joined", "folded")
@@ -116,11 +117,14 @@ class KeyedExpansions:
 
     def put(self, rows: IntArray, counts: IntArray, arrays: Mapping[str, Any]) -> None:
         """Take over what `get` gave, in place of what the rows hold."""
+        first = arrays["first"]
+        require(bool((rows >= 0).all()), "it has rows below 0")
+        require(bool(((first >= 0) & (first <= counts)).all()), "windows begin beyond their terms")
         chunks = int((-(-counts // loops.CHUNK)).sum())
         self.make_room(int(rows.max(initial=-1)) + 1, chunks)
         for row in rows[self._wholes[rows, loops.COUNT] > 0].tolist():
             self.clear(row)
-        self._wholes[rows, loops.FIRST] = arrays["first"]
+        self._wholes[rows, loops.FIRST] = first
         self._wholes[rows, loops.COUNT] = counts
         self._wholes[rows, loops.ROUNDS] = arrays["rounds"]
         self._fading[rows, loops.FADE] = arrays["fade"]

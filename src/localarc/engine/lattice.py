@@ -9,7 +9,8 @@ import numpy as np
 from localarc.engine import lattice_loops as loops
 from localarc.engine import lattice_places as places
 from localarc.engine.compiled import NUMBER, POINT, bound, entry, jit
-from localarc.engine.lattice_rule import Rule, rule_for
+from localarc.engine.lattice_rule import MOST_REACH, Rule, rule_for
+from localarc.engine.states import check_shapes, require
 from localarc.engine.stream import Played, Stream
 from localarc.engine.tiles import FloatArray, IntArray, plain
 from localarc.engine.vectors import SIDE
@@ -37,6 +38,7 @@ class LatticeExpansion:
                 "number. Use a dictionary instead."
             )
         self.dimensions = dimensions
+        self.tolerance = tolerance
         self.scale = scale
         self.max_bytes = max_bytes
         self._roots = np.ones(dimensions) if roots is None else roots
@@ -88,7 +90,8 @@ class LatticeExpansion:
 
     def evaluate(self, points: FloatArray) -> FloatArray:
         """f at each row of `points`."""
-        return self.fade * self._sums(self._reals, points)
+        sums: FloatArray = _values_at(self._reals, self._wholes, plain(points))
+        return self.fade * sums
 
     def evaluate_one(self, point: FloatArray) -> float:
         """f at one point."""
@@ -127,10 +130,12 @@ class LatticeExpansion:
 
     def average(self, points: FloatArray) -> FloatArray:
         """The mean of all f that were accumulated, at each row of `points`."""
-        past = self._reals.copy()
-        nodes = self._nodes(past)
+        # A copy of both arrays: a look at a point leaves its place in them, for the next term.
+        reals, wholes = self._reals.copy(), self._wholes.copy()
+        nodes = self._nodes(reals)
         nodes[:, 0] = self.clock * nodes[:, 0] + nodes[:, 1]
-        return self._sums(past, points) / max(self.rounds, 1)
+        sums: FloatArray = _values_at(reals, wholes, plain(points))
+        return sums / max(self.rounds, 1)
 
     def replay(self, stream: Stream) -> Played:
         """Play the whole stream from the present state, and stay where its last round leaves f."""
@@ -170,18 +175,33 @@ class LatticeExpansion:
         later release may choose a better one.
         """
         step, reach = arrays["rule"].tolist()
-        self._follow(Rule(step, int(reach)))
+        rule, pages = Rule(step, int(reach)), arrays["pages"]
+        self._check_rule(rule)
+        count = len(arrays["nodes"])
+        check_shapes(arrays, pages=(len(pages), places.KEY + self._size))
+        check_shapes(arrays, nodes=(count, 2, self._size))
+        tiles = pages[:, places.KEY :]
+        require(
+            len(pages) > 0 and bool((tiles >= 0).all()) and bool((tiles < count).all()),
+            f"its pages list tiles beyond the {count} that it has",
+        )
+        require(not pages[0].any(), "its page 0 is not empty")
+        self._follow(rule)
         self._hold(len(arrays["pages"]) + 16, len(arrays["nodes"]) + 2 * self._most_new)
         self._take(arrays)
         return self
+
+    def _check_rule(self, rule: Rule) -> None:
+        sound = 2 <= rule.reach <= MOST_REACH and 0.0 < rule.step <= 1.0
+        require(
+            sound and rule.error(self.dimensions) <= self.tolerance,
+            f"{rule} does not keep the tolerance {self.tolerance}",
+        )
 
     @property
     def nbytes(self) -> int:
         """The size of the state: what `arrays` gives, in bytes."""
         return self._bytes(*self._counts())
-
-    def _sums(self, reals: FloatArray, points: FloatArray) -> FloatArray:
-        return _values_at(reals, self._wholes, plain(points))  # type: ignore[no-any-return]
 
     def _bytes(self, pages: int, tiles: int) -> int:
         return 8 * (pages * (places.KEY + self._size) + tiles * 2 * self._size + 5)
@@ -210,7 +230,7 @@ class LatticeExpansion:
         self._take(arrays)
 
     def _hold(self, pages: int, tiles: int) -> None:
-        """Nothing yet, with room for so much, in the objects that `near` and `learn_near` know."""
+        """Nothing yet, with so much room, in the arrays that `near` and `learn_at_once` know."""
         places.lay_out(self._reals, self._wholes, self.rule, self.dimensions, pages, tiles)
         self._reals[places.WEIGHT] = self._weight
         self._reals[places.ROOTS : places.ROOTS + self.dimensions] = self._roots
@@ -243,5 +263,5 @@ _values_at = entry(loops.values_at, value_at=jit(loops.value_at))
 _add_at = entry(loops.add_at)
 _fold = entry(loops.fold_all)
 _near = entry(loops.near, brief=True, value_at=jit(loops.value_at))
-_learn = entry(loops.learn, brief=True, add_at=jit(loops.add_at), fold_all=jit(loops.fold_all))
+_learn = entry(loops.learn, brief=True)
 _replay: Any = entry(loops.replay)

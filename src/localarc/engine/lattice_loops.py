@@ -49,7 +49,7 @@ from localarc.engine.vectors import (
 
 FAINT = 1e-3  # renormalise below this fade, as the exact expansion does
 NEGLIGIBLE = 1e-290
-BAND = 4  # rows that are read and written together: half a tile
+BAND = 4  # rows that are read and written together: half a tile, as the shifts below say
 
 
 @jit
@@ -138,8 +138,9 @@ def values_at(reals: Any, wholes: Any, points: Any) -> Any:
     return results
 
 
-def add_at(reals: Any, wholes: Any, point: Any, weight: float, clock: float) -> bool:
-    """Add one term, or answer False and change nothing: no room, or the point is out of reach.
+@jit
+def made_room(reals: Any, wholes: Any, point: Any) -> bool:
+    """Put a point in its place with all of its tiles, or answer False: no room, or out of reach.
 
     Its place is often known already, from the evaluation that led to the term.
     """
@@ -150,7 +151,21 @@ def add_at(reals: Any, wholes: Any, point: Any, weight: float, clock: float) -> 
         stand(weights, spot, where, point, reals[STEP], wholes[REACH])
         find(where, table, pages)
     claim(wholes, where, table, pages)
+    return True
+
+
+@jit
+def put(reals: Any, wholes: Any, weight: float, clock: float) -> None:
+    """A term of the point for which room was made."""
+    weights, _, nodes, where, _, _ = opened(reals, wholes)
     write(weights, where, nodes, wholes[LAYERS], weight, clock)
+
+
+def add_at(reals: Any, wholes: Any, point: Any, weight: float, clock: float) -> bool:
+    """Add one term, or answer False and change nothing."""
+    if not made_room(reals, wholes, point):
+        return False
+    put(reals, wholes, weight, clock)
     return True
 
 
@@ -165,18 +180,18 @@ def near(reals: Any, wholes: Any, point: Any) -> float:
 def learn(reals: Any, wholes: Any, point: Any, decay: float, weight: float) -> bool:
     """One round with such a point, or False and nothing has changed: unhealthy, or no room."""
     here = part(reals, HERE, HERE + len(point))
-    fade, clock = reals[FADE] * decay, reals[CLOCK] + reals[FADE]
-    if not scaled(point, reals[ROOTS:], here):
+    if not scaled(point, reals[ROOTS:], here) or not made_room(reals, wholes, here):
         return False
-    if not add_at(reals, wholes, here, weight * reals[WEIGHT] / fade, clock):
-        return False
-    reals[FADE], reals[CLOCK] = fade, clock
+    reals[CLOCK] += reals[FADE]
+    reals[FADE] *= decay
     reals[ROUNDS] += 1.0
-    if fade < FAINT:
+    if reals[FADE] < FAINT:
         fold_all(reals, wholes)
+    put(reals, wholes, weight * reals[WEIGHT] / reals[FADE], reals[CLOCK])
     return True
 
 
+@jit
 def fold_all(reals: Any, wholes: Any) -> None:
     """`fold`, for the arrays as Python holds them."""
     nodes = opened(reals, wholes)[2]

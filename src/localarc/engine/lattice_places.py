@@ -6,11 +6,11 @@ than three dimensions, the absent ones come first and the point stands on their 
 page 0 are nowhere and stay empty: what was never visited reads as 0.
 
 All of it lies in two arrays, because each array that Python hands over costs a tenth of a step.
-`reals` is [numbers, phi, nodes], `wholes` is [sizes, where, table, pages]:
+`reals` is [numbers, weights, spot, nodes], `wholes` is [sizes, where, table, pages]:
 
-- phi is the node weights of the three dimensions, and the point they belong to;
-- nodes holds the heights of a tile and then its offsets, tile by tile; it begins where a line of
-  the processor's cache does, so that no row of a tile lies in two;
+- weights are phi at the nodes of each of the three dimensions, spot the point they belong to; a
+  gap before them lets all rows of eight begin where a line of the processor's cache does;
+- nodes holds the heights of a tile and then its offsets, tile by tile;
 - where[:3] is the first tile that the point touches, where[3:6] its first node and where[6:9] the
   node after its last, both counted from that tile's first; where[9:] is the ids of the tiles;
 - table finds by hash where a page begins, and a page is its key (3 numbers) and its tiles' ids.

@@ -20,7 +20,7 @@ class _Row(types.Type):
     """The type of such a value, where loops are compiled."""
 
     def __init__(self) -> None:
-        super().__init__(name=f"eight_{SIDE}")
+        super().__init__(name=f"row_of_{SIDE}")
 
 
 class _RowModel(models.PrimitiveModel):
