@@ -1,5 +1,7 @@
 import copy
 import os
+import pickle
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -8,7 +10,20 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from localarc import ARC, LARC, RBF, Constant, KeepLast, Laplace, Mondrian, Power, replay
+from localarc import (
+    ARC,
+    LARC,
+    RBF,
+    Constant,
+    Dictionary,
+    KeepAll,
+    KeepLast,
+    Laplace,
+    Lattice,
+    Mondrian,
+    Power,
+    replay,
+)
 from localarc.control import state
 from localarc.control.calibrator import Calibrator
 from localarc.control.kernels import Custom
@@ -183,6 +198,75 @@ def test_restore_wants_the_same_settings() -> None:
     with pytest.raises(StateError, match="other settings"):
         other.restore(cal.state())
     assert other.state() == before
+
+
+def far_tiles(arrays: Any) -> None:
+    arrays["pages"][1:, 3:] *= 10**11
+
+
+def lost_nodes(arrays: Any) -> None:
+    arrays["nodes"] = arrays["nodes"][:2]
+
+
+def wide_rule(arrays: Any) -> None:
+    arrays["rule"][1] = 120
+
+
+def coarse_rule(arrays: Any) -> None:
+    arrays["rule"][:] = 0.7, 2
+
+
+def early_window(arrays: Any) -> None:
+    arrays["first"] = np.array(-1000)
+
+
+def lost_weights(arrays: Any) -> None:
+    arrays["weights"] = arrays["weights"][:-1]
+
+
+def full_buffer(arrays: Any) -> None:
+    arrays["buffer"] = np.zeros((len(arrays["buffer"]), 256))
+
+
+def many_atoms(arrays: Any) -> None:
+    arrays["atoms"] = np.zeros((2000, 2))
+
+
+@pytest.mark.parametrize(
+    ("memory", "damage"),
+    [
+        *((Lattice(1e-8), each) for each in (far_tiles, lost_nodes, wide_rule, coarse_rule)),
+        *((KeepAll(), each) for each in (early_window, lost_weights)),
+        *((Dictionary(1e-4), each) for each in (full_buffer, many_atoms)),
+    ],
+    ids=lambda case: getattr(case, "__name__", repr(case)),
+)
+def test_a_sealed_state_that_does_not_fit_is_refused_and_nothing_changes(
+    memory: Any, damage: Callable[[Any], None]
+) -> None:
+    cal = LARC(0.1, RBF(1.0), memory=memory).update([0.3, 0.2], 1.0)
+    before = cal.state()
+    kind, content, arrays = state.decode(before)
+    changed = {name: array.copy() for name, array in arrays.items()}
+    damage(changed)
+    data = state.encode(kind, content, changed)
+    with pytest.raises(ValueError, match=r"the state is damaged, .*: go back to an earlier copy"):
+        LARC.from_state(data)
+    with pytest.raises(ValueError, match="the state is damaged"):
+        cal.restore(data)
+    assert cal.state() == before
+
+
+@pytest.mark.parametrize(
+    "memory", [KeepAll(), KeepLast(3), Lattice(1e-8), Dictionary(1e-4), "auto"], ids=repr
+)
+def test_a_calibrator_can_be_sent_to_another_process(memory: Any) -> None:
+    cal = LARC(0.1, RBF(1.0), memory=memory)
+    for loss in (1.0, 0.0, 1.0):
+        sent, copied = pickle.loads(pickle.dumps(cal)), copy.deepcopy(cal)
+        for each in (cal, sent, copied):
+            each.update([0.3, loss], loss)
+        assert sent.state() == copied.state() == cal.state()
 
 
 def test_a_failed_write_keeps_the_old_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -362,8 +362,10 @@ class LARC(Calibrator):
                 f"the state was saved with other settings than {self!r}: {content['settings']}. "
                 "Restore it into a calibrator with the same settings, or use from_state."
             )
-        self._start(self.settings)
-        self._resume(content, arrays)
+        new = type(self).__new__(type(self))  # what can fail comes first
+        new._start(self.settings)
+        new._resume(content, arrays)
+        vars(self).update(vars(new))
         return self
 
     @classmethod

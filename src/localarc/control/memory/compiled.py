@@ -22,7 +22,7 @@ from localarc.control.kernels import (
     Stationary,
     Triangular,
 )
-from localarc.control.memory.role import Arrays, Played, Rounds
+from localarc.control.memory.role import Arrays, Expansion, Memory, Played, Rounds
 
 if TYPE_CHECKING:
     from localarc.engine import Profile, Stream
@@ -34,10 +34,10 @@ class Compiled:
     Importing the engine takes a while, so it is imported by whoever makes the expansion.
     """
 
-    def __init__(self, kernel: Stationary, dimension: int, make: Callable[[], Any]) -> None:
+    def __init__(self, memory: Memory, kernel: Stationary, dimension: int, inner: Any) -> None:
         self._roots = roots(kernel, dimension)
-        self._origin = kernel, dimension, make
-        self.inner = inner = make()
+        self._origin = memory, kernel, dimension
+        self.inner = inner
         # Online, a Python call costs as much as a compiled step. The engine checks and scales a
         # point itself, so the call goes straight there.
         self.evaluate_one: Callable[[FloatArray], float] = inner.near
@@ -47,9 +47,13 @@ class Compiled:
         self.shrink = inner.shrink
         self.arrays = inner.arrays
 
-    def __deepcopy__(self, memo: Any) -> Compiled:
-        # Compiled functions inside the expansion are shared, not copied.
-        return Compiled(*self._origin).restore(self.arrays())
+    # Compiled functions inside the expansion are neither copied nor sent to other processes.
+
+    def __deepcopy__(self, memo: Any) -> Expansion:
+        return _made_again(*self._origin, self.arrays())
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _made_again, (*self._origin, self.arrays())
 
     def evaluate(self, points: FloatArray) -> FloatArray:
         """f at each of (n, d) points."""
@@ -101,6 +105,10 @@ class Compiled:
     def nbytes(self) -> int:
         """Size of the state."""
         return int(self.inner.nbytes)
+
+
+def _made_again(memory: Memory, kernel: Kernel, dimension: int, arrays: Arrays) -> Expansion:
+    return memory.expansion(kernel, dimension).restore(arrays)
 
 
 def roots(kernel: Stationary, dimension: int) -> FloatArray:

@@ -62,11 +62,9 @@ class Lattice:
             )
         from localarc.engine import LatticeExpansion
 
-        def make() -> Any:
-            limits = self.tolerance, kernel.scale, self.max_bytes
-            return LatticeExpansion(dimension, *limits, roots(kernel, dimension))
-
-        return Compiled(kernel, dimension, make)
+        limits = self.tolerance, kernel.scale, self.max_bytes
+        made = LatticeExpansion(dimension, *limits, roots(kernel, dimension))
+        return Compiled(self, kernel, dimension, made)
 
 
 @dataclass(frozen=True)
@@ -107,11 +105,9 @@ class Dictionary:
             )
         from localarc.engine import DictionaryExpansion
 
-        def make() -> Any:
-            limits = self.tolerance, kernel.scale, self.max_size
-            return DictionaryExpansion(formula, dimension, *limits, roots(kernel, dimension))
-
-        return Compiled(kernel, dimension, make)
+        limits = self.tolerance, kernel.scale, self.max_size
+        made = DictionaryExpansion(formula, dimension, *limits, roots(kernel, dimension))
+        return Compiled(self, kernel, dimension, made)
 
 
 @dataclass(frozen=True)

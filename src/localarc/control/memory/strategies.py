@@ -47,13 +47,11 @@ class _Terms:
             say_slow()
             return Terms(kernel, dimension, self.window, self.averages)
 
-        def make() -> ExactExpansion:
-            rules = kernel.scale, self.window, self.averages
-            return ExactExpansion(formula, dimension, *rules, roots(kernel, dimension))
-
         from localarc.engine import ExactExpansion
 
-        return Compiled(kernel, dimension, make)
+        rules = kernel.scale, self.window, self.averages
+        made = ExactExpansion(formula, dimension, *rules, roots(kernel, dimension))
+        return Compiled(self, kernel, dimension, made)
 
 
 @dataclass(frozen=True)
