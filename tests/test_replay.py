@@ -76,7 +76,7 @@ def test_an_empty_stream_is_an_empty_record() -> None:
         (lambda: replay(ARC(0.1), np.zeros((3, 1)), miscoverage([0.1])), "3 rows and 1 curves"),
         (
             lambda: replay(ARC(0.1), [[0.0]], miscoverage([0.1]), groups=[1, 2]),
-            "one group per round",
+            "groups must hold one per round",
         ),
         (
             lambda: replay(ARC(0.1), [[0.0]], miscoverage([0.1], cost=[2.0], bound=2.0)),

@@ -106,7 +106,7 @@ def _tune(**changed: Any) -> Tuning:
 @pytest.mark.parametrize(
     ("changed", "words"),
     [
-        ({"candidates": []}, "must be new calibrators, got 'none'"),
+        ({"candidates": []}, r"must be new calibrators, got \[\]"),
         ({"candidates": [ARC]}, "must be new calibrators"),
         ({"candidates": [ARC(0.1).update(None, 1.0)]}, "must be new calibrators"),
         ({"candidates": [ARC(0.1), ARC(0.2)]}, "one target"),

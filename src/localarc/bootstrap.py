@@ -43,9 +43,13 @@ def block_bootstrap(
             f"blocks must hold one label per value, and there must be one at least, "
             f"got {len(labels)} for {len(array)}."
         )
+    checks.whole("draws", draws, 1, "It is the number of times that blocks are redrawn.")
+    share = checks.positive("confidence", confidence, "It is a share, e.g. 0.95.")
+    if share >= 1.0:
+        raise ValueError(f"confidence must lie between 0 and 1, got {share}. Use 0.95 for 95 %.")
     sums, counts = _by_block(array, labels)
     means = _redrawn_means(sums, counts, draws, seed)
-    tail = (1.0 - confidence) / 2.0
+    tail = (1.0 - share) / 2.0
     low, high = np.quantile(means, [tail, 1.0 - tail])
     return Estimate(float(array.mean()), float(low), float(high))
 

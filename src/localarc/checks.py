@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -83,21 +84,49 @@ def numbers(name: str, values: ArrayLike) -> FloatArray:
 
 
 def _as_floats(name: str, values: ArrayLike) -> FloatArray:
+    if values is None:
+        raise _no_numbers(name, values, "Leave nothing out.")
+    if isinstance(values, Mapping):
+        raise _no_numbers(name, values, "Pass the values of the dict in a fixed order.")
     try:
         raw = np.asarray(values)
         if raw.dtype.kind == "O" and not any(isinstance(v, str | bytes) for v in raw.ravel()):
             raw = raw.astype(np.float64)
     except (TypeError, ValueError) as error:
-        raise TypeError(f"{name} must hold numbers only: {error}.") from error
+        advice = "Rows must have one length, and every entry a value."
+        raise _no_numbers(name, values, advice) from error
     if raw.dtype.kind not in "biuf":
-        raise TypeError(f"{name} must hold numbers only, got {raw.dtype} values.")
+        raise _no_numbers(name, values, "Convert text, dates and categories first.")
     if np.ma.is_masked(values):
         raise TypeError(f"{name} must not be masked. Drop or impute what is missing.")
     return raw.astype(np.float64, copy=False)
 
 
+def _no_numbers(name: str, values: Any, advice: str) -> TypeError:
+    return TypeError(f"{name} must hold numbers only, got {values!r:.60}. {advice}")
+
+
+def one_each(name: str, values: Any, rounds: int) -> list[Any]:
+    """Return `values` as a list with one entry for each round."""
+    try:
+        listed = list(values)
+    except TypeError as error:
+        raise TypeError(f"{name} must hold one per round, got {values!r:.60}.") from error
+    if len(listed) != rounds:
+        raise ValueError(f"{name} must hold one per round, got {len(listed)} for {rounds} rounds.")
+    return listed
+
+
 def _place(where: IntArray) -> str:
     return f"position {where[0]}" if len(where) == 1 else f"position {tuple(where.tolist())}"
+
+
+def is_one(x: Any) -> bool:
+    """Whether x is one input, rather than many in an (n, d) array."""
+    try:
+        return np.ndim(x) <= 1
+    except ValueError as error:
+        raise _no_numbers("x", x, "Rows must have one length.") from error
 
 
 def point(x: Any, dimension: int | None) -> FloatArray:
@@ -109,7 +138,9 @@ def point(x: Any, dimension: int | None) -> FloatArray:
     array = numbers("x", x)
     if array.ndim == 0:
         array = array.reshape(1)
-    if array.ndim != 1 or array.size == 0:
+    if array.size == 0:
+        raise ValueError(f"x must hold one feature at least, got shape {array.shape}.")
+    if array.ndim != 1:
         raise ValueError(
             f"x must be one input of shape (d,), got shape {array.shape}. "
             "Update with one round at a time, or use partial_fit for many."

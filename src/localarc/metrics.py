@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -72,13 +73,12 @@ def group_risk(
     [('a', 1, 0.0), ('b', 2, 0.5)]
     """
     values = _losses(losses)
-    if len(groups) != len(values):
-        raise ValueError(f"groups must hold one per round, got {len(groups)} for {len(values)}.")
+    labels = checks.one_each("groups", groups, len(values))
     extent = np.full(len(values), np.nan) if sizes is None else np.asarray(sizes, np.float64)
     if len(extent) != len(values):
         raise ValueError(f"sizes must hold one per round, got {len(extent)} for {len(values)}.")
     rounds: dict[Hashable, list[int]] = {}
-    for t, group in enumerate(groups):
+    for t, group in enumerate(labels):
         rounds.setdefault(group.item() if isinstance(group, np.generic) else group, []).append(t)
     return [
         GroupRisk(group, len(rows), *_mean(values[rows]), *_mean(extent[rows]))
@@ -121,6 +121,7 @@ def localized_risk(
     points = checks.points(X)
     values = _losses(losses)
     at = checks.points(centres, points.shape[1])
+    check_kernel(kernel)
     if len(values) != len(points):
         raise ValueError(f"losses must hold one per row of X, got {len(values)} for {len(points)}.")
     rows = max(1, _PAIRS_AT_ONCE // max(1, len(points)))
@@ -129,6 +130,12 @@ def localized_risk(
     ]
     risks, errors, counts = np.concatenate(parts, axis=1) if parts else np.zeros((3, 0))
     return LocalRisk(at, risks, errors, counts)
+
+
+def check_kernel(kernel: Any) -> None:
+    """Neighbourhoods are what a kernel sees, so there must be one."""
+    if not isinstance(kernel, Kernel):
+        raise TypeError(f"a neighbourhood must be a kernel, got {kernel!r}. For example RBF(1.0).")
 
 
 def _weighted(weights: FloatArray, values: FloatArray) -> FloatArray:
@@ -189,8 +196,8 @@ def worst_neighbourhoods(
     order = [i for i in np.argsort(-lower) if local.counts[i] >= least_count]
     if not order:
         raise ValueError(
-            f"no neighbourhood holds {least_count:g} effective rounds. Give more rounds, a larger "
-            "length_scale, or a smaller least_count."
+            f"no neighbourhood holds {least_count:g} effective rounds. Give more rounds, a kernel "
+            "with a larger length_scale, or a smaller least_count where that can be chosen."
         )
     chosen: list[int] = []
     for i in order:

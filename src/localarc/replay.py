@@ -26,7 +26,7 @@ class AssumptionWarning(UserWarning):
 
 def replay(
     calibrator: Any,
-    X: ArrayLike | Iterable[Any],
+    X: ArrayLike | Iterable[Any] | None,
     curves: Curves | None = None,
     groups: Sequence[Hashable] | None = None,
     progress: Progress | None = None,
@@ -34,9 +34,10 @@ def replay(
     """Run a calibrator over a stream: the same numbers as threshold and update in a loop.
 
     Give inputs (n, d) with their curves, or, without curves, an iterator of rounds: pairs of x and
-    a curve, or triples with a group. The calibrator learns as it goes. `groups` label the rounds in
-    the record, and are what a Mondrian without `group_of` splits by. `progress` is called with the
-    number of rounds just done. Any object with `threshold(x)` and `update(x, loss)` can be run.
+    a curve, or triples with a group. ARC ignores inputs, so None will do for it. The calibrator
+    learns as it goes. `groups` label the rounds in the record, and are what a Mondrian without
+    `group_of` splits by. `progress` is called with the number of rounds just done. Any object with
+    `alpha`, `threshold(x)` and `update(x, loss)` can be run.
 
     >>> from localarc import ARC
     >>> from localarc.curves import miscoverage
@@ -46,9 +47,9 @@ def replay(
     report = progress or _silent
     if curves is None:
         return _iterate(calibrator, X, report)
-    points = checks.points(X)  # type: ignore[arg-type]
+    _check(calibrator, curves)
+    points = _inputs(calibrator, X, curves)
     labels = _labels(groups, len(points))
-    _check(calibrator, points, curves)
     evidence = examine(curves, calibrator.alpha)
     thresholds, losses = _followed(calibrator, points, curves, labels, report)
     return _record(calibrator, thresholds, losses, curves, labels, evidence)
@@ -72,10 +73,13 @@ def replay_many(
     """
     if dtype not in ("float64", "float32"):
         raise ValueError(f'dtype must be "float64" or "float32", got {dtype!r}.')
-    points = checks.points(X)
-    labels = _labels(groups, len(points))
+    if not isinstance(calibrators, Iterable):
+        raise TypeError(f"calibrators must be a list of them, got {calibrators!r}.")
+    calibrators = list(calibrators)
     for calibrator in calibrators:
-        _check(calibrator, points, curves)
+        _check(calibrator, curves)
+    points = _given(X, curves)
+    labels = _labels(groups, len(points))
     evidence = [examine(curves, each.alpha) for each in calibrators]
     alone = [each for each in calibrators if not isinstance(each, LARC)]
     shared = [each for each in calibrators if isinstance(each, LARC)]
@@ -146,31 +150,42 @@ def _silent(done: int) -> None:
 def _labels(groups: Sequence[Hashable] | None, n: int) -> list[Hashable] | None:
     if groups is None:
         return None
-    labels = [g.item() if isinstance(g, np.generic) else g for g in groups]
-    if len(labels) != n:
-        raise ValueError(f"groups must hold one group per round, got {len(labels)} for {n} rounds.")
-    return labels
+    labels = checks.one_each("groups", groups, n)
+    return [g.item() if isinstance(g, np.generic) else g for g in labels]
 
 
 def _is_calibrator(calibrator: Any) -> None:
-    if isinstance(calibrator, type) or not hasattr(calibrator, "threshold"):
+    parts = ("alpha", "threshold", "update")
+    if isinstance(calibrator, type) or not all(hasattr(calibrator, name) for name in parts):
         raise TypeError(
-            f"calibrator must be an object with threshold and update, got {calibrator!r}. "
+            f"calibrator must be an object with alpha, threshold and update, got {calibrator!r}. "
             "For example ARC(alpha=0.1)."
         )
 
 
-def _check(calibrator: Any, points: FloatArray, curves: Curves) -> None:
+def _inputs(calibrator: Any, X: Any, curves: Curves) -> FloatArray:
+    """The inputs, or any at all for a calibrator that ignores them."""
+    if X is None and isinstance(calibrator, LARC) and calibrator.kernel is None:
+        return np.zeros((len(curves), 1))
+    return _given(X, curves)
+
+
+def _given(X: Any, curves: Curves) -> FloatArray:
+    points = checks.points(X)
+    if len(points) != len(curves):
+        raise ValueError(
+            f"X and curves must have as many rounds, got {len(points)} rows and {len(curves)} "
+            "curves."
+        )
+    return points
+
+
+def _check(calibrator: Any, curves: Curves) -> None:
     _is_calibrator(calibrator)
     if not isinstance(curves, Curves):
         raise TypeError(
             f"curves must be made by localarc.curves, got {type(curves).__name__}. "
             "For example miscoverage(scores)."
-        )
-    if len(points) != len(curves):
-        raise ValueError(
-            f"X and curves must have as many rounds, got {len(points)} rows and {len(curves)} "
-            "curves."
         )
     bound = getattr(calibrator, "loss_bound", curves.bound)
     if curves.bound > bound:
@@ -212,11 +227,20 @@ def _step(
 ) -> tuple[float, float, float]:
     """Threshold, loss and set size of one round."""
     where = {"group": group} if getattr(calibrator, "uses_groups", False) else {}
-    threshold = float(calibrator.threshold(x, **where))
+    threshold = _number(calibrator.threshold(x, **where))
     loss = curve.loss(threshold)
     calibrator.update(x, loss, **where)
     progress(1)
     return threshold, loss, curve.size(threshold)
+
+
+def _number(threshold: Any) -> float:
+    try:
+        return float(threshold)
+    except (TypeError, ValueError) as error:
+        raise TypeError(
+            f"threshold must return one number for one input, got {threshold!r:.60}."
+        ) from error
 
 
 def _iterate(calibrator: Any, rounds: Any, progress: Progress) -> Record:

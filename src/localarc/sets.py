@@ -98,7 +98,8 @@ def interval(prediction: float, threshold: float) -> Interval:
     >>> interval(2.0, 0.5), 2.5 in interval(2.0, 0.5), interval(2.0, -0.1)
     (Interval(1.5, 2.5), True, Interval(empty))
     """
-    return interval_from_quantiles(prediction, prediction, threshold)
+    centre = checks.finite("prediction", prediction, "Give a finite number.")
+    return interval_from_quantiles(centre, centre, threshold)
 
 
 def interval_from_quantiles(lower: float, upper: float, threshold: float) -> Interval:

@@ -29,6 +29,11 @@ def check_calibrator(calibrator: Calibrator, dimension: int = 2) -> None:
     >>> from localarc import ARC
     >>> check_calibrator(ARC(alpha=0.1))
     """
+    if not isinstance(calibrator, Calibrator):
+        raise TypeError(
+            f"calibrator must be a localarc.control.calibrator.Calibrator, got {calibrator!r}. "
+            "Make it a subclass."
+        )
     for promise in PROMISES:
         fresh = copy.deepcopy(calibrator).reset()
         try:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 import math
 import warnings
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, fields
 from typing import Any
 
@@ -90,6 +90,7 @@ def tune(
     """
     points = checks.points(X)
     prototypes = _new(candidates)
+    metrics.check_kernel(neighbourhood)
     if len(points) != len(curves):
         raise ValueError(
             f"X and curves must have as many rounds, got {len(points)} rows and {len(curves)} "
@@ -150,13 +151,15 @@ def _choice(judgements: Sequence[Judgement]) -> int:
 
 
 def _new(candidates: Sequence[Calibrator]) -> tuple[Calibrator, ...]:
-    listed = tuple(candidates)
+    listed = tuple(candidates) if isinstance(candidates, Iterable) else (candidates,)
     wrong = [each for each in listed if not isinstance(each, Calibrator) or each.rounds]
-    if wrong or not listed:
+    if wrong or not listed or not isinstance(candidates, Iterable):
         raise TypeError(
-            f"candidates must be new calibrators, got {wrong[0] if wrong else 'none'!r}. "
+            f"candidates must be new calibrators, got {wrong[0] if wrong else candidates!r}. "
             "For example [LARC(0.1, RBF(l)) for l in (0.1, 1.0)]."
         )
+    if any(each.uses_groups for each in listed):
+        raise ValueError("candidates must find groups themselves: give Mondrian a group_of.")
     if len({each.alpha for each in listed}) > 1:
         raise ValueError("candidates must have one target alpha: another one is another promise.")
     return listed

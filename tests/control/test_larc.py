@@ -304,6 +304,8 @@ def test_the_repr_says_what_is_run() -> None:
         (lambda: LARC(0.1, RBF(1.0), memory="all"), "memory must be"),
         (lambda: LARC(0.1, RBF(1.0), memory=KeepLast(5), radius=1.0), "Use clip instead"),
         (lambda: LARC(0.1, RBF(1.0), memory=KeepLast(0)), "m must be a whole number of at least 1"),
+        (lambda: LARC(0.1, Laplace(1.0), memory=Lattice()), "Lattice serves RBF kernels"),
+        (lambda: LARC(0.1, RBF(1.0) + RBF(2.0), memory=Dictionary()), "formula of the distance"),
         (lambda: ARC(0.1, score_range=(1.0, 0.0)), "must be ascending"),
         (lambda: ARC(0.1, score_range=(1.0,)), "must be two numbers"),  # type: ignore[arg-type]
         (lambda: ARC(0.1, initial_threshold=math.inf), "initial_threshold must be finite"),

@@ -118,8 +118,12 @@ class Calibrator(ABC):
                 f"losses must hold one number per row of X, got {len(costs)} for {len(at)} rows."
             )
         with self.unchanged_on_failure():
-            for x, loss in zip(at, costs, strict=True):
-                self.update(x, loss)
+            for t, (x, loss) in enumerate(zip(at, costs, strict=True)):
+                try:
+                    self.update(x, loss)
+                except (TypeError, ValueError) as error:
+                    error.add_note(f"in row {t}, counted from 0; nothing was learnt.")
+                    raise
         return self
 
     @contextlib.contextmanager
@@ -156,7 +160,7 @@ class ThresholdFunction:
 
     def __call__(self, x: Any) -> Any:
         """The threshold for one input, or n thresholds for an (n, d) array."""
-        one = np.ndim(x) <= 1
+        one = checks.is_one(x)
         if self.local is None:
             return self.constant if one else np.full(len(np.asarray(x)), self.constant)
         at = checks.point(x, self.dimension)[None] if one else checks.points(x, self.dimension)

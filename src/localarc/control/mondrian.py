@@ -84,7 +84,7 @@ class Mondrian(Calibrator):
 
     def threshold(self, x: Any, group: Any = None) -> Any:
         """The threshold for one input, or n for an (n, d) array (with n groups, if passed)."""
-        if np.ndim(x) <= 1:
+        if checks.is_one(x):
             return self._of(self.group(x, group)).threshold(x)
         return GroupedThreshold(self, {}, self._fresh.threshold, live=True)(x, group)
 
@@ -259,7 +259,7 @@ class GroupedThreshold:
 
     def __call__(self, x: Any, groups: Any = None) -> Any:
         """The threshold for one input and its group, or n thresholds for n of them."""
-        if np.ndim(x) <= 1:
+        if checks.is_one(x):
             return self._part(self.owner.group(x, groups))(x)
         at = np.asarray(x)
         keys = self.owner.groups_of(at, groups)

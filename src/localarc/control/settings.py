@@ -78,6 +78,8 @@ def checked_settings(
             "clip and radius limit the local part, and without a kernel there is none. "
             "Leave them out, or give a kernel."
         )
+    if settings.kernel is not None:
+        settings.memory.check_kernel(settings.kernel)
     if settings.radius is not None and not settings.memory.exact:
         raise ValueError(
             f"radius must be None with {settings.memory!r}, got {settings.radius}: the norm of the "

@@ -27,7 +27,7 @@ def follow_many(
     """
     found: dict[int, Result] = {}
     for together in _alike(calibrators, points.shape[1]).values():
-        if len(together) > 1 or single:
+        if len(points) and (len(together) > 1 or single):
             results = _together(calibrators, together, points, curves, single)
             found |= dict(zip(together, results, strict=True))
     return [

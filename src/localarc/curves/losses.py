@@ -133,6 +133,8 @@ def from_function(
     """
     at = _vector("grid", grid)
     count = checks.whole("rounds", rounds, 0, "It is the number of rounds.")
+    if not callable(loss):
+        raise TypeError(f"loss must be a function of (t, thresholds), got {loss!r}.")
 
     def table(name: str, function: Callable[[int, FloatArray], ArrayLike]) -> FloatArray:
         rows = [checks.numbers(f"{name} of round {t}", function(t, at)) for t in range(count)]

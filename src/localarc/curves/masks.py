@@ -28,6 +28,10 @@ def false_negatives(
     `len(grid)` steps, and between two of them the loss is that of the lower one: overstated by at
     most `grid_error`, never understated.
     """
+    if not isinstance(scores, Sequence | np.ndarray) or not isinstance(
+        truth, Sequence | np.ndarray
+    ):
+        raise TypeError("scores and truth must be lists of images, or 3-D arrays of them.")
     if len(scores) != len(truth):
         raise ValueError(f"truth must hold one mask per image, got {len(truth)} for {len(scores)}.")
     rounds = [_image(t, scores[t], truth[t]) for t in range(len(scores))]

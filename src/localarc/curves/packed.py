@@ -200,5 +200,6 @@ def _refuse(curves: Curves, wrong: Any, what: str) -> None:
     t = int(np.searchsorted(curves.offsets, entry, side="right")) - 1
     raise ValueError(
         f"the curve of round {t} (index, from 0) {what}: breakpoint {curves.breakpoints[entry]}, "
-        f"loss {curves.losses[entry]}. Losses lie in [0, bound] and fall as the set grows."
+        f"loss {curves.losses[entry]}. Losses lie in [0, bound] and fall as the set grows; pass "
+        "bound= where they can be larger."
     )

@@ -19,15 +19,24 @@ def within(scores: ArrayLike, threshold: ArrayLike) -> NDArray[np.bool_]:
 
 def residual(prediction: ArrayLike, y: ArrayLike) -> FloatArray:
     """|y - prediction|, whose sets are intervals around the prediction."""
-    distance = checks.numbers("y", y) - checks.numbers("prediction", prediction)
-    return np.asarray(np.abs(distance))
+    at, centre = _alike(y=y, prediction=prediction)
+    return np.asarray(np.abs(at - centre))
 
 
 def quantile_excess(lower: ArrayLike, upper: ArrayLike, y: ArrayLike) -> FloatArray:
     """How far y lies outside [lower, upper], negative inside: conformal quantile regression."""
-    at = checks.numbers("y", y)
-    below = checks.numbers("lower", lower) - at
-    return np.maximum(below, at - checks.numbers("upper", upper))
+    at, low, high = _alike(y=y, lower=lower, upper=upper)
+    return np.maximum(low - at, at - high)
+
+
+def _alike(**given: ArrayLike) -> list[FloatArray]:
+    """The arrays, which must have one shape: a column and a row would make a table."""
+    arrays = {name: checks.numbers(name, values) for name, values in given.items()}
+    shapes = {name: array.shape for name, array in arrays.items() if array.ndim}
+    if len(set(shapes.values())) > 1:
+        said = ", ".join(f"{name} {shape}" for name, shape in shapes.items())
+        raise ValueError(f"{' and '.join(given)} must have one shape, got {said}: ravel columns.")
+    return list(arrays.values())
 
 
 def negative_probability(probabilities: ArrayLike) -> FloatArray:
@@ -42,6 +51,8 @@ def cumulative_probability(probabilities: ArrayLike) -> FloatArray:
     array([1. , 0.5, 0.8])
     """
     p = _probabilities(probabilities)
+    if p.ndim == 0 or p.shape[-1] == 0:
+        raise ValueError(f"probabilities must hold one for each label, got shape {p.shape}.")
     order = np.argsort(-p, axis=-1, kind="stable")
     sorted_p = np.take_along_axis(p, order, axis=-1)
     scores = np.empty_like(p)

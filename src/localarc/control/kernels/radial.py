@@ -35,6 +35,8 @@ class Radial(Stationary):
         scale: float = 1.0,
         nonnegative: bool = True,
     ) -> None:
+        if not callable(function):
+            raise TypeError(f"a radial kernel needs a function of u, got {function!r}.")
         for name, value in (
             ("function", function),
             ("length_scale", length_scale),

@@ -53,13 +53,21 @@ class Lattice:
         """This very strategy."""
         return self
 
+    def check_kernel(self, kernel: Kernel) -> None:
+        """A lattice takes a Gaussian apart."""
+        if type(kernel) is not RBF:
+            raise self._refusal(f"{kernel!r}")
+
+    def _refusal(self, got: str) -> ValueError:
+        return ValueError(
+            f"Lattice serves RBF kernels with up to 3 features, got {got}. "
+            "Use Dictionary or KeepAll."
+        )
+
     def expansion(self, kernel: Kernel, dimension: int) -> Expansion:
         """An empty expansion, f = 0."""
         if type(kernel) is not RBF or dimension > 3:
-            raise ValueError(
-                f"Lattice serves RBF kernels with up to 3 features, got {kernel!r} with "
-                f"{dimension}. Use Dictionary or KeepAll."
-            )
+            raise self._refusal(f"{kernel!r} with {dimension}")
         from localarc.engine import LatticeExpansion
 
         limits = self.tolerance, kernel.scale, self.max_bytes
@@ -95,14 +103,22 @@ class Dictionary:
         """This very strategy."""
         return self
 
+    def check_kernel(self, kernel: Kernel) -> None:
+        """A dictionary solves with distances."""
+        if not isinstance(kernel, Stationary):
+            raise self._refusal(kernel)
+
+    def _refusal(self, kernel: Kernel) -> ValueError:
+        return ValueError(
+            f"Dictionary serves kernels that are a formula of the distance, got {kernel!r}. "
+            "Use KeepAll, or write the kernel as Radial(function of the squared distance)."
+        )
+
     def expansion(self, kernel: Kernel, dimension: int) -> Expansion:
         """An empty expansion, f = 0."""
         formula = profile(kernel, dimension)
         if formula is None or not isinstance(kernel, Stationary):
-            raise ValueError(
-                f"Dictionary serves kernels that are a formula of the distance, got {kernel!r}. "
-                "Use KeepAll, or write the kernel as Radial(function of the squared distance)."
-            )
+            raise self._refusal(kernel)
         from localarc.engine import DictionaryExpansion
 
         limits = self.tolerance, kernel.scale, self.max_size
@@ -125,6 +141,9 @@ class Auto:
     def chosen(self, kernel: Kernel, dimension: int) -> Memory:
         """What is used for this kernel and so many features."""
         return Lattice() if type(kernel) is RBF and dimension <= 2 else KeepAll()
+
+    def check_kernel(self, kernel: Kernel) -> None:
+        """There is a strategy for any kernel."""
 
     def expansion(self, kernel: Kernel, dimension: int) -> Expansion:
         """An empty expansion of the chosen strategy."""

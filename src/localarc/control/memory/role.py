@@ -107,6 +107,9 @@ class Expansion(Protocol):
 class Memory(Protocol):
     """How an expansion remembers: a small frozen value that makes expansions."""
 
+    def check_kernel(self, kernel: Kernel) -> None:
+        """Raise if the strategy cannot serve this kernel, whatever the number of features."""
+
     def expansion(self, kernel: Kernel, dimension: int) -> Expansion:
         """An empty expansion, f = 0."""
 

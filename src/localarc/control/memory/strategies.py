@@ -40,6 +40,9 @@ class _Terms:
         """This very strategy."""
         return self
 
+    def check_kernel(self, kernel: Kernel) -> None:
+        """Terms can be kept of any kernel."""
+
     def expansion(self, kernel: Kernel, dimension: int) -> Expansion:
         """An empty expansion, f = 0, in the engine if it knows the kernel's formula."""
         formula = profile(kernel, dimension)

@@ -1,0 +1,99 @@
+"""Input of the wrong kind, at every door: our own words, not those of Python or NumPy."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+from localarc import ARC, LARC, RBF, Mondrian, replay, replay_many, sets
+from localarc.bootstrap import block_bootstrap
+from localarc.control.kernels import Radial
+from localarc.curves import (
+    cumulative_probability,
+    false_negatives,
+    from_function,
+    miscoverage,
+    quantile_excess,
+    residual,
+)
+from localarc.metrics import group_risk, localized_risk, worst_neighbourhood
+from localarc.testing import check_calibrator
+from localarc.tuning import tune
+
+X, CURVES = np.zeros((3, 1)), miscoverage([0.1, 0.2, 0.3])
+LEARNT = LARC(0.1, RBF(1.0)).update([0.0, 0.0], 1.0)
+NOTHING: Any = None
+
+
+class NoTarget:
+    def threshold(self, x: Any) -> float:
+        return 0.0
+
+    def update(self, x: Any, loss: float) -> None:
+        return None
+
+
+class NoThreshold(NoTarget):
+    alpha = 0.1
+
+    def threshold(self, x: Any) -> Any:
+        return None
+
+
+CALLS: dict[str, tuple[Callable[[], Any], str]] = {
+    "ragged": (lambda: LEARNT.threshold([[1, 2], [3]]), "Rows must have one length"),
+    "text": (lambda: LEARNT.threshold("ab"), "x must hold numbers only, got 'ab'"),
+    "dict": (lambda: LEARNT.learn_one({"a": 0}, 1.0), "values of the dict in a fixed order"),
+    "empty": (lambda: LEARNT.update([], 1.0), "x must hold one feature at least"),
+    "scores": (lambda: miscoverage(NOTHING), "scores must hold numbers only, got None"),
+    "no inputs": (lambda: replay(LEARNT, None, CURVES), "X must hold numbers only, got None"),
+    "cost": (lambda: miscoverage([1, 2], cost=[1, 2]), "pass bound="),
+    "columns": (lambda: residual(np.zeros((3, 1)), np.zeros(3)), "y and prediction must have one"),
+    "lengths": (lambda: quantile_excess([1, 2], [3, 4], [1]), "got y (1,), lower (2,), upper"),
+    "a label": (lambda: cumulative_probability(0.5), "one for each label, got shape ()"),
+    "no labels": (lambda: cumulative_probability([]), "one for each label, got shape (0,)"),
+    "images": (lambda: false_negatives(NOTHING, NOTHING), "must be lists of images"),
+    "loss": (lambda: from_function(NOTHING, 2, [0.0]), "loss must be a function"),
+    "formula": (lambda: Radial(NOTHING), "needs a function of u"),
+    "interval": (lambda: sets.interval(NOTHING, 1.0), "prediction must be a number"),
+    "groups": (lambda: group_risk([0.1], NOTHING), "groups must hold one per round, got None"),
+    "a group": (lambda: replay(ARC(0.1), X, CURVES, groups=5), "groups must hold one per round"),  # type: ignore[arg-type]
+    "place": (lambda: worst_neighbourhood(X, [0, 0, 1], NOTHING), "must be a kernel, got None"),
+    "places": (lambda: localized_risk(X, [0, 0, 1], 0.1, X), "must be a kernel, got 0.1"),  # type: ignore[arg-type]
+    "many": (lambda: replay_many(ARC(0.1), X, CURVES), "calibrators must be a list"),  # type: ignore[arg-type]
+    "one": (lambda: tune(X, CURVES, ARC(0.1), RBF(1.0)), "candidates must be new calibrators"),  # type: ignore[arg-type]
+    "scale": (lambda: tune(X, CURVES, [ARC(0.1)], 0.3), "must be a kernel, got 0.3"),  # type: ignore[arg-type]
+    "split": (lambda: tune(X, CURVES, [Mondrian(lambda: ARC(0.1))], RBF(1.0)), "give Mondrian a"),
+    "percent": (lambda: block_bootstrap([1.0], [1], confidence=95), "between 0 and 1, got 95"),
+    "draws": (lambda: block_bootstrap([1.0], [1], draws=0), "draws must be a whole number"),
+    "target": (lambda: replay(NoTarget(), X, CURVES), "an object with alpha, threshold and update"),
+    "number": (lambda: replay(NoThreshold(), X, CURVES), "must return one number"),
+    "promises": (lambda: check_calibrator(NOTHING), "Make it a subclass"),
+}
+
+
+@pytest.mark.parametrize(("call", "words"), CALLS.values(), ids=CALLS.keys())
+def test_what_is_wrong_is_said_in_our_own_words(call: Callable[[], Any], words: str) -> None:
+    before = LEARNT.state()
+    with pytest.raises((TypeError, ValueError)) as raised:
+        call()
+    assert words in str(raised.value)
+    assert LEARNT.state() == before
+
+
+def test_a_bad_row_of_many_is_named() -> None:
+    with pytest.raises(ValueError, match="loss must lie between") as raised:
+        ARC(0.1).partial_fit(X, [0.0, 1.0, 2.0])
+    assert raised.value.__notes__ == ["in row 2, counted from 0; nothing was learnt."]
+
+
+def test_arc_needs_no_inputs() -> None:
+    assert np.array_equal(
+        replay(ARC(0.1), None, CURVES).thresholds, replay(ARC(0.1), X, CURVES).thresholds
+    )
+
+
+def test_many_may_come_from_a_generator_and_see_nothing() -> None:
+    runs = replay_many((LARC(a, RBF(1.0)) for a in (0.1, 0.2)), X[:0], miscoverage([]))  # type: ignore[arg-type]
+    assert [len(run) for run in runs] == [0, 0]
