@@ -148,3 +148,25 @@ def test_rounds_of_images_work_like_any_other() -> None:
     run = replay(ARC(0.2), np.zeros((30, 1)), curves)
     assert (run.sizes + run.losses) == pytest.approx(np.ones(30))
     assert Round(np.zeros(1), curves[0]).group is None
+
+
+class Scored:
+    alpha, uses_curves = 0.1, True
+
+    def __init__(self) -> None:
+        self.seen: list[float] = []
+
+    def threshold(self, x: Any) -> float:
+        return 0.0
+
+    def update(self, x: Any, loss: float, curve: Any) -> None:
+        self.seen.append(curve.least_threshold())
+
+
+def test_a_method_that_learns_from_scores_is_handed_the_curve() -> None:
+    scores = [0.3, -0.1, 0.2]
+    learner = Scored()
+    replay(learner, np.zeros((3, 1)), miscoverage(scores))
+    assert learner.seen == scores
+    replay(learner, ((0.0, miscoverage(scores)[t]) for t in range(3)))
+    assert learner.seen == scores * 2

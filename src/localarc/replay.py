@@ -37,7 +37,8 @@ def replay(
     a curve, or triples with a group. ARC ignores inputs, so None will do for it. The calibrator
     learns as it goes. `groups` label the rounds in the record, and are what a Mondrian without
     `group_of` splits by. `progress` is called with the number of rounds just done. Any object with
-    `alpha`, `threshold(x)` and `update(x, loss)` can be run.
+    `alpha`, `threshold(x)` and `update(x, loss)` can be run; one whose `uses_curves` is true is
+    updated with `update(x, loss, curve=...)`, for methods that learn from scores.
 
     >>> from localarc import ARC
     >>> from localarc.curves import miscoverage
@@ -229,7 +230,8 @@ def _step(
     where = {"group": group} if getattr(calibrator, "uses_groups", False) else {}
     threshold = _number(calibrator.threshold(x, **where))
     loss = curve.loss(threshold)
-    calibrator.update(x, loss, **where)
+    told = {"curve": curve} if getattr(calibrator, "uses_curves", False) else {}
+    calibrator.update(x, loss, **where, **told)
     progress(1)
     return threshold, loss, curve.size(threshold)
 

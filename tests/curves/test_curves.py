@@ -221,3 +221,10 @@ def test_scores_have_one_orientation() -> None:
     )
     with pytest.raises(ValueError, match="Apply softmax"):
         negative_probability([2.0])
+
+
+def test_the_least_threshold_is_where_a_loss_is_first_low_enough() -> None:
+    curve = from_table([[0.9, 0.5, 0.2]], [0.0, 1.0, 2.0])[0]
+    assert [curve.least_threshold(loss) for loss in (1.0, 0.9, 0.5, 0.3, 0.2, 0.0)] == [
+        *(-np.inf, 0.0, 1.0, 2.0, 2.0, np.inf)
+    ]

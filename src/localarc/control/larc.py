@@ -357,10 +357,13 @@ class LARC(Calibrator):
         """Take over a state that was saved with the same settings."""
         kind, content, arrays = state.decode(data)
         self._same_kind(kind)
-        if content["settings"] != describe(self.settings):
+        mine, theirs = describe(self.settings), content["settings"]
+        if theirs != mine:
+            other = {name: value for name, value in theirs.items() if value != mine.get(name)}
             raise state.StateError(
-                f"the state was saved with other settings than {self!r}: {content['settings']}. "
-                "Restore it into a calibrator with the same settings, or use from_state."
+                f"the state was saved with other settings, {other} instead of "
+                f"{ {name: mine.get(name) for name in other} }. Restore it into a calibrator with "
+                "the same settings, or use from_state."
             )
         new = type(self).__new__(type(self))  # what can fail comes first
         new._start(self.settings)

@@ -159,6 +159,15 @@ class Curve:
         """How large the set at this threshold is."""
         return self.curves.size_at(self.t, threshold)
 
+    def least_threshold(self, loss: float = 0.0) -> float:
+        """The smallest threshold that costs no more than `loss`; infinity if none does.
+
+        For miscoverage that is the score of the truth.
+        """
+        start, stop = self.curves.offsets[self.t], self.curves.offsets[self.t + 1]
+        enough = np.flatnonzero(self.curves.losses[start:stop] <= loss)
+        return float(self.curves.breakpoints[start + enough[0]]) if len(enough) else np.inf
+
 
 def _check_layout(curves: Curves) -> None:
     offsets, n = curves.offsets, len(curves.breakpoints)
