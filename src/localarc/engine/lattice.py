@@ -175,17 +175,9 @@ class LatticeExpansion:
         later release may choose a better one.
         """
         step, reach = arrays["rule"].tolist()
-        rule, pages = Rule(step, int(reach)), arrays["pages"]
+        rule = Rule(step, int(reach))
         self._check_rule(rule)
-        count = len(arrays["nodes"])
-        check_shapes(arrays, pages=(len(pages), places.KEY + self._size))
-        check_shapes(arrays, nodes=(count, 2, self._size))
-        tiles = pages[:, places.KEY :]
-        require(
-            len(pages) > 0 and bool((tiles >= 0).all()) and bool((tiles < count).all()),
-            f"its pages list tiles beyond the {count} that it has",
-        )
-        require(not pages[0].any(), "its page 0 is not empty")
+        self._check_tiles(arrays)
         self._follow(rule)
         self._hold(len(arrays["pages"]) + 16, len(arrays["nodes"]) + 2 * self._most_new)
         self._take(arrays)
@@ -197,6 +189,15 @@ class LatticeExpansion:
             sound and rule.error(self.dimensions) <= self.tolerance,
             f"{rule} does not keep the tolerance {self.tolerance}",
         )
+
+    def _check_tiles(self, arrays: Mapping[str, FloatArray | IntArray]) -> None:
+        pages, count = arrays["pages"], len(arrays["nodes"])
+        page = places.KEY + self._size
+        check_shapes(arrays, pages=(len(pages), page), nodes=(count, 2, self._size))
+        tiles = pages[:, places.KEY :]
+        listed = bool(((tiles >= 0) & (tiles < count)).all())
+        require(listed, f"its pages list tiles beyond the {count} that it has")
+        require(len(pages) > 0 and not pages[0].any(), "its page 0 is not empty")
 
     @property
     def nbytes(self) -> int:
