@@ -111,6 +111,33 @@ def test_every_option_reaches_the_calibrator(table: Path, tmp_path: Path) -> Non
         assert words in run["calibrator"]
 
 
+@pytest.fixture(scope="module")
+def quantiles(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Rounds of quantile intervals, whose scores are negative when the truth is well inside."""
+    path = tmp_path_factory.mktemp("data") / "quantiles.csv"
+    scores = STREAM.curves.breakpoints[1::2] - 0.5
+    with path.open("w", newline="") as file:
+        writer = csv.writer(file)
+        writer.writerow(["x1", "x2", "s", "w"])
+        rows = zip(STREAM.X.tolist(), scores.tolist(), strict=True)
+        writer.writerows([*x, score, 1.0] for x, score in rows)
+    return path
+
+
+@pytest.mark.parametrize("width", [[], ["--width", "w"]])
+def test_sizes_of_negative_scores_take_a_width(
+    quantiles: Path, tmp_path: Path, width: list[str]
+) -> None:
+    done = replayed(quantiles, tmp_path, *width)
+    assert done.returncode == 0, done.stderr
+    assert ("note: sizes are left out" in done.stderr) is not bool(width)
+    sizes = [float(row["size"]) for row in rows(tmp_path / "record.csv") if row["size"]]
+    assert len(sizes) == (400 if width else 0)
+    thresholds = [float(row["threshold"]) for row in rows(tmp_path / "record.csv")]
+    assert sizes == pytest.approx([max(0.0, 1.0 + 2.0 * each) for each in thresholds][: len(sizes)])
+    assert ("group-size" in (tmp_path / "report.html").read_text()) is bool(width)
+
+
 def test_a_broken_assumption_is_a_note_and_not_a_python_warning(
     table: Path, tmp_path: Path
 ) -> None:
@@ -260,6 +287,20 @@ def test_tune_chooses_what_the_library_chooses(table: Path, tmp_path: Path) -> N
         "as options of localarc replay",
     ):
         assert words in done.stdout
+
+
+def test_tune_without_sizes_chooses_by_the_worst_neighbourhood(
+    quantiles: Path, tmp_path: Path
+) -> None:
+    done = tuned(quantiles, tmp_path, "--rates", "0.5,1", "--neighbourhood", "1")
+    assert done.returncode == 0, done.stderr
+    assert "the choice is by the risk of the worst neighbourhood alone" in done.stderr
+    assert [path.name for path in tmp_path.iterdir()] == ["tuning.csv"]
+    found = rows(tmp_path / "tuning.csv")
+    worst = [max(0.0, float(row["worst"]) - 0.1) for row in found]
+    assert worst[[row["chosen"] for row in found].index("1")] == min(worst)
+    assert (tuned(quantiles, tmp_path, "--width", "w").stderr).count("sizes") == 0
+    assert (tmp_path / "trade-off.png").exists()
 
 
 def test_tune_says_when_nothing_is_held_out_and_when_the_grid_ends_too_early(

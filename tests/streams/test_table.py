@@ -44,6 +44,14 @@ def test_rows_are_rounds_in_the_order_of_the_file(tmp_path: Path) -> None:
     assert stream.curves.sizes_at([0.1, 0.1, 0.1]).tolist() == [0.2, 0.2, 0.2]
 
 
+def test_sizes_start_from_a_width_and_are_not_guessed_from_negative_scores(tmp_path: Path) -> None:
+    path = write(tmp_path, "a,s,w\n1,-0.5,2\n2,0.5,3\n")
+    sized = read_table(path, ["a"], "s", width="w")
+    assert sized.curves.sizes_at([0.5, -2.0]).tolist() == [3.0, 0.0]
+    assert np.isnan(read_table(path, ["a"], "s").curves.sizes_at([0.5, 0.5])).all()
+    assert "has no column 'width'" in refusal(path, features=["a"], width="width")
+
+
 def test_a_loss_column_says_what_a_miss_costs(tmp_path: Path) -> None:
     stream = read_table(write(tmp_path, ROWS), ["a"], "s", loss="cost")
     assert stream.curves.losses_at([0.0, 0.0, 0.0]).tolist() == [1.0, 0.5, 0.0]

@@ -115,6 +115,11 @@ ROUNDS = [
     click.option("--features", required=True, callback=_names, metavar="A,B", help="Columns of x."),
     click.option("--score", required=True, help="Column of the true outcome's score."),
     click.option("--loss", help="Column of what a miss costs.  [default: every miss costs 1]"),
+    click.option(
+        "--width",
+        help="Column of an interval's width at threshold 0, upper - lower for quantiles; sizes "
+        "are this + 2 * threshold.  [default: 0, the width of prediction +- threshold]",
+    ),
 ]
 TARGET = [
     click.option("--alpha", type=float, required=True, help="Target: the mean loss you accept."),

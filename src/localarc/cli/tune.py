@@ -11,6 +11,7 @@ import click
 
 from localarc.cli import options
 from localarc.cli.group import refusing
+from localarc.cli.replay import NO_SIZES
 
 
 def _kernels(_: Any, option: click.Parameter, value: str) -> tuple[str, ...]:
@@ -79,6 +80,10 @@ def tune_command(
     whose worst neighbourhood is best, up to a standard error, the one with the smallest sets is
     chosen, and judged on the last rounds, held out. Writes tuning.csv and trade-off.png into OUT.
 
+    The size of a set is the width of `prediction +- threshold`, or of what --width says. Where a
+    score is negative and no width is given there are no sizes: then the one whose worst
+    neighbourhood is best is chosen, and trade-off.png is left out.
+
     \b
     Example:
       localarc tune scores.csv --features hour,demand --score residual --alpha 0.1 \\
@@ -93,16 +98,23 @@ def tune_command(
 
         scales = sorted(given["length_scales"])
         middle = scales[len(scales) // 2] if neighbourhood is None else neighbourhood
-        columns = {name: given[name] for name in ("features", "score", "loss", "loss_bound")}
+        names = ("features", "score", "loss", "width", "loss_bound")
+        columns = {name: given[name] for name in names}
         with staged(out) as place, warnings_as_notes():
             candidates = _candidates(**given)
             stream = read_table(file, **columns)
+            sized = stream.curves.widths is not None
+            if not sized:
+                how = "the choice is by the risk of the worst neighbourhood alone"
+                click.echo(f"note: {NO_SIZES}; {how}.", err=True)
             places = options.KERNELS[given["kernels"][0]](middle)
             tuning = tune(
                 stream.X, stream.curves, list(candidates.values()), places, held_out, jobs
             )
             head, rows = _table(tuning, list(candidates))
             _write(place, head, rows, tuning)
+            if sized:
+                _draw(place, tuning)
     if not quiet:
         name = list(candidates)[tuning.chosen]
         print_rows(f"The first {tuning.judgements[0].rounds:,} rounds, to choose on", head, rows)
@@ -110,7 +122,7 @@ def tune_command(
         _tell_held_out(tuning)
         click.echo(f"neighbourhoods are those of {places!r}")
         click.echo(CAUTION)
-        for written in ("tuning.csv", "trade-off.png"):
+        for written in ("tuning.csv", "trade-off.png") if sized else ("tuning.csv",):
             click.echo(f"wrote {out / written}")
 
 
@@ -170,16 +182,19 @@ def _table(tuning: Any, names: list[tuple[str, str, str]]) -> tuple[list[str], l
 
 
 def _write(place: Path, head: list[str], rows: list[list[str]], tuning: Any) -> None:
-    from matplotlib.figure import Figure
-
-    from localarc.figures import trade_off
-
     with (place / "tuning.csv").open("w", newline="", encoding="utf-8") as file:
         writer = csv.writer(file, lineterminator="\n")
         writer.writerow([*head[:3], "risk", "worst", "worst_error", "size", "chosen"])
         for i, (row, each) in enumerate(zip(rows, tuning.judgements, strict=True)):
             found = each.risk, each.worst, each.worst_error, each.size
             writer.writerow([*row[:3], *found, int(i == tuning.chosen)])
+
+
+def _draw(place: Path, tuning: Any) -> None:
+    from matplotlib.figure import Figure
+
+    from localarc.figures import trade_off
+
     figure = Figure(figsize=(8.0, 5.2), layout="constrained")
     trade_off(figure.subplots(), tuning)
     figure.savefig(place / "trade-off.png", dpi=160)
