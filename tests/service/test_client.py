@@ -70,6 +70,16 @@ def test_a_prediction_carries_an_id_of_its_own() -> None:
     assert all(ids)
 
 
+def test_an_empty_id_is_sent_to_be_refused() -> None:
+    service = Service(problem(422, "id must match"), problem(422, "id must match"))
+    awaited = AsyncClient(URL, transport=httpx.MockTransport(service))
+    with pytest.raises(ServiceError, match="id must match"):
+        service.client().predict("demand", id="")
+    with pytest.raises(ServiceError, match="id must match"):
+        asyncio.run(awaited.predict("demand", id=""))
+    assert [body["id"] for body in service.bodies()] == ["", ""]
+
+
 def test_a_lost_answer_is_asked_for_again_with_the_same_id() -> None:
     service = Service(httpx.ReadTimeout("slow"), httpx.ReadError("cut"), told(0.25))
     assert service.client().predict("demand", [1.0, 2.0]).threshold == 0.25
