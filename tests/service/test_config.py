@@ -100,6 +100,14 @@ def test_memory_is_constant_where_nothing_is_said() -> None:
     assert isinstance(made(kernel={"kind": "cauchy"}, features=1).memory, Dictionary)
 
 
+@pytest.mark.parametrize(("features", "memory"), [(2, Lattice(max_bytes=2**26)), (3, Dictionary())])
+def test_a_calibrator_of_the_library_can_have_the_settings_of_a_stream(
+    features: int, memory: Any
+) -> None:
+    twin = LARC(0.1, RBF(1.0), memory=memory)
+    assert twin.state() == made(kernel={}, features=features).state()
+
+
 def test_without_a_kernel_it_is_arc() -> None:
     cal = made(rate=0.5, loss_bound=2.0, score_range=[0, 1], initial_threshold=0.25)
     expected = ARC(0.1, 0.5, loss_bound=2.0, score_range=(0.0, 1.0), initial_threshold=0.25)
