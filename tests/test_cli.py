@@ -253,6 +253,7 @@ def test_the_demo_prints_its_table_and_names_its_files(tmp_path: Path) -> None:
 def test_help_and_version_are_there_and_light() -> None:
     assert "replay" in localarc("--help").stdout
     assert "--score-range" in localarc("replay", "--help").stdout
+    assert "[default: localarc-NAME]" in localarc("reproduce", "--help").stdout
     assert localarc("--version").stdout.startswith("localarc, version ")
     heavy = {"matplotlib", "numba", "pandas"}
     code = f"import localarc.cli, sys; print({heavy} & set(sys.modules))"

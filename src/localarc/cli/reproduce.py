@@ -49,7 +49,9 @@ def _names(_: Any, option: click.Parameter, value: str | None) -> tuple[str, ...
 @click.option("--dataset", metavar="NAME", help="Another stream of the experiment, e.g. digits.")
 @click.option("--engine", metavar="NAME", help="What computes the data, e.g. sionna for beams.")
 @click.option("--as-released", is_flag=True, help="Follow the released code, not the paper.")
-@click.option("--out", type=click.Path(path_type=Path), help="Folder to write.  [default: NAME]")
+@click.option(
+    "--out", type=click.Path(path_type=Path), help="Folder to write.  [default: localarc-NAME]"
+)
 @click.option("--quiet", is_flag=True, help="Print nothing but notes and errors.")
 def reproduce(
     name: str | None, list_them: bool, jobs: int, out: Path | None, quiet: bool, **asked: Any
