@@ -22,7 +22,7 @@ STREAM = heteroscedastic(400, seed=0)
 
 def localarc(*arguments: object, **environment: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
-        [sys.executable, "-W", "error", "-m", "localarc.cli", *map(str, arguments)],
+        [sys.executable, "-W", "error", "-m", "localarc", *map(str, arguments)],
         capture_output=True,
         text=True,
         timeout=120,
