@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from localarc import ARC, LARC, RBF, replay
+from localarc import ARC, LARC, RBF, Constant, replay
 from localarc.streams.synthetic import heteroscedastic
 from localarc.streams.table import read_table
 from localarc.tuning import tune
@@ -138,6 +138,20 @@ def test_sizes_of_negative_scores_take_a_width(
     assert ("group-size" in (tmp_path / "report.html").read_text()) is bool(width)
 
 
+@pytest.mark.parametrize(
+    ("rate", "words"),
+    [
+        ("0.5", "InverseSqrt(eta=0.5)"),
+        ("constant:0.1", "Constant(eta=0.1)"),
+        ("power:0.5:0.7", "Power(eta=0.5, exponent=0.7)"),
+    ],
+)
+def test_a_rate_is_a_number_or_a_kind(table: Path, tmp_path: Path, rate: str, words: str) -> None:
+    assert replayed(table, tmp_path, "--rate", rate).returncode == 0
+    summary = json.loads((tmp_path / "summary.json").read_text())
+    assert words in summary["methods"][0]["calibrator"]
+
+
 def test_a_broken_assumption_is_a_note_and_not_a_python_warning(
     table: Path, tmp_path: Path
 ) -> None:
@@ -201,6 +215,11 @@ def test_a_bad_table_is_one_sentence_and_leaves_nothing(
         (["--memory", "lattice:2"], ["--memory", "tolerance must lie between"]),
         (["--score-range", "3,1"], ["score_range must be ascending"]),
         (["--score-range", "1"], ["score_range must be two numbers"]),
+        (["--rate", "fast"], ["--rate", "expected a number eta", "'fast'"]),
+        (["--rate", "power:1"], ["--rate", "power:ETA:EXPONENT"]),
+        (["--rate", "constant:0.1:2"], ["--rate", "constant:ETA"]),
+        (["--rate", "power:1:2"], ["--rate", "exponent must lie in [0, 1)"]),
+        (["--rate", "-1"], ["--rate", "eta must be positive"]),
         (["--rate", "100000"], ["rate(1) * regularization must be below 1"]),
         (["--loss", "cost"], ["no column 'cost'"]),
         (["--group", "g"], ["no column 'g'"]),
@@ -268,14 +287,16 @@ def tuned(file: Path, out: Path, *more: object) -> subprocess.CompletedProcess[s
 
 def test_tune_chooses_what_the_library_chooses(table: Path, tmp_path: Path) -> None:
     out = tmp_path / "tuning"
-    done = tuned(table, out, "--rates", "1,2", "--neighbourhood", "1")
+    done = tuned(table, out, "--rates", "1,constant:0.1", "--neighbourhood", "1")
     assert done.returncode == 0, done.stderr
     assert sorted(p.name for p in out.iterdir()) == ["trade-off.png", "tuning.csv"]
     stream = read_table(table, ["x1", "x2"], "s")
-    candidates: list[LARC] = [ARC(0.1, 1.0), ARC(0.1, 2.0)]
-    candidates += [LARC(0.1, RBF(scale), rate) for scale in (0.3, 3.0) for rate in (1.0, 2.0)]
+    rates = (1.0, Constant(0.1))
+    candidates: list[LARC] = [ARC(0.1, rate) for rate in rates]
+    candidates += [LARC(0.1, RBF(scale), rate) for scale in (0.3, 3.0) for rate in rates]
     expected = tune(stream.X, stream.curves, candidates, RBF(1.0))
     found = rows(out / "tuning.csv")
+    assert [row["rate"] for row in found] == ["1", "constant:0.1"] * 3
     assert [float(row["worst"]) for row in found] == [j.worst for j in expected.judgements]
     assert [float(row["size"]) for row in found] == [j.size for j in expected.judgements]
     assert [int(row["chosen"]) for row in found].index(1) == expected.chosen

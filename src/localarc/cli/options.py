@@ -14,6 +14,7 @@ import localarc
 from localarc.control.calibrator import Calibrator
 from localarc.control.kernels import Kernel
 from localarc.control.memory import Dictionary, KeepAll, KeepLast, Lattice, Memory
+from localarc.control.rates import Constant, InverseSqrt, Power, Rate
 
 KERNELS: dict[str, Callable[..., Kernel]] = {
     "rbf": localarc.RBF,
@@ -24,6 +25,7 @@ KERNELS: dict[str, Callable[..., Kernel]] = {
     "triangular": localarc.Triangular,
     "rational-quadratic": localarc.RationalQuadratic,
 }
+RATES = "a number eta for eta / sqrt(t), constant:ETA or power:ETA:EXPONENT"
 
 
 @dataclass(frozen=True)
@@ -41,7 +43,7 @@ def choice(
     method: str,
     kernel: str,
     length_scale: float | tuple[float, ...],
-    rate: float,
+    rate: Rate,
     regularization: float,
     loss_bound: float,
     score_range: tuple[float, float] | None,
@@ -91,6 +93,22 @@ def numbers(_: Any, option: click.Parameter, value: str | None) -> tuple[float, 
 def _length_scale(context: Any, option: click.Parameter, value: str) -> Any:
     lengths = numbers(context, option, value) or ()
     return lengths[0] if len(lengths) == 1 else lengths
+
+
+def rate(_: Any, option: click.Parameter, value: str) -> Rate:
+    """A number, or a kind of rate and its numbers with colons between them."""
+    kinds: dict[str, Callable[..., Rate]] = {"constant": Constant, "power": Power}
+    kind, _colon, rest = value.strip().partition(":")
+    try:
+        given = [float(part) for part in (rest if kind in kinds else value).split(":")]
+    except ValueError:
+        given = []
+    if len(given) != (2 if kind == "power" else 1):
+        raise click.BadParameter(f"expected {RATES}, e.g. power:0.5:0.7, but got {value!r}.")
+    try:
+        return kinds.get(kind, InverseSqrt)(*given)
+    except ValueError as error:
+        raise click.BadParameter(f"{value!r}: {error}") from error
 
 
 def _memory(_: Any, option: click.Parameter, value: str) -> Memory | str:
@@ -164,7 +182,13 @@ _OPTIONS = [
         metavar="NAME",
         help=f"How a mistake fades with distance: {', '.join(KERNELS)}.",
     ),
-    click.option("--rate", type=float, default=1.0, help="eta of the step sizes eta / sqrt(t)."),
+    click.option(
+        "--rate",
+        default="1.0",
+        callback=rate,
+        metavar="R",
+        help=f"Size of the steps: {RATES}.",
+    ),
     *LIMITS,
     click.option(
         "--score-range",

@@ -12,6 +12,7 @@ import click
 from localarc.cli import options
 from localarc.cli.group import refusing
 from localarc.cli.replay import NO_SIZES
+from localarc.control.rates import InverseSqrt, Rate
 
 
 def _kernels(_: Any, option: click.Parameter, value: str) -> tuple[str, ...]:
@@ -21,6 +22,15 @@ def _kernels(_: Any, option: click.Parameter, value: str) -> tuple[str, ...]:
         known = ", ".join(options.KERNELS)
         raise click.BadParameter(f"expected names among {known}, but got {unknown[0]!r}.")
     return names
+
+
+def _rates(context: Any, option: click.Parameter, value: str) -> dict[str, Rate]:
+    """Rates by what is typed for them after `localarc replay --rate`."""
+    made = {part.strip(): options.rate(context, option, part) for part in value.split(",")}
+    return {
+        _text(each.eta) if isinstance(each, InverseSqrt) else text: each
+        for text, each in made.items()
+    }
 
 
 _OPTIONS = [
@@ -36,9 +46,9 @@ _OPTIONS = [
     click.option(
         "--rates",
         default="1.0",
-        callback=options.numbers,
+        callback=_rates,
         metavar="R,R",
-        help="Rates to choose from: eta of the step sizes eta / sqrt(t).",
+        help=f"Rates to choose from: each {options.RATES}.",
     ),
     click.option(
         "--kernels",
@@ -131,7 +141,7 @@ def _candidates(
     alpha: float,
     kernels: tuple[str, ...],
     length_scales: tuple[float, ...],
-    rates: tuple[float, ...],
+    rates: dict[str, Rate],
     regularization: float,
     loss_bound: float,
     memory: Any,
@@ -142,12 +152,12 @@ def _candidates(
     from localarc import ARC, LARC
 
     made: dict[tuple[str, str, str], Any] = {}
-    for rate in rates:
-        made["none (ARC)", "-", _text(rate)] = ARC(alpha, rate, loss_bound=loss_bound)
+    for typed, rate in rates.items():
+        made["none (ARC)", "-", typed] = ARC(alpha, rate, loss_bound=loss_bound)
     for kernel in kernels:
         for length_scale in length_scales:
-            for rate in rates:
-                made[kernel, _text(length_scale), _text(rate)] = LARC(
+            for typed, rate in rates.items():
+                made[kernel, _text(length_scale), typed] = LARC(
                     alpha,
                     options.KERNELS[kernel](length_scale),
                     rate,
@@ -220,9 +230,10 @@ def _tell_chosen(name: tuple[str, str, str], given: dict[str, Any]) -> None:
     if length_scale != "-":
         words = ["--rate", rate, "--kernel", kernel, "--length-scale", length_scale]
     click.echo(f"chosen, as options of localarc replay: {shlex.join(words)}")
+    etas = [each.eta for each in given["rates"].values() if isinstance(each, InverseSqrt)]
     for what, value, offered in (
         ("length scale", length_scale, given["length_scales"]),
-        ("rate", rate, given["rates"]),
+        ("rate", rate, etas),
     ):
         for end, extreme, more in ((min, "smallest", "smaller"), (max, "largest", "larger")):
             if len(set(offered)) > 1 and value == _text(end(offered)):
