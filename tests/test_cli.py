@@ -92,6 +92,17 @@ def test_compare_runs_arc_beside_the_method(table: Path, tmp_path: Path) -> None
     assert "ARC" in done.stdout
 
 
+def test_only_larc_needs_features(table: Path, tmp_path: Path) -> None:
+    usual = ["replay", table, "--score", "s", "--alpha", "0.1", "--out", tmp_path / "out"]
+    refused(localarc(*usual), "--method larc needs --features")
+    done = localarc(*usual, "--method", "arc")
+    assert done.returncode == 0, done.stderr
+    assert replayed(table, tmp_path / "same", "--method", "arc").returncode == 0
+    found, same = (rows(tmp_path / name / "record.csv") for name in ("out", "same"))
+    assert found == same
+    refused(localarc("tune", *usual[1:], "--length-scales", "1"), "--features")
+
+
 def test_every_option_reaches_the_calibrator(table: Path, tmp_path: Path) -> None:
     pytest.importorskip("pyarrow")
     done = replayed(

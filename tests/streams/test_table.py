@@ -44,6 +44,11 @@ def test_rows_are_rounds_in_the_order_of_the_file(tmp_path: Path) -> None:
     assert stream.curves.sizes_at([0.1, 0.1, 0.1]).tolist() == [0.2, 0.2, 0.2]
 
 
+def test_without_features_x_is_the_number_of_the_round(tmp_path: Path) -> None:
+    stream = read_table(write(tmp_path, ROWS), None, "s")
+    assert (stream.X.tolist(), stream.features) == ([[1.0], [2.0], [3.0]], ("round",))
+
+
 def test_sizes_start_from_a_width_and_are_not_guessed_from_negative_scores(tmp_path: Path) -> None:
     path = write(tmp_path, "a,s,w\n1,-0.5,2\n2,0.5,3\n")
     sized = read_table(path, ["a"], "s", width="w")

@@ -50,6 +50,7 @@ def choice(
     memory: Memory | str,
     clip: float | None,
     group: str | None,
+    features: tuple[str, ...] | None,
     **_: Any,
 ) -> Choice:
     """The calibrators that were asked for; with `compare`, ARC beside them."""
@@ -62,6 +63,8 @@ def choice(
     if method != "larc" and (clip is not None or memory != "auto"):
         raise ValueError(f"--clip and --memory are for --method larc: leave them out for {method}.")
     if method == "larc":
+        if features is None:
+            raise ValueError("--method larc needs --features, the columns of x.")
         extra = common | {"memory": memory, "clip": clip}
         larc = localarc.LARC(alpha, shape, rate, regularization, **extra)
         chosen: dict[str, Calibrator] = {"L-ARC": larc}
@@ -76,7 +79,10 @@ def choice(
     return Choice(chosen | ({"ARC": arc()} if compare else {}), shape)
 
 
-def _names(_: Any, option: click.Parameter, value: str) -> tuple[str, ...]:
+def _names(_: Any, option: click.Parameter, value: str | None) -> tuple[str, ...] | None:
+    """Names with commas between them."""
+    if value is None:
+        return None
     return tuple(next(csv.reader([value], skipinitialspace=True), []))
 
 
@@ -129,8 +135,10 @@ def _memory(_: Any, option: click.Parameter, value: str) -> Memory | str:
     )
 
 
+FEATURES = click.option(
+    "--features", required=True, callback=_names, metavar="A,B", help="Columns of x."
+)
 ROUNDS = [
-    click.option("--features", required=True, callback=_names, metavar="A,B", help="Columns of x."),
     click.option("--score", required=True, help="Column of the true outcome's score."),
     click.option("--loss", help="Column of what a miss costs.  [default: every miss costs 1]"),
     click.option(
@@ -159,6 +167,12 @@ OUTPUT = [
     click.option("--out", type=click.Path(path_type=Path), required=True, help="Folder to write."),
 ]
 _OPTIONS = [
+    click.option(
+        "--features",
+        callback=_names,
+        metavar="A,B",
+        help="Columns of x.  [default: the number of the round; --method larc needs columns]",
+    ),
     *ROUNDS,
     click.option("--group", help="Column of groups, to report by and for Mondrian to split by."),
     *TARGET,

@@ -34,6 +34,7 @@ def _rates(context: Any, option: click.Parameter, value: str) -> dict[str, Rate]
 
 
 _OPTIONS = [
+    options.FEATURES,
     *options.ROUNDS,
     *options.TARGET,
     click.option(

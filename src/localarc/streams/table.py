@@ -23,7 +23,7 @@ _READERS = {".csv": read_csv, ".parquet": read_parquet, ".pq": read_parquet}
 
 def read_table(
     path: str | os.PathLike[str],
-    features: Sequence[str],
+    features: Sequence[str] | None,
     score: str,
     loss: str | None = None,
     group: str | None = None,
@@ -34,7 +34,7 @@ def read_table(
 
     `score` holds the true outcome's score: a set {score <= threshold} misses the truth when the
     threshold is below it. A miss costs 1, or what the column `loss` says, between 0 and
-    `loss_bound`.
+    `loss_bound`. Where `features` is None, x is the number of the round.
 
     The size of a set is that of an interval, `max(0, width + 2 * threshold)`. The column `width`
     holds the width at threshold 0, upper - lower for quantiles; without it that is 0, as for
@@ -45,7 +45,7 @@ def read_table(
     rows are counted from 1 below the header, and a CSV's line in the file is given beside them.
     """
     source = Path(path)
-    names = _features(features)
+    names = () if features is None else _features(features)
     bound = checks.positive("loss_bound", loss_bound, "It is the largest possible loss, e.g. 1.0.")
     wanted = dict.fromkeys([*names, score, *(each for each in (loss, width) if each is not None)])
     columns = _read(source, list(wanted), group)
@@ -54,11 +54,15 @@ def read_table(
     for name in names:
         _check_varies(source, name, columns)
     groups = None if columns.labels is None else tuple(columns.labels)
-    X = np.column_stack([columns.numbers[name] for name in names])
-    cost = _costs(source, columns, loss, bound)
     scores = columns.numbers[score]
+    inputs = {name: columns.numbers[name] for name in names} or {
+        "round": np.arange(1.0, len(scores) + 1.0)
+    }
+    cost = _costs(source, columns, loss, bound)
     curves = miscoverage(scores, cost=cost, widths=_widths(columns, scores, width), bound=bound)
-    return Stream(source.stem, X, curves, groups, names)
+    return Stream(
+        source.stem, np.column_stack(list(inputs.values())), curves, groups, tuple(inputs)
+    )
 
 
 def _features(features: Sequence[str]) -> tuple[str, ...]:
