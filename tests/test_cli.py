@@ -191,7 +191,7 @@ GOOD = HEAD + "1,2,0.5\n2,3,0.25\n"
     [
         ("", ["bad.csv is empty"]),
         (HEAD, ["no rows"]),
-        ("x1,x2,t\n1,2,3\n", ["no column 's'", "It has 'x1', 'x2', 't'"]),
+        ("x1,x2,t\n1,2,3\n", ["no column 's'", ": it has 'x1', 'x2', 't'"]),
         ("x1,x2,s,s\n1,2,3,4\n", ["more than one column 's'"]),
         (HEAD + "1,2,3\nabc,3,4\n", ["bad.csv", "row 2 (line 3), column 'x1'", "'abc'"]),
         (HEAD + "1,2,3\n2,3,nan\n", ["row 2 (line 3), column 's'", "finite"]),
@@ -222,7 +222,10 @@ def test_a_bad_table_is_one_sentence_and_leaves_nothing(
         (["--length-scale", "wide"], ["--length-scale", "'wide'"]),
         (["--length-scale", "1,2,3"], ["length_scale must be one number or one per feature"]),
         (["--memory", "last:0"], ["--memory", "m must be a whole number of at least 1"]),
-        (["--memory", "some"], ["--memory", "last:1000"]),
+        *(
+            (["--memory", kind], ["expected auto"])
+            for kind in ("some", "last:x", "last", "lattice:x")
+        ),
         (["--memory", "lattice:2"], ["--memory", "tolerance must lie between"]),
         (["--score-range", "3,1"], ["score_range must be ascending"]),
         (["--score-range", "1"], ["score_range must be two numbers"]),
@@ -277,6 +280,7 @@ def test_the_demo_prints_its_table_and_names_its_files(tmp_path: Path) -> None:
         assert str(tmp_path / "demo" / name) in done.stdout
         assert (tmp_path / "demo" / name).stat().st_size > 10_000
     refused(localarc("demo", "--rounds", 0, "--out", tmp_path / "none"), "rounds")
+    refused(localarc("demo", "--seed", -1, "--out", tmp_path / "none"), "--seed", "-1")
     assert not (tmp_path / "none").exists()
 
 
@@ -350,6 +354,8 @@ def test_tune_says_when_nothing_is_held_out_and_when_the_grid_ends_too_early(
     ("options", "words"),
     [
         (["--length-scales", "0.3,soon"], "expected numbers"),
+        (["--length-scales", ""], "expected numbers such as 0.5,1 but got ''"),
+        (["--jobs", "0"], "expected at least 1 process, or -1"),
         (["--kernels", "rbf,round"], "expected names among"),
         (["--held-out", "1"], "held_out must be below 1"),
         (["--neighbourhood", "1e-9"], "no neighbourhood holds"),

@@ -105,7 +105,7 @@ def test_lines_count_what_rows_do_not(tmp_path: Path) -> None:
         ("\n\n", "is empty"),
         ("a,b,s\n", "a header and no rows"),
         ("a,a,s\n1,2,3\n", "more than one column 'a'"),
-        ("a,B ,s\n1,2,3\n", "has no column 'b': did you mean 'B '? It has 'a', 'B ', 's'"),
+        ("a,B ,s\n1,2,3\n", "has no column 'b': it has 'a', 'B ', 's', and 'B ' comes closest."),
         ("a;b;s\n1;2;3\n", "separated by ';'"),
         ("a,b,s\n1,2,3\n4,5\n", "row 2 (line 3): 2 cells where the header has 3"),
         ("a,b,s\n1,2,3\n4,5,6,7\n", "row 2 (line 3): 4 cells where the header has 3"),

@@ -25,6 +25,11 @@ KERNELS: dict[str, Callable[..., Kernel]] = {
     "triangular": localarc.Triangular,
     "rational-quadratic": localarc.RationalQuadratic,
 }
+_MEMORIES: dict[str, tuple[Callable[..., Memory] | None, type[float]]] = {
+    "last": (KeepLast, int),
+    "lattice": (Lattice, float),
+    "dictionary": (Dictionary, float),
+}
 RATES = "a number eta for eta / sqrt(t), constant:ETA or power:ETA:EXPONENT"
 
 
@@ -93,7 +98,7 @@ def numbers(_: Any, option: click.Parameter, value: str | None) -> tuple[float, 
     try:
         return tuple(float(part) for part in value.split(","))
     except ValueError as error:
-        raise click.BadParameter(f"expected numbers such as 0,1 but got {value!r}.") from error
+        raise click.BadParameter(f"expected numbers such as 0.5,1 but got {value!r}.") from error
 
 
 def _length_scale(context: Any, option: click.Parameter, value: str) -> Any:
@@ -118,21 +123,30 @@ def rate(_: Any, option: click.Parameter, value: str) -> Rate:
 
 
 def _memory(_: Any, option: click.Parameter, value: str) -> Memory | str:
+    if value in ("auto", "all"):
+        return KeepAll() if value == "all" else "auto"
     kind, _colon, number = value.partition(":")
+    strategy, read = _MEMORIES.get(kind, (None, float))
     try:
-        if kind in ("auto", "all") and not number:
-            return KeepAll() if kind == "all" else "auto"
-        if kind == "last":
-            return KeepLast(int(number))
-        if kind in ("lattice", "dictionary"):
-            strategy = Lattice if kind == "lattice" else Dictionary
-            return strategy(float(number)) if number else strategy()
+        given = [read(number)] if number or kind == "last" else []
+    except ValueError:
+        strategy = None
+    if strategy is None:
+        raise click.BadParameter(
+            "expected auto, all, last:1000 (the latest 1000 rounds), lattice:1e-8 or "
+            f"dictionary:1e-4, but got {value!r}."
+        )
+    try:
+        return strategy(*given)
     except ValueError as error:
         raise click.BadParameter(f"{value!r}: {error}") from error
-    raise click.BadParameter(
-        "expected auto, all, last:1000 (the latest 1000 rounds), lattice:1e-8 or dictionary:1e-4, "
-        f"but got {value!r}."
-    )
+
+
+def jobs(_: Any, option: click.Parameter, value: int) -> int:
+    """How many processes to use."""
+    if value == 0:
+        raise click.BadParameter("expected at least 1 process, or -1 for every core, but got 0.")
+    return value
 
 
 FEATURES = click.option(

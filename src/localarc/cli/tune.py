@@ -68,7 +68,13 @@ _OPTIONS = [
         "--held-out", type=float, default=0.25, help="Share of the rounds, the last ones, to judge."
     ),
     *options.LIMITS,
-    click.option("--jobs", type=int, default=1, help="Processes; -1 uses every core."),
+    click.option(
+        "--jobs",
+        type=int,
+        default=1,
+        callback=options.jobs,
+        help="Processes; -1 uses every core.",
+    ),
     *options.OUTPUT,
 ]
 
