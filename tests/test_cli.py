@@ -348,6 +348,7 @@ def test_tune_says_when_nothing_is_held_out_and_when_the_grid_ends_too_early(
     assert "nothing is held out" in done.stderr
     assert "rate was chosen, offer" in done.stderr
     assert "held out:" not in done.stdout
+    assert "quote the held-out ones" not in done.stdout
 
 
 @pytest.mark.parametrize(

@@ -138,7 +138,8 @@ def tune_command(
         _tell_chosen(name, given)
         _tell_held_out(tuning)
         click.echo(f"neighbourhoods are those of {places!r}")
-        click.echo(CAUTION)
+        if tuning.held_out is not None:
+            click.echo(CAUTION)
         for written in ("tuning.csv", "trade-off.png") if sized else ("tuning.csv",):
             click.echo(f"wrote {out / written}")
 
