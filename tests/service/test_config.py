@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import json
 from typing import Any
 
 import msgspec
@@ -27,7 +28,9 @@ from localarc import (
     Triangular,
 )
 from localarc.service import stream_config
+from localarc.service.bodies import read_config
 from localarc.service.config import MOST_BYTES, check_room, new_calibrator, rehearse
+from localarc.service.refusal import Refusal
 from localarc.service.stream_config import KernelConfig, StreamConfig
 
 
@@ -78,6 +81,27 @@ def test_rates_are_those_of_the_library(rate: Any, expected: Any) -> None:
 )
 def test_memories_are_those_of_the_library(memory: Any, expected: Any) -> None:
     assert made(kernel={}, features=2, memory=memory).memory == expected
+
+
+@pytest.mark.parametrize(
+    ("config", "words"),
+    [
+        ({"kernal": {}}, "`kernal`: expected one of alpha, kernel, features"),
+        ({"kernel": {"kind": "gauss"}}, "expected one of rbf, laplace, matern32"),
+        ({"kernel": {"scales": 1}}, "expected one of kind, length_scale, scale, shape."),
+        ({"rate": {"kind": "sqrt"}}, "expected one of inverse-sqrt, power, constant."),
+        ({"rate": {"step": 1}}, "expected one of kind, eta, exponent."),
+        ({"memory": {"kind": "all"}}, "expected one of auto, lattice, dictionary, keep-last, keep"),
+        ({"set": {"kind": "label"}}, "expected one of labels, interval."),
+        ({"set": {"kind": "labels", "score": "p"}}, "expected one of score, probability, cumul"),
+    ],
+)
+def test_a_name_that_nobody_knows_is_answered_with_those_that_are(
+    config: dict[str, Any], words: str
+) -> None:
+    with pytest.raises(Refusal) as refusal:
+        read_config(json.dumps({"alpha": 0.1, **config}).encode())
+    assert words in refusal.value.detail
 
 
 def test_a_stream_must_fit_into_a_snapshot() -> None:
