@@ -182,6 +182,23 @@ def test_a_folder_keeps_its_other_files(table: Path, tmp_path: Path) -> None:
     assert len(list(tmp_path.iterdir())) == 4
 
 
+def test_an_earlier_record_of_another_kind_goes_with_its_run(table: Path, tmp_path: Path) -> None:
+    (tmp_path / "record.parquet").write_text("old")
+    (tmp_path / "mine.parquet").write_text("mine")
+    assert replayed(table, tmp_path, "--alpha", 2).returncode == 2
+    assert (tmp_path / "record.parquet").exists()
+    assert replayed(table, tmp_path, "--method", "arc").returncode == 0
+    names = sorted(path.name for path in tmp_path.iterdir())
+    assert names == ["mine.parquet", "record.csv", "report.html", "summary.json"]
+
+
+def test_the_file_that_is_read_is_not_replaced(table: Path, tmp_path: Path) -> None:
+    for command, name in ((replayed, "record.csv"), (tuned, "tuning.csv")):
+        (tmp_path / name).write_text(table.read_text())
+        refused(command(tmp_path / name, tmp_path), "would be replaced by what is written")
+        assert (tmp_path / name).read_text() == table.read_text()
+
+
 HEAD = "x1,x2,s\n"
 GOOD = HEAD + "1,2,0.5\n2,3,0.25\n"
 
@@ -329,6 +346,7 @@ def test_tune_chooses_what_the_library_chooses(table: Path, tmp_path: Path) -> N
 def test_tune_without_sizes_chooses_by_the_worst_neighbourhood(
     quantiles: Path, tmp_path: Path
 ) -> None:
+    (tmp_path / "trade-off.png").write_text("old")
     done = tuned(quantiles, tmp_path, "--rates", "0.5,1", "--neighbourhood", "1")
     assert done.returncode == 0, done.stderr
     assert "the choice is by the risk of the worst neighbourhood alone" in done.stderr
@@ -336,7 +354,7 @@ def test_tune_without_sizes_chooses_by_the_worst_neighbourhood(
     found = rows(tmp_path / "tuning.csv")
     worst = [max(0.0, float(row["worst"]) - 0.1) for row in found]
     assert worst[[row["chosen"] for row in found].index("1")] == min(worst)
-    assert (tuned(quantiles, tmp_path, "--width", "w").stderr).count("sizes") == 0
+    assert "sizes" not in tuned(quantiles, tmp_path, "--width", "w").stderr
     assert (tmp_path / "trade-off.png").exists()
 
 

@@ -11,6 +11,7 @@ from localarc.cli import options
 from localarc.cli.group import refusing
 
 NO_SIZES = "sizes are left out, since a score is negative: give --width to have them"
+_OWN = ("record.csv", "record.parquet", "summary.json", "report.html")
 
 
 @click.command(name="replay", short_help="Calibrate the rounds of a table, and report.")
@@ -35,13 +36,14 @@ def replay_command(
     from localarc.cli.console import warnings_as_notes
 
     with refusing():
-        from localarc.results import check_table, staged, write_results
+        from localarc.results import check_apart, check_table, staged, write_results
         from localarc.streams.table import read_table
 
         check_table(table)
+        check_apart(file, out, _OWN)
         choice = options.choice(compare, **given)
         columns = {name: given[name] for name in ("features", "score", "loss", "width", "group")}
-        with staged(out) as place, warnings_as_notes():
+        with staged(out, _OWN) as place, warnings_as_notes():
             stream = read_table(file, **columns, loss_bound=given["loss_bound"])
             if stream.curves.widths is None:
                 click.echo(f"note: {NO_SIZES}.", err=True)

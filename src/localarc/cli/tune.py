@@ -14,6 +14,8 @@ from localarc.cli.group import refusing
 from localarc.cli.replay import NO_SIZES
 from localarc.control.rates import InverseSqrt, Rate
 
+_OWN = ("tuning.csv", "trade-off.png")
+
 
 def _kernels(_: Any, option: click.Parameter, value: str) -> tuple[str, ...]:
     names = tuple(part.strip() for part in value.split(","))
@@ -109,7 +111,7 @@ def tune_command(
     from localarc.cli.console import print_rows, warnings_as_notes
 
     with refusing():
-        from localarc.results import staged
+        from localarc.results import check_apart, staged
         from localarc.streams.table import read_table
         from localarc.tuning import CAUTION, tune
 
@@ -117,7 +119,8 @@ def tune_command(
         middle = scales[len(scales) // 2] if neighbourhood is None else neighbourhood
         names = ("features", "score", "loss", "width", "loss_bound")
         columns = {name: given[name] for name in names}
-        with staged(out) as place, warnings_as_notes():
+        check_apart(file, out, _OWN)
+        with staged(out, _OWN) as place, warnings_as_notes():
             candidates = _candidates(**given)
             stream = read_table(file, **columns)
             sized = stream.curves.widths is not None
@@ -140,7 +143,7 @@ def tune_command(
         click.echo(f"neighbourhoods are those of {places!r}")
         if tuning.held_out is not None:
             click.echo(CAUTION)
-        for written in ("tuning.csv", "trade-off.png") if sized else ("tuning.csv",):
+        for written in _OWN if sized else _OWN[:1]:
             click.echo(f"wrote {out / written}")
 
 
