@@ -312,6 +312,13 @@ def test_help_and_version_are_there_and_light() -> None:
     assert out.stdout.strip() == "set()"
 
 
+@pytest.mark.parametrize(("option", "value"), [("--jobs", 0), ("--trials", 0), ("--seed", -1)])
+def test_reproduce_refuses_before_it_starts(tmp_path: Path, option: str, value: int) -> None:
+    out = tmp_path / "out"
+    done = localarc("reproduce", "electricity", "--quick", option, value, "--out", out)
+    refused(done, f"'{option}'", str(value))
+
+
 def tuned(file: Path, out: Path, *more: object) -> subprocess.CompletedProcess[str]:
     usual = ["--features", "x1,x2", "--score", "s", "--alpha", "0.1", "--length-scales", "0.3,3"]
     return localarc("tune", file, *usual, "--out", out, *more)
