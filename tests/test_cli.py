@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from localarc import ARC, LARC, RBF, replay
+from localarc import ARC, LARC, RBF, Constant, replay
 from localarc.streams.synthetic import heteroscedastic
 from localarc.streams.table import read_table
 from localarc.tuning import tune
@@ -22,7 +22,7 @@ STREAM = heteroscedastic(400, seed=0)
 
 def localarc(*arguments: object, **environment: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
-        [sys.executable, "-W", "error", "-m", "localarc.cli", *map(str, arguments)],
+        [sys.executable, "-W", "error", "-m", "localarc", *map(str, arguments)],
         capture_output=True,
         text=True,
         timeout=120,
@@ -92,6 +92,17 @@ def test_compare_runs_arc_beside_the_method(table: Path, tmp_path: Path) -> None
     assert "ARC" in done.stdout
 
 
+def test_only_larc_needs_features(table: Path, tmp_path: Path) -> None:
+    usual = ["replay", table, "--score", "s", "--alpha", "0.1", "--out", tmp_path / "out"]
+    refused(localarc(*usual), "--method larc needs --features")
+    done = localarc(*usual, "--method", "arc")
+    assert done.returncode == 0, done.stderr
+    assert replayed(table, tmp_path / "same", "--method", "arc").returncode == 0
+    found, same = (rows(tmp_path / name / "record.csv") for name in ("out", "same"))
+    assert found == same
+    refused(localarc("tune", *usual[1:], "--length-scales", "1"), "--features")
+
+
 def test_every_option_reaches_the_calibrator(table: Path, tmp_path: Path) -> None:
     pytest.importorskip("pyarrow")
     done = replayed(
@@ -109,6 +120,47 @@ def test_every_option_reaches_the_calibrator(table: Path, tmp_path: Path) -> Non
     assert run["score_range"] == {"low": -1.0, "high": 30.0, "stated": True}
     for words in ("Matern32(length_scale=(0.2, 5.0)", "eta=0.5", "m=50", "clip=2.0"):
         assert words in run["calibrator"]
+
+
+@pytest.fixture(scope="module")
+def quantiles(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Rounds of quantile intervals, whose scores are negative when the truth is well inside."""
+    path = tmp_path_factory.mktemp("data") / "quantiles.csv"
+    scores = STREAM.curves.breakpoints[1::2] - 0.5
+    with path.open("w", newline="") as file:
+        writer = csv.writer(file)
+        writer.writerow(["x1", "x2", "s", "w"])
+        rows = zip(STREAM.X.tolist(), scores.tolist(), strict=True)
+        writer.writerows([*x, score, 1.0] for x, score in rows)
+    return path
+
+
+@pytest.mark.parametrize("width", [[], ["--width", "w"]])
+def test_sizes_of_negative_scores_take_a_width(
+    quantiles: Path, tmp_path: Path, width: list[str]
+) -> None:
+    done = replayed(quantiles, tmp_path, *width)
+    assert done.returncode == 0, done.stderr
+    assert ("note: sizes are left out" in done.stderr) is not bool(width)
+    sizes = [float(row["size"]) for row in rows(tmp_path / "record.csv") if row["size"]]
+    assert len(sizes) == (400 if width else 0)
+    thresholds = [float(row["threshold"]) for row in rows(tmp_path / "record.csv")]
+    assert sizes == pytest.approx([max(0.0, 1.0 + 2.0 * each) for each in thresholds][: len(sizes)])
+    assert ("group-size" in (tmp_path / "report.html").read_text()) is bool(width)
+
+
+@pytest.mark.parametrize(
+    ("rate", "words"),
+    [
+        ("0.5", "InverseSqrt(eta=0.5)"),
+        ("constant:0.1", "Constant(eta=0.1)"),
+        ("power:0.5:0.7", "Power(eta=0.5, exponent=0.7)"),
+    ],
+)
+def test_a_rate_is_a_number_or_a_kind(table: Path, tmp_path: Path, rate: str, words: str) -> None:
+    assert replayed(table, tmp_path, "--rate", rate).returncode == 0
+    summary = json.loads((tmp_path / "summary.json").read_text())
+    assert words in summary["methods"][0]["calibrator"]
 
 
 def test_a_broken_assumption_is_a_note_and_not_a_python_warning(
@@ -130,6 +182,23 @@ def test_a_folder_keeps_its_other_files(table: Path, tmp_path: Path) -> None:
     assert len(list(tmp_path.iterdir())) == 4
 
 
+def test_an_earlier_record_of_another_kind_goes_with_its_run(table: Path, tmp_path: Path) -> None:
+    (tmp_path / "record.parquet").write_text("old")
+    (tmp_path / "mine.parquet").write_text("mine")
+    assert replayed(table, tmp_path, "--alpha", 2).returncode == 2
+    assert (tmp_path / "record.parquet").exists()
+    assert replayed(table, tmp_path, "--method", "arc").returncode == 0
+    names = sorted(path.name for path in tmp_path.iterdir())
+    assert names == ["mine.parquet", "record.csv", "report.html", "summary.json"]
+
+
+def test_the_file_that_is_read_is_not_replaced(table: Path, tmp_path: Path) -> None:
+    for command, name in ((replayed, "record.csv"), (tuned, "tuning.csv")):
+        (tmp_path / name).write_text(table.read_text())
+        refused(command(tmp_path / name, tmp_path), "would be replaced by what is written")
+        assert (tmp_path / name).read_text() == table.read_text()
+
+
 HEAD = "x1,x2,s\n"
 GOOD = HEAD + "1,2,0.5\n2,3,0.25\n"
 
@@ -139,7 +208,7 @@ GOOD = HEAD + "1,2,0.5\n2,3,0.25\n"
     [
         ("", ["bad.csv is empty"]),
         (HEAD, ["no rows"]),
-        ("x1,x2,t\n1,2,3\n", ["no column 's'", "It has 'x1', 'x2', 't'"]),
+        ("x1,x2,t\n1,2,3\n", ["no column 's'", ": it has 'x1', 'x2', 't'"]),
         ("x1,x2,s,s\n1,2,3,4\n", ["more than one column 's'"]),
         (HEAD + "1,2,3\nabc,3,4\n", ["bad.csv", "row 2 (line 3), column 'x1'", "'abc'"]),
         (HEAD + "1,2,3\n2,3,nan\n", ["row 2 (line 3), column 's'", "finite"]),
@@ -170,10 +239,18 @@ def test_a_bad_table_is_one_sentence_and_leaves_nothing(
         (["--length-scale", "wide"], ["--length-scale", "'wide'"]),
         (["--length-scale", "1,2,3"], ["length_scale must be one number or one per feature"]),
         (["--memory", "last:0"], ["--memory", "m must be a whole number of at least 1"]),
-        (["--memory", "some"], ["--memory", "last:1000"]),
+        *(
+            (["--memory", kind], ["expected auto"])
+            for kind in ("some", "last:x", "last", "lattice:x")
+        ),
         (["--memory", "lattice:2"], ["--memory", "tolerance must lie between"]),
         (["--score-range", "3,1"], ["score_range must be ascending"]),
         (["--score-range", "1"], ["score_range must be two numbers"]),
+        (["--rate", "fast"], ["--rate", "expected a number eta", "'fast'"]),
+        (["--rate", "power:1"], ["--rate", "power:ETA:EXPONENT"]),
+        (["--rate", "constant:0.1:2"], ["--rate", "constant:ETA"]),
+        (["--rate", "power:1:2"], ["--rate", "exponent must lie in [0, 1)"]),
+        (["--rate", "-1"], ["--rate", "eta must be positive"]),
         (["--rate", "100000"], ["rate(1) * regularization must be below 1"]),
         (["--loss", "cost"], ["no column 'cost'"]),
         (["--group", "g"], ["no column 'g'"]),
@@ -220,17 +297,26 @@ def test_the_demo_prints_its_table_and_names_its_files(tmp_path: Path) -> None:
         assert str(tmp_path / "demo" / name) in done.stdout
         assert (tmp_path / "demo" / name).stat().st_size > 10_000
     refused(localarc("demo", "--rounds", 0, "--out", tmp_path / "none"), "rounds")
+    refused(localarc("demo", "--seed", -1, "--out", tmp_path / "none"), "--seed", "-1")
     assert not (tmp_path / "none").exists()
 
 
 def test_help_and_version_are_there_and_light() -> None:
     assert "replay" in localarc("--help").stdout
     assert "--score-range" in localarc("replay", "--help").stdout
+    assert "[default: localarc-NAME]" in localarc("reproduce", "--help").stdout
     assert localarc("--version").stdout.startswith("localarc, version ")
     heavy = {"matplotlib", "numba", "pandas"}
     code = f"import localarc.cli, sys; print({heavy} & set(sys.modules))"
     out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert out.stdout.strip() == "set()"
+
+
+@pytest.mark.parametrize(("option", "value"), [("--jobs", 0), ("--trials", 0), ("--seed", -1)])
+def test_reproduce_refuses_before_it_starts(tmp_path: Path, option: str, value: int) -> None:
+    out = tmp_path / "out"
+    done = localarc("reproduce", "electricity", "--quick", option, value, "--out", out)
+    refused(done, f"'{option}'", str(value))
 
 
 def tuned(file: Path, out: Path, *more: object) -> subprocess.CompletedProcess[str]:
@@ -240,14 +326,16 @@ def tuned(file: Path, out: Path, *more: object) -> subprocess.CompletedProcess[s
 
 def test_tune_chooses_what_the_library_chooses(table: Path, tmp_path: Path) -> None:
     out = tmp_path / "tuning"
-    done = tuned(table, out, "--rates", "1,2", "--neighbourhood", "1")
+    done = tuned(table, out, "--rates", "1,constant:0.1", "--neighbourhood", "1")
     assert done.returncode == 0, done.stderr
     assert sorted(p.name for p in out.iterdir()) == ["trade-off.png", "tuning.csv"]
     stream = read_table(table, ["x1", "x2"], "s")
-    candidates: list[LARC] = [ARC(0.1, 1.0), ARC(0.1, 2.0)]
-    candidates += [LARC(0.1, RBF(scale), rate) for scale in (0.3, 3.0) for rate in (1.0, 2.0)]
+    rates = (1.0, Constant(0.1))
+    candidates: list[LARC] = [ARC(0.1, rate) for rate in rates]
+    candidates += [LARC(0.1, RBF(scale), rate) for scale in (0.3, 3.0) for rate in rates]
     expected = tune(stream.X, stream.curves, candidates, RBF(1.0))
     found = rows(out / "tuning.csv")
+    assert [row["rate"] for row in found] == ["1", "constant:0.1"] * 3
     assert [float(row["worst"]) for row in found] == [j.worst for j in expected.judgements]
     assert [float(row["size"]) for row in found] == [j.size for j in expected.judgements]
     assert [int(row["chosen"]) for row in found].index(1) == expected.chosen
@@ -262,6 +350,21 @@ def test_tune_chooses_what_the_library_chooses(table: Path, tmp_path: Path) -> N
         assert words in done.stdout
 
 
+def test_tune_without_sizes_chooses_by_the_worst_neighbourhood(
+    quantiles: Path, tmp_path: Path
+) -> None:
+    (tmp_path / "trade-off.png").write_text("old")
+    done = tuned(quantiles, tmp_path, "--rates", "0.5,1", "--neighbourhood", "1")
+    assert done.returncode == 0, done.stderr
+    assert "the choice is by the risk of the worst neighbourhood alone" in done.stderr
+    assert [path.name for path in tmp_path.iterdir()] == ["tuning.csv"]
+    found = rows(tmp_path / "tuning.csv")
+    worst = [max(0.0, float(row["worst"]) - 0.1) for row in found]
+    assert worst[[row["chosen"] for row in found].index("1")] == min(worst)
+    assert "sizes" not in tuned(quantiles, tmp_path, "--width", "w").stderr
+    assert (tmp_path / "trade-off.png").exists()
+
+
 def test_tune_says_when_nothing_is_held_out_and_when_the_grid_ends_too_early(
     table: Path, tmp_path: Path
 ) -> None:
@@ -270,12 +373,15 @@ def test_tune_says_when_nothing_is_held_out_and_when_the_grid_ends_too_early(
     assert "nothing is held out" in done.stderr
     assert "rate was chosen, offer" in done.stderr
     assert "held out:" not in done.stdout
+    assert "quote the held-out ones" not in done.stdout
 
 
 @pytest.mark.parametrize(
     ("options", "words"),
     [
         (["--length-scales", "0.3,soon"], "expected numbers"),
+        (["--length-scales", ""], "expected numbers such as 0.5,1 but got ''"),
+        (["--jobs", "0"], "expected at least 1 process, or -1"),
         (["--kernels", "rbf,round"], "expected names among"),
         (["--held-out", "1"], "held_out must be below 1"),
         (["--neighbourhood", "1e-9"], "no neighbourhood holds"),

@@ -9,7 +9,7 @@ import math
 import os
 import shutil
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -24,10 +24,12 @@ class OutputError(ValueError):
 
 
 @contextlib.contextmanager
-def staged(folder: str | os.PathLike[str]) -> Iterator[Path]:
+def staged(folder: str | os.PathLike[str], own: Collection[str] = ()) -> Iterator[Path]:
     """A hidden folder to write in; its files move to `folder` at the end, or vanish on an error.
 
-    What else lies in `folder` stays, and so do its files of the same name until the very end.
+    Files of the names `own` that an earlier run left in `folder`, and this one did not write, are
+    removed: they would belie the new ones. What else lies in `folder` stays, and so does all of it
+    until the very end.
     """
     target = Path(folder)
     home = next(each for each in (target, *target.absolute().parents) if each.exists())
@@ -39,12 +41,12 @@ def staged(folder: str | os.PathLike[str]) -> Iterator[Path]:
         raise OutputError(f"cannot write to {target}: {error.strerror}.") from error
     try:
         yield place
-        _move(place, target)
+        _move(place, target, own)
     finally:
         shutil.rmtree(place, ignore_errors=True)
 
 
-def _move(place: Path, target: Path) -> None:
+def _move(place: Path, target: Path, own: Collection[str]) -> None:
     files = sorted(place.iterdir())
     taken = [file.name for file in files if (target / file.name).is_dir()]
     if taken:
@@ -53,6 +55,9 @@ def _move(place: Path, target: Path) -> None:
         target.mkdir(parents=True, exist_ok=True)
         for file in files:
             file.replace(target / file.name)
+        for name in set(own) - {file.name for file in files}:
+            if (target / name).is_file():
+                (target / name).unlink()
     except OSError as error:
         raise OutputError(f"cannot write to {target}: {error.strerror}.") from error
 
@@ -107,6 +112,12 @@ def _write_parquet(path: Path, runs: Sequence[Run]) -> None:
 
     tables = [pyarrow.table(_columns(run, len(runs) > 1)) for run in runs]
     pyarrow.parquet.write_table(pyarrow.concat_tables(tables), path)
+
+
+def check_apart(file: Path, folder: Path, own: Collection[str]) -> None:
+    """Refuse to write where a run would replace or remove the very file that it reads."""
+    if file.name in own and file.resolve().parent == folder.resolve():
+        raise OutputError(f"{file} would be replaced by what is written: give another folder.")
 
 
 def check_table(table: str) -> None:

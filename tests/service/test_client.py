@@ -70,6 +70,16 @@ def test_a_prediction_carries_an_id_of_its_own() -> None:
     assert all(ids)
 
 
+def test_an_empty_id_is_sent_to_be_refused() -> None:
+    service = Service(problem(422, "id must match"), problem(422, "id must match"))
+    awaited = AsyncClient(URL, transport=httpx.MockTransport(service))
+    with pytest.raises(ServiceError, match="id must match"):
+        service.client().predict("demand", id="")
+    with pytest.raises(ServiceError, match="id must match"):
+        asyncio.run(awaited.predict("demand", id=""))
+    assert [body["id"] for body in service.bodies()] == ["", ""]
+
+
 def test_a_lost_answer_is_asked_for_again_with_the_same_id() -> None:
     service = Service(httpx.ReadTimeout("slow"), httpx.ReadError("cut"), told(0.25))
     assert service.client().predict("demand", [1.0, 2.0]).threshold == 0.25
@@ -152,6 +162,36 @@ def test_what_is_no_number_is_never_sent(x: list[Any]) -> None:
     assert service.requests == []
 
 
+@pytest.mark.parametrize("shape", [(1, 2), (2, 1), (0, 2)])
+def test_several_inputs_are_not_taken_for_one(shape: tuple[int, int]) -> None:
+    service = Service()
+    with pytest.raises(ValueError, match="x must be a number or a flat list of numbers"):
+        service.client().predict("demand", np.zeros(shape))
+    with pytest.raises(ValueError, match="scores must be a number or a flat list of numbers"):
+        service.client().batch([Predict("demand", scores=np.zeros(shape))])
+    assert service.requests == []
+
+
+def test_a_config_may_hold_numbers_of_numpy() -> None:
+    service = Service(httpx.Response(201, json={"stream": "demand", "config": {}}))
+    service.client().create("demand", {"alpha": np.float32(0.5), "score_range": np.array([0, 1])})
+    assert service.bodies() == [{"alpha": 0.5, "score_range": [0, 1]}]
+
+
+@pytest.mark.parametrize(
+    ("config", "words"),
+    [({"alpha": {0.1}}, "numbers, text, lists and dicts"), ({"alpha": np.nan}, "finite numbers")],
+)
+def test_a_config_that_cannot_be_sent_is_refused(config: Any, words: str) -> None:
+    with pytest.raises((TypeError, ValueError), match=words):
+        Service().client().create("demand", config)
+
+
+def test_a_batch_of_something_else_is_refused() -> None:
+    with pytest.raises(TypeError, match="operations must be Predict or Learn objects, got 1"):
+        Service().client().batch([1])  # type: ignore[list-item]
+
+
 @pytest.mark.parametrize("threshold", [0.1 + 0.2, -1e-320, 5e-324, 9.869604401089358e99])
 def test_numbers_arrive_bit_for_bit(threshold: float) -> None:
     service = Service(told(threshold))
@@ -217,9 +257,10 @@ def test_a_token_goes_into_the_header_and_nowhere_else() -> None:
     assert "s3cret" not in repr(client)
 
 
-def test_an_address_without_a_scheme_is_refused() -> None:
+@pytest.mark.parametrize("url", ["127.0.0.1:8090", None])
+def test_an_address_without_a_scheme_is_refused(url: Any) -> None:
     with pytest.raises(ValueError, match="http://"):
-        Client("127.0.0.1:8090")
+        Client(url)
 
 
 def said(seq: int) -> bytes:

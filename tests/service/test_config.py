@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import json
 from typing import Any
 
 import msgspec
@@ -27,7 +28,9 @@ from localarc import (
     Triangular,
 )
 from localarc.service import stream_config
+from localarc.service.bodies import read_config
 from localarc.service.config import MOST_BYTES, check_room, new_calibrator, rehearse
+from localarc.service.refusal import Refusal
 from localarc.service.stream_config import KernelConfig, StreamConfig
 
 
@@ -80,6 +83,27 @@ def test_memories_are_those_of_the_library(memory: Any, expected: Any) -> None:
     assert made(kernel={}, features=2, memory=memory).memory == expected
 
 
+@pytest.mark.parametrize(
+    ("config", "words"),
+    [
+        ({"kernal": {}}, "`kernal`: expected one of alpha, kernel, features"),
+        ({"kernel": {"kind": "gauss"}}, "expected one of rbf, laplace, matern32"),
+        ({"kernel": {"scales": 1}}, "expected one of kind, length_scale, scale, shape."),
+        ({"rate": {"kind": "sqrt"}}, "expected one of inverse-sqrt, power, constant."),
+        ({"rate": {"step": 1}}, "expected one of kind, eta, exponent."),
+        ({"memory": {"kind": "all"}}, "expected one of auto, lattice, dictionary, keep-last, keep"),
+        ({"set": {"kind": "label"}}, "expected one of labels, interval."),
+        ({"set": {"kind": "labels", "score": "p"}}, "expected one of score, probability, cumul"),
+    ],
+)
+def test_a_name_that_nobody_knows_is_answered_with_those_that_are(
+    config: dict[str, Any], words: str
+) -> None:
+    with pytest.raises(Refusal) as refusal:
+        read_config(json.dumps({"alpha": 0.1, **config}).encode())
+    assert words in refusal.value.detail
+
+
 def test_a_stream_must_fit_into_a_snapshot() -> None:
     most = MOST_BYTES // (8 * (1024 + 3))
     for m, fits in ((most, True), (most + 1, False)):
@@ -98,6 +122,14 @@ def test_memory_is_constant_where_nothing_is_said() -> None:
     assert isinstance(made(kernel={}, features=2).memory, Lattice)
     assert isinstance(made(kernel={}, features=3).memory, Dictionary)
     assert isinstance(made(kernel={"kind": "cauchy"}, features=1).memory, Dictionary)
+
+
+@pytest.mark.parametrize(("features", "memory"), [(2, Lattice(max_bytes=2**26)), (3, Dictionary())])
+def test_a_calibrator_of_the_library_can_have_the_settings_of_a_stream(
+    features: int, memory: Any
+) -> None:
+    twin = LARC(0.1, RBF(1.0), memory=memory)
+    assert twin.state() == made(kernel={}, features=features).state()
 
 
 def test_without_a_kernel_it_is_arc() -> None:

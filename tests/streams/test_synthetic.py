@@ -55,6 +55,8 @@ def test_a_stream_checks_its_lengths() -> None:
         Stream("odd", np.zeros((3, 1)), miscoverage([0.1]))
     with pytest.raises(ValueError, match="n must be a whole number"):
         heteroscedastic(0, seed=0)
+    with pytest.raises(ValueError, match="seed must be a whole number"):
+        heteroscedastic(1, seed=-1)
 
 
 def test_the_adversary_misses_whenever_it_wants_and_can() -> None:

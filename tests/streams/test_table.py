@@ -44,6 +44,19 @@ def test_rows_are_rounds_in_the_order_of_the_file(tmp_path: Path) -> None:
     assert stream.curves.sizes_at([0.1, 0.1, 0.1]).tolist() == [0.2, 0.2, 0.2]
 
 
+def test_without_features_x_is_the_number_of_the_round(tmp_path: Path) -> None:
+    stream = read_table(write(tmp_path, ROWS), None, "s")
+    assert (stream.X.tolist(), stream.features) == ([[1.0], [2.0], [3.0]], ("round",))
+
+
+def test_sizes_start_from_a_width_and_are_not_guessed_from_negative_scores(tmp_path: Path) -> None:
+    path = write(tmp_path, "a,s,w\n1,-0.5,2\n2,0.5,3\n")
+    sized = read_table(path, ["a"], "s", width="w")
+    assert sized.curves.sizes_at([0.5, -2.0]).tolist() == [3.0, 0.0]
+    assert np.isnan(read_table(path, ["a"], "s").curves.sizes_at([0.5, 0.5])).all()
+    assert "has no column 'width'" in refusal(path, features=["a"], width="width")
+
+
 def test_a_loss_column_says_what_a_miss_costs(tmp_path: Path) -> None:
     stream = read_table(write(tmp_path, ROWS), ["a"], "s", loss="cost")
     assert stream.curves.losses_at([0.0, 0.0, 0.0]).tolist() == [1.0, 0.5, 0.0]
@@ -92,7 +105,7 @@ def test_lines_count_what_rows_do_not(tmp_path: Path) -> None:
         ("\n\n", "is empty"),
         ("a,b,s\n", "a header and no rows"),
         ("a,a,s\n1,2,3\n", "more than one column 'a'"),
-        ("a,B ,s\n1,2,3\n", "has no column 'b': did you mean 'B '? It has 'a', 'B ', 's'"),
+        ("a,B ,s\n1,2,3\n", "has no column 'b': it has 'a', 'B ', 's', and 'B ' comes closest."),
         ("a;b;s\n1;2;3\n", "separated by ';'"),
         ("a,b,s\n1,2,3\n4,5\n", "row 2 (line 3): 2 cells where the header has 3"),
         ("a,b,s\n1,2,3\n4,5,6,7\n", "row 2 (line 3): 4 cells where the header has 3"),

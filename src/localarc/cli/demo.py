@@ -14,7 +14,7 @@ from localarc.cli.replay import replayed, tell
 
 @click.command(short_help="See ARC and L-ARC on a stream with an easy and a hard side.")
 @click.option("--rounds", type=int, default=6000, help="Rounds to replay.")
-@click.option("--seed", type=int, default=0, help="Seed of the stream.")
+@click.option("--seed", type=click.IntRange(0), default=0, help="Seed of the stream.")
 @click.option(
     "--out", type=click.Path(path_type=Path), default="localarc-demo", help="Folder to write."
 )

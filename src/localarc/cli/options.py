@@ -14,6 +14,7 @@ import localarc
 from localarc.control.calibrator import Calibrator
 from localarc.control.kernels import Kernel
 from localarc.control.memory import Dictionary, KeepAll, KeepLast, Lattice, Memory
+from localarc.control.rates import Constant, InverseSqrt, Power, Rate
 
 KERNELS: dict[str, Callable[..., Kernel]] = {
     "rbf": localarc.RBF,
@@ -24,6 +25,12 @@ KERNELS: dict[str, Callable[..., Kernel]] = {
     "triangular": localarc.Triangular,
     "rational-quadratic": localarc.RationalQuadratic,
 }
+_MEMORIES: dict[str, tuple[Callable[..., Memory] | None, type[float]]] = {
+    "last": (KeepLast, int),
+    "lattice": (Lattice, float),
+    "dictionary": (Dictionary, float),
+}
+RATES = "a number eta for eta / sqrt(t), constant:ETA or power:ETA:EXPONENT"
 
 
 @dataclass(frozen=True)
@@ -41,13 +48,14 @@ def choice(
     method: str,
     kernel: str,
     length_scale: float | tuple[float, ...],
-    rate: float,
+    rate: Rate,
     regularization: float,
     loss_bound: float,
     score_range: tuple[float, float] | None,
     memory: Memory | str,
     clip: float | None,
     group: str | None,
+    features: tuple[str, ...] | None,
     **_: Any,
 ) -> Choice:
     """The calibrators that were asked for; with `compare`, ARC beside them."""
@@ -60,6 +68,8 @@ def choice(
     if method != "larc" and (clip is not None or memory != "auto"):
         raise ValueError(f"--clip and --memory are for --method larc: leave them out for {method}.")
     if method == "larc":
+        if features is None:
+            raise ValueError("--method larc needs --features, the columns of x.")
         extra = common | {"memory": memory, "clip": clip}
         larc = localarc.LARC(alpha, shape, rate, regularization, **extra)
         chosen: dict[str, Calibrator] = {"L-ARC": larc}
@@ -74,7 +84,10 @@ def choice(
     return Choice(chosen | ({"ARC": arc()} if compare else {}), shape)
 
 
-def _names(_: Any, option: click.Parameter, value: str) -> tuple[str, ...]:
+def _names(_: Any, option: click.Parameter, value: str | None) -> tuple[str, ...] | None:
+    """Names with commas between them."""
+    if value is None:
+        return None
     return tuple(next(csv.reader([value], skipinitialspace=True), []))
 
 
@@ -85,7 +98,7 @@ def numbers(_: Any, option: click.Parameter, value: str | None) -> tuple[float, 
     try:
         return tuple(float(part) for part in value.split(","))
     except ValueError as error:
-        raise click.BadParameter(f"expected numbers such as 0,1 but got {value!r}.") from error
+        raise click.BadParameter(f"expected numbers such as 0.5,1 but got {value!r}.") from error
 
 
 def _length_scale(context: Any, option: click.Parameter, value: str) -> Any:
@@ -93,28 +106,60 @@ def _length_scale(context: Any, option: click.Parameter, value: str) -> Any:
     return lengths[0] if len(lengths) == 1 else lengths
 
 
-def _memory(_: Any, option: click.Parameter, value: str) -> Memory | str:
-    kind, _colon, number = value.partition(":")
+def rate(_: Any, option: click.Parameter, value: str) -> Rate:
+    """A number, or a kind of rate and its numbers with colons between them."""
+    kinds: dict[str, Callable[..., Rate]] = {"constant": Constant, "power": Power}
+    kind, _colon, rest = value.strip().partition(":")
     try:
-        if kind in ("auto", "all") and not number:
-            return KeepAll() if kind == "all" else "auto"
-        if kind == "last":
-            return KeepLast(int(number))
-        if kind in ("lattice", "dictionary"):
-            strategy = Lattice if kind == "lattice" else Dictionary
-            return strategy(float(number)) if number else strategy()
+        given = [float(part) for part in (rest if kind in kinds else value).split(":")]
+    except ValueError:
+        given = []
+    if len(given) != (2 if kind == "power" else 1):
+        raise click.BadParameter(f"expected {RATES}, e.g. power:0.5:0.7, but got {value!r}.")
+    try:
+        return kinds.get(kind, InverseSqrt)(*given)
     except ValueError as error:
         raise click.BadParameter(f"{value!r}: {error}") from error
-    raise click.BadParameter(
-        "expected auto, all, last:1000 (the latest 1000 rounds), lattice:1e-8 or dictionary:1e-4, "
-        f"but got {value!r}."
-    )
 
 
+def _memory(_: Any, option: click.Parameter, value: str) -> Memory | str:
+    if value in ("auto", "all"):
+        return KeepAll() if value == "all" else "auto"
+    kind, _colon, number = value.partition(":")
+    strategy, read = _MEMORIES.get(kind, (None, float))
+    try:
+        given = [read(number)] if number or kind == "last" else []
+    except ValueError:
+        strategy = None
+    if strategy is None:
+        raise click.BadParameter(
+            "expected auto, all, last:1000 (the latest 1000 rounds), lattice:1e-8 or "
+            f"dictionary:1e-4, but got {value!r}."
+        )
+    try:
+        return strategy(*given)
+    except ValueError as error:
+        raise click.BadParameter(f"{value!r}: {error}") from error
+
+
+def jobs(_: Any, option: click.Parameter, value: int) -> int:
+    """How many processes to use."""
+    if value == 0:
+        raise click.BadParameter("expected at least 1 process, or -1 for every core, but got 0.")
+    return value
+
+
+FEATURES = click.option(
+    "--features", required=True, callback=_names, metavar="A,B", help="Columns of x."
+)
 ROUNDS = [
-    click.option("--features", required=True, callback=_names, metavar="A,B", help="Columns of x."),
     click.option("--score", required=True, help="Column of the true outcome's score."),
     click.option("--loss", help="Column of what a miss costs.  [default: every miss costs 1]"),
+    click.option(
+        "--width",
+        help="Column of an interval's width at threshold 0, upper - lower for quantiles; sizes "
+        "are this + 2 * threshold.  [default: 0, the width of prediction +- threshold]",
+    ),
 ]
 TARGET = [
     click.option("--alpha", type=float, required=True, help="Target: the mean loss you accept."),
@@ -136,6 +181,12 @@ OUTPUT = [
     click.option("--out", type=click.Path(path_type=Path), required=True, help="Folder to write."),
 ]
 _OPTIONS = [
+    click.option(
+        "--features",
+        callback=_names,
+        metavar="A,B",
+        help="Columns of x.  [default: the number of the round; --method larc needs columns]",
+    ),
     *ROUNDS,
     click.option("--group", help="Column of groups, to report by and for Mondrian to split by."),
     *TARGET,
@@ -159,7 +210,13 @@ _OPTIONS = [
         metavar="NAME",
         help=f"How a mistake fades with distance: {', '.join(KERNELS)}.",
     ),
-    click.option("--rate", type=float, default=1.0, help="eta of the step sizes eta / sqrt(t)."),
+    click.option(
+        "--rate",
+        default="1.0",
+        callback=rate,
+        metavar="R",
+        help=f"Size of the steps: {RATES}.",
+    ),
     *LIMITS,
     click.option(
         "--score-range",

@@ -10,6 +10,9 @@ import click
 from localarc.cli import options
 from localarc.cli.group import refusing
 
+NO_SIZES = "sizes are left out, since a score is negative: give --width to have them"
+_OWN = ("record.csv", "record.parquet", "summary.json", "report.html")
+
 
 @click.command(name="replay", short_help="Calibrate the rounds of a table, and report.")
 @click.argument("file", type=click.Path(path_type=Path))
@@ -20,8 +23,10 @@ def replay_command(
     """Replay FILE, a CSV or Parquet table with one round a row, in the order of time.
 
     Writes record.csv (threshold, loss and set size of each round), summary.json and report.html
-    into the folder OUT. Scale features first if their units differ: the kernel measures distance
-    across all of them.
+    into the folder OUT. The size of a set is the width of `prediction +- threshold`, or of what
+    --width says; it is left out where a score is negative and no width is given.
+
+    Scale features first if their units differ: the kernel measures distance across all of them.
 
     \b
     Example:
@@ -31,14 +36,17 @@ def replay_command(
     from localarc.cli.console import warnings_as_notes
 
     with refusing():
-        from localarc.results import check_table, staged, write_results
+        from localarc.results import check_apart, check_table, staged, write_results
         from localarc.streams.table import read_table
 
         check_table(table)
+        check_apart(file, out, _OWN)
         choice = options.choice(compare, **given)
-        columns = {name: given[name] for name in ("features", "score", "loss", "group")}
-        with staged(out) as place, warnings_as_notes():
+        columns = {name: given[name] for name in ("features", "score", "loss", "width", "group")}
+        with staged(out, _OWN) as place, warnings_as_notes():
             stream = read_table(file, **columns, loss_bound=given["loss_bound"])
+            if stream.curves.widths is None:
+                click.echo(f"note: {NO_SIZES}.", err=True)
             runs = replayed(stream, choice.calibrators, quiet)
             assessments = write_results(place, stream, runs, choice.kernel, table)
     tell(assessments, [out / f"record.{table}", out / "summary.json", out / "report.html"], quiet)

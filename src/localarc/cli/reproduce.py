@@ -9,6 +9,7 @@ from typing import Any
 import click
 
 from localarc.cli.group import BadInput, refusing
+from localarc.cli.options import jobs as check_jobs
 from localarc.cli.options import numbers
 
 _KEYS = {
@@ -34,8 +35,10 @@ def _names(_: Any, option: click.Parameter, value: str | None) -> tuple[str, ...
 @click.option("--list", "list_them", is_flag=True, help="Name the experiments and leave.")
 @click.option("--quick", is_flag=True, help="A small part of the data, to see that all works.")
 @click.option("--trials", type=click.IntRange(1), help="Number of trials.")
-@click.option("--seed", type=int, default=0, help="Seed of everything random.")
-@click.option("--jobs", type=int, default=-1, help="Processes; -1 uses every core.")
+@click.option("--seed", type=click.IntRange(0), default=0, help="Seed of everything random.")
+@click.option(
+    "--jobs", type=int, default=-1, callback=check_jobs, help="Processes; -1 uses every core."
+)
 @click.option("--methods", callback=_names, metavar="A,B", help="Only these methods.")
 @click.option(
     "--length-scales",
@@ -49,7 +52,9 @@ def _names(_: Any, option: click.Parameter, value: str | None) -> tuple[str, ...
 @click.option("--dataset", metavar="NAME", help="Another stream of the experiment, e.g. digits.")
 @click.option("--engine", metavar="NAME", help="What computes the data, e.g. sionna for beams.")
 @click.option("--as-released", is_flag=True, help="Follow the released code, not the paper.")
-@click.option("--out", type=click.Path(path_type=Path), help="Folder to write.  [default: NAME]")
+@click.option(
+    "--out", type=click.Path(path_type=Path), help="Folder to write.  [default: localarc-NAME]"
+)
 @click.option("--quiet", is_flag=True, help="Print nothing but notes and errors.")
 def reproduce(
     name: str | None, list_them: bool, jobs: int, out: Path | None, quiet: bool, **asked: Any

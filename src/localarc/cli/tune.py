@@ -11,6 +11,10 @@ import click
 
 from localarc.cli import options
 from localarc.cli.group import refusing
+from localarc.cli.replay import NO_SIZES
+from localarc.control.rates import InverseSqrt, Rate
+
+_OWN = ("tuning.csv", "trade-off.png")
 
 
 def _kernels(_: Any, option: click.Parameter, value: str) -> tuple[str, ...]:
@@ -22,7 +26,17 @@ def _kernels(_: Any, option: click.Parameter, value: str) -> tuple[str, ...]:
     return names
 
 
+def _rates(context: Any, option: click.Parameter, value: str) -> dict[str, Rate]:
+    """Rates by what is typed for them after `localarc replay --rate`."""
+    made = {part.strip(): options.rate(context, option, part) for part in value.split(",")}
+    return {
+        _text(each.eta) if isinstance(each, InverseSqrt) else text: each
+        for text, each in made.items()
+    }
+
+
 _OPTIONS = [
+    options.FEATURES,
     *options.ROUNDS,
     *options.TARGET,
     click.option(
@@ -35,9 +49,9 @@ _OPTIONS = [
     click.option(
         "--rates",
         default="1.0",
-        callback=options.numbers,
+        callback=_rates,
         metavar="R,R",
-        help="Rates to choose from: eta of the step sizes eta / sqrt(t).",
+        help=f"Rates to choose from: each {options.RATES}.",
     ),
     click.option(
         "--kernels",
@@ -56,7 +70,13 @@ _OPTIONS = [
         "--held-out", type=float, default=0.25, help="Share of the rounds, the last ones, to judge."
     ),
     *options.LIMITS,
-    click.option("--jobs", type=int, default=1, help="Processes; -1 uses every core."),
+    click.option(
+        "--jobs",
+        type=int,
+        default=1,
+        callback=options.jobs,
+        help="Processes; -1 uses every core.",
+    ),
     *options.OUTPUT,
 ]
 
@@ -79,6 +99,10 @@ def tune_command(
     whose worst neighbourhood is best, up to a standard error, the one with the smallest sets is
     chosen, and judged on the last rounds, held out. Writes tuning.csv and trade-off.png into OUT.
 
+    The size of a set is the width of `prediction +- threshold`, or of what --width says. Where a
+    score is negative and no width is given there are no sizes: then the one whose worst
+    neighbourhood is best is chosen, and trade-off.png is left out.
+
     \b
     Example:
       localarc tune scores.csv --features hour,demand --score residual --alpha 0.1 \\
@@ -87,30 +111,39 @@ def tune_command(
     from localarc.cli.console import print_rows, warnings_as_notes
 
     with refusing():
-        from localarc.results import staged
+        from localarc.results import check_apart, staged
         from localarc.streams.table import read_table
         from localarc.tuning import CAUTION, tune
 
         scales = sorted(given["length_scales"])
         middle = scales[len(scales) // 2] if neighbourhood is None else neighbourhood
-        columns = {name: given[name] for name in ("features", "score", "loss", "loss_bound")}
-        with staged(out) as place, warnings_as_notes():
+        names = ("features", "score", "loss", "width", "loss_bound")
+        columns = {name: given[name] for name in names}
+        check_apart(file, out, _OWN)
+        with staged(out, _OWN) as place, warnings_as_notes():
             candidates = _candidates(**given)
             stream = read_table(file, **columns)
+            sized = stream.curves.widths is not None
+            if not sized:
+                how = "the choice is by the risk of the worst neighbourhood alone"
+                click.echo(f"note: {NO_SIZES}; {how}.", err=True)
             places = options.KERNELS[given["kernels"][0]](middle)
             tuning = tune(
                 stream.X, stream.curves, list(candidates.values()), places, held_out, jobs
             )
             head, rows = _table(tuning, list(candidates))
             _write(place, head, rows, tuning)
+            if sized:
+                _draw(place, tuning)
     if not quiet:
         name = list(candidates)[tuning.chosen]
         print_rows(f"The first {tuning.judgements[0].rounds:,} rounds, to choose on", head, rows)
         _tell_chosen(name, given)
         _tell_held_out(tuning)
         click.echo(f"neighbourhoods are those of {places!r}")
-        click.echo(CAUTION)
-        for written in ("tuning.csv", "trade-off.png"):
+        if tuning.held_out is not None:
+            click.echo(CAUTION)
+        for written in _OWN if sized else _OWN[:1]:
             click.echo(f"wrote {out / written}")
 
 
@@ -119,7 +152,7 @@ def _candidates(
     alpha: float,
     kernels: tuple[str, ...],
     length_scales: tuple[float, ...],
-    rates: tuple[float, ...],
+    rates: dict[str, Rate],
     regularization: float,
     loss_bound: float,
     memory: Any,
@@ -130,12 +163,12 @@ def _candidates(
     from localarc import ARC, LARC
 
     made: dict[tuple[str, str, str], Any] = {}
-    for rate in rates:
-        made["none (ARC)", "-", _text(rate)] = ARC(alpha, rate, loss_bound=loss_bound)
+    for typed, rate in rates.items():
+        made["none (ARC)", "-", typed] = ARC(alpha, rate, loss_bound=loss_bound)
     for kernel in kernels:
         for length_scale in length_scales:
-            for rate in rates:
-                made[kernel, _text(length_scale), _text(rate)] = LARC(
+            for typed, rate in rates.items():
+                made[kernel, _text(length_scale), typed] = LARC(
                     alpha,
                     options.KERNELS[kernel](length_scale),
                     rate,
@@ -170,16 +203,19 @@ def _table(tuning: Any, names: list[tuple[str, str, str]]) -> tuple[list[str], l
 
 
 def _write(place: Path, head: list[str], rows: list[list[str]], tuning: Any) -> None:
-    from matplotlib.figure import Figure
-
-    from localarc.figures import trade_off
-
     with (place / "tuning.csv").open("w", newline="", encoding="utf-8") as file:
         writer = csv.writer(file, lineterminator="\n")
         writer.writerow([*head[:3], "risk", "worst", "worst_error", "size", "chosen"])
         for i, (row, each) in enumerate(zip(rows, tuning.judgements, strict=True)):
             found = each.risk, each.worst, each.worst_error, each.size
             writer.writerow([*row[:3], *found, int(i == tuning.chosen)])
+
+
+def _draw(place: Path, tuning: Any) -> None:
+    from matplotlib.figure import Figure
+
+    from localarc.figures import trade_off
+
     figure = Figure(figsize=(8.0, 5.2), layout="constrained")
     trade_off(figure.subplots(), tuning)
     figure.savefig(place / "trade-off.png", dpi=160)
@@ -205,9 +241,10 @@ def _tell_chosen(name: tuple[str, str, str], given: dict[str, Any]) -> None:
     if length_scale != "-":
         words = ["--rate", rate, "--kernel", kernel, "--length-scale", length_scale]
     click.echo(f"chosen, as options of localarc replay: {shlex.join(words)}")
+    etas = [each.eta for each in given["rates"].values() if isinstance(each, InverseSqrt)]
     for what, value, offered in (
         ("length scale", length_scale, given["length_scales"]),
-        ("rate", rate, given["rates"]),
+        ("rate", rate, etas),
     ):
         for end, extreme, more in ((min, "smallest", "smaller"), (max, "largest", "larger")):
             if len(set(offered)) > 1 and value == _text(end(offered)):

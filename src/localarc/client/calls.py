@@ -8,6 +8,8 @@ from dataclasses import dataclass, field
 from typing import Any, Generic, TypeVar
 from urllib.parse import quote
 
+import numpy as np
+
 from localarc.client import results
 from localarc.client.errors import UnreachableError, refusal
 from localarc.client.operations import Learn, Operation, Predict
@@ -60,8 +62,14 @@ def feedback(operation: Learn) -> Call[Feedback]:
 
 def batch(operations: Sequence[Operation]) -> Call[list[results.Outcome]]:
     """Many operations, one commit."""
-    message = {"operations": [each.in_batch() for each in operations]}
+    message = {"operations": [_in_batch(each) for each in operations]}
     return _say("POST", "/v1/batch", message, _outcomes)
+
+
+def _in_batch(operation: Operation) -> dict[str, Any]:
+    if not isinstance(operation, Predict | Learn):
+        raise TypeError(f"operations must be Predict or Learn objects, got {operation!r}.")
+    return operation.in_batch()
 
 
 def _outcomes(answer: Mapping[str, Any]) -> list[results.Outcome]:
@@ -112,8 +120,27 @@ def _path(stream: str, *rest: str) -> str:
 
 
 def _say(method: str, path: str, message: Any, read: Callable[[Any], T]) -> Call[T]:
-    content = json.dumps(message, allow_nan=False).encode()
+    content = _encoded(message)
     return Call(method, path, _json(read), content, {"Content-Type": "application/json"})
+
+
+def _encoded(message: Any) -> bytes:
+    try:
+        return json.dumps(message, allow_nan=False, default=_plain).encode()
+    except ValueError as error:
+        raise ValueError(
+            "what is sent must hold finite numbers only, got NaN or an infinity: leave out what "
+            "has no value."
+        ) from error
+
+
+def _plain(value: Any) -> Any:
+    """NumPy's numbers and arrays as Python's, which JSON knows."""
+    if isinstance(value, np.generic | np.ndarray):
+        return value.tolist()
+    raise TypeError(
+        f"what is sent must be made of numbers, text, lists and dicts, got {value!r}: convert it."
+    )
 
 
 def _ask(path: str, read: Callable[[Any], T]) -> Call[T]:

@@ -21,7 +21,7 @@ def options(url: str, token: str | None, timeout: float) -> dict[str, Any]:
         import httpx  # noqa: F401
     except ImportError as error:
         raise ImportError("the client needs httpx: pip install 'localarc[client]'") from error
-    if not url.startswith(("http://", "https://")):
+    if not isinstance(url, str) or not url.startswith(("http://", "https://")):
         raise ValueError(
             f"url must start with http:// or https://, got {url!r}. Give what `localarc serve` "
             "printed, e.g. http://127.0.0.1:8090."

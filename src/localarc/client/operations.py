@@ -28,17 +28,27 @@ class Predict:
 
     def message(self) -> dict[str, Any]:
         """What is sent: plain finite numbers."""
-        x = checks.numbers("x", self.x).reshape(-1).tolist()
-        message: dict[str, Any] = {"x": x, "id": self.id}
+        message: dict[str, Any] = {"x": _plain("x", self.x), "id": self.id}
         if self.group is not None:
             message["group"] = self.group
         if self.scores is not None:
-            message["scores"] = checks.numbers("scores", self.scores).reshape(-1).tolist()
+            message["scores"] = _plain("scores", self.scores)
         return message
 
     def in_batch(self) -> dict[str, Any]:
         """What is sent in a batch."""
         return {"op": "predict", "stream": self.stream, **self.message()}
+
+
+def _plain(name: str, values: ArrayLike) -> list[float]:
+    """The numbers of one input; several at once would be taken for one with more features."""
+    array = checks.numbers(name, values)
+    if array.ndim > 1:
+        raise ValueError(
+            f"{name} must be a number or a flat list of numbers, got shape {array.shape}: predict "
+            "one input at a time, or many in a batch."
+        )
+    return array.reshape(-1).tolist()
 
 
 @dataclass(frozen=True)

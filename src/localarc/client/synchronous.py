@@ -60,7 +60,8 @@ class Client:
         scores: ArrayLike | None = None,
     ) -> Prediction:
         """The threshold for x, and the set if `scores` are given; report its loss under its id."""
-        return self._send(calls.predict(Predict(stream, x, id or new_id(), group, scores)))
+        key = new_id() if id is None else id
+        return self._send(calls.predict(Predict(stream, x, key, group, scores)))
 
     def feedback(self, stream: str, id: str, loss: float) -> Feedback:  # noqa: A002
         """Report the loss of a prediction."""

@@ -45,13 +45,16 @@ def groups(assessments: Sequence[Assessment]) -> str:
             lambda axes: figures.group_risk(axes, records),
             "group-risk",
             "The mean loss in each group, with standard errors.",
-        ),
-        figure(
-            lambda axes: figures.group_size(axes, records),
-            "group-size",
-            "The mean set size in each group, with standard errors.",
-        ),
+        )
     ]
+    if any(np.isfinite(record.sizes).any() for record in records.values()):
+        drawings.append(
+            figure(
+                lambda axes: figures.group_size(axes, records),
+                "group-size",
+                "The mean set size in each group, with standard errors.",
+            )
+        )
     return side_by_side(drawings) + _group_table(assessments)
 
 

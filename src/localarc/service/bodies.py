@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import json
+import re
+from collections.abc import Mapping
 from typing import Any, Generic, TypeVar
 
 import msgspec
@@ -11,12 +13,14 @@ from starlette.requests import Request
 
 from localarc.service.messages import BatchEnvelope, FeedbackRequest, Operation, PredictRequest
 from localarc.service.refusal import Refusal
-from localarc.service.stream_config import StreamConfig
+from localarc.service.stream_config import NAMES, StreamConfig
 
 JSON = "application/json"
 BYTES = "application/octet-stream"
 
 Kind = TypeVar("Kind")
+
+_NONE: dict[str, tuple[str, ...]] = {}
 
 
 async def read(request: Request, content_type: str, limit: int, seconds: float) -> bytes:
@@ -46,11 +50,16 @@ async def _received(request: Request, limit: int) -> bytes:
 class Reader(Generic[Kind]):
     """Reads one kind of message; 400 for what is not JSON, 422 for what is not the message.
 
+    `names` are the names known in each place, to be told to who wrote another one.
+
     The parser lets the last of two equal keys win, in silence. So a body in which a key may occur
     twice is parsed again by one that tells.
     """
 
-    def __init__(self, kind: Any, keys: tuple[str, ...] = ()) -> None:
+    def __init__(
+        self, kind: Any, keys: tuple[str, ...] = (), names: Mapping[str, tuple[str, ...]] = _NONE
+    ) -> None:
+        self._names = names
         self._decode = msgspec.json.Decoder(kind).decode
         self._keys = [f'"{key}"'.encode() for key in keys]
 
@@ -60,12 +69,20 @@ class Reader(Generic[Kind]):
             message: Kind = self._decode(body)
             self._check_keys(bytes(body))
         except msgspec.ValidationError as error:
-            raise Refusal(422, f"{error}.") from error
+            raise Refusal(422, f"{error}{self._instead(str(error))}.") from error
         except RecursionError as error:
             raise Refusal(400, "the body is nested too deeply.") from error
         except ValueError as error:  # msgspec's decoding errors and broken UTF-8
             raise Refusal(400, f"the body is not JSON: {error}.") from error
         return message
+
+    def _instead(self, error: str) -> str:
+        """What could have been written in the place of a name that nobody knows."""
+        if not error.startswith(("Invalid", "Object contains unknown field")):
+            return ""
+        place = re.search(r" - at `(\$[^`]*)`$", error)
+        known = self._names.get(place[1] if place else "$", ())
+        return f": expected one of {', '.join(known)}" if known else ""
 
     def _check_keys(self, body: bytes) -> None:
         if not self._keys or b"\\" in body or any(body.count(key) > 1 for key in self._keys):
@@ -79,7 +96,7 @@ def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return found
 
 
-read_config: Reader[StreamConfig] = Reader(StreamConfig)
+read_config: Reader[StreamConfig] = Reader(StreamConfig, names=NAMES)
 read_predict: Reader[PredictRequest] = Reader(PredictRequest, ("x", "id", "group", "scores"))
 read_feedback: Reader[FeedbackRequest] = Reader(FeedbackRequest, ("loss",))
 read_batch: Reader[BatchEnvelope] = Reader(BatchEnvelope, ("operations",))

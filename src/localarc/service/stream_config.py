@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal, TypeAlias
+from typing import Annotated, Literal, TypeAlias, get_args, get_type_hints
 
 import msgspec
 from msgspec import Meta
@@ -111,3 +111,20 @@ class StreamCreated(Message):
 
     stream: str
     config: StreamConfig
+
+
+def _values(kind: type[Message], field: str) -> tuple[str, ...]:
+    return get_args(get_type_hints(kind)[field])
+
+
+NAMES: dict[str, tuple[str, ...]] = {
+    "$": StreamConfig.__struct_fields__,
+    "$.kernel": KernelConfig.__struct_fields__,
+    "$.kernel.kind": _values(KernelConfig, "kind"),
+    "$.rate": RateConfig.__struct_fields__,
+    "$.rate.kind": _values(RateConfig, "kind"),
+    "$.memory.kind": tuple(str(each.__struct_config__.tag) for each in get_args(MemoryConfig)),
+    "$.set.kind": tuple(str(each.__struct_config__.tag) for each in (LabelSets, Intervals)),
+    "$.set.score": _values(LabelSets, "score"),
+}
+"""By place in a config, the fields or values that are known there, for who names another one."""

@@ -45,10 +45,10 @@ def _instead(name: str, header: Sequence[str]) -> str:
             return f"its columns seem to be separated by {mark!r}, and a comma is expected"
     folded = {each.strip().casefold(): each for each in reversed(header)}
     close = difflib.get_close_matches(name.strip().casefold(), folded, n=1)
-    hint = f"did you mean {folded[close[0]]!r}? " if close else ""
+    hint = f", and {folded[close[0]]!r} comes closest" if close else ""
     shown = [repr(each) for each in header[:20]]
     rest = [f"and {len(header) - 20} more"] if len(header) > 20 else []
-    return f"{hint}It has {', '.join(shown + rest)}"
+    return f"it has {', '.join(shown + rest)}{hint}"
 
 
 def bad_cell(path: Path, place: str, name: str, cell: object) -> TableError:

@@ -24,7 +24,7 @@ def heteroscedastic(n: int, seed: int, shift: bool = True) -> Stream:
     (1000, ['easy', 'hard', 'middle'])
     """
     rounds = checks.whole("n", n, 1, "It is the number of rounds.")
-    generator = np.random.default_rng(seed)
+    generator = np.random.default_rng(checks.whole("seed", seed, 0, "It makes the stream again."))
     X = generator.uniform(size=(rounds, 2))
     scale = np.where(np.arange(rounds) >= rounds / 2, 2.0, 1.0) if shift else 1.0
     scores = np.abs(generator.normal(size=rounds)) * spread(X) * scale

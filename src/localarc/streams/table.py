@@ -9,7 +9,8 @@ from pathlib import Path
 import numpy as np
 
 from localarc import checks
-from localarc.curves import Curves, miscoverage
+from localarc.checks import FloatArray
+from localarc.curves import miscoverage
 from localarc.streams.columns import Columns, TableError
 from localarc.streams.csv_columns import read_csv
 from localarc.streams.parquet_columns import read_parquet
@@ -22,33 +23,46 @@ _READERS = {".csv": read_csv, ".parquet": read_parquet, ".pq": read_parquet}
 
 def read_table(
     path: str | os.PathLike[str],
-    features: Sequence[str],
+    features: Sequence[str] | None,
     score: str,
     loss: str | None = None,
     group: str | None = None,
     loss_bound: float = 1.0,
+    width: str | None = None,
 ) -> Stream:
     """The rounds of a CSV or Parquet file, by the names of its columns.
 
     `score` holds the true outcome's score: a set {score <= threshold} misses the truth when the
     threshold is below it. A miss costs 1, or what the column `loss` says, between 0 and
-    `loss_bound`. The size of a set is that of an interval, `max(0, 2 * threshold)`.
+    `loss_bound`. Where `features` is None, x is the number of the round.
+
+    The size of a set is that of an interval, `max(0, width + 2 * threshold)`. The column `width`
+    holds the width at threshold 0, upper - lower for quantiles; without it that is 0, as for
+    `prediction +- threshold`, unless a score is negative: then it is no distance from a prediction,
+    and sizes are not known.
 
     A table that is not a stream raises a `TableError` of one sentence with file, row and column;
     rows are counted from 1 below the header, and a CSV's line in the file is given beside them.
     """
     source = Path(path)
-    names = _features(features)
+    names = () if features is None else _features(features)
     bound = checks.positive("loss_bound", loss_bound, "It is the largest possible loss, e.g. 1.0.")
-    wanted = dict.fromkeys([*names, score, *([loss] if loss else [])])
+    wanted = dict.fromkeys([*names, score, *(each for each in (loss, width) if each is not None)])
     columns = _read(source, list(wanted), group)
     if not columns.numbers:
         raise TableError(f"{source} has a header and no rows: give one row for each round.")
     for name in names:
         _check_varies(source, name, columns)
     groups = None if columns.labels is None else tuple(columns.labels)
-    X = np.column_stack([columns.numbers[name] for name in names])
-    return Stream(source.stem, X, _curves(source, columns, score, loss, bound), groups, names)
+    scores = columns.numbers[score]
+    inputs = {name: columns.numbers[name] for name in names} or {
+        "round": np.arange(1.0, len(scores) + 1.0)
+    }
+    cost = _costs(source, columns, loss, bound)
+    curves = miscoverage(scores, cost=cost, widths=_widths(columns, scores, width), bound=bound)
+    return Stream(
+        source.stem, np.column_stack(list(inputs.values())), curves, groups, tuple(inputs)
+    )
 
 
 def _features(features: Sequence[str]) -> tuple[str, ...]:
@@ -84,14 +98,20 @@ def _check_varies(source: Path, name: str, columns: Columns) -> None:
         )
 
 
-def _curves(source: Path, columns: Columns, score: str, loss: str | None, bound: float) -> Curves:
+def _widths(columns: Columns, scores: FloatArray, width: str | None) -> FloatArray | float | None:
+    if width is not None:
+        return columns.numbers[width]
+    return None if (scores < 0).any() else 0.0
+
+
+def _costs(source: Path, columns: Columns, loss: str | None, bound: float) -> FloatArray | None:
     if loss is None and bound < 1:
         raise ValueError(
             f"loss_bound must be at least 1 without a loss column, since a miss costs 1, got "
             f"{bound:g}. Name the column that says what a miss costs."
         )
     if loss is None:
-        return miscoverage(columns.numbers[score], widths=0.0, bound=bound)
+        return None
     cost = columns.numbers[loss]
     wrong = (cost < 0) | (cost > bound)
     if wrong.any():
@@ -100,4 +120,4 @@ def _curves(source: Path, columns: Columns, score: str, loss: str | None, bound:
             f"{source}, {columns.place(t)}, column {loss!r}: a loss must lie between 0 and the "
             f"loss bound {bound:g}, got {cost[t]:g}."
         )
-    return miscoverage(columns.numbers[score], cost=cost, widths=0.0, bound=bound)
+    return cost
