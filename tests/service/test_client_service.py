@@ -44,6 +44,9 @@ def test_what_the_client_hears_is_what_the_library_says(client: Client) -> None:
     assert summary.certificate.identity_holds
     assert summary.certificate.bound.name == cal.certificate().bound.name
     assert [line.stream for line in client.streams()] == ["s"]
+    history = client.history("s")
+    assert (history.rounds[-1], history.risk[-1]) == (20, summary.risk)
+    assert history.target == summary.target == cal.alpha
 
 
 def test_a_client_that_says_everything_twice_leaves_the_same_state(client: Client) -> None:

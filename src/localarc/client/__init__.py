@@ -9,6 +9,7 @@ from localarc.client.errors import ServiceError, UnreachableError
 from localarc.client.operations import Learn, Predict
 from localarc.client.results import (
     Feedback,
+    History,
     Imported,
     Interval,
     LabelSet,
@@ -27,6 +28,7 @@ __all__ = [
     "Client",
     "Event",
     "Feedback",
+    "History",
     "Imported",
     "Interval",
     "LabelSet",

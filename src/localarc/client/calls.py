@@ -13,7 +13,16 @@ import numpy as np
 from localarc.client import results
 from localarc.client.errors import UnreachableError, refusal
 from localarc.client.operations import Learn, Operation, Predict
-from localarc.client.results import Feedback, Imported, Line, Prediction, Stream, Summary, known
+from localarc.client.results import (
+    Feedback,
+    History,
+    Imported,
+    Line,
+    Prediction,
+    Stream,
+    Summary,
+    known,
+)
 from localarc.client.retries import Lost
 from localarc.client.retries import Outcome as Heard
 
@@ -84,6 +93,11 @@ def streams() -> Call[list[Line]]:
 def summary(stream: str) -> Call[Summary]:
     """Ask how a stream stands."""
     return _ask(_path(stream), results.summary)
+
+
+def history(stream: str) -> Call[History]:
+    """Ask how it came to stand there."""
+    return _ask(_path(stream, "history"), lambda answer: known(History, answer))
 
 
 def export_state(stream: str) -> Call[bytes]:

@@ -162,6 +162,30 @@ class Summary:
     features: tuple[FeatureRange, ...]
 
 
+@dataclass(frozen=True)
+class History:
+    """The run so far, a point every `stride` rounds; all lists have one entry a point.
+
+    `bound` is the best bound on `|risk - target|` that held in advance, `observed` the one that the
+    run itself shows; None where there is none. Times are seconds since 1970.
+    """
+
+    stream: str
+    seq: int
+    target: float
+    stride: int
+    rounds: list[int]
+    at: list[float]
+    risk: list[float]
+    threshold: list[float]
+    size: list[float | None]
+    bound: list[float | None]
+    observed: list[float | None]
+    pending: list[int]
+    late: list[int]
+    expired: list[int]
+
+
 def known(kind: type[T], values: Mapping[str, Any], **parts: Any) -> T:
     """A result from the fields that it knows; `parts` are those that are results themselves."""
     names = {field.name for field in fields(kind)}  # type: ignore[arg-type]

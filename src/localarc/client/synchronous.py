@@ -12,7 +12,16 @@ from numpy.typing import ArrayLike
 from localarc.client import calls, connection
 from localarc.client.calls import Call
 from localarc.client.operations import Learn, Operation, Predict, new_id
-from localarc.client.results import Feedback, Imported, Line, Outcome, Prediction, Stream, Summary
+from localarc.client.results import (
+    Feedback,
+    History,
+    Imported,
+    Line,
+    Outcome,
+    Prediction,
+    Stream,
+    Summary,
+)
 from localarc.client.retries import Outcome as Heard
 from localarc.client.retries import Retries, Tries, Waiting
 from localarc.client.server_sent import Event
@@ -78,6 +87,10 @@ class Client:
     def summary(self, stream: str) -> Summary:
         """How a stream stands: risk, target, certificate, pending feedback, groups."""
         return self._send(calls.summary(stream))
+
+    def history(self, stream: str) -> History:
+        """How it came to stand there: risk, thresholds and bounds over the rounds."""
+        return self._send(calls.history(stream))
 
     def export_state(self, stream: str) -> bytes:
         """The stream's calibrator, in the format of `Calibrator.state`."""
