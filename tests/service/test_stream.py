@@ -204,10 +204,10 @@ def test_a_state_that_was_made_up_is_refused() -> None:
         assert stream.snapshot() == before
 
 
-def test_a_threshold_that_is_no_number_is_never_told() -> None:
+def test_a_threshold_that_is_no_number_is_never_told(monkeypatch: pytest.MonkeyPatch) -> None:
     desk = Desk(Limits(), lambda: 0.0)
     desk.create("s", config(alpha=0.1))
-    desk.streams["s"].calibrator._trace.constant = math.inf
+    monkeypatch.setattr(desk.streams["s"].calibrator, "threshold", lambda x: math.inf)
     with pytest.raises(Refusal, match="the threshold at this input is inf"):
         desk.predict("s", PredictRequest())
     assert len(desk.rows) == 1

@@ -118,6 +118,8 @@ def test_a_stream_that_does_not_add_up_takes_no_more(start: Start, tmp_path: Any
         desk.streams["s"].book.loss_sum += 0.5
 
     service.ask(damage)
+    assert service.predict("two")[0] == 503
+    assert service.http.call("GET", "/readyz")[1]["unhealthy"] == 1
     service.stop()  # keeps a snapshot of it
     service = start()
     assert service.get()["healthy"] is False

@@ -20,7 +20,7 @@ from localarc.control.calibrator import (
 )
 from localarc.control.describe import describe, rebuild
 from localarc.control.guarantees import Bound, Certificate, Evidence
-from localarc.control.guarantees.certificate import audited, certify
+from localarc.control.guarantees.certificate import audited, certify, identity
 from localarc.control.guarantees.norms import NormSums
 from localarc.control.guarantees.theorems import score_range, theorem_c
 from localarc.control.kernels import Kernel, as_kernel
@@ -221,6 +221,11 @@ class LARC(Calibrator):
         return self._trace.rounds
 
     @property
+    def risk(self) -> float:
+        """The mean loss so far, NaN before the first."""
+        return self._trace.risk
+
+    @property
     def loss_bound(self) -> float:
         """The largest loss that a round may have."""
         return self.settings.loss_bound
@@ -304,6 +309,11 @@ class LARC(Calibrator):
         settings, trace, dimension = self.settings, self._trace, self._dimension
         made = certify(settings, trace, known, norms, outstanding, input_bound, dimension)
         return audited(made, losses)
+
+    @property
+    def adds_up(self) -> bool:
+        """Whether the trace of c accounts for the losses: the certificate's identity alone."""
+        return identity(self.settings, self._trace).holds
 
     def localized_bound(self, weight_norm: float, evidence: Evidence | None = None) -> Bound:
         """Theorem C: a bound on `|mean of (L_t - alpha) w(x_t)|` for weights w of that norm.

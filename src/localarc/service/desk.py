@@ -148,6 +148,8 @@ class Desk:
 
     def _writable(self, name: str) -> Stream:
         stream = self.stream(name)
+        if not stream.healthy:
+            self.unhealthy.add(name)
         if name in self.unhealthy:
             raise Refusal(
                 503,

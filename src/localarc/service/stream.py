@@ -169,16 +169,10 @@ class Stream:
     @property
     def healthy(self) -> bool:
         """Whether the identity holds, and the calibrator has learnt what the book counted."""
-        return self.identity_holds(self.calibrator.certificate())
-
-    def identity_holds(self, certificate: Certificate) -> bool:
-        """The certificate's identity, and the same rounds and losses in book and calibrator."""
-        rounds, total = certificate.rounds, self.book.loss_sum
-        same = rounds == self.book.rounds
-        if same and rounds:
-            own = certificate.risk * rounds
-            same = math.isclose(own, total, rel_tol=1e-9, abs_tol=1e-9)
-        return certificate.identity_holds and same
+        own, rounds, total = self.calibrator, self.book.rounds, self.book.loss_sum
+        if own.rounds != rounds or not own.adds_up:
+            return False
+        return not rounds or math.isclose(own.risk * rounds, total, rel_tol=1e-9, abs_tol=1e-9)
 
     # ---- to be stored ------------------------------------------------------------------------
 
@@ -208,8 +202,7 @@ class Stream:
             calibrator = new_calibrator(self.book.config).restore(data)
         except (KeyError, IndexError, AttributeError, RecursionError) as error:
             raise state.StateError(f"the state is not one of localarc's: {error!r}.") from error
-        certificate = calibrator.certificate()
-        if not certificate.identity_holds:
+        if not calibrator.adds_up:
             raise state.StateError("the state's own losses do not add up: the identity is broken.")
         here = calibrator.threshold(np.zeros((1, self.book.config.features)))  # the same features
         if not np.isfinite(here).all():

@@ -81,7 +81,7 @@ def summary(stream: Stream) -> Summary:
 def _certificate(stream: Stream) -> CertificateMessage:
     made = stream.certificate()
     return CertificateMessage(
-        identity_holds=stream.identity_holds(made),
+        identity_holds=stream.healthy,
         identity_gap=made.identity_gap,
         replay_differs=stream.replay_differs,
         outstanding=made.outstanding,

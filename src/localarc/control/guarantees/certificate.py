@@ -88,6 +88,29 @@ class Certificate:
         return "\n".join(lines)
 
 
+@dataclass(frozen=True)
+class Identity:
+    """What the trace of c accounts for, and by how much the losses differ from it."""
+
+    accounted: float
+    gap: float
+    scale: float
+
+    @property
+    def holds(self) -> bool:
+        """Whether the difference is rounding."""
+        return self.gap <= _ROUNDING * self.scale
+
+
+def identity(settings: Settings, trace: Trace) -> Identity:
+    """`sum_t (L_t - alpha) = sum_r Delta_r (c_(T+1) - c_r)`, which any run must satisfy."""
+    accounted = trace.constant * trace.inverse_rate - trace.weighted
+    size = max(abs(trace.lowest), abs(trace.highest)) * trace.inverse_rate
+    scale = 1.0 + trace.rounds * settings.loss_bound + 2.0 * size
+    gap = abs(trace.loss_sum - settings.alpha * trace.rounds - accounted)
+    return Identity(accounted, gap, scale)
+
+
 def certify(
     settings: Settings,
     trace: Trace,
@@ -99,23 +122,20 @@ def certify(
 ) -> Certificate:
     """The certificate of one calibrator."""
     trace = copy.copy(trace)  # the certificate speaks of this moment, also when asked later
-    accounted = trace.constant * trace.inverse_rate - trace.weighted
-    size = max(abs(trace.lowest), abs(trace.highest)) * trace.inverse_rate
-    scale = 1.0 + trace.rounds * settings.loss_bound + 2.0 * size
-    gap = abs(trace.loss_sum - settings.alpha * trace.rounds - accounted)
+    sums = identity(settings, trace)
     return Certificate(
         rounds=trace.rounds,
         alpha=settings.alpha,
         risk=trace.risk,
-        accounted=accounted,
-        identity_gap=gap,
-        identity_holds=gap <= _ROUNDING * scale,
+        accounted=sums.accounted,
+        identity_gap=sums.gap,
+        identity_holds=sums.holds,
         observed=theorems.observed(trace),
         theorem_a=theorems.theorem_a(settings, trace, evidence, outstanding),
         theorem_b=theorems.theorem_b(settings, trace, evidence, norms, outstanding),
         paper=theorems.paper(settings, trace, evidence, input_bound, dimension, outstanding),
         outstanding=outstanding,
-        _scale=scale,
+        _scale=sums.scale,
         _forward=lambda rounds: theorems.forward(settings, trace, evidence, outstanding, rounds),
     )
 
