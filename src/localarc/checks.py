@@ -124,7 +124,7 @@ def _place(where: IntArray) -> str:
 def is_one(x: Any) -> bool:
     """Whether x is one input, rather than many in an (n, d) array."""
     try:
-        return np.ndim(x) <= 1
+        return (x.ndim if type(x) is np.ndarray else np.ndim(x)) <= 1
     except ValueError as error:
         raise _no_numbers("x", x, "Rows must have one length.") from error
 

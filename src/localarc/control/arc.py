@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
+from localarc import checks
 from localarc.control.larc import LARC
 from localarc.control.rates import Rate
 
@@ -34,3 +36,7 @@ class ARC(LARC):
             score_range=score_range,
             initial_threshold=initial_threshold,
         )
+
+    def threshold(self, x: Any) -> Any:
+        """c_t for one input, whatever it is, or n times c_t for an (n, d) array."""
+        return self._trace.constant if checks.is_one(x) else super().threshold(x)

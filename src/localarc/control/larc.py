@@ -102,8 +102,6 @@ class LARC(Calibrator):
             here = self._local.evaluate_one(x)  # type: ignore[union-attr]
             if abs(here) <= self._clip:
                 return self._trace.constant + here
-        elif self._blind and (x is None or checks.is_one(x)):
-            return self._trace.constant
         return self._function(self._local)(x)  # clips, and says what is wrong with x
 
     def update(self, x: Any, loss: float) -> Self:

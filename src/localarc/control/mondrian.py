@@ -67,18 +67,23 @@ class Mondrian(Calibrator):
 
     def group(self, x: Any, given: Group | None = None) -> Group:
         """The group of one input."""
-        if given is None and self._group_of is None:
+        group_of = self._group_of
+        if given is None and group_of is None:
             raise ValueError(
                 "no group was given. Pass group=..., or construct Mondrian with group_of."
             )
-        if given is not None and self._group_of is not None:
+        if given is not None and group_of is not None:
             raise ValueError(
                 f"group {given!r} was given, but this Mondrian has a group_of function. "
                 "Leave one of them out."
             )
-        found = given if given is not None else self._group_of(x)  # type: ignore[misc]
+        found = given if group_of is None else group_of(x)
         found = found.item() if isinstance(found, np.generic) else found
-        if not isinstance(found, Hashable) or found != found:
+        try:
+            sound = found in self.calibrators or found == found  # hashed, and not NaN
+        except TypeError:
+            sound = False
+        if not sound:
             raise ValueError(f"a group must be hashable and equal to itself, got {found!r}.")
         return found
 
