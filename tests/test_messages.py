@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from localarc import ARC, LARC, RBF, Mondrian, replay, replay_many, sets
+from localarc import ARC, LARC, RBF, KeepAll, Mondrian, replay, replay_many, sets
 from localarc.bootstrap import block_bootstrap
 from localarc.control.kernels import Radial
 from localarc.curves import (
@@ -95,5 +95,6 @@ def test_arc_needs_no_inputs() -> None:
 
 
 def test_many_may_come_from_a_generator_and_see_nothing() -> None:
-    runs = replay_many((LARC(a, RBF(1.0)) for a in (0.1, 0.2)), X[:0], miscoverage([]))  # type: ignore[arg-type]
+    alike = (LARC(alpha, RBF(1.0), memory=KeepAll()) for alpha in (0.1, 0.2))
+    runs = replay_many(alike, X[:0], miscoverage([]))  # type: ignore[arg-type]
     assert [len(run) for run in runs] == [0, 0]
