@@ -30,7 +30,8 @@ def main() -> None:
     shown = show(console, "In one process, on one core", in_process(SIZES))
     console.print(sizes.table())
     if importlib.util.find_spec("pyspark") is None:
-        console.print("Spark was not measured: pip install 'localarc[spark]', or make cluster.")
+        missing = "Spark was not measured: pip install 'localarc[spark]', or make cluster."
+        console.print(missing, markup=False)
         return
     loops = {row.keys: row.microseconds for row in shown if row.way == "loop over calibrators, ARC"}
     on_spark.show(console, SIZES, loops)
