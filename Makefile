@@ -49,9 +49,9 @@ slow: $(VENV)/.dev
 training: $(VENV)/.experiments
 	$(BIN)/python -m pytest -rs tests/experiments/test_polyps_training.py tests/experiments/test_fruit_training.py tests/experiments/test_fruit.py
 
-# Our ray tracer against Sionna RT, which also takes LLVM 17 or newer from the system: .ci/llvm.
+# Our ray tracer against Sionna RT, which also takes LLVM 17 or newer from the system: .ci/install-llvm.
 beams: $(VENV)/.beams
-	LOCALARC_REQUIRE_SIONNA=1 $(BIN)/python -m pytest -n 0 -rsP tests/experiments/beams_channels/test_sionna.py
+	LOCALARC_REQUIRE_SIONNA=1 $(BIN)/python -m pytest -n 0 -rsP tests/experiments/raytracer/test_sionna.py
 
 # The real service, in processes of its own: crashes, full disks, hostile requests, a browser.
 # A browser that is missing fails here, where `make test` skips. Debian's is `apt-get install chromium`.
@@ -89,7 +89,7 @@ figures: $(VENV)/.default
 
 # The API reference, from docstrings, in docs/reference.
 reference: $(VENV)/.dev
-	$(BIN)/pdoc -o docs/reference localarc localarc.control localarc.curves localarc.sets localarc.metrics localarc.bootstrap localarc.panel localarc.sweeps localarc.tuning localarc.streams localarc.figures localarc.data localarc.experiments localarc.testing localarc.client localarc.spark
+	$(BIN)/pdoc -o docs/reference localarc localarc.calibrators localarc.kernels localarc.rates localarc.memory localarc.guarantees localarc.curves localarc.sets localarc.metrics localarc.bootstrap localarc.panel localarc._sweep localarc._tune localarc.streams localarc.figures localarc.experiments.data localarc.experiments localarc.testing localarc.client localarc.spark
 
 clean:
 	rm -rf $(VENV) build dist demo-output docs/reference .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache

@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 
 from localarc import ARC, LARC, RBF, KeepLast, Panel
-from localarc.checks import FloatArray
 from localarc.curves import Curves, miscoverage
+from localarc.validation import FloatArray
 
 ALPHA = 0.1
 LOCAL = LARC(ALPHA, RBF(1.0), memory=KeepLast(50, archive=False))

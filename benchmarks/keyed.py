@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from localarc.checks import FloatArray, IntArray
+from localarc.validation import FloatArray, IntArray
 
 
 @dataclass(frozen=True)

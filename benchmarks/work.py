@@ -12,7 +12,7 @@ import numpy as np
 import equations
 from localarc import LARC, RBF, replay
 from localarc.curves import Curves, miscoverage
-from localarc.streams import electricity
+from localarc.experiments.electricity import data
 
 ALPHA = 0.1
 
@@ -41,7 +41,7 @@ def area(T: int = 25_000) -> Work:
 
 def demand(T: int | None = None) -> Work:
     """Elec2: the daily mean demands of seven days; repeated in a jittered copy beyond its end."""
-    part = electricity.load().take(slice(1, None, 2))
+    part = data.load().take(slice(1, None, 2))
     scores = np.abs(part.demand - part.forecast)
     X = part.features
     if T is not None:

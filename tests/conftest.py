@@ -5,7 +5,7 @@ import os
 import pytest
 from hypothesis import settings
 
-from localarc import data
+from localarc.experiments import data
 
 # A busy machine is no reason to fail, so no example has a deadline.
 settings.register_profile("localarc", derandomize=True, deadline=None)

@@ -13,9 +13,9 @@ import numpy as np
 import pytest
 
 from localarc import ARC, LARC, RBF, Constant, replay
+from localarc._tune import tune
 from localarc.streams.synthetic import heteroscedastic
-from localarc.streams.table import read_table
-from localarc.tuning import tune
+from localarc.streams.tables import read_table
 
 STREAM = heteroscedastic(400, seed=0)
 

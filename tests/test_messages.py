@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from localarc import ARC, LARC, RBF, KeepAll, Mondrian, replay, replay_many, sets
+from localarc._tune import tune
 from localarc.bootstrap import block_bootstrap
-from localarc.control.kernels import Radial
 from localarc.curves import (
     cumulative_probability,
     false_negatives,
@@ -17,9 +17,9 @@ from localarc.curves import (
     quantile_excess,
     residual,
 )
+from localarc.kernels import Radial
 from localarc.metrics import group_risk, localized_risk, worst_neighbourhood
 from localarc.testing import check_calibrator
-from localarc.tuning import tune
 
 X, CURVES = np.zeros((3, 1)), miscoverage([0.1, 0.2, 0.3])
 LEARNT = LARC(0.1, RBF(1.0)).update([0.0, 0.0], 1.0)

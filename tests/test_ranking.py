@@ -5,8 +5,8 @@ import numpy as np
 from localarc import ARC, RBF, Record, replay
 from localarc.curves import miscoverage
 from localarc.metrics import localized_risk, worst_neighbourhood, worst_neighbourhoods
+from localarc.reporting.assessment import Run, assess, summary
 from localarc.streams import Stream
-from localarc.summary import Run, assess, summary
 
 
 def test_a_few_unlucky_rounds_do_not_outrank_a_place_that_is_surely_bad() -> None:

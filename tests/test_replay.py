@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from localarc import ARC, LARC, RBF, Mondrian, Record, replay
-from localarc.control.guarantees import Evidence
-from localarc.control.state import StateError
 from localarc.curves import false_negatives, miscoverage
+from localarc.guarantees import Evidence
+from localarc.serialization import StateError
 from localarc.streams import Round
 from localarc.streams.synthetic import heteroscedastic
 

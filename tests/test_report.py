@@ -11,10 +11,10 @@ import pytest
 
 from localarc import ARC, LARC, RBF, Mondrian, replay
 from localarc.curves import miscoverage
-from localarc.report import write_report
+from localarc.reporting.assessment import Run
+from localarc.reporting.html import write_report
 from localarc.streams import Stream
 from localarc.streams.synthetic import heteroscedastic
-from localarc.summary import Run
 
 VOID = {"meta", "br", "hr", "img", "input", "link"}
 SECTIONS = [

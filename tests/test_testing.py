@@ -18,8 +18,8 @@ from localarc import (
     RationalQuadratic,
     Triangular,
 )
-from localarc.control.calibrator import Calibrator
-from localarc.control.kernels import Custom, Kernel
+from localarc.calibrators.base import Calibrator
+from localarc.kernels import Custom, Kernel
 from localarc.testing import PROMISES, check_calibrator
 
 KERNELS: list[Kernel] = [

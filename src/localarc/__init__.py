@@ -1,7 +1,11 @@
 """localarc: promise how often a running model fails, overall and for every kind of input."""
 
-from localarc.control.arc import ARC
-from localarc.control.kernels import (
+from localarc._replay import replay, replay_many
+from localarc._sweep import Sweep, sweep
+from localarc.calibrators.arc import ARC
+from localarc.calibrators.larc import LARC
+from localarc.calibrators.mondrian import Mondrian
+from localarc.kernels import (
     RBF,
     Cauchy,
     Laplace,
@@ -10,14 +14,10 @@ from localarc.control.kernels import (
     RationalQuadratic,
     Triangular,
 )
-from localarc.control.larc import LARC
-from localarc.control.memory import Dictionary, KeepAll, KeepLast, Lattice
-from localarc.control.mondrian import Mondrian
-from localarc.control.rates import Constant, InverseSqrt, Power
+from localarc.memory import Dictionary, KeepAll, KeepLast, Lattice
 from localarc.panel import Panel
+from localarc.rates import Constant, InverseSqrt, Power
 from localarc.record import Record
-from localarc.replay import replay, replay_many
-from localarc.sweeps import Sweep, sweep
 
 __all__ = [
     "ARC",

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from localarc import checks
-from localarc.checks import FloatArray
+from localarc import validation
+from localarc.validation import FloatArray
 
 
 @dataclass(frozen=True)
@@ -36,15 +36,15 @@ def block_bootstrap(
     >>> block_bootstrap([0.0, 0.0, 1.0, 1.0], blocks=[1, 1, 2, 2])
     Estimate(value=0.5, low=0.0, high=1.0)
     """
-    array = checks.numbers("values", values).reshape(-1)
+    array = validation.numbers("values", values).reshape(-1)
     labels = np.asarray(blocks).reshape(-1)
     if len(labels) != len(array) or len(array) == 0:
         raise ValueError(
             f"blocks must hold one label per value, and there must be one at least, "
             f"got {len(labels)} for {len(array)}."
         )
-    checks.whole("draws", draws, 1, "It is the number of times that blocks are redrawn.")
-    share = checks.positive("confidence", confidence, "It is a share, e.g. 0.95.")
+    validation.whole("draws", draws, 1, "It is the number of times that blocks are redrawn.")
+    share = validation.positive("confidence", confidence, "It is a share, e.g. 0.95.")
     if share >= 1.0:
         raise ValueError(f"confidence must lie between 0 and 1, got {share}. Use 0.95 for 95 %.")
     sums, counts = _by_block(array, labels)

@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from localarc import checks
-from localarc.checks import FloatArray, IntArray
-from localarc.control.kernels import Kernel
+from localarc import validation
+from localarc.kernels import Kernel
+from localarc.validation import FloatArray, IntArray
 
 _PAIRS_AT_ONCE = 4_000_000
 
@@ -36,7 +36,7 @@ def running_risk(losses: ArrayLike) -> FloatArray:
 def rolling_risk(losses: ArrayLike, window: int) -> FloatArray:
     """The mean loss of the latest `window` rounds, NaN until there are so many."""
     values = _losses(losses)
-    width = checks.whole("window", window, 1, "It is a number of rounds.")
+    width = validation.whole("window", window, 1, "It is a number of rounds.")
     rolling = np.full(len(values), np.nan)
     if len(values) >= width:
         sums = np.cumsum(np.concatenate(([0.0], values)))
@@ -73,7 +73,7 @@ def group_risk(
     [('a', 1, 0.0), ('b', 2, 0.5)]
     """
     values = _losses(losses)
-    labels = checks.one_each("groups", groups, len(values))
+    labels = validation.one_each("groups", groups, len(values))
     extent = np.full(len(values), np.nan) if sizes is None else np.asarray(sizes, np.float64)
     if len(extent) != len(values):
         raise ValueError(f"sizes must hold one per round, got {len(extent)} for {len(values)}.")
@@ -118,9 +118,9 @@ def localized_risk(
     >>> localized_risk([0.0, 9.0], [1.0, 0.0], RBF(1.0), [0.0, 9.0]).risks.round(9)
     array([1., 0.])
     """
-    points = checks.points(X)
+    points = validation.points(X)
     values = _losses(losses)
-    at = checks.points(centres, points.shape[1])
+    at = validation.points(centres, points.shape[1])
     check_kernel(kernel)
     if len(values) != len(points):
         raise ValueError(f"losses must hold one per row of X, got {len(values)} for {len(points)}.")
@@ -190,7 +190,7 @@ def worst_neighbourhoods(
     candidates: int = 512,
 ) -> list[Neighbourhood]:
     """The worst places, apart from each other: no centre weighs more than half at another."""
-    points = checks.points(X)
+    points = validation.points(X)
     local = localized_risk(points, losses, kernel, points[_spread(points, candidates)])
     lower = local.risks - 2.0 * local.standard_errors
     order = [i for i in np.argsort(-lower) if local.counts[i] >= least_count]
@@ -233,7 +233,7 @@ def _spread(points: FloatArray, number: int) -> IntArray:
 
 
 def _losses(losses: ArrayLike) -> FloatArray:
-    values = checks.numbers("losses", losses)
+    values = validation.numbers("losses", losses)
     if values.ndim != 1:
         raise ValueError(f"losses must be one number per round, got shape {values.shape}.")
     return values

@@ -14,11 +14,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from localarc import atomic
-from localarc.checks import FloatArray
-from localarc.control import state
-from localarc.control.guarantees import Evidence
-from localarc.control.mondrian import Group
+from localarc import atomic_write, serialization
+from localarc.calibrators.mondrian import Group
+from localarc.guarantees import Evidence
+from localarc.validation import FloatArray
 
 _FORMAT = "localarc record 1"
 
@@ -77,7 +76,9 @@ class Record:
             "alpha": self.alpha,
             "calibrator": self.calibrator,
             "evidence": asdict(self.evidence),
-            "labels": None if self.groups is None else [state.plain(label) for label in labels],
+            "labels": None
+            if self.groups is None
+            else [serialization.plain(label) for label in labels],
         }
         buffer = io.BytesIO()
         np.savez_compressed(
@@ -88,24 +89,26 @@ class Record:
             sizes=self.sizes,
             groups=np.array([codes[group] for group in self.groups or ()], dtype=np.int64),
         )
-        atomic.write(path, buffer.getvalue())
+        atomic_write.write(path, buffer.getvalue())
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Record:
         """The record that `save` wrote."""
         try:
-            with np.load(io.BytesIO(state.read(path)), allow_pickle=False) as file:
+            with np.load(io.BytesIO(serialization.read(path)), allow_pickle=False) as file:
                 stored = dict(file)
             meta = json.loads(str(stored["meta"]))
             if meta["format"] != _FORMAT:
                 raise KeyError("format")
         except (KeyError, ValueError, OSError, EOFError, zipfile.BadZipFile, zlib.error) as error:
-            if isinstance(error, state.StateError):
+            if isinstance(error, serialization.StateError):
                 raise
-            raise state.StateError(
+            raise serialization.StateError(
                 f"{path} is not a localarc record, or it is damaged. Give a file of Record.save."
             ) from error
-        labels = None if meta["labels"] is None else [state.group(x) for x in meta["labels"]]
+        labels = (
+            None if meta["labels"] is None else [serialization.group(x) for x in meta["labels"]]
+        )
         evidence = meta["evidence"]
         if evidence["score_range"] is not None:
             evidence["score_range"] = tuple(evidence["score_range"])

@@ -9,7 +9,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from localarc import checks
+from localarc import validation
 from localarc.curves.scores import (
     cumulative_probability,
     negative_probability,
@@ -98,7 +98,7 @@ def interval(prediction: float, threshold: float) -> Interval:
     >>> interval(2.0, 0.5), 2.5 in interval(2.0, 0.5), interval(2.0, -0.1)
     (Interval(1.5, 2.5), True, Interval(empty))
     """
-    centre = checks.finite("prediction", prediction, "Give a finite number.")
+    centre = validation.finite("prediction", prediction, "Give a finite number.")
     return interval_from_quantiles(centre, centre, threshold)
 
 
@@ -109,8 +109,8 @@ def interval_from_quantiles(lower: float, upper: float, threshold: float) -> Int
     Interval(0.75, 3.25)
     """
     hint = "Give finite numbers."
-    margin = checks.finite("threshold", threshold, hint)
-    low, high = checks.finite("lower", lower, hint), checks.finite("upper", upper, hint)
+    margin = validation.finite("threshold", threshold, hint)
+    low, high = validation.finite("lower", lower, hint), validation.finite("upper", upper, hint)
     return Interval(low, high, margin)
 
 
@@ -139,7 +139,7 @@ def label_set(
     names: Sequence[Any] = range(len(scores)) if labels is None else labels
     if len(names) != len(scores):
         raise ValueError(f"labels must name {len(scores)} labels, got {len(names)}.")
-    limit = checks.finite("threshold", threshold, "Give a calibrator's threshold.")
+    limit = validation.finite("threshold", threshold, "Give a calibrator's threshold.")
     chosen = [names[int(i)] for i in np.flatnonzero(within(scores, limit))]
     return LabelSet(tuple(y.item() if isinstance(y, np.generic) else y for y in chosen))
 
@@ -150,5 +150,5 @@ def mask(probabilities: ArrayLike, threshold: float) -> Mask:
     >>> mask([[0.9, 0.2], [0.6, 0.1]], threshold=-0.5)
     Mask(2 of 2 x 2 pixels)
     """
-    limit = checks.finite("threshold", threshold, "Give a calibrator's threshold.")
+    limit = validation.finite("threshold", threshold, "Give a calibrator's threshold.")
     return Mask(within(negative_probability(probabilities), limit))

@@ -10,13 +10,13 @@ from typing import Any
 
 import numpy as np
 
-from localarc.checks import FloatArray
-from localarc.control import state
-from localarc.control.calibrator import Calibrator
-from localarc.control.guarantees import Evidence
+from localarc import serialization
+from localarc._replay import replay
+from localarc.calibrators.base import Calibrator
 from localarc.curves import Curves, miscoverage
-from localarc.replay import replay
+from localarc.guarantees import Evidence
 from localarc.streams.adversary import STRATEGIES, attack
+from localarc.validation import FloatArray
 
 Promise = Callable[[Calibrator, int], None]
 
@@ -31,7 +31,7 @@ def check_calibrator(calibrator: Calibrator, dimension: int = 2) -> None:
     """
     if not isinstance(calibrator, Calibrator):
         raise TypeError(
-            f"calibrator must be a localarc.control.calibrator.Calibrator, got {calibrator!r}. "
+            f"calibrator must be a localarc.calibrators.base.Calibrator, got {calibrator!r}. "
             "Make it a subclass."
         )
     for promise in PROMISES:
@@ -85,7 +85,7 @@ def _resumes_bit_for_bit(cal: Calibrator, dimension: int) -> None:
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "state"
         cal.save(path)
-        twin = copy.deepcopy(cal).reset().restore(state.read(path))
+        twin = copy.deepcopy(cal).reset().restore(serialization.read(path))
     rest = curves.take(slice(30, 60))
     (thresholds, _), (again, _) = _learn(cal, X[30:], rest), _learn(twin, X[30:], rest)
     assert np.array_equal(thresholds, again), "Thresholds differ after resuming."

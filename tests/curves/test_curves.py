@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 from localarc import ARC, replay
+from localarc._replay import AssumptionWarning
 from localarc.curves import (
     Curves,
     cumulative_probability,
@@ -20,7 +21,6 @@ from localarc.curves import (
     relative_regret,
     residual,
 )
-from localarc.replay import AssumptionWarning
 
 random = np.random.default_rng(0)
 thresholds = st.floats(-3, 3, width=16)

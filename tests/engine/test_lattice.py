@@ -18,7 +18,7 @@ from engine.slow import (
     squared_distances,
 )
 from localarc.engine import GAUSSIAN, ExactExpansion, LatticeExpansion
-from localarc.engine.lattice_rule import Rule, rule_for
+from localarc.engine.lattice.quadrature import Rule, rule_for
 
 ROUNDING = 4e-15
 

@@ -12,12 +12,20 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from localarc import KeepLast, Mondrian, replay
-from localarc.experiments.beams import codebook, declaration, predictor, radio, users
-from localarc.experiments.beams.cells import Cells, means
-from localarc.experiments.beams.channels import AREA, Box, Scene, Transmitter, city, outdoors, urban
-from localarc.experiments.beams.matching import matched
-from localarc.experiments.beams.measure import SAME_SIZE, City, perform, setting_name
+from localarc.experiments.beams import codebook, experiment, predictor, radio, users
+from localarc.experiments.beams.equal_size import matched
+from localarc.experiments.beams.grid import Cells, means
+from localarc.experiments.beams.measurements import SAME_SIZE, City, perform, setting_name
 from localarc.experiments.beams.methods import SHOWN, TARGETS, Recipe, recipes
+from localarc.experiments.beams.raytracer import (
+    AREA,
+    Box,
+    Scene,
+    Transmitter,
+    city,
+    outdoors,
+    urban,
+)
 from localarc.experiments.beams.users import NEAR, Numbers, Trial, Users
 from localarc.experiments.experiment import Plan, Task
 
@@ -332,26 +340,26 @@ def test_the_numbers_do_not_depend_on_the_number_of_jobs(
 
 
 def test_the_released_codes_radio_can_be_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(declaration, "QUICK_NUMBERS", SMALL)
-    paper = declaration.load(Plan(quick=True, trials=1))
-    released = declaration.load(Plan(quick=True, trials=1, as_released=True))
-    assert declaration.digest(paper) != declaration.digest(released)
+    monkeypatch.setattr(experiment, "QUICK_NUMBERS", SMALL)
+    paper = experiment.load(Plan(quick=True, trials=1))
+    released = experiment.load(Plan(quick=True, trials=1, as_released=True))
+    assert experiment.digest(paper) != experiment.digest(released)
     best = [each.trials[0].test.gains.max(axis=1).mean() for each in (paper, released)]
     assert best[1] > 1.5 * best[0]  # its beams are not normalised
 
 
 def test_random_cities_can_be_asked_for() -> None:
     named = Plan(source="urban:3", source_kind="dataset")
-    assert declaration.scene_of(named) == urban(3) != urban(4)
-    assert declaration.scene_of(Plan()) == city()
+    assert experiment.scene_of(named) == urban(3) != urban(4)
+    assert experiment.scene_of(Plan()) == city()
 
 
 def test_a_trial_is_the_same_again_and_differs_from_the_next(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(declaration, "QUICK_NUMBERS", Numbers(200, 100, 100))
-    first, second = declaration.load(Plan(quick=True)).trials
-    (again,) = declaration.load(Plan(quick=True, trials=1)).trials
+    monkeypatch.setattr(experiment, "QUICK_NUMBERS", Numbers(200, 100, 100))
+    first, second = experiment.load(Plan(quick=True)).trials
+    (again,) = experiment.load(Plan(quick=True, trials=1)).trials
     assert (again.test.places == first.test.places).all()
     assert (again.test.shares == first.test.shares).all()
     assert not np.isin(second.test.places, first.test.places).any()

@@ -15,10 +15,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from localarc import data
+from localarc.experiments import data
 from localarc.experiments.experiment import Plan
-from localarc.experiments.fruit import declaration, measure, tiles
-from localarc.experiments.fruit.outputs import FILE, Outputs, shipped
+from localarc.experiments.fruit import experiment, measurements, tiles
+from localarc.experiments.fruit.model_outputs import FILE, Outputs, shipped
 
 BINS = [f"{k / 20:.2f}" for k in range(20)]
 HAND = Outputs.of(
@@ -58,21 +58,21 @@ def test_sets_by_cumulative_probability_by_hand() -> None:
 @given(st.lists(st.integers(0, 10_000), min_size=1))
 def test_bins_lose_no_sample(levels: list[int]) -> None:
     confidence = np.array(levels) / 10_000
-    found = measure.bin_of(confidence)
+    found = measurements.bin_of(confidence)
     lower, upper = found / 20, (found + 1) / 20
     assert (lower <= confidence).all()
     assert ((confidence < upper) | ((confidence == 1) & (found == 19))).all()
 
 
 def test_a_split_uses_every_sample_once() -> None:
-    first, rest = measure.split(shipped(), seed=3, trial=1)
+    first, rest = measurements.split(shipped(), seed=3, trial=1)
     assert len(first) == 8000
     assert sorted([*first, *rest]) == list(range(22_688))
 
 
 def test_some_samples_must_be_left_to_evaluate() -> None:
     with pytest.raises(ValueError, match="of 3 samples 3 cannot calibrate"):
-        measure.split(HAND.take(slice(None), 3), seed=0, trial=0)
+        measurements.split(HAND.take(slice(None), 3), seed=0, trial=0)
 
 
 def test_the_file_brings_back_what_was_saved(tmp_path: Path) -> None:
@@ -120,7 +120,7 @@ def test_the_data_set_has_the_classes_of_the_shipped_outputs() -> None:
 
 
 def test_the_confidences_are_spread() -> None:
-    share = np.bincount(measure.bin_of(shipped().confidence), minlength=20) / 22_688
+    share = np.bincount(measurements.bin_of(shipped().confidence), minlength=20) / 22_688
     assert share.max() < 0.2
     assert (share[2:] > 0.015).all()
 
@@ -198,7 +198,7 @@ def test_digits_run_without_any_file(tmp_path: Path) -> None:
 )
 def test_digits_without_scikit_learn_say_what_to_install() -> None:
     with pytest.raises(ValueError, match=r"pip install 'localarc\[experiments\]'"):
-        declaration.load(Plan(source="digits", source_kind="dataset"))
+        experiment.load(Plan(source="digits", source_kind="dataset"))
 
 
 def test_an_unknown_dataset_is_one_sentence(tmp_path: Path) -> None:

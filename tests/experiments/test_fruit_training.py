@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from localarc.experiments.fruit import network, tiles, train
-from localarc.experiments.fruit.outputs import FILE, Outputs
+from localarc.experiments.fruit.model_outputs import FILE, Outputs
 
 pytestmark = [
     pytest.mark.skipif(

@@ -12,9 +12,9 @@ import numpy as np
 import pytest
 
 from localarc import RBF, experiments
-from localarc.experiments.polyps import cache, export, measure
+from localarc.experiments.polyps import cache, export, measurements
 from localarc.experiments.polyps.images import SOURCES
-from localarc.experiments.polyps.outputs import LOGITS, SPACES, Outputs, shipped
+from localarc.experiments.polyps.model_outputs import LOGITS, SPACES, Outputs, shipped
 from localarc.experiments.polyps.reduction import UnitBox, neighbour_accuracy, projection
 from localarc.experiments.polyps.settings import HEADLINE, coordinates, split
 
@@ -195,7 +195,7 @@ def test_a_copy_of_a_held_out_image_does_not_calibrate_in_the_unseen_pool(data: 
 
 def test_one_threshold_of_the_same_size_has_masks_that_are_no_larger(data: Outputs) -> None:
     size = 0.1
-    losses = measure._one_threshold(data, size)
+    losses = measurements._one_threshold(data, size)
     column = next(k for k in range(256) if (data.losses[:, k] == losses).all())
     assert data.sizes[:, column].mean() <= size < data.sizes[:, column + 1].mean()
 

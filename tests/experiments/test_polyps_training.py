@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from localarc import data
+from localarc.experiments import data
 from localarc.experiments.polyps import augment, export, images, network, train
-from localarc.experiments.polyps.outputs import LOGITS
+from localarc.experiments.polyps.model_outputs import LOGITS
 
 torch = pytest.importorskip(
     "torch", reason="torch is not here: pip install 'localarc[experiments]'"

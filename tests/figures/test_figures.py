@@ -146,6 +146,8 @@ def test_the_same_figure_gives_the_same_svg_without_outside_references() -> None
 
 
 def test_importing_figures_does_not_import_matplotlib() -> None:
-    code = "import localarc.figures, localarc.report, sys; print('matplotlib' in sys.modules)"
+    code = (
+        "import localarc.figures, localarc.reporting.html, sys; print('matplotlib' in sys.modules)"
+    )
     out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert out.stdout.strip() == "False"

@@ -24,9 +24,9 @@ from localarc import (
     Panel,
     Power,
 )
-from localarc.control.kernels import Custom
-from localarc.control.state import StateError
 from localarc.curves import Curves, miscoverage
+from localarc.kernels import Custom
+from localarc.serialization import StateError
 
 
 def bump(X: Any, z: Any) -> Any:

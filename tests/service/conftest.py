@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from localarc.service.api.auth import Tokens
 from localarc.service.limits import Limits
-from localarc.service.tokens import Tokens
 from service.inside import Inside
 
 Start = Callable[..., Inside]

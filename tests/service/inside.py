@@ -12,11 +12,11 @@ from typing import Any, Self, TypeVar
 
 import uvicorn
 
+from localarc.service.api.auth import Tokens
 from localarc.service.app import application
-from localarc.service.desk import Desk
 from localarc.service.limits import Limits
 from localarc.service.parts import Parts
-from localarc.service.tokens import Tokens
+from localarc.service.streams.manager import Desk
 from service.running import PATIENCE, Answer, Caller
 
 Result = TypeVar("Result")

@@ -13,8 +13,8 @@ import numpy as np
 import pytest
 
 from localarc import ARC, LARC, RBF, Lattice
-from localarc.service.desk import Desk
-from localarc.service.tokens import Scope, Tokens
+from localarc.service.api.auth import Scope, Tokens
+from localarc.service.streams.manager import Desk
 from service.conftest import Start
 from service.inside import Inside, wait_for
 from service.running import Caller

@@ -21,7 +21,7 @@ from localarc.client import (
     ServiceError,
     UnreachableError,
 )
-from localarc.client.retries import Answer, Waiting
+from localarc.client.retry import Answer, Waiting
 
 pytest.importorskip("httpx", reason="the client needs httpx: pip install '.[client]'")
 import httpx

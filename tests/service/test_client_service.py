@@ -11,7 +11,7 @@ import pytest
 
 from localarc import LARC
 from localarc.client import AsyncClient, Client, Interval, Learn, Predict, Retries, ServiceError
-from localarc.service.tokens import Scope, Tokens
+from localarc.service.api.auth import Scope, Tokens
 from service.conftest import Start
 from service.inside import Inside
 from service.running import Server

@@ -27,11 +27,11 @@ from localarc import (
     RationalQuadratic,
     Triangular,
 )
-from localarc.service import stream_config
-from localarc.service.bodies import read_config
-from localarc.service.config import MOST_BYTES, check_room, new_calibrator, rehearse
-from localarc.service.refusal import Refusal
-from localarc.service.stream_config import KernelConfig, StreamConfig
+from localarc.service.api.bodies import read_config
+from localarc.service.api.errors import Refusal
+from localarc.service.streams.calibrators import MOST_BYTES, check_room, new_calibrator, rehearse
+from localarc.wire import config
+from localarc.wire.config import KernelConfig, StreamConfig
 
 
 def made(**fields: Any) -> LARC:
@@ -107,11 +107,11 @@ def test_a_name_that_nobody_knows_is_answered_with_those_that_are(
 def test_a_stream_must_fit_into_a_snapshot() -> None:
     most = MOST_BYTES // (8 * (1024 + 3))
     for m, fits in ((most, True), (most + 1, False)):
-        memory = stream_config.KeepLast(m)
+        memory = config.KeepLast(m)
         asked = StreamConfig(0.1, KernelConfig(), features=1024, memory=memory)
         with contextlib.nullcontext() if fits else pytest.raises(ValueError, match="smaller m"):
             new_calibrator(asked)
-    everything = StreamConfig(0.1, KernelConfig(), features=1024, memory=stream_config.KeepAll())
+    everything = StreamConfig(0.1, KernelConfig(), features=1024, memory=config.KeepAll())
     check_room(everything, most - 1)
     with pytest.raises(ValueError, match="no room for more"):
         check_room(everything, most)

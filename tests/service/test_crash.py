@@ -14,10 +14,10 @@ import msgspec
 import numpy as np
 import pytest
 
-from localarc.service import entries
-from localarc.service.config import new_calibrator
-from localarc.service.log import Log
-from localarc.service.stream_config import StreamConfig
+from localarc.service.storage import events
+from localarc.service.storage.store import Log
+from localarc.service.streams.calibrators import new_calibrator
+from localarc.wire.config import StreamConfig
 from service.running import Caller, Server, free_port
 
 pytestmark = pytest.mark.service
@@ -155,11 +155,11 @@ def rerun(folder: Path, name: str) -> bytes:
     cal = new_calibrator(msgspec.convert(STREAMS[name], StreamConfig))
     inputs: dict[str, Any] = {}
     with contextlib.closing(Log(folder)) as log:
-        logged = [entries.decode(data) for _, _, _, data in log._rows({name})]
+        logged = [events.decode(data) for _, _, _, data in log._rows({name})]
     for entry in logged:
-        if isinstance(entry, entries.Prediction):
+        if isinstance(entry, events.Prediction):
             inputs[entry.id] = np.array(entry.x)
             assert cal.threshold(inputs[entry.id]) == entry.threshold
-        elif isinstance(entry, entries.Feedback):
+        elif isinstance(entry, events.Feedback):
             cal.update(inputs.pop(entry.id), entry.loss)
     return cal.state()

@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 
-from localarc.service.hub import Hub
+from localarc.service.api.errors import Refusal
+from localarc.service.event_bus import Hub
 from localarc.service.limits import Limits
-from localarc.service.notices import Imported, Notice
-from localarc.service.refusal import Refusal
+from localarc.wire.events import Imported, Notice
 from service.conftest import Start
 from service.inside import Inside, wait_for
 

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
+from localarc.service.api.auth import Tokens
 from localarc.service.limits import Limits
-from localarc.service.tokens import Tokens
 from service.conftest import Start
 from service.inside import Inside
 

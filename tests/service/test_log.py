@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from localarc.service.desk import Desk
 from localarc.service.limits import Limits
-from localarc.service.log import Log, LogError
-from localarc.service.messages import PredictRequest
-from localarc.service.stream_config import StreamConfig
+from localarc.service.storage.store import Log, LogError
+from localarc.service.streams.manager import Desk
+from localarc.wire.config import StreamConfig
+from localarc.wire.predictions import PredictRequest
 
 
 def desk_with(log: Log, names: str = "ab", rounds: int = 10) -> Desk:

@@ -7,8 +7,8 @@ from typing import Any
 
 import msgspec
 
-from localarc.service.endpoints import ENDPOINTS
-from localarc.service.openapi import openapi
+from localarc.service.api.endpoints import ENDPOINTS
+from localarc.service.api.openapi import openapi
 from service.inside import Inside
 
 

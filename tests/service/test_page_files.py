@@ -15,7 +15,7 @@ import httpx
 
 from localarc.service.page import plotly_script
 
-FILES = files("localarc.service.page").joinpath("files")
+FILES = files("localarc.service.page").joinpath("static")
 
 
 @pytest.fixture

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from localarc.service.log import Log
+from localarc.service.storage.store import Log
 from service.inside import wait_for
 from service.running import Caller, Server, command, free_port, refused_start
 

@@ -12,17 +12,24 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from localarc.control import state
-from localarc.control.state import StateError
-from localarc.service import entries
-from localarc.service.desk import Desk
-from localarc.service.entries import AnyEntry, Creation, Expiry, Feedback, Import, Prediction
+from localarc import serialization
+from localarc.serialization import StateError
+from localarc.service.api.errors import Refusal
 from localarc.service.limits import Limits
-from localarc.service.messages import FeedbackOperation, PredictOperation, PredictRequest
-from localarc.service.refusal import Refusal
-from localarc.service.series import MOST_POINTS, Series
-from localarc.service.stream import Stream
-from localarc.service.stream_config import StreamConfig
+from localarc.service.storage import events
+from localarc.service.storage.events import (
+    AnyEntry,
+    Creation,
+    Expiry,
+    Feedback,
+    Import,
+    Prediction,
+)
+from localarc.service.streams.history import MOST_POINTS, Series
+from localarc.service.streams.manager import Desk
+from localarc.service.streams.stream import Stream
+from localarc.wire.config import StreamConfig
+from localarc.wire.predictions import FeedbackOperation, PredictOperation, PredictRequest
 
 CONFIGS: dict[str, dict[str, Any]] = {
     "arc": {"alpha": 0.1},
@@ -68,7 +75,7 @@ def test_replay_makes_the_same_stream(given_config: dict[str, Any]) -> None:
     live, made = played(config(**given_config), 60)
     again = fresh(config(**given_config))
     for entry in made:
-        again.replay(entries.decode(entries.encode(entry)))
+        again.replay(events.decode(events.encode(entry)))
     assert again.replay_differs == 0
     assert again.snapshot() == live.snapshot()
     assert live.healthy
@@ -114,7 +121,7 @@ def test_repeats_anywhere_change_nothing(given_ones: list[Any], repeated: list[i
                 continue
             for _ in range(1 + (number in again)):
                 desk.operations([operation(kind, key, value)])
-        rows = [entries.encode(row.entry) for row in desk.rows]
+        rows = [events.encode(row.entry) for row in desk.rows]
         books.append((rows, desk.streams["s"].snapshot()))
     assert books[0] == books[1]
 
@@ -188,7 +195,7 @@ def test_a_state_from_elsewhere_is_refused() -> None:
 def test_a_state_that_was_made_up_is_refused() -> None:
     """A seal is no signature: what is inside has to make sense too."""
     stream, _ = played(config(**CONFIGS["all"]), 20)
-    kind, content, arrays = state.decode(stream.calibrator.state())
+    kind, content, arrays = serialization.decode(stream.calibrator.state())
     before = stream.snapshot()
     broken: list[tuple[Any, Any]] = [
         ({}, arrays),
@@ -200,7 +207,7 @@ def test_a_state_that_was_made_up_is_refused() -> None:
     ]
     for bad_content, bad_arrays in broken:
         with pytest.raises(ValueError):  # noqa: PT011 (each has words of its own)
-            stream.apply(Import(0.0, state.encode(kind, bad_content, bad_arrays)))
+            stream.apply(Import(0.0, serialization.encode(kind, bad_content, bad_arrays)))
         assert stream.snapshot() == before
 
 

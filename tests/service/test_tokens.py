@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from localarc.service.endpoints import ENDPOINTS
-from localarc.service.tokens import Scope, Tokens
+from localarc.service.api.auth import Scope, Tokens
+from localarc.service.api.endpoints import ENDPOINTS
 from service.conftest import Start
 from service.running import Caller
 

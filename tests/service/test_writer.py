@@ -8,12 +8,12 @@ from typing import Any
 
 import pytest
 
-from localarc.service.desk import Desk
+from localarc.service.api.errors import Refusal
 from localarc.service.limits import Limits
-from localarc.service.log import Log
 from localarc.service.metrics import Metrics
-from localarc.service.refusal import Refusal
-from localarc.service.stream import Stream
+from localarc.service.storage.store import Log
+from localarc.service.streams.manager import Desk
+from localarc.service.streams.stream import Stream
 from service.conftest import Start
 from service.inside import Inside, wait_for
 

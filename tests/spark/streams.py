@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pandas
 
-from localarc.control.larc import LARC
+from localarc.calibrators.larc import LARC
 
 
 def keyed(keys: int, rounds: int, dimension: int = 0, seed: int = 0) -> Any:

@@ -9,7 +9,7 @@ import pytest
 from localarc import ARC, LARC, RBF
 from localarc.spark.bucket import Bucket
 from localarc.spark.processor import STATE, BucketProcessor, Job
-from localarc.spark.rules import BadRowError
+from localarc.spark.validation import BadRowError
 from spark.streams import alone, keyed
 
 pytest.importorskip("pyspark", reason="PySpark is not here: make cluster installs it")

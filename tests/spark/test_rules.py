@@ -10,12 +10,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from localarc import ARC, LARC, RBF
-from localarc.checks import IntArray
-from localarc.control.state import StateError
+from localarc.serialization import StateError
 from localarc.spark.bucket import Bucket
 from localarc.spark.columns import Columns
 from localarc.spark.events import Events
-from localarc.spark.rules import RULES, BadRowError, complain, counted, judge
+from localarc.spark.validation import RULES, BadRowError, complain, counted, judge
+from localarc.validation import IntArray
 
 NAN = float("nan")
 

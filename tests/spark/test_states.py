@@ -7,7 +7,7 @@ import pandas
 import pytest
 
 from localarc import ARC, LARC, RBF
-from localarc.control.state import StateError
+from localarc.serialization import StateError
 from localarc.spark import calibrate, export_state, import_state
 from spark.streams import alone, keyed
 from spark.test_calibrate import files, run

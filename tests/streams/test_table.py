@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from localarc.streams.table import TableError, read_table
+from localarc.streams.tables import TableError, read_table
 
 ROWS = "a,b,s,cost,who\n0.5,1,0.1,1,x\n1.5,2,0.2,0.5,y\n2.5,3,0.3,0,x\n"
 

@@ -11,7 +11,7 @@ from localarc.cli.replay import replay_command
 from localarc.cli.reproduce import reproduce
 from localarc.cli.serve import serve
 from localarc.cli.tune import tune_command
-from localarc.summary import version
+from localarc.reporting.assessment import version
 
 _CONTEXT = {"help_option_names": ["-h", "--help"], "show_default": True}
 

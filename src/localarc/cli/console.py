@@ -11,8 +11,8 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from localarc.summary import Assessment
-from localarc.wording import number, plus_minus, promised, score_words
+from localarc.reporting.assessment import Assessment
+from localarc.reporting.format import number, plus_minus, promised, score_words
 
 _LONG = 3000  # rounds from which on waiting deserves a progress bar
 _MOST_GROUPS = 20

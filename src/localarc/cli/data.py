@@ -15,7 +15,7 @@ def data() -> None:
 @data.command(name="list")
 def list_command() -> None:
     """Every data set, its terms, and whether it is here."""
-    from localarc.data import DATASETS, find
+    from localarc.experiments.data import DATASETS, find
 
     for dataset in DATASETS.values():
         here = find(dataset.name)
@@ -31,7 +31,7 @@ def list_command() -> None:
 def get(name: str) -> None:
     """Fetch NAME into the cache, unless it is here, and check it."""
     with refusing():
-        from localarc.data import get as get_dataset
+        from localarc.experiments.data import get as get_dataset
 
         click.echo(f"{name} is in {get_dataset(name)}")
 
@@ -41,7 +41,7 @@ def get(name: str) -> None:
 def where(name: str) -> None:
     """Print the folder that holds NAME."""
     with refusing():
-        from localarc.data import DataError, find
+        from localarc.experiments.data import DataError, find
 
         found = find(name)
         if found is None:
@@ -54,7 +54,7 @@ def where(name: str) -> None:
 def verify(name: str) -> None:
     """Check the files of NAME against their SHA-256."""
     with refusing():
-        from localarc.data import verify as verify_dataset
+        from localarc.experiments.data import verify as verify_dataset
 
         for file in verify_dataset(name):
             click.echo(f"{file}: good")

@@ -27,10 +27,10 @@ def demo(rounds: int, seed: int, out: Path, quiet: bool) -> None:
     """
     with refusing():
         from localarc import ARC, LARC, RBF
-        from localarc.report import render
-        from localarc.results import staged
+        from localarc.reporting.assessment import assess
+        from localarc.reporting.files import staged
+        from localarc.reporting.html import render
         from localarc.streams.synthetic import heteroscedastic
-        from localarc.summary import assess
 
         kernel = RBF(length_scale=0.3)
         with staged(out) as place:

@@ -39,7 +39,7 @@ class OneSentence(click.Group):
 @contextlib.contextmanager
 def refusing() -> Iterator[None]:
     """Errors that tell the user what to do become the command's one sentence."""
-    from localarc.data import DataError
+    from localarc.experiments.data import DataError
 
     try:
         yield

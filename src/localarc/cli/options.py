@@ -11,10 +11,10 @@ from typing import Any
 import click
 
 import localarc
-from localarc.control.calibrator import Calibrator
-from localarc.control.kernels import Kernel
-from localarc.control.memory import Dictionary, KeepAll, KeepLast, Lattice, Memory
-from localarc.control.rates import Constant, InverseSqrt, Power, Rate
+from localarc.calibrators.base import Calibrator
+from localarc.kernels import Kernel
+from localarc.memory import Dictionary, KeepAll, KeepLast, Lattice, Memory
+from localarc.rates import Constant, InverseSqrt, Power, Rate
 
 KERNELS: dict[str, Callable[..., Kernel]] = {
     "rbf": localarc.RBF,

@@ -36,8 +36,8 @@ def replay_command(
     from localarc.cli.console import warnings_as_notes
 
     with refusing():
-        from localarc.results import check_apart, check_table, staged, write_results
-        from localarc.streams.table import read_table
+        from localarc.reporting.files import check_apart, check_table, staged, write_results
+        from localarc.streams.tables import read_table
 
         check_table(table)
         check_apart(file, out, _OWN)
@@ -56,7 +56,7 @@ def replayed(stream: Any, calibrators: dict[str, Any], quiet: bool) -> list[Any]
     """Every calibrator over the stream, with a progress bar where somebody is looking."""
     from localarc import replay
     from localarc.cli.console import progress_bar
-    from localarc.summary import Run
+    from localarc.reporting.assessment import Run
 
     total = len(stream) * len(calibrators)
     with progress_bar("replaying", total, quiet) as progress:

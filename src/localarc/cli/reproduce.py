@@ -64,7 +64,7 @@ def reproduce(
     Finished tasks are kept in OUT/tasks, so a run that was stopped goes on where it was.
     """
     with refusing():
-        from localarc.experiments import EXPERIMENTS, Plan, output, run
+        from localarc.experiments import EXPERIMENTS, Plan, report, run
 
         if list_them:
             for each in EXPERIMENTS.values():
@@ -79,7 +79,7 @@ def reproduce(
         plan = Plan(**_sourced(asked, EXPERIMENTS[name].sources))
         with warnings_as_notes(), task_bar(quiet) as progress:
             results = run(EXPERIMENTS[name], plan, folder, jobs, progress)
-            paths = output.write(results, folder, _command(name, plan))
+            paths = report.write(results, folder, _command(name, plan))
     if not quiet:
         if results.reused:
             click.echo(f"{results.reused} task(s) were finished before and not run again")

@@ -69,8 +69,8 @@ def serve(
     with refusing():
         try:
             from localarc.service.limits import Limits
-            from localarc.service.serve import Options
-            from localarc.service.serve import serve as run
+            from localarc.service.server import Options
+            from localarc.service.server import serve as run
         except ModuleNotFoundError as error:
             raise ImportError(
                 f"{error.name} is not installed: pip install 'localarc[service]'"

@@ -12,7 +12,7 @@ import click
 from localarc.cli import options
 from localarc.cli.group import refusing
 from localarc.cli.replay import NO_SIZES
-from localarc.control.rates import InverseSqrt, Rate
+from localarc.rates import InverseSqrt, Rate
 
 _OWN = ("tuning.csv", "trade-off.png")
 
@@ -111,9 +111,9 @@ def tune_command(
     from localarc.cli.console import print_rows, warnings_as_notes
 
     with refusing():
-        from localarc.results import check_apart, staged
-        from localarc.streams.table import read_table
-        from localarc.tuning import CAUTION, tune
+        from localarc._tune import CAUTION, tune
+        from localarc.reporting.files import check_apart, staged
+        from localarc.streams.tables import read_table
 
         scales = sorted(given["length_scales"])
         middle = scales[len(scales) // 2] if neighbourhood is None else neighbourhood
@@ -186,7 +186,7 @@ def _text(value: float) -> str:
 
 
 def _table(tuning: Any, names: list[tuple[str, str, str]]) -> tuple[list[str], list[list[str]]]:
-    from localarc.wording import number, plus_minus
+    from localarc.reporting.format import number, plus_minus
 
     head = ["kernel", "length scale", "rate", "risk", "worst neighbourhood", "mean size", "chosen"]
     rows = [
@@ -222,7 +222,7 @@ def _draw(place: Path, tuning: Any) -> None:
 
 
 def _tell_held_out(tuning: Any) -> None:
-    from localarc.wording import number, plus_minus
+    from localarc.reporting.format import number, plus_minus
 
     judged = tuning.held_out
     if judged is None:

@@ -4,7 +4,8 @@
 that gets no answer is sent again with the same id, and the service acts on it once.
 """
 
-from localarc.client.asynchronous import AsyncClient
+from localarc.client.async_client import AsyncClient
+from localarc.client.client import Client
 from localarc.client.errors import ServiceError, UnreachableError
 from localarc.client.operations import Learn, Predict
 from localarc.client.results import (
@@ -19,9 +20,8 @@ from localarc.client.results import (
     Stream,
     Summary,
 )
-from localarc.client.retries import Retries
-from localarc.client.server_sent import Event
-from localarc.client.synchronous import Client
+from localarc.client.retry import Retries
+from localarc.client.sse import Event
 
 __all__ = [
     "AsyncClient",

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-from localarc.client.calls import Call
-from localarc.client.retries import Answer, Lost, Outcome, Retries, Tries
-from localarc.client.server_sent import Event, EventReader
+from localarc.client.requests import Call
+from localarc.client.retry import Answer, Lost, Outcome, Retries, Tries
+from localarc.client.sse import Event, EventReader
 
 if TYPE_CHECKING:
     import httpx

@@ -8,7 +8,7 @@ from typing import Any, TypeAlias
 
 from numpy.typing import ArrayLike
 
-from localarc import checks
+from localarc import validation
 
 
 def new_id() -> str:
@@ -42,7 +42,7 @@ class Predict:
 
 def _plain(name: str, values: ArrayLike) -> list[float]:
     """The numbers of one input; several at once would be taken for one with more features."""
-    array = checks.numbers(name, values)
+    array = validation.numbers(name, values)
     if array.ndim > 1:
         raise ValueError(
             f"{name} must be a number or a flat list of numbers, got shape {array.shape}: predict "
@@ -62,7 +62,7 @@ class Learn:
     def message(self) -> dict[str, Any]:
         """What is sent."""
         hint = "It is what the prediction cost, e.g. 0.0 or 1.0."
-        return {"loss": checks.finite("loss", self.loss, hint)}
+        return {"loss": validation.finite("loss", self.loss, hint)}
 
     def in_batch(self) -> dict[str, Any]:
         """What is sent in a batch."""

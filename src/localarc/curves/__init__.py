@@ -1,8 +1,8 @@
 """Curves: what a threshold costs. Loss and set size of each round as functions of the threshold."""
 
+from localarc.curves.curves import Curve, Curves
 from localarc.curves.losses import from_function, from_table, miscoverage, relative_regret
 from localarc.curves.masks import false_negatives
-from localarc.curves.packed import Curve, Curves
 from localarc.curves.scores import (
     cumulative_probability,
     negative_probability,

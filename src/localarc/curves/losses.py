@@ -7,9 +7,9 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import ArrayLike
 
-from localarc import checks
-from localarc.checks import FloatArray
-from localarc.curves.packed import Curves
+from localarc import validation
+from localarc.curves.curves import Curves
+from localarc.validation import FloatArray
 
 
 def miscoverage(
@@ -39,7 +39,7 @@ def miscoverage(
     losses = np.column_stack([costs, np.zeros(len(s))])
     width = None
     if widths is not None:
-        given = checks.numbers("widths", widths)
+        given = validation.numbers("widths", widths)
         width = (
             np.full(len(s), float(given)) if given.ndim == 0 else _vector("widths", given, len(s))
         )
@@ -132,12 +132,12 @@ def from_function(
     (array([0.5, 0. ]), 0.5)
     """
     at = _vector("grid", grid)
-    count = checks.whole("rounds", rounds, 0, "It is the number of rounds.")
+    count = validation.whole("rounds", rounds, 0, "It is the number of rounds.")
     if not callable(loss):
         raise TypeError(f"loss must be a function of (t, thresholds), got {loss!r}.")
 
     def table(name: str, function: Callable[[int, FloatArray], ArrayLike]) -> FloatArray:
-        rows = [checks.numbers(f"{name} of round {t}", function(t, at)) for t in range(count)]
+        rows = [validation.numbers(f"{name} of round {t}", function(t, at)) for t in range(count)]
         full = [np.broadcast_to(row, at.shape) for row in rows]
         return np.stack(full) if full else np.zeros((0, len(at)))
 
@@ -162,7 +162,7 @@ def _rectangular(
 
 
 def _vector(name: str, values: ArrayLike, length: int | None = None) -> FloatArray:
-    array = checks.numbers(name, values)
+    array = validation.numbers(name, values)
     if array.ndim != 1 or (length is not None and len(array) != length):
         wanted = "one number per round" if length is None else f"{length} numbers, one per round"
         raise ValueError(f"{name} must hold {wanted}, got shape {array.shape}.")
@@ -170,7 +170,7 @@ def _vector(name: str, values: ArrayLike, length: int | None = None) -> FloatArr
 
 
 def _table(name: str, values: ArrayLike, rows: int | None = None) -> FloatArray:
-    array = checks.numbers(name, values)
+    array = validation.numbers(name, values)
     if array.ndim != 2 or array.shape[1] == 0 or (rows is not None and len(array) != rows):
         wanted = "(n, K)" if rows is None else f"({rows}, K)"
         raise ValueError(f"{name} must have shape {wanted}, one row a round, got {array.shape}.")

@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from localarc import checks
-from localarc.checks import FloatArray
+from localarc import validation
+from localarc.curves.curves import Curves
 from localarc.curves.losses import from_table
-from localarc.curves.packed import Curves
+from localarc.validation import FloatArray
 
 
 def false_negatives(
@@ -39,7 +39,7 @@ def false_negatives(
 
 
 def _image(t: int, scores: ArrayLike, truth: ArrayLike) -> tuple[FloatArray, NDArray[np.bool_]]:
-    s = checks.numbers(f"scores of round {t}", scores)
+    s = validation.numbers(f"scores of round {t}", scores)
     mask = np.asarray(truth)
     if mask.shape != s.shape or s.size == 0:
         raise ValueError(
@@ -81,7 +81,7 @@ def _missed(found: NDArray[Any], true: int) -> FloatArray:
 
 
 def _on_grid(rounds: list[tuple[FloatArray, NDArray[np.bool_]]], grid: ArrayLike) -> Curves:
-    at = checks.numbers("grid", grid)
+    at = validation.numbers("grid", grid)
     losses, sizes = np.zeros((2, len(rounds), at.size))
     for t, (scores, mask) in enumerate(rounds):
         # Counting with side="right" keeps ties in the set: score <= threshold.

@@ -8,8 +8,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from localarc import checks
-from localarc.checks import FloatArray
+from localarc import validation
+from localarc.validation import FloatArray
 
 
 def within(scores: ArrayLike, threshold: ArrayLike) -> NDArray[np.bool_]:
@@ -31,7 +31,7 @@ def quantile_excess(lower: ArrayLike, upper: ArrayLike, y: ArrayLike) -> FloatAr
 
 def _alike(**given: ArrayLike) -> list[FloatArray]:
     """The arrays, which must have one shape: a column and a row would make a table."""
-    arrays = {name: checks.numbers(name, values) for name, values in given.items()}
+    arrays = {name: validation.numbers(name, values) for name, values in given.items()}
     shapes = {name: array.shape for name, array in arrays.items() if array.ndim}
     if len(set(shapes.values())) > 1:
         said = ", ".join(f"{name} {shape}" for name, shape in shapes.items())
@@ -72,7 +72,7 @@ def _equal_for_ties(p: FloatArray, scores: FloatArray) -> FloatArray:
 
 
 def _probabilities(values: ArrayLike) -> FloatArray:
-    p = checks.numbers("probabilities", values)
+    p = validation.numbers("probabilities", values)
     if p.size and not (p.min() >= 0 and p.max() <= 1):
         raise ValueError(
             f"probabilities must lie in [0, 1], got {p.min()} to {p.max()}. "

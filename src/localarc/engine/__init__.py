@@ -1,11 +1,10 @@
 """Compiled loops: plain arrays in, plain arrays out, and no knowledge of anything above."""
 
-from localarc.engine.dictionary import DictionaryExpansion
-from localarc.engine.exact import ExactExpansion
+from localarc.engine.dictionary.expansion import DictionaryExpansion
+from localarc.engine.exact.batched import replay_many
+from localarc.engine.exact.expansion import ExactExpansion
 from localarc.engine.exponential import exp_minus
-from localarc.engine.lattice import LatticeExpansion
-from localarc.engine.many import replay_many
-from localarc.engine.profiles import (
+from localarc.engine.kernels import (
     CAUCHY,
     GAUSSIAN,
     LAPLACE,
@@ -16,6 +15,7 @@ from localarc.engine.profiles import (
     rational_quadratic,
     triangular,
 )
+from localarc.engine.lattice.expansion import LatticeExpansion
 from localarc.engine.stream import Played, Stream
 
 __all__ = [

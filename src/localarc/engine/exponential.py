@@ -7,7 +7,7 @@ from llvmlite import ir
 from numba import types
 from numba.extending import intrinsic
 
-from localarc.engine.compiled import jit
+from localarc.engine.numba_tools import jit
 
 LOG2_E = 1.4426950408889634
 LOG_2 = 0.6931471805599453

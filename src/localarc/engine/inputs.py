@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from localarc.engine.compiled import jit
+from localarc.engine.numba_tools import jit
 
 LARGEST = 1e100  # in size: squares of larger numbers, and their sums, may overflow
 

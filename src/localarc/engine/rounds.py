@@ -3,7 +3,7 @@
 import math
 from typing import Any
 
-from localarc.engine.compiled import jit
+from localarc.engine.numba_tools import jit
 
 
 @jit

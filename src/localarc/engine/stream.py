@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from localarc.engine.profiles import Profile
+from localarc.engine.kernels import Profile
 from localarc.engine.tiles import FloatArray, IntArray, plain
 
 

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from localarc.engine.compiled import entry, jit, named, rebound
-from localarc.engine.profiles import Profile
+from localarc.engine.kernels import Profile
+from localarc.engine.numba_tools import entry, jit, named, rebound
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]

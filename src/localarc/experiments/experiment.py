@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from numpy.typing import NDArray
 
-from localarc.control.calibrator import Calibrator
+from localarc.calibrators.base import Calibrator
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

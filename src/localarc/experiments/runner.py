@@ -15,11 +15,11 @@ from typing import Any
 
 import numpy as np
 
-from localarc import atomic
-from localarc.control.calibrator import Calibrator
+from localarc import atomic_write
+from localarc._sweep import as_they_finish
+from localarc.calibrators.base import Calibrator
 from localarc.experiments.experiment import Experiment, Outcome, Plan, Results, Task
-from localarc.summary import version
-from localarc.sweeps import as_they_finish
+from localarc.reporting.assessment import version
 
 Progress = Callable[[int, int], None]
 """Called with the number of tasks done and the number there are."""
@@ -96,7 +96,7 @@ def _keep(file: Path, outcome: Outcome) -> None:
     buffer = io.BytesIO()
     arrays: dict[str, Any] = {f"array {name}": array for name, array in outcome.arrays.items()}
     np.savez_compressed(buffer, meta=np.array(json.dumps(meta)), **arrays)
-    atomic.write(file, buffer.getvalue())
+    atomic_write.write(file, buffer.getvalue())
 
 
 def _kept(file: Path, task: Task) -> Outcome | None:

@@ -1,6 +1,6 @@
 """Figures: one function each, from (axes, data) to axes."""
 
-from localarc.figures.band import promised_band
+from localarc.figures.bound_over_time import promised_band
 from localarc.figures.group_risk import group_risk
 from localarc.figures.group_size import group_size
 from localarc.figures.maps import Ground, maps

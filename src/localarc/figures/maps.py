@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from localarc.checks import FloatArray
 from localarc.figures.frame import frame, plain
 from localarc.figures.palette import FAINT, INK
+from localarc.validation import FloatArray
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

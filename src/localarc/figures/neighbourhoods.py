@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike
 
-from localarc import checks
+from localarc import validation
 from localarc.figures.frame import frame, legend, plain, target_line
 from localarc.figures.palette import FAINT, INK, colours
 from localarc.metrics import Neighbourhood
@@ -31,7 +31,7 @@ def neighbourhoods(
 
     With one feature, the risk of each place with two standard errors, beside the target.
     """
-    points = checks.points(X)
+    points = validation.points(X)
     labels = [*features, *(f"x{j + 1}" for j in range(len(features), points.shape[1]))]
     colour = colours([name])[name]
     if points.shape[1] == 1:

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike
 
-from localarc import checks
-from localarc.checks import FloatArray
+from localarc import validation
 from localarc.figures.frame import frame, plain
 from localarc.figures.palette import FAINT, INK, colours
+from localarc.validation import FloatArray
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -30,7 +30,7 @@ def threshold_map(
 
     `thresholds` are those at the inputs X; further features are averaged over as they occur.
     """
-    points, values = checks.points(X), checks.numbers("thresholds", thresholds)
+    points, values = validation.points(X), validation.numbers("thresholds", thresholds)
     labels = [*features, *(f"x{j + 1}" for j in range(len(features), points.shape[1]))]
     if points.shape[1] == 1:
         x, y = _means(points[:, 0], values)

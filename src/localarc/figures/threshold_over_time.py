@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from localarc.checks import FloatArray, IntArray
 from localarc.figures.frame import frame, legend, plain
 from localarc.figures.palette import colours
 from localarc.record import Record
+from localarc.validation import FloatArray, IntArray
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

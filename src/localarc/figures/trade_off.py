@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from localarc.control.calibrator import Calibrator
-from localarc.control.larc import LARC
+from localarc._tune import Tuning
+from localarc.calibrators.base import Calibrator
+from localarc.calibrators.larc import LARC
 from localarc.figures.frame import frame, legend, target_line
 from localarc.figures.palette import INK, colours
-from localarc.tuning import Tuning
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -7,7 +7,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from localarc.checks import IntArray
+from localarc.validation import IntArray
 
 Key: TypeAlias = str | int
 

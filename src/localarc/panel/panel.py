@@ -10,21 +10,20 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from localarc import atomic
-from localarc.checks import FloatArray, IntArray
-from localarc.control import state
-from localarc.control.arc import ARC
-from localarc.control.guarantees import Certificate, Evidence
-from localarc.control.guarantees.certificate import doubted
-from localarc.control.larc import LARC
-from localarc.control.memory import Arrays
+from localarc import atomic_write, serialization
+from localarc._replay import examine
+from localarc.calibrators.arc import ARC
+from localarc.calibrators.larc import LARC
 from localarc.curves import Curves
-from localarc.panel.events import check_curves, checked_losses, checked_points
+from localarc.guarantees import Certificate, Evidence
+from localarc.guarantees.certificate import doubted
+from localarc.memory import Arrays
+from localarc.panel.arguments import check_curves, checked_losses, checked_points
 from localarc.panel.keys import Key, Rows, key, listed
-from localarc.panel.local import LocalParts, local_parts
-from localarc.panel.traces import Traces
+from localarc.panel.local_parts import LocalParts, local_parts
+from localarc.panel.running_constants import Traces
 from localarc.record import Record
-from localarc.replay import examine
+from localarc.validation import FloatArray, IntArray
 
 _LOCAL = "local "
 
@@ -268,7 +267,7 @@ class Panel:
             "traces": self._traces.values,
             **{_LOCAL + name: array for name, array in local.items()},
         }
-        return state.encode("Panel", content, arrays)
+        return serialization.encode("Panel", content, arrays)
 
     @classmethod
     def from_state(cls, data: bytes, prototype: LARC | None = None) -> Self:
@@ -278,9 +277,9 @@ class Panel:
         """
         prototypes: dict[str, type[LARC]] = {"ARC": ARC, "LARC": LARC}
         stored = _decoded(data)[1]["prototype"].tobytes()
-        kind = state.decode(stored)[0]
+        kind = serialization.decode(stored)[0]
         if prototype is None and kind not in prototypes:
-            raise state.StateError(
+            raise serialization.StateError(
                 f"the panel holds calibrators of kind {kind!r}. "
                 "Hand in a new one: Panel.from_state(data, prototype=...)."
             )
@@ -304,15 +303,15 @@ class Panel:
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the state to a file, all of it or nothing."""
-        atomic.write(path, self.state())
+        atomic_write.write(path, self.state())
 
     @classmethod
     def load(cls, path: str | os.PathLike[str], prototype: LARC | None = None) -> Self:
         """The panel that `save` wrote."""
         try:
-            return cls.from_state(state.read(path), prototype)
-        except state.StateError as error:
-            raise state.StateError(f"{path}: {error}") from error
+            return cls.from_state(serialization.read(path), prototype)
+        except serialization.StateError as error:
+            raise serialization.StateError(f"{path}: {error}") from error
 
 
 def _resumed(kind: type[Panel], prototype: LARC, data: bytes) -> Panel:
@@ -323,7 +322,7 @@ _key = key  # methods have an argument of that name
 
 
 def _decoded(data: bytes) -> tuple[dict[str, Any], Any]:
-    kind, content, arrays = state.decode(data)
+    kind, content, arrays = serialization.decode(data)
     if kind != "Panel":
-        raise state.StateError(f"the state is of kind {kind}, not Panel. Use {kind}.load.")
+        raise serialization.StateError(f"the state is of kind {kind}, not Panel. Use {kind}.load.")
     return content, arrays

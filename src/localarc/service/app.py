@@ -15,14 +15,14 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 from starlette.routing import BaseRoute, Match, Route
 
-from localarc.service.endpoint import Endpoint
-from localarc.service.endpoints import ENDPOINTS
-from localarc.service.handlers import message, problem
-from localarc.service.openapi import openapi
+from localarc.reporting.assessment import version
+from localarc.service.api.endpoint import Endpoint
+from localarc.service.api.endpoints import ENDPOINTS
+from localarc.service.api.errors import Refusal
+from localarc.service.api.handlers import message, problem
+from localarc.service.api.openapi import openapi
 from localarc.service.page.routes import routes as page_routes
 from localarc.service.parts import Parts
-from localarc.service.refusal import Refusal
-from localarc.summary import version
 
 SECURITY = {
     "Content-Security-Policy": "default-src 'none'; frame-ancestors 'none'",

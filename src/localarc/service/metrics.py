@@ -15,7 +15,7 @@ from prometheus_client import (
     generate_latest,
 )
 
-from localarc.service.desk import Desk, Row
+from localarc.service.streams.manager import Desk, Row
 
 _SECONDS = (0.0005, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 5.0)
 _ROWS = (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000)

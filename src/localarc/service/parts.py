@@ -7,13 +7,13 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from localarc.service.desk import Desk
-from localarc.service.hub import Hub
+from localarc.service.api.auth import Tokens
+from localarc.service.event_bus import Hub
 from localarc.service.limits import Limits
-from localarc.service.log import Log
 from localarc.service.metrics import Metrics
-from localarc.service.tokens import Tokens
-from localarc.service.writer import Writer
+from localarc.service.storage.store import Log
+from localarc.service.storage.writer import Writer
+from localarc.service.streams.manager import Desk
 
 
 @dataclass(frozen=True)

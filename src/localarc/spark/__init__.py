@@ -4,9 +4,9 @@ Needs PySpark 4.3: `pip install 'localarc[spark]'`, and Java 17.
 """
 
 from localarc.spark.calibrate import accepted, calibrate, rejected
-from localarc.spark.rules import BadRowError
-from localarc.spark.settings import prepare
-from localarc.spark.states import export_state, import_state
+from localarc.spark.export import export_state, import_state
+from localarc.spark.session import prepare
+from localarc.spark.validation import BadRowError
 
 __all__ = [
     "BadRowError",

@@ -9,12 +9,12 @@ from typing import Self, TypeAlias
 
 import numpy as np
 
-from localarc.checks import FloatArray, IntArray
-from localarc.control.larc import LARC
-from localarc.control.state import StateError
+from localarc.calibrators.larc import LARC
 from localarc.curves import miscoverage
 from localarc.panel import Panel
+from localarc.serialization import StateError
 from localarc.spark.events import Events
+from localarc.validation import FloatArray, IntArray
 
 Stored: TypeAlias = tuple[bytes, str, int]
 SCHEMA = "panel binary, skipped string, buckets int"

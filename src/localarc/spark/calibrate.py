@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from localarc import checks
-from localarc.control.larc import LARC
+from localarc import validation
+from localarc.calibrators.larc import LARC
 from localarc.panel import Panel
 from localarc.spark.columns import Columns, bucket_of
 from localarc.spark.processor import BucketProcessor, Job
-from localarc.spark.settings import check, spark_sql
+from localarc.spark.session import check, spark_sql
 
 MOST_BUCKETS = 2**31 - 1
 
@@ -40,7 +40,7 @@ def calibrate(
     `bad_rows="reject"` bad rows come out too, with the rule that they broke in `rejected`.
     """
     columns = Columns.checked(frame, key, order, features, score, loss)
-    checks.whole("buckets", buckets, 1, "A row of state holds one bucket of keys.")
+    validation.whole("buckets", buckets, 1, "A row of state holds one bucket of keys.")
     if buckets > MOST_BUCKETS:
         raise ValueError(f"buckets must be at most {MOST_BUCKETS}, got {buckets}.")
     if bad_rows not in ("fail", "reject"):

@@ -9,11 +9,11 @@ from typing import Any
 
 import numpy as np
 
-from localarc.control.larc import LARC
+from localarc.calibrators.larc import LARC
 from localarc.spark.bucket import SCHEMA, Bucket
 from localarc.spark.events import Events
-from localarc.spark.output import learnt_losses, output, played_scores
-from localarc.spark.rules import Verdicts, complain, counted, judge
+from localarc.spark.output_rows import learnt_losses, output, played_scores
+from localarc.spark.validation import Verdicts, complain, counted, judge
 
 STATE = "bucket"
 """The name of the state variable: one value for each bucket."""

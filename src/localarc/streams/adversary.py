@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from localarc import checks
-from localarc.checks import FloatArray
+from localarc import validation
 from localarc.record import Record
+from localarc.validation import FloatArray
 
 Wish = Callable[[int, np.random.Generator], bool]
 """Whether the adversary wants the set to miss in round t."""
@@ -41,10 +41,10 @@ def attack(
     if strategy not in STRATEGIES:
         raise ValueError(f"strategy must be one of {', '.join(STRATEGIES)}, got {strategy!r}.")
     wants_miss = STRATEGIES[strategy]
-    low, high = checks.ascending_pair(score_range)
+    low, high = validation.ascending_pair(score_range)
     cost = float(getattr(calibrator, "loss_bound", 1.0))
     random = np.random.default_rng(seed)
-    thresholds, losses = np.empty((2, checks.whole("rounds", rounds, 1, "Play at least one.")))
+    thresholds, losses = np.empty((2, validation.whole("rounds", rounds, 1, "Play at least one.")))
     for t in range(rounds):
         x = _place(t, dimension, random)
         thresholds[t] = threshold = float(calibrator.threshold(x))

@@ -7,7 +7,7 @@ from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from localarc.checks import FloatArray
+from localarc.validation import FloatArray
 
 
 class TableError(ValueError):

@@ -6,9 +6,9 @@ from collections.abc import Hashable, Iterator
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from localarc import checks
-from localarc.checks import FloatArray
+from localarc import validation
 from localarc.curves import Curve, Curves
+from localarc.validation import FloatArray
 
 
 class Round(NamedTuple):
@@ -30,7 +30,7 @@ class Stream:
     features: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "X", checks.points(self.X))
+        object.__setattr__(self, "X", validation.points(self.X))
         lengths = {len(self.X), len(self.curves), len(self.groups or self.X)}
         if len(lengths) != 1:
             raise ValueError(f"X, curves and groups must have as many rounds, got {lengths}.")

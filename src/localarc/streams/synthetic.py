@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from localarc import checks
-from localarc.checks import FloatArray
+from localarc import validation
 from localarc.curves import miscoverage
 from localarc.streams.stream import Stream
+from localarc.validation import FloatArray
 
 THIRDS = ("easy", "middle", "hard")
 
@@ -23,8 +23,10 @@ def heteroscedastic(n: int, seed: int, shift: bool = True) -> Stream:
     >>> len(stream), sorted(set(stream.groups))
     (1000, ['easy', 'hard', 'middle'])
     """
-    rounds = checks.whole("n", n, 1, "It is the number of rounds.")
-    generator = np.random.default_rng(checks.whole("seed", seed, 0, "It makes the stream again."))
+    rounds = validation.whole("n", n, 1, "It is the number of rounds.")
+    generator = np.random.default_rng(
+        validation.whole("seed", seed, 0, "It makes the stream again.")
+    )
     X = generator.uniform(size=(rounds, 2))
     scale = np.where(np.arange(rounds) >= rounds / 2, 2.0, 1.0) if shift else 1.0
     scores = np.abs(generator.normal(size=rounds)) * spread(X) * scale

@@ -1,5 +1,5 @@
 """Beam selection: is service even across the map?"""
 
-from localarc.experiments.beams.declaration import BEAMS
+from localarc.experiments.beams.experiment import BEAMS
 
 __all__ = ["BEAMS"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from localarc.checks import FloatArray
+from localarc.validation import FloatArray
 
 ComplexArray = NDArray[np.complex128]
 

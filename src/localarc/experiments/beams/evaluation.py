@@ -8,13 +8,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from localarc.checks import FloatArray
 from localarc.curves import Curves
-from localarc.experiments.beams import cells
-from localarc.experiments.beams.cells import Cells
-from localarc.experiments.beams.channels import AREA
+from localarc.experiments.beams import grid
+from localarc.experiments.beams.grid import Cells
+from localarc.experiments.beams.raytracer import AREA
 from localarc.experiments.beams.users import Users
 from localarc.experiments.experiment import Row
+from localarc.validation import FloatArray
 
 COUNTED = Cells(AREA, 10.0)
 """The cells whose risks are compared."""
@@ -53,7 +53,7 @@ class Evaluated:
         """Risk, size and SNR of all users, and how the risk differs between cells."""
         places, near = self.users.places, self.users.near
         counts = COUNTED.counts(places)
-        risks = cells.means(COUNTED.sums(places, self.losses), counts, FEW)
+        risks = grid.means(COUNTED.sums(places, self.losses), counts, FEW)
         risks = risks[np.isfinite(risks)]
         snr = np.percentile(self.users.served(self.losses), PERCENTILES)
         return {

@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import partial
 
-from localarc.control.arc import ARC
-from localarc.control.calibrator import Calibrator
-from localarc.control.kernels import RBF
-from localarc.control.larc import LARC
-from localarc.control.memory import KeepAll, KeepLast, Memory
-from localarc.control.mondrian import Mondrian
+from localarc.calibrators.arc import ARC
+from localarc.calibrators.base import Calibrator
+from localarc.calibrators.larc import LARC
+from localarc.calibrators.mondrian import Mondrian
+from localarc.kernels import RBF
+from localarc.memory import KeepAll, KeepLast, Memory
 
 TARGETS = 0.025, 0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.35, 0.4, 0.45, 0.5
 SHOWN = 0.1

@@ -11,7 +11,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from localarc.checks import FloatArray
+from localarc.validation import FloatArray
 
 HIDDEN = 16, 16
 _STEPS = 5000

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from localarc.checks import FloatArray
 from localarc.experiments.beams.codebook import ComplexArray, fourier, half_turn
+from localarc.validation import FloatArray
 
 SIGMA = 1e-4
 """The parameter of the Rayleigh fading, as in the paper."""

@@ -8,7 +8,7 @@ from functools import partial
 from typing import Any
 
 from localarc.experiments.beams.evaluation import BY_QUARTER, PERCENTILES, SNR
-from localarc.experiments.beams.measure import SAME_SIZE, setting_name
+from localarc.experiments.beams.measurements import SAME_SIZE, setting_name
 from localarc.experiments.beams.methods import SHOWN, TARGETS
 from localarc.experiments.experiment import Row, Table
 

@@ -9,12 +9,12 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from localarc.checks import FloatArray
 from localarc.curves import Curves, relative_regret
 from localarc.experiments.beams import predictor
-from localarc.experiments.beams.channels import AREA, Engine, Scene, draw_receivers, trace
 from localarc.experiments.beams.codebook import ComplexArray
 from localarc.experiments.beams.radio import Radio, gains
+from localarc.experiments.beams.raytracer import AREA, Engine, Scene, draw_receivers, trace
+from localarc.validation import FloatArray
 
 LEAST_GAIN = 1e-6
 """A user whose best beam has no more than this, without fading, has no path, and is left out."""

@@ -1,5 +1,5 @@
 """Electricity: is the promise kept on weekends too?"""
 
-from localarc.experiments.electricity.declaration import ELECTRICITY
+from localarc.experiments.electricity.experiment import ELECTRICITY
 
 __all__ = ["ELECTRICITY"]

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from functools import partial
 
+from localarc.experiments.electricity.data import DAYS
 from localarc.experiments.experiment import Row
-from localarc.streams.electricity import DAYS
 
 Table = tuple[list[str], list[list[str]]]
 

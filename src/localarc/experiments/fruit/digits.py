@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from localarc.experiments.fruit.outputs import Outputs
+from localarc.experiments.fruit.model_outputs import Outputs
 
 _COMPONENTS = 5
 _CALIBRATION = 500

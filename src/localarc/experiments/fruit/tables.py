@@ -7,7 +7,7 @@ from functools import partial
 from typing import Any
 
 from localarc.experiments.experiment import Row, Table
-from localarc.experiments.fruit.measure import BINS, FEW, bin_name
+from localarc.experiments.fruit.measurements import BINS, FEW, bin_name
 
 ALPHA = 0.25
 _SHOWN = (2, 6, 10, 14, 18)  # every fourth bin: 0.10, 0.30, 0.50, 0.70, 0.90

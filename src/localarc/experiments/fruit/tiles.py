@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from localarc.checks import IntArray
+from localarc.validation import IntArray
 
 SIDE = 64
 _FILES = {"Training": "fruits360_training_64.zip", "Test": "fruits360_test_64.zip"}

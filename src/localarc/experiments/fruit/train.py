@@ -14,9 +14,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from localarc import data
+from localarc.experiments import data
 from localarc.experiments.fruit import network, tiles
-from localarc.experiments.fruit.outputs import FILE, Outputs
+from localarc.experiments.fruit.model_outputs import FILE, Outputs
 from localarc.experiments.fruit.tiles import Tiles
 
 WEIGHTS = "classifier.pt"

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from localarc.curves import false_negatives
 from localarc.experiments.polyps.images import SOURCES
-from localarc.experiments.polyps.outputs import LOGITS, Outputs
+from localarc.experiments.polyps.model_outputs import LOGITS, Outputs
 from localarc.experiments.polyps.reduction import DIMENSIONS, projection
 
 _FILES = ("sigmoids", "masks", "features", "img_names")

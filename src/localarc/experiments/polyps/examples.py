@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from localarc.checks import FloatArray
 from localarc.experiments.experiment import Results
 from localarc.experiments.polyps.images import SOURCES, Images, Pair, find
-from localarc.experiments.polyps.outputs import Outputs
+from localarc.experiments.polyps.model_outputs import Outputs
 from localarc.experiments.polyps.settings import HEADLINE, split, trial_name
 from localarc.figures.frame import frame
 from localarc.figures.palette import colours
+from localarc.validation import FloatArray
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -13,14 +13,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from localarc import data
-from localarc.checks import FloatArray
 from localarc.curves import false_negatives
+from localarc.experiments import data
 from localarc.experiments.polyps import images, network
 from localarc.experiments.polyps.images import SOURCES, Images
-from localarc.experiments.polyps.outputs import LOGITS, Outputs
+from localarc.experiments.polyps.model_outputs import LOGITS, Outputs
 from localarc.experiments.polyps.reduction import DIMENSIONS, neighbour_accuracy, projection
 from localarc.experiments.polyps.train import best_device
+from localarc.validation import FloatArray
 
 _BATCH = 16
 

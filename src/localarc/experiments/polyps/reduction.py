@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from localarc.checks import FloatArray, IntArray
+from localarc.validation import FloatArray, IntArray
 
 DIMENSIONS = 64
 

@@ -8,16 +8,16 @@ from typing import NamedTuple
 
 import numpy as np
 
-from localarc.checks import FloatArray, IntArray
-from localarc.control.arc import ARC
-from localarc.control.calibrator import Calibrator
-from localarc.control.kernels import RBF
-from localarc.control.larc import LARC
-from localarc.control.memory import KeepAll, KeepLast, Memory
-from localarc.control.mondrian import Mondrian
+from localarc.calibrators.arc import ARC
+from localarc.calibrators.base import Calibrator
+from localarc.calibrators.larc import LARC
+from localarc.calibrators.mondrian import Mondrian
 from localarc.experiments.polyps.images import SOURCES
-from localarc.experiments.polyps.outputs import LOGITS, Outputs
+from localarc.experiments.polyps.model_outputs import LOGITS, Outputs
 from localarc.experiments.polyps.reduction import UnitBox, projection
+from localarc.kernels import RBF
+from localarc.memory import KeepAll, KeepLast, Memory
+from localarc.validation import FloatArray, IntArray
 
 HELD_OUT = 50
 _EXACT = KeepAll()

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from localarc import data
+from localarc.experiments import data
 from localarc.experiments.polyps import images, network
 from localarc.experiments.polyps.augment import augment
 from localarc.experiments.polyps.images import Images

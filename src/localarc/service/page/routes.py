@@ -52,7 +52,7 @@ class Page:
 def routes() -> list[BaseRoute]:
     """The page at `/` and its files under `/page/`."""
     plotly_script.script_path()  # says now, not at the first visit, how to install it
-    names = sorted(each.name for each in files(__package__).joinpath("files").iterdir())
+    names = sorted(each.name for each in files(__package__).joinpath("static").iterdir())
     parts = [name for name in names if name != "index.html"]
     return [
         Route("/", _endpoint("index.html"), include_in_schema=False),
@@ -85,6 +85,6 @@ def _page(name: str) -> Page:
 def _content(name: str) -> bytes:
     if name == "plotly.min.js":
         return plotly_script.script()
-    text = files(__package__).joinpath("files", name).read_text(encoding="utf-8")
+    text = files(__package__).joinpath("static", name).read_text(encoding="utf-8")
     present = "".join(f'<i hidden id="{each}"></i>' for each in plotly_script.refused_styles())
     return text.replace(_PLACEHOLDER, present).encode()

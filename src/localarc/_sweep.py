@@ -1,0 +1,174 @@
+"""Sweeps: one task at every point of a grid, with the same rows wherever they are computed.
+
+Everything goes through joblib and never names a backend, so that
+`with joblib.parallel_config("dask"): ...` moves a sweep to a cluster.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import itertools
+import json
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, TypeAlias, TypeVar
+
+import numpy as np
+
+from localarc import validation
+
+Row: TypeAlias = dict[str, Any]
+Task: TypeAlias = Callable[..., Mapping[str, Any]]
+Grid: TypeAlias = Mapping[str, Iterable[Any]] | Iterable[Mapping[str, Any]]
+Result = TypeVar("Result")
+
+
+@dataclass(frozen=True, eq=False)
+class Sweep:
+    """The rows of a sweep in the order of its grid: the parameters of a task, then its results.
+
+    `hash` is a SHA-256 of all rows, to the last bit of every number: compare it, not the rows.
+    """
+
+    rows: tuple[Row, ...]
+    hash: str = field(init=False)
+
+    def __post_init__(self) -> None:
+        text = json.dumps([_canonical(row) for row in self.rows], separators=(",", ":"))
+        object.__setattr__(self, "hash", hashlib.sha256(text.encode()).hexdigest())
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def __iter__(self) -> Iterator[Row]:
+        return iter(self.rows)
+
+    def __repr__(self) -> str:
+        return f"Sweep({len(self)} rows, hash {self.hash[:12]})"
+
+    def columns(self) -> dict[str, list[Any]]:
+        """The table, by column; None where a row lacks one."""
+        names = dict.fromkeys(name for row in self.rows for name in row)
+        return {name: [row.get(name) for row in self.rows] for name in names}
+
+    def to_pandas(self) -> Any:
+        """The table as a pandas DataFrame."""
+        try:
+            import pandas
+        except ImportError as error:
+            raise ImportError("to_pandas needs pandas: pip install 'localarc[pandas]'") from error
+        return pandas.DataFrame(self.columns())
+
+
+def sweep(task: Task, grid: Grid, seed: int = 0, jobs: int | None = None) -> Sweep:
+    """Run `task(random, **parameters)` at every point of a grid; it returns results by name.
+
+    `grid` maps parameters to their values, of which all combinations are run, the last parameter
+    fastest; or it is a list of parameters by name. `random` is a NumPy generator: task i gets the
+    i-th child of `SeedSequence(seed)`, so that no result depends on which worker ran it. `jobs` is
+    the number of processes, by default what `joblib.parallel_config` says, or else one.
+
+    >>> def estimate(random, size):
+    ...     return {"mean": float(random.normal(size=size).mean().round(3))}
+    >>> sweep(estimate, {"size": [10, 1000]}, seed=1).columns()
+    {'size': [10, 1000], 'mean': [..., ...]}
+    """
+    if not callable(task):
+        raise TypeError(
+            f"task must be a function task(random, **parameters), got {task!r}. "
+            "It returns its results by name, e.g. {'risk': 0.1}."
+        )
+    points = _points(grid)
+    seeds = np.random.SeedSequence(validation.whole("seed", seed, 0, "It seeds every task."))
+    arguments = zip(itertools.repeat(task), points, seeds.spawn(len(points)), strict=False)
+    rows = dict(as_they_finish(_row, list(arguments), jobs))
+    return Sweep(tuple(rows[i] for i in range(len(points))))
+
+
+def as_they_finish(
+    function: Callable[..., Result], arguments: Sequence[tuple[Any, ...]], jobs: int | None = None
+) -> Iterator[tuple[int, Result]]:
+    """Call a function with each tuple of arguments, one BLAS thread each; (index, result) pairs.
+
+    They come in the order in which they finish, from wherever joblib runs them.
+    """
+    import joblib
+    from threadpoolctl import threadpool_limits
+
+    try:
+        parallel = joblib.Parallel(n_jobs=jobs, return_as="generator_unordered")
+    except ValueError:  # some backends, Ray's among them, have no results before the last
+        parallel = joblib.Parallel(n_jobs=jobs)
+    calls = (joblib.delayed(_call)(function, i, each) for i, each in enumerate(arguments))
+    with threadpool_limits(limits=1):  # for tasks that are threads of this process
+        yield from parallel(calls)
+
+
+def _call(
+    function: Callable[..., Result], i: int, arguments: tuple[Any, ...]
+) -> tuple[int, Result]:
+    from threadpoolctl import threadpool_limits
+
+    with threadpool_limits(limits=1):  # for tasks that have a process to themselves
+        return i, function(*arguments)
+
+
+def _row(task: Task, point: Row, seed: np.random.SeedSequence) -> Row:
+    """Parameters and results of one task, in plain values."""
+    try:
+        found = task(np.random.default_rng(seed), **point)
+        if not isinstance(found, Mapping):
+            raise TypeError(f"a task must return its results by name, got {found!r:.80}.")
+        twice = sorted(set(point) & set(found))
+        if twice:
+            raise ValueError(f"the task returns {twice[0]!r}, which is one of its parameters.")
+        row = {str(name): _plain(value) for name, value in (point | dict(found)).items()}
+        _canonical(row)  # raises for what has no hash
+    except Exception as error:
+        error.add_note(f"in the task of the sweep with {point}")
+        raise
+    return row
+
+
+def _points(grid: Grid) -> list[Row]:
+    try:
+        if isinstance(grid, Mapping):
+            values = [[each] if isinstance(each, str) else list(each) for each in grid.values()]
+            points = [dict(zip(grid, point, strict=True)) for point in itertools.product(*values)]
+        else:
+            points = [dict(**point) for point in grid]
+    except TypeError as error:
+        raise TypeError(
+            f"grid must map parameters to lists of values, or list parameters by name, got "
+            f"{grid!r:.80}. For example {{'alpha': [0.1, 0.2]}}."
+        ) from error
+    if not points:
+        raise ValueError(f"grid has no point, got {grid!r:.80}. Give each parameter a value.")
+    return points
+
+
+def _plain(value: Any) -> Any:
+    return value.item() if isinstance(value, np.generic) else value
+
+
+def _canonical(value: Any) -> Any:
+    """A value as JSON that differs whenever a bit of it does."""
+    if value is None or isinstance(value, bool | int | str):
+        return value
+    if isinstance(value, float):
+        return {"float": value.hex()}
+    if isinstance(value, np.ndarray) and value.dtype.kind in "biuf":
+        digest = hashlib.sha256(np.ascontiguousarray(value).tobytes()).hexdigest()
+        return {"array": [value.dtype.str, list(value.shape), digest]}
+    if isinstance(value, np.generic):
+        return _canonical(value.item())
+    if isinstance(value, Mapping):
+        return {"map": [[str(name), _canonical(each)] for name, each in value.items()]}
+    if isinstance(value, list | tuple):
+        return [_canonical(each) for each in value]
+    if hasattr(value, "__dataclass_fields__"):
+        return {"repr": repr(value)}
+    raise TypeError(
+        f"a row of a sweep holds numbers, text, arrays of numbers, lists and dicts of them, got "
+        f"{value!r:.80}."
+    )

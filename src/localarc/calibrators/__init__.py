@@ -1,0 +1,1 @@
+"""Calibrators: ARC, L-ARC and Mondrian, and what they share."""

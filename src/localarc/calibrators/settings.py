@@ -1,0 +1,114 @@
+"""What a calibrator is told once: target, kernel, rate, memory and limits, checked together."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from localarc import validation
+from localarc.kernels import Kernel, as_kernel
+from localarc.kernels.custom import Function
+from localarc.memory import Memory, as_memory
+from localarc.rates import Rate, as_rate
+
+
+@dataclass(frozen=True)
+class Settings:
+    """The fixed part of a calibrator; its running part is its trace and its expansion."""
+
+    alpha: float
+    kernel: Kernel | None
+    rate: Rate
+    regularization: float
+    loss_bound: float
+    score_range: tuple[float, float] | None
+    initial_threshold: float
+    memory: Memory
+    clip: float | None
+    radius: float | None
+
+    def describe(self, memory: Memory) -> str:
+        """The settings that say what is run, with the memory in use, as keyword arguments."""
+        parts: dict[str, Any] = {"alpha": self.alpha, "rate": self.rate}
+        if self.kernel is not None:
+            parts["kernel"] = self.kernel
+            parts |= {"regularization": self.regularization, "memory": memory}
+        limits = {"clip": self.clip, "radius": self.radius, "score_range": self.score_range}
+        parts |= {name: value for name, value in limits.items() if value is not None}
+        if self.loss_bound != 1.0:
+            parts["loss_bound"] = self.loss_bound
+        if self.initial_threshold != 0.0:
+            parts["initial_threshold"] = self.initial_threshold
+        return ", ".join(f"{name}={value!r}" for name, value in parts.items())
+
+
+def checked_settings(
+    alpha: float,
+    kernel: Kernel | Function | None,
+    rate: Rate | float | Callable[[int], float],
+    regularization: float,
+    loss_bound: float,
+    score_range: tuple[float, float] | None,
+    initial_threshold: float,
+    memory: Memory | str,
+    clip: float | None,
+    radius: float | None,
+) -> Settings:
+    """Settings that fit together, or one sentence on what does not."""
+    bound = validation.positive(
+        "loss_bound", loss_bound, "It is the largest possible loss, e.g. 1.0."
+    )
+    settings = Settings(
+        alpha=_target(alpha, bound),
+        kernel=as_kernel(kernel),
+        rate=as_rate(rate),
+        regularization=validation.not_negative(
+            "regularization", regularization, "It is the paper's lambda, e.g. 1e-4."
+        ),
+        loss_bound=bound,
+        score_range=None if score_range is None else validation.ascending_pair(score_range),
+        initial_threshold=validation.finite(
+            "initial_threshold", initial_threshold, "It is c_1, 0 in the paper."
+        ),
+        memory=as_memory(memory),
+        clip=_limit("clip", clip, "It bounds the local part of a threshold."),
+        radius=_limit("radius", radius, "It bounds the norm of the local part."),
+    )
+    if settings.kernel is None and (clip is not None or radius is not None):
+        raise ValueError(
+            "clip and radius limit the local part, and without a kernel there is none. "
+            "Leave them out, or give a kernel."
+        )
+    if settings.kernel is not None:
+        settings.memory.check_kernel(settings.kernel)
+    if settings.radius is not None and not settings.memory.exact:
+        raise ValueError(
+            f"radius must be None with {settings.memory!r}, got {settings.radius}: the norm of the "
+            "local part is not known unless every term is kept. Use clip instead."
+        )
+    first = settings.rate(1) * settings.regularization
+    if first >= 1:
+        raise ValueError(
+            f"rate(1) * regularization must be below 1, got {first}: the first step would erase "
+            "or reverse the local part. Lower the rate or the regularization."
+        )
+    return settings
+
+
+def _target(alpha: Any, bound: float) -> float:
+    target = validation.finite("alpha", alpha, "It is the average loss you accept, e.g. 0.1.")
+    if not 0 < target < bound:
+        raise ValueError(
+            f"alpha must lie strictly between 0 and the loss bound {bound}, got {target}. "
+            "It is the average loss you accept in the long run, e.g. 0.1."
+        )
+    return target
+
+
+def _limit(name: str, value: Any, hint: str) -> float | None:
+    return (
+        None
+        if value is None
+        else validation.positive(name, value, hint + " Use None for no limit.")
+    )

@@ -1,1 +1,0 @@
-"""Control: the idea. Kernels, rates, memory, calibrators and what they guarantee."""

@@ -1,6 +1,0 @@
-"""Data sets: finding, fetching, checking and caching them."""
-
-from localarc.data.catalogue import DATASETS, Dataset
-from localarc.data.store import DataError, find, get, verify
-
-__all__ = ["DATASETS", "DataError", "Dataset", "find", "get", "verify"]

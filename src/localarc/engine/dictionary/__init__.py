@@ -1,0 +1,1 @@
+"""Dictionary expansions: bounded memory for any kernel of the distance."""

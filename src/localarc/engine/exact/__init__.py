@@ -1,0 +1,1 @@
+"""Exact expansions: every term, compiled."""

@@ -1,0 +1,106 @@
+"""Kernel formulas as functions of u, the squared distance between two already scaled points."""
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from localarc.engine.exponential import exp_minus, exp_minus_single, log
+from localarc.engine.numba_tools import jit
+
+Formula = Callable[[float, float], float]
+
+
+@dataclass(frozen=True, slots=True)
+class Profile:
+    """A formula k = formula(u, parameter), compiled into every loop that runs with it.
+
+    `name` labels the compiled loops on disk; a profile without one is compiled in each process.
+    `peak` is the value at u = 0.
+    """
+
+    formula: Formula
+    parameter: float = 0.0
+    name: str = ""
+    peak: float = 1.0
+
+
+@jit
+def _gaussian(u: float, parameter: float) -> float:
+    return exp_minus(u)
+
+
+@jit
+def _gaussian_single(u: float, parameter: float) -> float:
+    return exp_minus_single(u)  # type: ignore[no-any-return]
+
+
+@jit
+def _laplace(u: float, parameter: float) -> float:
+    return exp_minus(math.sqrt(u))
+
+
+@jit
+def _matern32(u: float, parameter: float) -> float:
+    r = math.sqrt(3.0 * u)
+    return (1.0 + r) * exp_minus(r)
+
+
+@jit
+def _matern52(u: float, parameter: float) -> float:
+    r = math.sqrt(5.0 * u)
+    return (1.0 + r + r * r / 3.0) * exp_minus(r)
+
+
+@jit
+def _cauchy(u: float, parameter: float) -> float:
+    return 1.0 / (1.0 + u)
+
+
+@jit
+def _triangular(u: float, power: float) -> float:
+    height = 1.0 - math.sqrt(u)
+    inside = height > 0.0
+    safe = height if inside else 1.0
+    value = exp_minus(-power * log(safe))
+    return value if inside else 0.0
+
+
+@jit
+def _rational_quadratic(u: float, shape: float) -> float:
+    growth = u / shape
+    base = 1.0 + growth
+    lost = growth - (base - 1.0)  # what rounding took; it matters once shape is large
+    return exp_minus(shape * (log(base) + lost / base))
+
+
+GAUSSIAN = Profile(_gaussian, name="gaussian")
+GAUSSIAN_SINGLE = Profile(_gaussian_single, name="gaussian_single")
+LAPLACE = Profile(_laplace, name="laplace")
+MATERN32 = Profile(_matern32, name="matern32")
+MATERN52 = Profile(_matern52, name="matern52")
+CAUCHY = Profile(_cauchy, name="cauchy")
+
+
+def triangular(dimensions: int) -> Profile:
+    """max(0, 1 - sqrt(u)) ** (d // 2 + 1), positive semi-definite in d dimensions."""
+    return Profile(_triangular, float(dimensions // 2 + 1), "triangular")
+
+
+def rational_quadratic(shape: float) -> Profile:
+    """(1 + u / shape) ** -shape."""
+    return Profile(_rational_quadratic, shape, "rational_quadratic")
+
+
+def custom(function: Any) -> Profile:
+    """A user's own function of u, decorated with numba's `njit` or plain.
+
+    It is compiled again with the engine's options, under which a division does not stop a loop from
+    becoming vector code. `math.exp` does; `localarc.engine.exp_minus(v)`, for v >= 0, does not.
+    """
+    of_u = jit(getattr(function, "py_func", function))
+
+    def formula(u: float, parameter: float) -> float:
+        return of_u(u)  # type: ignore[no-any-return]
+
+    return Profile(jit(formula), peak=float(of_u(0.0)))

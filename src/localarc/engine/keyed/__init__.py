@@ -1,0 +1,1 @@
+"""Expansions of many keys in one object."""

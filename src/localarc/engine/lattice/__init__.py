@@ -1,0 +1,1 @@
+"""Lattice expansions: constant memory for Gaussian kernels."""

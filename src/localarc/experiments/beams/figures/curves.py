@@ -1,0 +1,115 @@
+"""The figures of the beams experiment: curves over rounds and targets."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from localarc.experiments.beams.measurements import setting_name
+from localarc.experiments.beams.methods import SHOWN, TARGETS
+from localarc.experiments.beams.tables import compared, of
+from localarc.experiments.experiment import Results
+from localarc.figures.frame import frame, legend, plain, target_line
+from localarc.figures.palette import colours
+from localarc.figures.running_risk import shown_rounds
+from localarc.metrics import running_risk as mean_so_far
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+_MARKS = "os^"
+
+
+def running_risk(axes: Axes, results: Results) -> Axes:
+    """The mean loss so far, averaged over trials, with its standard error."""
+    names = compared(results.rows)
+    target_line(axes, SHOWN)
+    for name in names:
+        runs = np.array(
+            [
+                mean_so_far(each.arrays["losses"])
+                for each in results.outcomes
+                if each.task.method == name
+            ]
+        )
+        rounds = shown_rounds(runs.shape[1])
+        mean, colour = runs.mean(axis=0)[rounds - 1], colours(names)[name]
+        axes.plot(rounds, mean, color=colour, linewidth=1.5, label=plain(name))
+        if len(runs) > 1:
+            error = runs.std(axis=0, ddof=1)[rounds - 1] / np.sqrt(len(runs))
+            axes.fill_between(rounds, mean - error, mean + error, color=colour, alpha=0.2, lw=0)
+    axes.set_ylim(0.9 * SHOWN, 1.1 * SHOWN)
+    return legend(frame(axes, "Long-run risk", "user", "mean relative regret so far"))
+
+
+def set_size(axes: Axes, results: Results) -> Axes:
+    """Beams in the online sets at every target, where all methods have the same risk."""
+    _by_target(axes, results, "size")
+    return legend(frame(axes, "Set size against target, online", "target", "beams in the set"))
+
+
+def relative_size(axes: Axes, results: Results) -> Axes:
+    """The same as a share of ARC's, trial by trial."""
+    names = compared(results.rows)
+    axes.axhline(1.0, color=colours(names)["ARC"], linewidth=1.4, label="ARC")
+    for name, mark in zip(names[1:], _MARKS[1:], strict=False):
+        shares = np.array(
+            [
+                [_size(results, name, trial, t) / _size(results, "ARC", trial, t) for t in TARGETS]
+                for trial in dict.fromkeys(each.task.trial for each in results.outcomes)
+            ]
+        )
+        error = shares.std(axis=0, ddof=1) / np.sqrt(len(shares)) if len(shares) > 1 else None
+        _line(axes, names, name, mark, shares.mean(axis=0), error)
+    label = "beams, as a share of ARC's"
+    return legend(frame(axes, "Set size compared with ARC, online", "target", label))
+
+
+def has_any(results: Results) -> bool:
+    """Whether any method of the main comparison was run."""
+    return bool(compared(results.rows))
+
+
+def has_arc(results: Results) -> bool:
+    """Whether there is ARC, and another method to compare with it."""
+    return compared(results.rows)[:1] == ["ARC"] and len(compared(results.rows)) > 1
+
+
+def _size(results: Results, method: str, trial: str, target: float) -> float:
+    outcome = results.outcome(method, trial)
+    rows = [] if outcome is None else outcome.rows
+    return float(of(rows, setting=setting_name(target), evaluation="online")[0]["size"])
+
+
+def evenness(axes: Axes, results: Results) -> Axes:
+    """How much the online risk differs from place to place."""
+    _by_target(axes, results, "cell_std")
+    label = "standard deviation over cells"
+    return legend(frame(axes, "Unevenness of the online risk", "target", label))
+
+
+def _by_target(axes: Axes, results: Results, value: str) -> None:
+    """A line for each method, with standard errors over trials."""
+    names = compared(results.rows)
+    for name, mark in zip(names, _MARKS, strict=False):
+        rows = [
+            of(results.rows, method=name, setting=setting_name(target), evaluation="online")[0]
+            for target in TARGETS
+        ]
+        errors = [row[f"{value}_error"] or 0.0 for row in rows]
+        _line(axes, names, name, mark, [row[value] for row in rows], errors)
+    axes.set_ylim(bottom=0.0)
+
+
+def _line(axes: Axes, names: list[str], name: str, mark: str, values: Any, errors: Any) -> None:
+    axes.errorbar(
+        TARGETS,
+        values,
+        errors,
+        color=colours(names)[name],
+        linewidth=1.4,
+        marker=mark,
+        markersize=4,
+        label=plain(name),
+    )

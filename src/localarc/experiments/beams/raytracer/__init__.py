@@ -1,0 +1,27 @@
+"""Channels: what a city of boxes does to a radio wave on its way to a receiver."""
+
+from localarc.experiments.beams.raytracer.engines import Engine, trace
+from localarc.experiments.beams.raytracer.layouts import (
+    AREA,
+    RECEIVER_HEIGHT,
+    city,
+    draw_receivers,
+    urban,
+)
+from localarc.experiments.beams.raytracer.materials import Material
+from localarc.experiments.beams.raytracer.scene import Box, Scene, Transmitter, outdoors
+
+__all__ = [
+    "AREA",
+    "RECEIVER_HEIGHT",
+    "Box",
+    "Engine",
+    "Material",
+    "Scene",
+    "Transmitter",
+    "city",
+    "draw_receivers",
+    "outdoors",
+    "trace",
+    "urban",
+]

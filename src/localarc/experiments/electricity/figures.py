@@ -1,0 +1,115 @@
+"""The figures of the electricity experiment: the paper's two panels, and two more."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from localarc.experiments.electricity.data import DAYS
+from localarc.experiments.electricity.measurements import SPLITS
+from localarc.experiments.electricity.tables import names, pick
+from localarc.experiments.experiment import Results, Row
+from localarc.figures.bars import clusters
+from localarc.figures.frame import frame, legend, plain, target_line
+from localarc.figures.palette import FAINT, INK, colours
+from localarc.figures.running_risk import shown_rounds
+from localarc.metrics import running_risk
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+ALPHA = 0.1
+_MONTH = np.datetime64("1997-01-06"), np.datetime64("1997-02-03")
+
+
+def running_coverage(axes: Axes, results: Results) -> Axes:
+    """The share of half-hours covered so far."""
+    runs = [each for each in results.outcomes if each.task.trial == "alternating"]
+    colour = colours(each.task.method for each in runs)
+    axes.axhline(1 - ALPHA, color=INK, linestyle="--", linewidth=1.2, label=f"target {1 - ALPHA:g}")
+    for each in runs:
+        rounds = shown_rounds(len(each.arrays["online"]))
+        coverage = 1.0 - running_risk(each.arrays["online"])[rounds - 1]
+        name = each.task.method
+        axes.plot(rounds, coverage, color=colour[name], linewidth=1.5, label=plain(name))
+    axes.set_ylim(0.85, 0.95)
+    return legend(frame(axes, "Long-run coverage", "round", "coverage so far"))
+
+
+def miscoverage(axes: Axes, results: Results) -> Axes:
+    """Held-out miscoverage, marginal and by kind of day."""
+    rows = [row for row in results.rows if row["split"] == "alternating"]
+    groups = ["all", "weekday", "weekend"]
+    pairs = {
+        method: [_pair(pick(rows, method=method, evaluation="average", group=g)) for g in groups]
+        for method in names(rows)
+    }
+    target_line(axes, ALPHA)
+    clusters(axes, groups, pairs)
+    return legend(frame(axes, "Held-out miscoverage", "", "miscoverage"))
+
+
+def days(axes: Axes, results: Results) -> Axes:
+    """Online miscoverage by day of the week: ARC, L-ARC at l = 1, Mondrian, where they were run."""
+    rows = [row for row in results.rows if row["split"] == "alternating"]
+    shown = [m for m in names(rows) if m in ("ARC", "L-ARC l=1", "Mondrian")] or names(rows)[:3]
+    pairs = {
+        method: [_pair(pick(rows, method=method, evaluation="online", group=day)) for day in DAYS]
+        for method in shown
+    }
+    target_line(axes, ALPHA)
+    clusters(axes, DAYS, pairs)
+    return legend(frame(axes, "Online miscoverage by day", "", "miscoverage"))
+
+
+def _pair(row: Row) -> tuple[float, float]:
+    """Height, and half of the interval of the difference to ARC."""
+    if row["difference_to_arc"] is None:
+        return row["risk"], 0.0
+    return row["risk"], (row["difference_high"] - row["difference_low"]) / 2
+
+
+def month(axes: Axes, results: Results) -> Axes:
+    """Demand with its interval for four weeks; ARC's interval as lines."""
+    calibration, _ = SPLITS["alternating"](results.data)
+    start, stop = _MONTH
+    shown = (calibration.times >= start) & (calibration.times < stop)
+    if not shown.any():  # a quick run ends earlier: show its last four weeks
+        shown = np.arange(len(calibration)) >= len(calibration) - 28 * 24
+    times = calibration.times[shown]
+    for weekend in _runs(calibration.weekend[shown]):
+        axes.axvspan(times[weekend[0]], times[weekend[1]], color=FAINT, alpha=0.15, lw=0)
+    forecast = calibration.forecast[shown]
+    for method, filled in (("L-ARC l=1", True), ("ARC", False)):
+        outcome = results.outcome(method, "alternating")
+        if outcome is not None:
+            width = outcome.arrays["thresholds"][shown]
+            _interval(axes, times, forecast - width, forecast + width, method, filled)
+    axes.plot(times, calibration.demand[shown], color=INK, linewidth=0.9, label="demand")
+    _weekly_ticks(axes)
+    return legend(frame(axes, "Demand and its intervals (weekends grey)", "", "demand"))
+
+
+def _interval(axes: Axes, times: Any, low: Any, high: Any, method: str, filled: bool) -> None:
+    colour = colours([method])[method]
+    if filled:
+        axes.fill_between(times, low, high, color=colour, alpha=0.3, lw=0, label=method)
+        return
+    axes.plot(times, low, color=colour, linewidth=0.9, label=method)
+    axes.plot(times, high, color=colour, linewidth=0.9)
+
+
+def _runs(flags: Any) -> list[tuple[int, int]]:
+    """First and last index of each run of True."""
+    padded = np.concatenate(([False], flags, [False])).astype(int)
+    edges = np.flatnonzero(np.diff(padded))
+    return [(int(a), int(b) - 1) for a, b in edges.reshape(-1, 2)]
+
+
+def _weekly_ticks(axes: Axes) -> None:
+    from matplotlib.dates import DateFormatter, WeekdayLocator
+
+    axes.xaxis.set_major_locator(WeekdayLocator(byweekday=0))  # type: ignore[no-untyped-call]
+    axes.xaxis.set_major_formatter(DateFormatter("%a %d %b %Y"))  # type: ignore[no-untyped-call]
+    axes.tick_params(axis="x", labelsize=8)

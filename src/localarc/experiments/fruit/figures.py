@@ -1,0 +1,147 @@
+"""The figures of the fruit experiment: the paper's three panels, and the classifier itself."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from localarc.experiments.experiment import Results, Row
+from localarc.experiments.fruit.measurements import BINS, FEW, bin_name, trial_of
+from localarc.experiments.fruit.tables import ALPHA, methods, of
+from localarc.figures.frame import frame, legend, plain
+from localarc.figures.palette import FAINT, INK, colours
+from localarc.figures.running_risk import shown_rounds
+from localarc.metrics import running_risk
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+_MARKS = "os^Dv"
+
+
+def running_coverage(axes: Axes, results: Results) -> Axes:
+    """The share of samples covered so far, averaged over trials, with its standard error."""
+    names = methods(results.rows)
+    _target(axes)
+    for name in names:
+        runs = np.array(
+            [
+                1.0 - running_risk(each.arrays["losses"])
+                for each in results.outcomes
+                if each.task.method == name and trial_of(each.task.trial)[0] == "probability"
+            ]
+        )
+        rounds = shown_rounds(runs.shape[1])
+        mean = runs.mean(axis=0)[rounds - 1]
+        colour = colours(names)[name]
+        axes.plot(rounds, mean, color=colour, linewidth=1.5, label=plain(name))
+        if len(runs) > 1:
+            error = runs.std(axis=0, ddof=1)[rounds - 1] / np.sqrt(len(runs))
+            axes.fill_between(rounds, mean - error, mean + error, color=colour, alpha=0.2, lw=0)
+    axes.set_ylim(0.72, 0.82)
+    return legend(frame(axes, "Long-run coverage", "round", "coverage so far"))
+
+
+def coverage_by_confidence(axes: Axes, results: Results) -> Axes:
+    """Held-out coverage of the averaged threshold in each bin."""
+    _coverage(axes, results, "average")
+    return legend(frame(axes, "Held-out coverage by confidence", "confidence", "coverage"))
+
+
+def online_by_confidence(axes: Axes, results: Results) -> Axes:
+    """Coverage of the calibration rounds, each at its own threshold, in each bin."""
+    _coverage(axes, results, "online")
+    return legend(frame(axes, "Online coverage by confidence", "confidence", "coverage"))
+
+
+def _coverage(axes: Axes, results: Results, evaluation: str) -> None:
+    _target(axes)
+    _by_confidence(axes, results, "coverage", evaluation)
+    axes.set_ylim(-0.02, 1.17)  # room for the counts
+    axes.set_yticks(np.arange(6) / 5)
+
+
+def size_by_confidence(axes: Axes, results: Results) -> Axes:
+    """The price: labels in the sets of each bin; the scale is linear up to 1, then logarithmic."""
+    _by_confidence(axes, results, "size", "average")
+    axes.set_yscale("symlog", linthresh=1.0)
+    axes.set_ylim(-0.05, 600.0)  # room for the counts
+    axes.set_yticks([0, 1, 10, 100], ["0", "1", "10", "100"])
+    return legend(frame(axes, "Set size by confidence", "confidence", "labels in the set"))
+
+
+def reliability(axes: Axes, results: Results) -> Axes:
+    """Accuracy against confidence, and the share of samples in each bin."""
+    first = methods(results.rows)[0]
+    rows = of(results.rows, score="probability", method=first, evaluation="average")
+    found = _bins(rows)
+    total = of(rows, group="all")[0]["samples"]
+    middles = [_middle(row) for row in found]
+    axes.bar(
+        middles,
+        [row["samples"] / total for row in found],
+        width=0.9 / BINS,
+        color=FAINT,
+        alpha=0.4,
+        label="share of samples",
+    )
+    axes.plot([0, 1], [0, 1], color=INK, linestyle="--", linewidth=1.2, label="calibrated")
+    kept = [row for row in found if row["samples"] >= FEW]
+    axes.errorbar(
+        [_middle(row) for row in kept],
+        [row["accuracy"] for row in kept],
+        [row["accuracy_error"] or 0.0 for row in kept],
+        color=colours(["L-ARC"])["L-ARC"],
+        marker="o",
+        markersize=4,
+        linewidth=1.5,
+        label="accuracy",
+    )
+    return legend(frame(axes, "Is the classifier calibrated?", "confidence", "accuracy, share"))
+
+
+def _by_confidence(axes: Axes, results: Results, value: str, evaluation: str) -> None:
+    """A line for each method; bins with few samples hollow; counts along the top."""
+    names = methods(results.rows)
+    for name, mark in zip(names, _MARKS * len(names), strict=False):
+        found = _bins(of(results.rows, score="probability", method=name, evaluation=evaluation))
+        x, colour = np.array([_middle(row) for row in found]), colours(names)[name]
+        y = np.array([row[value] for row in found])
+        errors = [row[f"{value}_error"] or 0.0 for row in found]
+        few = np.array([row["samples"] < FEW for row in found])
+        axes.errorbar(x, y, errors, color=colour, linewidth=1.3, label=plain(name))
+        axes.plot(x[~few], y[~few], mark, color=colour, markersize=4)
+        axes.plot(x[few], y[few], mark, color=colour, markersize=4, markerfacecolor="white")
+    if names:
+        _counts(axes, found)
+    axes.set_xlim(0.0, 1.0)
+
+
+def _counts(axes: Axes, found: list[Row]) -> None:
+    """How many samples a bin has, written along the top."""
+    for row in found:
+        axes.annotate(
+            f"{row['samples']:.0f}",
+            (_middle(row), 0.985),
+            xycoords=axes.get_xaxis_transform(),
+            ha="center",
+            va="top",
+            rotation=90,
+            fontsize=7,
+            color=INK,
+        )
+
+
+def _bins(rows: list[Row]) -> list[Row]:
+    by_name = {row["group"]: row for row in rows}
+    return [by_name[bin_name(k)] for k in range(BINS) if bin_name(k) in by_name]
+
+
+def _middle(row: Row) -> float:
+    return float(row["group"]) + 0.5 / BINS
+
+
+def _target(axes: Axes) -> None:
+    label = f"target {1 - ALPHA:g}"
+    axes.axhline(1 - ALPHA, color=INK, linestyle="--", linewidth=1.2, label=label)

@@ -1,0 +1,233 @@
+"""Bounds on the distance between the mean loss and the target: ours, and the paper's beside them.
+
+Proofs are in `docs/guarantees.md`. (A1) losses lie in [0, B]; (A2) the full set costs at most
+alpha; (A3) the empty set costs at least alpha; (F) the local part stays in [-F_-, F_+].
+"""
+
+from __future__ import annotations
+
+import math
+
+from localarc import validation
+from localarc.calibrators.running_constant import Trace
+from localarc.calibrators.settings import Settings
+from localarc.guarantees.bounds import Bound, Evidence
+from localarc.guarantees.drift import NormSums
+from localarc.rates import InverseSqrt
+
+_A = ("losses in [0, B]", "full set costs <= alpha", "empty set costs >= alpha")
+_UNBOUNDED = "the score range is not known: state score_range"
+
+
+def observed(trace: Trace) -> Bound:
+    """CERT: from the trace of c alone, for any data."""
+    reach = max(trace.constant - trace.lowest, trace.highest - trace.constant)
+    value = reach * trace.inverse_rate / trace.rounds if trace.rounds else math.inf
+    return Bound("observed (CERT)", value, ("the trace of c is complete",), _started(trace))
+
+
+def theorem_a(settings: Settings, trace: Trace, evidence: Evidence, outstanding: int) -> Bound:
+    """The range of c, divided by eta_T T: no residual, for any data."""
+    value, unmet = math.inf, [*_started(trace), *_known(settings, trace, evidence)]
+    if trace.rounds and (scores := score_range(settings, evidence)):
+        low, high = constant_range(settings, scores, trace.rounds, settings.rate(1), outstanding)
+        start = settings.initial_threshold
+        value = (max(high, start) - min(low, start)) * trace.inverse_rate / trace.rounds
+        unmet += _finite(value)
+    assumes = (*_assumed(settings, evidence), "bounded local part")
+    return Bound("theorem A", value, assumes, tuple(unmet))
+
+
+def theorem_b(
+    settings: Settings, trace: Trace, evidence: Evidence, norms: NormSums | None, outstanding: int
+) -> Bound:
+    """Without lambda: the norm of g grows slowly, so c does."""
+    inexact = _exact(settings, outstanding)
+    unmet = [*_started(trace), *_known(settings, trace, evidence), *inexact]
+    value = norms.wander if norms and trace.rounds and not inexact else math.inf
+    assumes = (*_assumed(settings, evidence), "every term kept", "feedback in order")
+    return Bound("theorem B", value, assumes, tuple(unmet))
+
+
+def theorem_c(
+    settings: Settings, trace: Trace, evidence: Evidence, norms: NormSums | None, weight_norm: float
+) -> Bound:
+    """For every weight w: the mean of (loss - alpha) w(x) is at most this."""
+    norm = validation.not_negative(
+        "weight_norm", weight_norm, "It is the norm of the weight, sqrt(|f_w|^2 + c_w^2)."
+    )
+    unmet = [*_started(trace), *_known(settings, trace, evidence), *_exact(settings, 0)]
+    if settings.radius is not None:
+        unmet.append("radius projects the local part, which theorem C does not cover")
+    value = math.inf
+    if norms and trace.rounds and settings.radius is None and not _exact(settings, 0):
+        value = norm * (norms.wander + norms.residual)
+    assumes = [*_assumed(settings, evidence), "every term kept", "feedback in order"]
+    if settings.kernel is None:
+        assumes.append("a constant weight, since there is no kernel")
+    return Bound("theorem C", value, tuple(assumes), tuple(unmet))
+
+
+def forward(
+    settings: Settings, trace: Trace, evidence: Evidence, outstanding: int, rounds: int
+) -> Bound:
+    """For the mean loss at a later round, from where c has been and where it can go."""
+    validation.whole("rounds", rounds, trace.rounds + 1, "Ask for a round that is still to come.")
+    value, unmet = math.inf, list(_known(settings, trace, evidence))
+    if scores := score_range(settings, evidence):
+        step = settings.rate(trace.rounds + 1)
+        low, high = constant_range(settings, scores, rounds, step, outstanding)
+        pending = outstanding * step  # awaited losses may still push c from where it is now
+        low = min(low, trace.lowest, trace.constant - pending * settings.alpha)
+        up = settings.loss_bound - settings.alpha
+        high = max(high, trace.highest, trace.constant + pending * up)
+        value = (high - low) / (settings.rate(rounds) * rounds)
+        unmet += _finite(value)
+    assumes = (*_assumed(settings, evidence, ahead=True), "bounded local part")
+    return Bound(f"forward to T = {rounds}", value, assumes, tuple(unmet))
+
+
+def paper(
+    settings: Settings,
+    trace: Trace,
+    evidence: Evidence,
+    input_bound: float | None,
+    dimension: int | None,
+    outstanding: int,
+) -> Bound:
+    """The paper's own bound: its eq. (6), corrected, without a kernel; else its theorem 2."""
+    name = "paper, eq. (6) corrected" if settings.kernel is None else "paper, theorem 2"
+    unmet = [*_started(trace), *_known(settings, trace, evidence)]
+    if not isinstance(settings.rate, InverseSqrt):
+        unmet.append("the paper's bound is for rates eta / sqrt(t)")
+    if outstanding:
+        unmet.append("the paper's bound is for losses that come at once")
+    scores = score_range(settings, evidence)
+    assumes = _assumed(settings, evidence)
+    if unmet or scores is None:
+        return Bound(name, math.inf, assumes, tuple(unmet))
+    # c_1 must lie in the range, and (A2), (A3) hold for every larger one: take it in.
+    start = settings.initial_threshold
+    span = max(scores[1], start) - min(scores[0], start)
+    eta, B = settings.rate(1), settings.loss_bound
+    root = math.sqrt(trace.rounds)
+    if settings.kernel is None:
+        return Bound(name, (span / eta + B) / root, assumes)
+    rho = settings.kernel.lipschitz(dimension or 1)
+    return _theorem_2(settings, name, assumes, span / eta, root, input_bound, rho)
+
+
+def _theorem_2(
+    settings: Settings,
+    name: str,
+    assumed: tuple[str, ...],
+    start: float,
+    root: float,
+    input_bound: float | None,
+    rho: float | None,
+) -> Bound:
+    assumes = (*assumed, "inputs of norm <= D", "the printed proof, which takes |x| beyond D")
+    kernel, B = settings.kernel, settings.loss_bound
+    unmet = _exact(settings, 0)
+    if not kernel or kernel.scale is None or rho is None:
+        unmet += ("the kernel's scale and Lipschitz constant are not known",)
+    if input_bound is None:
+        unmet += ("the largest input norm D is not known: state input_bound",)
+    if settings.regularization == 0:
+        unmet += ("regularization is 0",)
+    if unmet or kernel is None or kernel.scale is None or rho is None or input_bound is None:
+        return Bound(name, math.inf, assumes, unmet)
+    kappa = kernel.scale
+    local = 4.0 * B * math.sqrt(rho * kappa * input_bound)
+    local /= settings.rate(1) * settings.regularization
+    value = (start + local + 2.0 * B * (2.0 * kappa + 1.0)) / root + kappa * B
+    return Bound(name, value, assumes)
+
+
+def score_range(settings: Settings, evidence: Evidence) -> tuple[float, float] | None:
+    """What the user stated, else what was seen."""
+    return settings.score_range or evidence.score_range
+
+
+def constant_range(
+    settings: Settings,
+    scores: tuple[float, float],
+    rounds: int,
+    step: float,
+    outstanding: int,
+) -> tuple[float, float]:
+    """Where c can be: a loss above alpha cannot come while the set is full, nor below if empty."""
+    below, above = local_range(settings, rounds)
+    steps = (outstanding + 1) * step  # with D losses outstanding, D more may still push outwards
+    low = scores[0] - above - steps * settings.alpha
+    high = scores[1] + below + steps * (settings.loss_bound - settings.alpha)
+    return low, high
+
+
+def local_range(settings: Settings, rounds: int) -> tuple[float, float]:
+    """(F_-, F_+): the local part of a threshold lies in [-F_-, F_+] in so many rounds."""
+    kernel = settings.kernel
+    if kernel is None or kernel.scale == 0:
+        return 0.0, 0.0
+    down, up = settings.alpha, settings.loss_bound - settings.alpha
+    if not kernel.nonnegative:
+        down = up = max(down, up)
+    kappa = math.inf if kernel.scale is None else kernel.scale * (1.0 + settings.memory.excess)
+    reach = _reach(settings, rounds)
+    limit = math.inf if settings.clip is None else settings.clip
+    if settings.radius is not None:
+        limit = min(limit, settings.radius * math.sqrt(kappa))
+    return min(kappa * down * reach, limit), min(kappa * up * reach, limit)
+
+
+def _reach(settings: Settings, rounds: int) -> float:
+    """f is at most kappa (B - alpha) times this: the sum of its steps, as far as they are kept."""
+    memory = settings.memory
+    if not memory.exact and memory.window is None:
+        return math.inf  # a projection may be larger than what it projects
+    reach = settings.rate.sum_bound(min(rounds, memory.window or rounds))
+    return min(reach, 1.0 / settings.regularization) if settings.regularization else reach
+
+
+def _started(trace: Trace) -> tuple[str, ...]:
+    return () if trace.rounds else ("no round has been seen",)
+
+
+def _assumed(settings: Settings, evidence: Evidence, ahead: bool = False) -> tuple[str, ...]:
+    """(A1)-(A3), and the range of scores with where it comes from."""
+    scores = score_range(settings, evidence)
+    if scores is None:
+        return (*_A, "bounded scores")
+    seen = "as seen so far, also from now on" if ahead else "as seen"
+    source = "as stated" if settings.score_range else seen
+    return (*_A, f"scores in [{scores[0]:.4g}, {scores[1]:.4g}], {source}")
+
+
+def _known(settings: Settings, trace: Trace, evidence: Evidence) -> tuple[str, ...]:
+    """What is known to fail of (A2), (A3) and bounded scores."""
+    unmet = list(evidence.against(trace.rounds))
+    stated, seen = settings.score_range, evidence.score_range
+    if stated is None and seen is None:
+        unmet.append(_UNBOUNDED)
+    if stated and seen and not (stated[0] <= seen[0] and seen[1] <= stated[1]):
+        unmet.append(f"scores in {seen} leave the stated score_range {stated}")
+    return tuple(unmet)
+
+
+def _exact(settings: Settings, outstanding: int) -> tuple[str, ...]:
+    """What keeps the norm argument of theorems B and C from applying."""
+    unmet = []
+    if settings.kernel is not None:
+        if settings.kernel.scale is None:
+            unmet.append("the kernel's scale is not known: use Custom(function, scale=...)")
+        if not settings.memory.exact:
+            unmet.append(f"{settings.memory!r} does not keep every term")
+        if settings.clip is not None:
+            unmet.append("clip changes thresholds but not the local part")
+    if outstanding:
+        unmet.append(f"{outstanding} loss(es) may be outstanding")
+    return tuple(unmet)
+
+
+def _finite(value: float) -> list[str]:
+    return [] if math.isfinite(value) else ["the local part is not bounded: set clip or radius"]

@@ -1,0 +1,142 @@
+"""The role of a kernel, and how kernels add and multiply."""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from localarc import validation
+from localarc.validation import FloatArray
+
+
+class Kernel(ABC):
+    """A positive semi-definite function k(x, z): how much a mistake at z is felt at x.
+
+    The guarantees need three facts about it: `scale` (kappa, the largest k(x, x); None when
+    unknown), `nonnegative` (k never falls below zero) and `lipschitz` (rho).
+    """
+
+    scale: float | None
+    nonnegative: bool
+
+    def __call__(self, X: ArrayLike, z: ArrayLike) -> FloatArray:
+        """Kernel of n points with one centre (d,): (n,); or with m centres (m, d): (n, m)."""
+        centres = validation.numbers("z", z)
+        one = centres.ndim <= 1
+        centres = validation.points(centres.reshape(1, -1) if one else centres)
+        matrix = self.matrix(validation.points(X, centres.shape[1]), centres)
+        return matrix[:, 0] if one else matrix
+
+    @abstractmethod
+    def matrix(self, points: FloatArray, centres: FloatArray) -> FloatArray:
+        """Kernel of each of n checked points with each of m checked centres, (n, m)."""
+
+    @abstractmethod
+    def lipschitz(self, dimension: int = 1) -> float | None:
+        """Lipschitz constant rho of k as a function of the distance, or None when unknown."""
+
+    @abstractmethod
+    def scaled(self, factor: float) -> Kernel:
+        """The same kernel times a factor of at least zero."""
+
+    def norm(self, centres: ArrayLike, weights: ArrayLike) -> float:
+        """RKHS norm of `sum_i weights_i k(centres_i, .)`: what `localized_bound` asks for."""
+        at = validation.points(centres)
+        w = validation.numbers("weights", weights).reshape(-1)
+        if len(w) != len(at):
+            raise ValueError(
+                f"weights must hold one number per centre, got {len(w)} for {len(at)} centres."
+            )
+        return math.sqrt(max(0.0, float(w @ self.matrix(at, at) @ w)))
+
+    def __add__(self, other: Kernel) -> Kernel:
+        return Sum(self, other) if isinstance(other, Kernel) else NotImplemented
+
+    def __mul__(self, other: Kernel | float) -> Kernel:
+        if isinstance(other, Kernel):
+            return Product(self, other)
+        hint = "A negative multiple is not a kernel."
+        return self.scaled(validation.not_negative("factor", other, hint))
+
+    __rmul__ = __mul__
+
+
+@dataclass(frozen=True)
+class Sum(Kernel):
+    """`left + right`: felt where either is felt.
+
+    >>> from localarc import RBF
+    >>> (RBF(1.0) + 2 * RBF(9.0)).scale
+    3.0
+    """
+
+    left: Kernel
+    right: Kernel
+
+    @property
+    def scale(self) -> float | None:  # type: ignore[override]
+        """The largest k(x, x): scales add."""
+        return _both(self.left.scale, self.right.scale, lambda a, b: a + b)
+
+    @property
+    def nonnegative(self) -> bool:  # type: ignore[override]
+        """Whether both parts are."""
+        return self.left.nonnegative and self.right.nonnegative
+
+    def matrix(self, points: FloatArray, centres: FloatArray) -> FloatArray:
+        """Both kernels, added."""
+        return self.left.matrix(points, centres) + self.right.matrix(points, centres)
+
+    def lipschitz(self, dimension: int = 1) -> float | None:
+        """Constants add."""
+        parts = self.left.lipschitz(dimension), self.right.lipschitz(dimension)
+        return _both(*parts, lambda a, b: a + b)
+
+    def scaled(self, factor: float) -> Kernel:
+        """Each part times the factor."""
+        return Sum(self.left.scaled(factor), self.right.scaled(factor))
+
+
+@dataclass(frozen=True)
+class Product(Kernel):
+    """`left * right`: felt only where both are felt."""
+
+    left: Kernel
+    right: Kernel
+
+    @property
+    def scale(self) -> float | None:  # type: ignore[override]
+        """The largest k(x, x): scales multiply."""
+        return _both(self.left.scale, self.right.scale, lambda a, b: a * b)
+
+    @property
+    def nonnegative(self) -> bool:  # type: ignore[override]
+        """Whether both parts are."""
+        return self.left.nonnegative and self.right.nonnegative
+
+    def matrix(self, points: FloatArray, centres: FloatArray) -> FloatArray:
+        """Both kernels, multiplied (positive semi-definite by Schur's theorem)."""
+        product = self.left.matrix(points, centres) * self.right.matrix(points, centres)
+        return np.asarray(product)
+
+    def lipschitz(self, dimension: int = 1) -> float | None:
+        """The product rule, with each factor at its largest."""
+        left = _both(self.left.lipschitz(dimension), self.right.scale, lambda a, b: a * b)
+        right = _both(self.right.lipschitz(dimension), self.left.scale, lambda a, b: a * b)
+        return _both(left, right, lambda a, b: a + b)
+
+    def scaled(self, factor: float) -> Kernel:
+        """One part times the factor."""
+        return Product(self.left.scaled(factor), self.right)
+
+
+def _both(
+    left: float | None, right: float | None, combine: Callable[[float, float], float]
+) -> float | None:
+    """Combine two facts, when both are known."""
+    return None if left is None or right is None else combine(left, right)

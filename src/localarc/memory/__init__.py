@@ -1,0 +1,20 @@
+"""Memory: what the local part of a threshold remembers, and how."""
+
+from localarc.memory.approximate import Auto, Dictionary, Lattice, as_memory
+from localarc.memory.base import Arrays, Expansion, LossCurves, Memory, Played, Rounds
+from localarc.memory.exact import KeepAll, KeepLast
+
+__all__ = [
+    "Arrays",
+    "Auto",
+    "Dictionary",
+    "Expansion",
+    "KeepAll",
+    "KeepLast",
+    "Lattice",
+    "LossCurves",
+    "Memory",
+    "Played",
+    "Rounds",
+    "as_memory",
+]

@@ -1,0 +1,133 @@
+"""What a memory strategy promises: an expansion that can shrink, add, evaluate and average."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Protocol, Self
+
+from numpy.typing import NDArray
+
+from localarc.kernels import Kernel
+from localarc.validation import FloatArray, IntArray
+
+Arrays = Mapping[str, NDArray[Any]]
+
+
+class LossCurves(Protocol):
+    """What a stream of rounds would have cost at any threshold, as `localarc.curves` packs it."""
+
+    @property
+    def breakpoints(self) -> FloatArray:
+        """Where losses change; each round starts with minus infinity."""
+
+    @property
+    def losses(self) -> FloatArray:
+        """The loss from each breakpoint on."""
+
+    @property
+    def offsets(self) -> IntArray:
+        """Where each round starts, and where the last one ends."""
+
+    def loss_at(self, t: int, threshold: float) -> float:
+        """The loss of round t at a threshold."""
+
+    def take(self, rounds: Any) -> LossCurves:
+        """The curves of some rounds only."""
+
+
+@dataclass(frozen=True)
+class Rounds:
+    """Rounds to play, and where the constant and the norm of f stand before them."""
+
+    points: FloatArray
+    curves: LossCurves
+    rates: FloatArray
+    decays: FloatArray
+    alpha: float
+    constant: float
+    clip: float
+    radius: float
+    square: float
+
+
+@dataclass(frozen=True)
+class Played:
+    """What came of them; `square` is |f|^2 after the last one, kept only with a radius."""
+
+    thresholds: FloatArray
+    losses: FloatArray
+    square: float
+
+
+class Expansion(Protocol):
+    """The local part f of a threshold, as it runs, with the sum of its past for the average."""
+
+    def evaluate(self, points: FloatArray) -> FloatArray:
+        """f at each of (n, d) points."""
+
+    def evaluate_one(self, point: FloatArray) -> float:
+        """f at one point, (d,) of float64; NaN if the point is not finite."""
+
+    def average(self, points: FloatArray) -> FloatArray:
+        """The mean of all f that were accumulated, at each of (n, d) points."""
+
+    def accumulate(self) -> None:
+        """Let the present f join the average."""
+
+    def shrink(self, factor: float) -> None:
+        """f <- factor * f, with 0 < factor <= 1."""
+
+    def add(self, point: FloatArray, weight: float) -> None:
+        """f <- f + weight * k(point, .)."""
+
+    def learn(self, point: FloatArray, decay: float, weight: float) -> bool:
+        """One round: accumulate, shrink by decay, add; or nothing, if it raises or answers False.
+
+        It answers False for a point that is not finite.
+        """
+
+    def learn_at_once(self, point: FloatArray, decay: float, weight: float) -> bool:
+        """`learn`, or False and nothing learnt where it would take more than a moment."""
+
+    def replay(self, rounds: Rounds) -> Played:
+        """Play many rounds: as if one by one, and leave f where the last one left it."""
+
+    def arrays(self) -> Arrays:
+        """All that is needed to go on, bit for bit."""
+
+    def restore(self, arrays: Arrays) -> Self:
+        """Take over what `arrays` gave."""
+
+    @property
+    def nbytes(self) -> int:
+        """Size of the state."""
+
+
+class Memory(Protocol):
+    """How an expansion remembers: a small frozen value that makes expansions."""
+
+    def check_kernel(self, kernel: Kernel) -> None:
+        """Raise if the strategy cannot serve this kernel, whatever the number of features."""
+
+    def expansion(self, kernel: Kernel, dimension: int) -> Expansion:
+        """An empty expansion, f = 0."""
+
+    def chosen(self, kernel: Kernel, dimension: int) -> Memory:
+        """The strategy that is used for this kernel and so many features: itself, unless "auto"."""
+
+    @property
+    def window(self) -> int | None:
+        """How many of the latest terms f holds; None when it holds all."""
+
+    @property
+    def averages(self) -> bool:
+        """Whether enough is kept for the time-averaged threshold."""
+
+    @property
+    def exact(self) -> bool:
+        """Whether f follows eq. (kernel_update), with a kernel that may exceed ours a little."""
+
+    @property
+    def excess(self) -> float:
+        """By which share of its scale the kernel in use may exceed ours."""

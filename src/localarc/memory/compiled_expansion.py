@@ -1,0 +1,156 @@
+"""Expansions in the engine, for kernels that are a formula of the squared distance."""
+
+from __future__ import annotations
+
+import functools
+import logging
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+
+from localarc.kernels import (
+    RBF,
+    Cauchy,
+    Kernel,
+    Laplace,
+    Matern32,
+    Matern52,
+    Radial,
+    RationalQuadratic,
+    Stationary,
+    Triangular,
+)
+from localarc.memory.base import Arrays, Expansion, Memory, Played, Rounds
+from localarc.validation import FloatArray
+
+if TYPE_CHECKING:
+    from localarc.engine import Profile, Stream
+
+
+class Compiled:
+    """An engine's expansion, which measures distance in root length scales, behind our interface.
+
+    Importing the engine takes a while, so it is imported by whoever makes the expansion.
+    """
+
+    def __init__(self, memory: Memory, kernel: Stationary, dimension: int, inner: Any) -> None:
+        self._roots = roots(kernel, dimension)
+        self._origin = memory, kernel, dimension
+        self.inner = inner
+        # Online, a Python call costs as much as a compiled step. The engine checks and scales a
+        # point itself, so the call goes straight there.
+        self.evaluate_one: Callable[[FloatArray], float] = inner.near
+        self.learn: Callable[[FloatArray, float, float], bool] = inner.learn_near
+        self.learn_at_once = getattr(inner, "learn_at_once", inner.learn_near)
+        self.accumulate = inner.accumulate
+        self.shrink = inner.shrink
+        self.arrays = inner.arrays
+
+    # Compiled functions inside the expansion are neither copied nor sent to other processes.
+
+    def __deepcopy__(self, memo: Any) -> Expansion:
+        return _made_again(*self._origin, self.arrays())
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _made_again, (*self._origin, self.arrays())
+
+    def evaluate(self, points: FloatArray) -> FloatArray:
+        """f at each of (n, d) points."""
+        return np.asarray(self.inner.evaluate(points / self._roots))
+
+    def average(self, points: FloatArray) -> FloatArray:
+        """The mean of all f that were accumulated, at each of (n, d) points."""
+        return np.asarray(self.inner.average(points / self._roots))
+
+    def add(self, point: FloatArray, weight: float) -> None:
+        """f <- f + weight * k(point, .)."""
+        self.inner.add(point / self._roots, weight)
+
+    def replay(self, rounds: Rounds) -> Played:
+        """Play many rounds in one compiled loop."""
+        played = self.inner.replay(self.stream(rounds))
+        return Played(played.thresholds, played.losses, played.norm)
+
+    def stream(self, rounds: Rounds) -> Stream:
+        """The rounds as the engine takes them."""
+        from localarc import engine
+
+        curves = rounds.curves
+        return engine.Stream(
+            points=np.ascontiguousarray(rounds.points / self._roots),
+            breakpoints=curves.breakpoints,
+            losses=curves.losses,
+            offsets=curves.offsets,
+            rates=rounds.rates,
+            decays=rounds.decays,
+            alpha=rounds.alpha,
+            constant=rounds.constant,
+            clip=rounds.clip,
+            radius=rounds.radius,
+            norm=rounds.square,
+        )
+
+    def restore(self, arrays: Arrays) -> Self:
+        """Take over what `arrays` gave."""
+        self.inner.restore(arrays)
+        return self
+
+    @property
+    def max_error_estimate(self) -> float:
+        """The largest error of f that was measured; 0 where f is exact up to rounding."""
+        return float(getattr(self.inner, "max_error_estimate", 0.0))
+
+    @property
+    def nbytes(self) -> int:
+        """Size of the state."""
+        return int(self.inner.nbytes)
+
+
+def _made_again(memory: Memory, kernel: Kernel, dimension: int, arrays: Arrays) -> Expansion:
+    return memory.expansion(kernel, dimension).restore(arrays)
+
+
+def roots(kernel: Stationary, dimension: int) -> FloatArray:
+    """The square root of the length scale, feature by feature."""
+    return np.broadcast_to(np.sqrt(kernel.length_scale), (dimension,)).copy()
+
+
+def profile(kernel: Kernel, dimension: int) -> Profile | None:
+    """The engine's formula for a kernel, or None when only Python can evaluate it."""
+    from localarc import engine
+
+    plain: dict[type[Kernel], Profile] = {
+        RBF: engine.GAUSSIAN,
+        Laplace: engine.LAPLACE,
+        Matern32: engine.MATERN32,
+        Matern52: engine.MATERN52,
+        Cauchy: engine.CAUCHY,
+    }
+    if type(kernel) in plain:
+        return plain[type(kernel)]
+    if isinstance(kernel, Triangular):
+        return engine.triangular(dimension)
+    if isinstance(kernel, RationalQuadratic):
+        return engine.rational_quadratic(kernel.shape)
+    if isinstance(kernel, Radial):
+        return _user_profile(kernel.function)
+    return None
+
+
+@functools.cache
+def _user_profile(function: Any) -> Profile:
+    """A user's formula, compiled once however often it is used."""
+    from localarc import engine
+
+    return engine.custom(function)
+
+
+@functools.cache
+def say_slow() -> None:
+    """Say once that a kernel has to be evaluated in Python."""
+    logging.getLogger("localarc").warning(
+        "a kernel that is a Python function of (X, z), or a sum or product of kernels, is "
+        "evaluated in Python, far slower than the engine; a function of squared distance runs at "
+        "full speed as kernels.Radial(function)."
+    )

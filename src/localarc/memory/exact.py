@@ -1,0 +1,90 @@
+"""Memory strategies: what the local part of a threshold remembers."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Self
+
+from localarc import validation
+from localarc.kernels import Kernel, Stationary
+from localarc.memory.base import Expansion
+from localarc.memory.compiled_expansion import Compiled, profile, roots, say_slow
+from localarc.memory.python_expansion import Terms
+
+
+@dataclass(frozen=True)
+class _Terms:
+    """Strategies that keep the terms of the expansion as they are."""
+
+    @property
+    def window(self) -> int | None:
+        """All terms count."""
+        return None
+
+    @property
+    def averages(self) -> bool:
+        """Whether terms that left the window are kept for the average."""
+        return True
+
+    @property
+    def exact(self) -> bool:
+        """Whether f follows eq. (kernel_update)."""
+        return self.window is None
+
+    @property
+    def excess(self) -> float:
+        """The kernel in use is ours."""
+        return 0.0
+
+    def chosen(self, kernel: Kernel, dimension: int) -> Self:
+        """This very strategy."""
+        return self
+
+    def check_kernel(self, kernel: Kernel) -> None:
+        """Terms can be kept of any kernel."""
+
+    def expansion(self, kernel: Kernel, dimension: int) -> Expansion:
+        """An empty expansion, f = 0, in the engine if it knows the kernel's formula."""
+        formula = profile(kernel, dimension)
+        if formula is None or not isinstance(kernel, Stationary):
+            say_slow()
+            return Terms(kernel, dimension, self.window, self.averages)
+
+        from localarc.engine import ExactExpansion
+
+        rules = kernel.scale, self.window, self.averages
+        made = ExactExpansion(formula, dimension, *rules, roots(kernel, dimension))
+        return Compiled(self, kernel, dimension, made)
+
+
+@dataclass(frozen=True)
+class KeepAll(_Terms):
+    """Every round, exactly as in the paper: memory and time per round grow with t."""
+
+
+@dataclass(frozen=True)
+class KeepLast(_Terms):
+    """The latest m rounds, the paper's eq. (threshold_truncated).
+
+    With a decaying rate, what m rounds can hold fades as t grows, and L-ARC turns into ARC: see the
+    guarantees page. The time-averaged threshold still depends on every round that ever was in the
+    window; `archive=True` keeps those for the average alone, so the state grows with t although a
+    step does not get slower. With `archive=False` the state is bounded and `average` raises.
+    """
+
+    m: int
+    archive: bool = True
+
+    def __post_init__(self) -> None:
+        hint = "It is the number of latest rounds to keep, e.g. 1000."
+        object.__setattr__(self, "m", validation.whole("m", self.m, 1, hint))
+
+    @property
+    def window(self) -> int | None:
+        """The latest m terms count."""
+        return self.m
+
+    @property
+    def averages(self) -> bool:
+        """Whether terms that left the window are kept for the average."""
+        return self.archive

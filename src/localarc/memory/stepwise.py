@@ -1,0 +1,64 @@
+"""One round of an expansion, and many of them: the path that every expansion can take."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from localarc.kernels import Kernel
+from localarc.memory.base import Expansion, Played, Rounds
+from localarc.validation import FloatArray
+
+
+def step(
+    local: Expansion,
+    kernel: Kernel,
+    point: FloatArray,
+    decay: float,
+    push: float,
+    radius: float,
+    square: float,
+) -> float:
+    """f <- decay f + push k(point, .), then back into the ball of `radius`; the next |f|^2.
+
+    |f_(t+1)|^2 = decay^2 |f_t|^2 + 2 decay push f_t(x) + push^2 k(x, x): no pass over the terms.
+    """
+    project = 1.0
+    if radius < math.inf:
+        peak = float(kernel.matrix(point[None], point[None])[0, 0])
+        here = local.evaluate_one(point)
+        square = decay * decay * square + 2.0 * decay * push * here + push * push * peak
+        if square > radius * radius:
+            project = radius / math.sqrt(square)
+            square = radius * radius
+    local.learn(point, decay, push)
+    if project < 1.0:
+        local.shrink(project)
+    return max(square, 0.0)
+
+
+def play(local: Expansion, kernel: Kernel, rounds: Rounds) -> Played:
+    """Play rounds one by one."""
+    thresholds, losses = np.empty((2, len(rounds.points)))
+    constant, square = rounds.constant, rounds.square
+    for t, point in enumerate(rounds.points):
+        here = local.evaluate_one(point)
+        thresholds[t] = constant + min(max(here, -rounds.clip), rounds.clip)
+        losses[t] = rounds.curves.loss_at(t, thresholds[t])
+        push = float(rounds.rates[t] * (losses[t] - rounds.alpha))
+        decay = float(rounds.decays[t])
+        square = step(local, kernel, point, decay, push, rounds.radius, square)
+        constant += push
+    return Played(thresholds, losses, square)
+
+
+def play_constant(rounds: Rounds) -> Played:
+    """Play rounds without a local part."""
+    thresholds, losses = np.empty((2, len(rounds.points)))
+    constant = rounds.constant
+    for t, rate in enumerate(rounds.rates.tolist()):
+        thresholds[t] = constant
+        losses[t] = loss = rounds.curves.loss_at(t, constant)
+        constant += rate * (loss - rounds.alpha)
+    return Played(thresholds, losses, 0.0)

@@ -1,0 +1,54 @@
+"""Events: what a panel is handed for each key, checked once, before anything changes."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from localarc import validation
+from localarc.curves import Curves
+from localarc.panel.keys import Key
+from localarc.validation import FloatArray
+
+
+def checked_points(X: ArrayLike | None, keys: list[Key], dimension: int | None) -> FloatArray:
+    """One input per key, as the engine takes them."""
+    if X is None:
+        raise TypeError("X must be inputs of shape (n, d), got None. Only ARC ignores inputs.")
+    points = validation.points(X, dimension if keys else None)
+    if len(points) != len(keys):
+        raise ValueError(f"X must hold one input per key, got {len(points)} for {len(keys)} keys.")
+    return np.require(points, np.float64, ["C", "W"])
+
+
+def checked_losses(losses: ArrayLike, keys: list[Key], bound: float) -> FloatArray:
+    """One loss per key, each between 0 and the bound."""
+    costs = validation.numbers("losses", losses)
+    if costs.shape != (len(keys),):
+        raise ValueError(
+            f"losses must hold one number per key, got shape {costs.shape} for {len(keys)} keys."
+        )
+    wrong = (costs < 0.0) | (costs > bound)
+    if wrong.any():
+        i = int(np.argmax(wrong))
+        raise ValueError(
+            f"losses must lie between 0 and the loss bound {bound}, got {costs[i]} at position "
+            f"{i}, key {keys[i]!r}. Rescale the losses, or set loss_bound."
+        )
+    return costs
+
+
+def check_curves(curves: Curves, keys: list[Key], bound: float) -> None:
+    """One curve per key, none of which costs more than the bound."""
+    if not isinstance(curves, Curves):
+        raise TypeError(
+            f"curves must be made by localarc.curves, got {type(curves).__name__}. "
+            "For example miscoverage(scores)."
+        )
+    if len(curves) != len(keys):
+        raise ValueError(f"curves must hold one per key, got {len(curves)} for {len(keys)} keys.")
+    if curves.bound > bound:
+        raise ValueError(
+            f"the curves have losses up to {curves.bound}, the panel expects at most {bound}. "
+            f"Make its prototype with loss_bound={curves.bound}."
+        )

@@ -1,0 +1,157 @@
+"""Local parts as objects: an expansion for each L-ARC stream, unpacked when it is first needed."""
+
+from __future__ import annotations
+
+import contextlib
+import copy
+from bisect import bisect_right
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from localarc.calibrators.settings import Settings
+from localarc.memory import Arrays, Expansion
+from localarc.memory.stepwise import step
+from localarc.panel.ragged import Packed, pack
+from localarc.panel.running_constants import Traces
+from localarc.validation import FloatArray, IntArray
+
+
+class Expansions:
+    """f of each row, with |f|^2 where a radius bounds it; a row without one has f = 0."""
+
+    def __init__(self, settings: Settings, dimension: int, arrays: Arrays) -> None:
+        self._settings = settings
+        self.dimension = dimension
+        rows = arrays["rows"].tolist() if "rows" in arrays else []
+        parts = {name: array for name, array in arrays.items() if name not in ("rows", "squares")}
+        self._packed = Packed(parts)
+        self._resting: dict[int, int] = {row: part for part, row in enumerate(rows)}
+        self._awake: dict[int, Expansion] = {}
+        squares = arrays["squares"].tolist() if "squares" in arrays else []
+        self._squares: dict[int, float] = dict(zip(rows, squares, strict=True))
+        self._clip = np.inf if settings.clip is None else settings.clip
+        self._radius = np.inf if settings.radius is None else settings.radius
+
+    def get(self, row: int) -> Expansion | None:
+        """The expansion of a row, None if it has none."""
+        if row not in self._awake and row in self._resting:
+            self._awake[row] = self._empty().restore(self._packed[self._resting.pop(row)])
+        return self._awake.get(row)
+
+    def square(self, row: int) -> float:
+        """|f|^2 of a row."""
+        return self._squares.get(row, 0.0)
+
+    def put(self, row: int, local: Expansion | None, square: float) -> None:
+        """Take over an expansion."""
+        self._resting.pop(row, None)
+        self._awake.pop(row, None)
+        self._squares[row] = square
+        if local is not None:
+            self._awake[row] = local
+
+    def _empty(self) -> Expansion:
+        kernel: Any = self._settings.kernel
+        return self._settings.memory.expansion(kernel, self.dimension)
+
+    def evaluate(self, rows: IntArray, points: FloatArray) -> FloatArray:
+        """f, clipped, at each point, for the row it belongs to."""
+        return np.array([self._at(*each) for each in zip(rows.tolist(), points, strict=True)])
+
+    def _at(self, row: int, point: FloatArray) -> float:
+        local = self.get(row)
+        here = 0.0 if local is None else local.evaluate_one(point)
+        return min(max(here, -self._clip), self._clip)
+
+    @contextlib.contextmanager
+    def _all_or_nothing(self, rows: IntArray) -> Iterator[None]:
+        """What these rows learn inside is forgotten if anything fails inside."""
+        before = {
+            row: (self._arrays(row), self.square(row)) for row in dict.fromkeys(rows.tolist())
+        }
+        try:
+            yield
+        except BaseException:
+            for row, (arrays, square) in before.items():
+                self.put(row, None if arrays is None else self._empty().restore(arrays), square)
+            raise
+
+    def learn(
+        self, rows: IntArray, points: FloatArray, rates: FloatArray, pushes: FloatArray
+    ) -> None:
+        """Eq. (kernel_update) for each event, in order."""
+        decays = 1.0 - rates * self._settings.regularization
+        events = zip(rows.tolist(), points, decays.tolist(), pushes.tolist(), strict=True)
+        with self._all_or_nothing(rows):
+            for row, point, decay, push in events:
+                self._learn(row, point, decay, push)
+
+    def _learn(self, row: int, point: FloatArray, decay: float, push: float) -> None:
+        local = self.get(row)
+        if local is None:
+            local = self._awake[row] = self._empty()
+        kernel: Any = self._settings.kernel
+        square = self.square(row)
+        self._squares[row] = step(local, kernel, point, decay, push, self._radius, square)
+
+    def play(
+        self, traces: Traces, rows: IntArray, points: FloatArray, rates: FloatArray, curves: Any
+    ) -> tuple[FloatArray, FloatArray]:
+        """Threshold, loss and update for each event, in order."""
+        with self._all_or_nothing(rows):
+            thresholds, losses = self._played(traces.constants(rows), rows, points, rates, curves)
+        traces.learn(rows, rates, losses, self._settings.alpha)
+        return thresholds, losses
+
+    def _played(
+        self,
+        constants: FloatArray,
+        rows: IntArray,
+        points: FloatArray,
+        rates: FloatArray,
+        curves: Any,
+    ) -> tuple[FloatArray, FloatArray]:
+        alpha = self._settings.alpha
+        thresholds, losses = np.empty((2, len(rows)))
+        now = dict(zip(rows.tolist(), constants.tolist(), strict=True))
+        breaks, costs = curves.breakpoints.tolist(), curves.losses.tolist()
+        offsets = curves.offsets.tolist()
+        decays = (1.0 - rates * self._settings.regularization).tolist()
+        for i, (row, rate) in enumerate(zip(rows.tolist(), rates.tolist(), strict=True)):
+            threshold = now[row] + self._at(row, points[i])
+            loss = costs[bisect_right(breaks, threshold, offsets[i], offsets[i + 1]) - 1]
+            push = rate * (loss - alpha)
+            self._learn(row, points[i], decays[i], push)
+            now[row] += push
+            thresholds[i], losses[i] = threshold, loss
+        return thresholds, losses
+
+    def keep(self, rows: IntArray) -> None:
+        """Forget all rows but these, which move together."""
+        places = {old: new for new, old in enumerate(rows.tolist())}
+        self._resting = {places[row]: p for row, p in self._resting.items() if row in places}
+        self._awake = {places[row]: f for row, f in self._awake.items() if row in places}
+        self._squares = {places[row]: s for row, s in self._squares.items() if row in places}
+
+    def arrays(self) -> dict[str, Any]:
+        """All that is needed to go on, bit for bit."""
+        rows = sorted([*self._resting, *self._awake])
+        if not rows:
+            return {}
+        parts = [self._stored(row) for row in rows]
+        squares = np.array([self.square(row) for row in rows], np.float64)
+        return pack(parts) | {"rows": np.array(rows, np.int64), "squares": squares}
+
+    def copy(self, row: int) -> tuple[Expansion | None, float]:
+        """An expansion of its own for somebody else, and |f|^2."""
+        return copy.deepcopy(self.get(row)), self.square(row)
+
+    def _stored(self, row: int) -> Arrays:
+        if row in self._resting:
+            return self._packed[self._resting[row]]
+        return self._awake[row].arrays()
+
+    def _arrays(self, row: int) -> Arrays | None:
+        return self._stored(row) if row in self._resting or row in self._awake else None

@@ -1,0 +1,111 @@
+"""Local parts as terms: those of all L-ARC streams of a panel in one pool, in compiled loops."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from localarc.calibrators.settings import Settings
+from localarc.kernels import Stationary
+from localarc.memory import Arrays, Expansion, KeepAll, KeepLast
+from localarc.memory.compiled_expansion import profile, roots
+from localarc.panel.ragged import SHAPE
+from localarc.panel.running_constants import Traces
+from localarc.validation import FloatArray, IntArray
+
+if TYPE_CHECKING:
+    from localarc.engine.keyed.expansion import KeyedExpansions
+
+
+def fits(settings: Settings, dimension: int) -> bool:
+    """Whether the streams keep the terms of a kernel that the engine knows, and no more."""
+    kernel: Any = settings.kernel
+    memory = settings.memory.chosen(kernel, dimension)
+    return (
+        isinstance(kernel, Stationary)
+        and type(memory) in (KeepAll, KeepLast)
+        and settings.radius is None  # |f|^2 is kept in Python
+        and profile(kernel, dimension) is not None
+    )
+
+
+class Terms:
+    """f of each row; a row without one has f = 0."""
+
+    def __init__(self, settings: Settings, dimension: int, arrays: Arrays) -> None:
+        from localarc.engine.keyed.expansion import PARTS, KeyedExpansions
+
+        kernel: Any = settings.kernel
+        formula: Any = profile(kernel, dimension)
+        memory = settings.memory.chosen(kernel, dimension)
+        self._settings = settings
+        self.dimension = dimension
+        self._roots = roots(kernel, dimension)
+        self._clip = np.inf if settings.clip is None else settings.clip
+        self._pool: KeyedExpansions = KeyedExpansions(
+            formula, dimension, kernel.scale, memory.window, memory.averages
+        )
+        if "rows" in arrays and len(arrays["rows"]):
+            counts = arrays[PARTS[1] + SHAPE][:, 0]
+            self._pool.put(np.array(arrays["rows"]), np.array(counts), arrays)
+
+    def evaluate(self, rows: IntArray, points: FloatArray) -> FloatArray:
+        """f, clipped, at each point, for the row it belongs to."""
+        return self._pool.evaluate(rows, points / self._roots, self._clip)
+
+    def learn(
+        self, rows: IntArray, points: FloatArray, rates: FloatArray, pushes: FloatArray
+    ) -> None:
+        """Eq. (kernel_update) for each event, in order."""
+        self._pool.make_room(int(rows.max(initial=-1)) + 1, len(rows))  # what can fail comes first
+        self._pool.learn(rows, points / self._roots, self._decays(rates), pushes)
+
+    def play(
+        self, traces: Traces, rows: IntArray, points: FloatArray, rates: FloatArray, curves: Any
+    ) -> tuple[FloatArray, FloatArray]:
+        """Threshold, loss and update for each event, in order."""
+        self._pool.make_room(int(rows.max(initial=-1)) + 1, len(rows))
+        scaled, decays = points / self._roots, self._decays(rates)
+        limits = self._settings.alpha, self._clip
+        return self._pool.play(traces.all_rows, rows, scaled, rates, decays, *limits, curves)
+
+    def _decays(self, rates: FloatArray) -> FloatArray:
+        return 1.0 - rates * self._settings.regularization
+
+    def copy(self, row: int) -> tuple[Expansion | None, float]:
+        """An expansion of its own for somebody else; no radius, so |f|^2 is not kept."""
+        if row not in self._pool:
+            return None, 0.0
+        _, arrays = self._pool.get(np.array([row]))
+        kernel: Any = self._settings.kernel
+        empty = self._settings.memory.expansion(kernel, self.dimension)
+        scalars = {name: arrays[name][0] for name in ("first", "rounds", "fade", "clock")}
+        return empty.restore(arrays | scalars), 0.0
+
+    def put(self, row: int, local: Expansion | None, square: float) -> None:
+        """Take over an expansion."""
+        if local is None:
+            self._pool.clear(row)
+            return
+        arrays = local.arrays()
+        scalars = {
+            name: np.atleast_1d(arrays[name]) for name in ("first", "rounds", "fade", "clock")
+        }
+        counts = np.array([len(arrays["weights"])])
+        self._pool.put(np.array([row]), counts, {**arrays, **scalars})
+
+    def keep(self, rows: IntArray) -> None:
+        """Forget all rows but these, which move together."""
+        self._pool.keep(rows)
+
+    def arrays(self) -> dict[str, Any]:
+        """All that is needed to go on, bit for bit, as `ragged.pack` would lay it out."""
+        rows = self._pool.rows()
+        counts, found = self._pool.get(rows)
+        shapes = {"centres": np.column_stack([counts, np.full(len(rows), self.dimension)])}
+        shapes |= dict.fromkeys(("weights", "joined", "folded"), counts[:, None])
+        none = np.zeros((len(rows), 0), np.int64)
+        packed = {name: np.ascontiguousarray(array.ravel()) for name, array in found.items()}
+        packed |= {name + SHAPE: shapes.get(name, none) for name in found}
+        return packed | {"rows": rows, "squares": np.zeros(len(rows))} if len(rows) else {}

@@ -1,0 +1,1 @@
+"""Reporting: what came of a run, in numbers, files and a page."""

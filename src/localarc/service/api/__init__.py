@@ -1,0 +1,1 @@
+"""The HTTP interface: endpoints, requests, responses and errors."""

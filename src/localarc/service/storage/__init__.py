@@ -1,0 +1,1 @@
+"""Storage: the event log, snapshots and the thread that writes them."""

@@ -1,0 +1,1 @@
+"""What a request means: streams, their state and their calibrators."""

@@ -1,0 +1,110 @@
+"""States: out of a checkpoint into ordinary state files, and from such files into a new job."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import re
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+from localarc import atomic_write, serialization
+from localarc.calibrators.larc import LARC
+from localarc.spark.bucket import Bucket
+from localarc.spark.processor import STATE
+from localarc.spark.session import current_session
+
+INDEX = "keys.json"
+"""Which file belongs to which key; written last, so that half an export is never taken for one."""
+
+_PLAIN = re.compile(r"[a-z0-9_.-]{1,100}")
+_Folder = str | os.PathLike[str]
+
+
+def export_state(
+    checkpoint: _Folder,
+    folder: _Folder,
+    *,
+    calibrator: LARC | None = None,
+    operator: int = 0,
+    session: Any = None,
+) -> dict[str, Path]:
+    """Write the calibrator of every key to a file of its own, for `ARC.load` or `LARC.load`.
+
+    The state is that of the last finished micro-batch; a running query may go on. `calibrator` is
+    needed where it has functions of yours, `operator` where the query has other stateful steps.
+    Everything passes through the driver, a bucket at a time. Returns the file of each key.
+    """
+    target = Path(folder)
+    if target.exists() and any(target.iterdir()):
+        raise FileExistsError(
+            f"{target} is not empty. Name a new folder, so that no state is stale."
+        )
+    target.mkdir(parents=True, exist_ok=True)
+    index: dict[str, dict[str, Any]] = {}
+    for bucket in _buckets(current_session(session), checkpoint, operator, calibrator):
+        for key in map(str, bucket.panel.keys):
+            index[key] = {"file": _file_name(key), "skipped": bucket.skipped.get(key, 0)}
+            (target / index[key]["file"]).write_bytes(bucket.panel.calibrator(key).state())
+    if hasattr(os, "sync"):
+        os.sync()  # once for all files, before the index says that they are there
+    atomic_write.write(target / INDEX, json.dumps(index, indent=1, sort_keys=True).encode())
+    return {key: target / entry["file"] for key, entry in index.items()}
+
+
+def import_state(source: _Folder | Mapping[str, _Folder], *, session: Any = None) -> Any:
+    """Saved calibrators as a frame for `calibrate(..., initial=...)`.
+
+    `source` is a folder that `export_state` wrote, or the file of each key. The next order of a key
+    is one more than the rounds of its calibrator, plus those that `export_state` noted as used up
+    by bad rows. Everything passes through the driver.
+    """
+    if isinstance(source, Mapping):
+        entries = [(str(key), Path(path), 0) for key, path in source.items()]
+    else:
+        entries = list(_exported(Path(source)))
+    rows = [(key, bytearray(_checked(path)), skipped) for key, path, skipped in entries]
+    return current_session(session).createDataFrame(
+        rows, "key string, state binary, skipped bigint"
+    )
+
+
+def _buckets(
+    session: Any, checkpoint: _Folder, operator: int, calibrator: LARC | None
+) -> Iterator[Bucket]:
+    reader = session.read.format("statestore").option("stateVarName", STATE)
+    stored = reader.option("operatorId", operator).load(os.fspath(checkpoint))
+    for row in stored.select("value.panel", "value.skipped", "value.buckets").toLocalIterator():
+        yield Bucket.restored((row.panel, row.skipped, row.buckets), calibrator, None)
+
+
+def _exported(folder: Path) -> Iterator[tuple[str, Path, int]]:
+    try:
+        index = json.loads((folder / INDEX).read_text(encoding="utf-8"))
+    except FileNotFoundError as error:
+        raise serialization.StateError(
+            f"{folder} has no {INDEX}: it is not a finished export. "
+            "Give the folder of export_state, or a mapping from keys to files."
+        ) from error
+    for key, entry in index.items():
+        yield key, folder / entry["file"], entry["skipped"]
+
+
+def _checked(path: Path) -> bytes:
+    data = serialization.read(path)
+    kind = serialization.decode(data, str(path))[0]
+    if kind not in ("ARC", "LARC"):
+        raise serialization.StateError(
+            f"{path} holds a {kind}. Only ARC and LARC can seed a keyed stream."
+        )
+    return data
+
+
+def _file_name(key: str) -> str:
+    """A name that no other key has, on file systems that mix up cases too."""
+    if _PLAIN.fullmatch(key):
+        return f"{key}.state"
+    return f"{quote(key, safe='')[:60]}-{hashlib.sha256(key.encode()).hexdigest()[:32]}.state"

@@ -1,0 +1,73 @@
+"""Parquet: columns of numbers, read with pyarrow."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from localarc.streams.columns import Columns, TableError, bad_cell, check_header
+from localarc.validation import FloatArray
+
+
+def read_parquet(path: Path, wanted: Sequence[str], group: str | None) -> Columns:
+    """The wanted columns as numbers, and the group column as it is."""
+    try:
+        import pyarrow
+        import pyarrow.parquet
+    except ImportError as error:
+        raise TableError(
+            f"{path} is a Parquet file, which takes pyarrow to read: "
+            "pip install 'localarc[parquet]'"
+        ) from error
+    columns = list(dict.fromkeys([*wanted, *([group] if group else [])]))
+    try:
+        with pyarrow.parquet.ParquetFile(path) as file:
+            check_header(path, file.schema_arrow.names, columns)
+            table = file.read(columns=columns)
+    except (pyarrow.ArrowException, OSError) as error:
+        reason = str(error).splitlines()[0] if str(error) else type(error).__name__
+        raise TableError(f"{path} is not a Parquet file, or it is damaged: {reason}") from error
+    if not table.num_rows:
+        return Columns({}, None, _place)
+    labels = None if group is None else _labels(path, group, table.column(group))
+    numbers = {name: _numbers(path, name, table.column(name)) for name in wanted}
+    return Columns(numbers, labels, _place)
+
+
+def _place(t: int) -> str:
+    return f"row {t + 1}"
+
+
+def _numbers(path: Path, name: str, column: Any) -> FloatArray:
+    from pyarrow import float64, types
+
+    kind = column.type
+    numeric = types.is_integer(kind) or types.is_floating(kind) or types.is_decimal(kind)
+    if column.null_count:
+        raise bad_cell(path, _place(_first(column.is_null())), name, None)
+    if not (numeric or types.is_boolean(kind)):
+        raise TableError(
+            f"{path}, row 1, column {name!r}: expected a finite number such as 0.5, got "
+            f"{column[0].as_py()!r:.60} in a column of type {kind}."
+        )
+    values = np.asarray(column.cast(float64(), safe=False).to_numpy(), np.float64)
+    if not np.isfinite(values).all():
+        t = int(np.argmax(~np.isfinite(values)))
+        raise bad_cell(path, _place(t), name, float(values[t]))
+    return values
+
+
+def _labels(path: Path, name: str, column: Any) -> list[Hashable]:
+    """Groups as text, whole numbers or booleans; anything else by its text."""
+    labels = column.to_pylist()
+    for t, label in enumerate(labels):
+        if label is None or label != label or (isinstance(label, str) and not label.strip()):
+            raise bad_cell(path, _place(t), name, "")
+    return [label if isinstance(label, str | int) else str(label) for label in labels]
+
+
+def _first(mask: Any) -> int:
+    return int(np.argmax(mask.to_numpy(zero_copy_only=False)))

@@ -1,0 +1,1 @@
+"""What service and client say to each other."""

