@@ -15,7 +15,7 @@ from localarc.curves import Curves, miscoverage
 from localarc.validation import FloatArray
 
 ALPHA = 0.1
-LOCAL = LARC(ALPHA, RBF(1.0), memory=KeepLast(50, archive=False))
+LOCAL = LARC(ALPHA, RBF.from_paper(1.0), memory=KeepLast(50, archive=False))
 
 
 @dataclass(frozen=True)

@@ -91,7 +91,7 @@ def _length_scales(work: Work, one: float) -> Row:
     """l, l / 4 and l / 16: one distance and one exponential."""
 
     def together() -> Any:
-        kernels = [RBF(work.length_scale / ratio) for ratio in (1.0, 4.0, 16.0)]
+        kernels = [RBF.from_paper(work.length_scale / ratio) for ratio in (1.0, 4.0, 16.0)]
         many = [LARC(ALPHA, kernel, memory=KeepAll()) for kernel in kernels]
         return replay_many(many, work.X, work.curves)
 
@@ -102,7 +102,7 @@ def _length_scales(work: Work, one: float) -> Row:
 
 def _sweep(work: Work, one: float) -> Row:
     alphas = np.linspace(0.05, 0.5, 11)
-    kernel = RBF(work.length_scale)
+    kernel = RBF.from_paper(work.length_scale)
 
     def together() -> Any:
         many = [LARC(float(alpha), kernel, memory=KeepAll()) for alpha in alphas]

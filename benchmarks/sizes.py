@@ -16,7 +16,7 @@ KEYS = 50
 
 def calibrators() -> dict[str, tuple[LARC, int]]:
     """What is measured, and the number of its features; inputs lie in the unit cube."""
-    kernel = RBF(0.25)
+    kernel = RBF.from_paper(0.25)
     return {
         "ARC": (ARC(ALPHA), 1),
         "L-ARC, Lattice(1e-6), d = 1": (LARC(ALPHA, kernel, memory=Lattice(1e-6)), 1),

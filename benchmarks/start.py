@@ -18,7 +18,7 @@ from localarc import LARC, RBF, KeepAll, replay
 from localarc.curves import miscoverage
 middle = time.perf_counter()
 X = np.random.default_rng(0).normal(size=(64, 2))
-replay(LARC(0.1, RBF(1.0), memory={memory}), X, miscoverage(np.abs(X[:, 0])))
+replay(LARC(0.1, RBF.from_paper(1.0), memory={memory}), X, miscoverage(np.abs(X[:, 0])))
 print(middle - start, time.perf_counter() - middle)
 """
 

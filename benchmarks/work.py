@@ -53,7 +53,7 @@ def demand(T: int | None = None) -> Work:
 
 
 def calibrator(work: Work, memory: Any) -> LARC:
-    return LARC(ALPHA, RBF(work.length_scale), memory=memory)
+    return LARC(ALPHA, RBF.from_paper(work.length_scale), memory=memory)
 
 
 def loop(work: Work) -> equations.Run:

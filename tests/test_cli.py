@@ -70,7 +70,7 @@ def test_a_replay_writes_what_the_library_computes(table: Path, tmp_path: Path) 
     assert done.returncode == 0, done.stderr
     assert sorted(p.name for p in out.iterdir()) == ["record.csv", "report.html", "summary.json"]
     stream = read_table(table, ["x1", "x2"], "s", group="third")
-    expected = replay(LARC(0.1, RBF(0.3)), stream.X, stream.curves)
+    expected = replay(LARC(0.1, RBF.from_paper(0.3)), stream.X, stream.curves)
     record = rows(out / "record.csv")
     assert list(record[0]) == ["round", "group", "threshold", "loss", "size"]
     np.testing.assert_array_equal([float(r["threshold"]) for r in record], expected.thresholds)
@@ -332,8 +332,8 @@ def test_tune_chooses_what_the_library_chooses(table: Path, tmp_path: Path) -> N
     stream = read_table(table, ["x1", "x2"], "s")
     rates = (1.0, Constant(0.1))
     candidates: list[LARC] = [ARC(0.1, rate) for rate in rates]
-    candidates += [LARC(0.1, RBF(scale), rate) for scale in (0.3, 3.0) for rate in rates]
-    expected = tune(stream.X, stream.curves, candidates, RBF(1.0))
+    candidates += [LARC(0.1, RBF.from_paper(scale), rate) for scale in (0.3, 3.0) for rate in rates]
+    expected = tune(stream.X, stream.curves, candidates, RBF.from_paper(1.0))
     found = rows(out / "tuning.csv")
     assert [row["rate"] for row in found] == ["1", "constant:0.1"] * 3
     assert [float(row["worst"]) for row in found] == [j.worst for j in expected.judgements]

@@ -22,7 +22,7 @@ from localarc.metrics import group_risk, localized_risk, worst_neighbourhood
 from localarc.testing import check_calibrator
 
 X, CURVES = np.zeros((3, 1)), miscoverage([0.1, 0.2, 0.3])
-LEARNT = LARC(0.1, RBF(1.0)).update([0.0, 0.0], 1.0)
+LEARNT = LARC(0.1, RBF.from_paper(1.0)).update([0.0, 0.0], 1.0)
 NOTHING: Any = None
 
 
@@ -62,9 +62,15 @@ CALLS: dict[str, tuple[Callable[[], Any], str]] = {
     "place": (lambda: worst_neighbourhood(X, [0, 0, 1], NOTHING), "must be a kernel, got None"),
     "places": (lambda: localized_risk(X, [0, 0, 1], 0.1, X), "must be a kernel, got 0.1"),  # type: ignore[arg-type]
     "many": (lambda: replay_many(ARC(0.1), X, CURVES), "calibrators must be a list"),  # type: ignore[arg-type]
-    "one": (lambda: tune(X, CURVES, ARC(0.1), RBF(1.0)), "candidates must be new calibrators"),  # type: ignore[arg-type]
+    "one": (
+        lambda: tune(X, CURVES, ARC(0.1), RBF.from_paper(1.0)),  # type: ignore[arg-type]
+        "candidates must be new calibrators",
+    ),
     "scale": (lambda: tune(X, CURVES, [ARC(0.1)], 0.3), "must be a kernel, got 0.3"),  # type: ignore[arg-type]
-    "split": (lambda: tune(X, CURVES, [Mondrian(lambda: ARC(0.1))], RBF(1.0)), "give Mondrian a"),
+    "split": (
+        lambda: tune(X, CURVES, [Mondrian(lambda: ARC(0.1))], RBF.from_paper(1.0)),
+        "give Mondrian a",
+    ),
     "percent": (lambda: block_bootstrap([1.0], [1], confidence=95), "between 0 and 1, got 95"),
     "draws": (lambda: block_bootstrap([1.0], [1], draws=0), "draws must be a whole number"),
     "target": (lambda: replay(NoTarget(), X, CURVES), "an object with alpha, threshold and update"),
@@ -95,6 +101,6 @@ def test_arc_needs_no_inputs() -> None:
 
 
 def test_many_may_come_from_a_generator_and_see_nothing() -> None:
-    alike = (LARC(alpha, RBF(1.0), memory=KeepAll()) for alpha in (0.1, 0.2))
+    alike = (LARC(alpha, RBF.from_paper(1.0), memory=KeepAll()) for alpha in (0.1, 0.2))
     runs = replay_many(alike, X[:0], miscoverage([]))  # type: ignore[arg-type]
     assert [len(run) for run in runs] == [0, 0]

@@ -43,7 +43,7 @@ def test_groups_have_counts_means_and_standard_errors() -> None:
 
 def test_localized_risk_is_a_weighted_mean() -> None:
     X, losses = random.normal(size=(80, 2)), random.uniform(size=80)
-    kernel, centre = RBF(0.5), np.array([[0.2, 0.1]])
+    kernel, centre = RBF.from_paper(0.5), np.array([[0.2, 0.1]])
     w = kernel(X, centre[0])
     local = localized_risk(X, losses, kernel, centre)
     assert local.risks[0] == pytest.approx((w * losses).sum() / w.sum())
@@ -52,7 +52,7 @@ def test_localized_risk_is_a_weighted_mean() -> None:
 
 def test_a_flat_kernel_sees_the_mean_and_its_standard_error() -> None:
     X, losses = random.normal(size=(80, 2)), random.uniform(size=80)
-    local = localized_risk(X, losses, RBF(1e12), [[0.0, 0.0]])
+    local = localized_risk(X, losses, RBF.from_paper(1e12), [[0.0, 0.0]])
     assert local.risks[0] == pytest.approx(losses.mean())
     assert local.standard_errors[0] == pytest.approx(losses.std(ddof=1) / np.sqrt(80), rel=1e-6)
     assert local.counts[0] == pytest.approx(80)
@@ -64,13 +64,13 @@ def test_the_standard_error_covers_as_often_as_it_should() -> None:
         draw = np.random.default_rng(seed)
         X = draw.uniform(-1, 1, size=(400, 1))
         losses = (draw.uniform(size=400) < 0.3).astype(float)
-        local = localized_risk(X, losses, RBF(0.1), [[0.0]])
+        local = localized_risk(X, losses, RBF.from_paper(0.1), [[0.0]])
         inside += abs(local.risks[0] - 0.3) <= 1.96 * local.standard_errors[0]
     assert 0.91 <= inside / 300 <= 0.98
 
 
 def test_where_nothing_is_near_the_risk_is_not_known() -> None:
-    local = localized_risk([[0.0], [1.0]], [0.0, 1.0], RBF(0.01), [[1e6]])
+    local = localized_risk([[0.0], [1.0]], [0.0, 1.0], RBF.from_paper(0.01), [[1e6]])
     assert np.isnan(local.risks[0])
 
 
@@ -78,21 +78,21 @@ def test_the_worst_neighbourhood_is_where_the_promise_fails() -> None:
     X = random.uniform(size=(4000, 2))
     bad = ((X - [0.8, 0.2]) ** 2).sum(axis=1) < 0.02
     losses = (random.uniform(size=4000) < np.where(bad, 0.6, 0.1)).astype(float)
-    worst = worst_neighbourhood(X, losses, RBF(0.01))
+    worst = worst_neighbourhood(X, losses, RBF.from_paper(0.01))
     assert np.linalg.norm(worst.centre - [0.8, 0.2]) < 0.1
     assert worst.risk > 0.4
     assert worst.count >= 30
-    several = worst_neighbourhoods(X, losses, RBF(0.01), 4)
+    several = worst_neighbourhoods(X, losses, RBF.from_paper(0.01), 4)
     assert len(several) == 4
     for i, one in enumerate(several):
         for other in several[:i]:
-            assert RBF(0.01)(one.centre[None], other.centre)[0] <= 0.5
+            assert RBF.from_paper(0.01)(one.centre[None], other.centre)[0] <= 0.5
 
 
 def test_arc_fails_in_the_hard_corner_of_the_synthetic_stream() -> None:
     stream = heteroscedastic(4000, seed=0)
     run = replay(ARC(0.1), stream.X, stream.curves)
-    worst = worst_neighbourhood(stream.X, run.losses, RBF(0.05))
+    worst = worst_neighbourhood(stream.X, run.losses, RBF.from_paper(0.05))
     assert worst.centre[0] > 0.8
     assert worst.risk - 2 * worst.standard_error > 0.2
 
@@ -104,8 +104,11 @@ def test_arc_fails_in_the_hard_corner_of_the_synthetic_stream() -> None:
         (lambda: group_risk([0.1, 0.2], ["a"]), "one per round"),
         (lambda: risk([[0.1]]), "one number per round"),
         (lambda: risk([np.nan]), "losses must be finite"),
-        (lambda: localized_risk([[0.0]], [0.1, 0.2], RBF(1.0), [[0.0]]), "one per row"),
-        (lambda: worst_neighbourhood([[0.0]], [0.1], RBF(1.0)), "no neighbourhood holds 30"),
+        (lambda: localized_risk([[0.0]], [0.1, 0.2], RBF.from_paper(1.0), [[0.0]]), "one per row"),
+        (
+            lambda: worst_neighbourhood([[0.0]], [0.1], RBF.from_paper(1.0)),
+            "no neighbourhood holds 30",
+        ),
     ],
 )
 def test_bad_input_says_what_is_wrong(call: Callable[[], object], words: str) -> None:

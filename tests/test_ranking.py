@@ -14,11 +14,12 @@ def test_a_few_unlucky_rounds_do_not_outrank_a_place_that_is_surely_bad() -> Non
     few, many = np.zeros(32), np.full(4000, 10.0)
     losses = np.concatenate([np.arange(32) % 2 == 0, np.arange(4000) % 5 < 2]).astype(float)
     X = np.concatenate([few, many])[:, None]
-    local = localized_risk(X, losses, RBF(1.0), [[0.0], [10.0]])
+    local = localized_risk(X, losses, RBF.from_paper(1.0), [[0.0], [10.0]])
     assert local.risks[0] > local.risks[1]
-    assert worst_neighbourhood(X, losses, RBF(1.0)).centre[0] == 10.0
+    assert worst_neighbourhood(X, losses, RBF.from_paper(1.0)).centre[0] == 10.0
     lower = [
-        place.risk - 2 * place.standard_error for place in worst_neighbourhoods(X, losses, RBF(1.0))
+        place.risk - 2 * place.standard_error
+        for place in worst_neighbourhoods(X, losses, RBF.from_paper(1.0))
     ]
     assert lower == sorted(lower, reverse=True)
 

@@ -55,7 +55,7 @@ def test_a_number_means_the_papers_rate_and_a_function_is_used_as_it_is() -> Non
         (lambda: Constant(float("inf")), "eta must be finite"),
         (lambda: as_rate(lambda t: t), "rate must not increase, got 1.0 at t = 1 and 2.0 at t = 2"),
         (lambda: as_rate(lambda t: 0.0), r"rate\(1\) must be positive"),
-        (lambda: LARC(0.1, RBF(1.0), 10.0, 0.1), "must be below 1, got 1.0"),
+        (lambda: LARC(0.1, RBF.from_paper(1.0), 10.0, 0.1), "must be below 1, got 1.0"),
     ],
 )
 def test_a_bad_rate_says_what_is_wrong(make: Callable[[], object], words: str) -> None:
@@ -64,7 +64,7 @@ def test_a_bad_rate_says_what_is_wrong(make: Callable[[], object], words: str) -
 
 
 def test_a_rate_that_rises_late_is_refused_when_it_does_and_changes_nothing() -> None:
-    cal = LARC(0.1, RBF(1.0), rate=lambda t: 0.5 if t == 333 else 0.1)
+    cal = LARC(0.1, RBF.from_paper(1.0), rate=lambda t: 0.5 if t == 333 else 0.1)
     for _ in range(332):
         cal.update([0.0], 0.0)
     before = cal.state()

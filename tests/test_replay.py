@@ -34,7 +34,9 @@ def test_any_object_with_threshold_and_update_can_be_run() -> None:
     assert run.losses.tolist() == [0.0, 1.0, 0.0, 1.0]
 
 
-@pytest.mark.parametrize("make", [lambda: LARC(0.1, RBF(0.3)), lambda: Mondrian(lambda: ARC(0.1))])
+@pytest.mark.parametrize(
+    "make", [lambda: LARC(0.1, RBF.from_paper(0.3)), lambda: Mondrian(lambda: ARC(0.1))]
+)
 def test_an_iterator_of_rounds_gives_the_same_record(make: Any) -> None:
     stream = heteroscedastic(150, seed=1)
     packed = replay(make(), stream.X, stream.curves, stream.groups)
@@ -47,7 +49,7 @@ def test_an_iterator_of_rounds_gives_the_same_record(make: Any) -> None:
 
 def test_replay_can_be_split_anywhere() -> None:
     stream = heteroscedastic(150, seed=1)
-    whole, parts = LARC(0.1, RBF(0.3)), LARC(0.1, RBF(0.3))
+    whole, parts = LARC(0.1, RBF.from_paper(0.3)), LARC(0.1, RBF.from_paper(0.3))
     run = replay(whole, stream.X, stream.curves)
     first = replay(parts, stream.X[:40], stream.curves.take(slice(0, 40)))
     second = replay(parts, stream.X[40:], stream.curves.take(slice(40, 150)))
@@ -57,7 +59,7 @@ def test_replay_can_be_split_anywhere() -> None:
 
 def test_progress_counts_every_round() -> None:
     stream = heteroscedastic(50, seed=1)
-    for make in (lambda: ARC(0.1), lambda: LARC(0.1, RBF(1.0)), Halving):
+    for make in (lambda: ARC(0.1), lambda: LARC(0.1, RBF.from_paper(1.0)), Halving):
         done: list[int] = []
         replay(make(), stream.X, stream.curves, progress=done.append)
         assert sum(done) == 50
@@ -96,7 +98,7 @@ def test_a_record_survives_saving(tmp_path: Path) -> None:
     stream = heteroscedastic(60, seed=2)
     labels = [("a", 1), "b", 3] * 20
     for groups in (labels, None):
-        run = replay(LARC(0.1, RBF(1.0)), stream.X, stream.curves, groups)
+        run = replay(LARC(0.1, RBF.from_paper(1.0)), stream.X, stream.curves, groups)
         run.save(tmp_path / "record")
         back = Record.load(tmp_path / "record")
         for name in ("thresholds", "losses", "sizes"):
@@ -136,7 +138,7 @@ def test_without_pandas_the_way_to_install_it_is_named(monkeypatch: pytest.Monke
 
 
 def test_a_record_says_what_was_run() -> None:
-    run = replay(LARC(0.1, RBF(1.0)), [[0.0]], miscoverage([0.5]))
+    run = replay(LARC(0.1, RBF.from_paper(1.0)), [[0.0]], miscoverage([0.5]))
     assert "memory=Lattice(tolerance=1e-15" in run.calibrator  # what "auto" chose
     assert "mean loss 1.0000 for a target of 0.1" in repr(run)
     assert run.evidence == Evidence((0.5, 0.5), 0, 0, rounds=1)

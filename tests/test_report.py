@@ -86,7 +86,7 @@ def stream() -> Stream:
 
 
 def test_the_page_makes_no_outside_request(tmp_path: Path, stream: Stream) -> None:
-    runs = [run("L-ARC", LARC(0.1, RBF(0.3)), stream), run("ARC", ARC(0.1), stream)]
+    runs = [run("L-ARC", LARC(0.1, RBF.from_paper(0.3)), stream), run("ARC", ARC(0.1), stream)]
     text, page = report(tmp_path / "report.html", stream, runs)
     assert not {"script", "link", "iframe", "object", "embed", "base", "form"} & set(page.tags)
     assert all(each.startswith(("#", "data:image/png;base64,")) for each in page.references)
@@ -104,7 +104,7 @@ def test_references_inside_the_page_find_their_target(tmp_path: Path, stream: St
 
 
 def test_the_page_says_all_that_it_should(tmp_path: Path, stream: Stream) -> None:
-    runs = [run("L-ARC", LARC(0.1, RBF(0.3)), stream), run("ARC", ARC(0.1), stream)]
+    runs = [run("L-ARC", LARC(0.1, RBF.from_paper(0.3)), stream), run("ARC", ARC(0.1), stream)]
     _, page = report(tmp_path / "report.html", stream, runs)
     for section in SECTIONS:
         assert section in page.text
@@ -117,7 +117,7 @@ def test_the_page_says_all_that_it_should(tmp_path: Path, stream: Stream) -> Non
 
 def test_assumptions_that_fail_are_named(tmp_path: Path) -> None:
     stream = heteroscedastic(200, seed=1)
-    calibrator = LARC(0.1, RBF(0.3), score_range=(0.0, 0.5))
+    calibrator = LARC(0.1, RBF.from_paper(0.3), score_range=(0.0, 0.5))
     _, page = report(tmp_path / "report.html", stream, [run("L-ARC", calibrator, stream)])
     assert "no promise" in page.text
     assert "leave the stated score_range" in page.text
@@ -146,7 +146,9 @@ def test_names_from_the_data_are_shown_and_never_obeyed(tmp_path: Path) -> None:
 def test_small_streams_have_a_report_too(tmp_path: Path, rounds: int, dimension: int) -> None:
     X = np.random.default_rng(0).uniform(size=(rounds, dimension))
     stream = Stream("small", X, miscoverage(np.linspace(0, 1, rounds)))
-    _, page = report(tmp_path / "report.html", stream, [run("L-ARC", LARC(0.1, RBF(0.01)), stream)])
+    _, page = report(
+        tmp_path / "report.html", stream, [run("L-ARC", LARC(0.1, RBF.from_paper(0.01)), stream)]
+    )
     assert "No groups were given" in page.text
     assert "No neighbourhood holds enough rounds" in page.text or rounds == 40
 

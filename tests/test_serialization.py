@@ -33,12 +33,12 @@ from localarc.serialization import StateError
 CALIBRATORS: list[Calibrator] = [
     ARC(0.1),
     ARC(0.3, Power(0.5, 0.7), loss_bound=2.0, score_range=(0.0, 3.0), initial_threshold=1.0),
-    LARC(0.1, RBF((1.0, 2.0))),
-    LARC(0.1, 2 * (RBF(1.0) + Laplace(0.5)), Constant(0.1), 0.4),
-    LARC(0.1, RBF(1.0), memory=KeepLast(7)),
-    LARC(0.1, RBF(1.0), memory=KeepLast(7, archive=False)),
-    LARC(0.1, RBF(1.0), radius=0.5, clip=0.3),
-    Mondrian(lambda: LARC(0.1, RBF(1.0)), group_of=lambda x: bool(x[0] > 0)),
+    LARC(0.1, RBF.from_paper((1.0, 2.0))),
+    LARC(0.1, 2 * (RBF.from_paper(1.0) + Laplace(0.5)), Constant(0.1), 0.4),
+    LARC(0.1, RBF.from_paper(1.0), memory=KeepLast(7)),
+    LARC(0.1, RBF.from_paper(1.0), memory=KeepLast(7, archive=False)),
+    LARC(0.1, RBF.from_paper(1.0), radius=0.5, clip=0.3),
+    Mondrian(lambda: LARC(0.1, RBF.from_paper(1.0)), group_of=lambda x: bool(x[0] > 0)),
 ]
 BAD_CALLS = [
     ([0.0, 0.0], float("nan")),
@@ -133,7 +133,7 @@ def test_what_is_read_back_is_what_was_written() -> None:
 
 
 def test_a_state_cut_short_or_edited_anywhere_is_refused() -> None:
-    data = LARC(0.1, RBF(1.0)).update([0.0], 1.0).state()
+    data = LARC(0.1, RBF.from_paper(1.0)).update([0.0], 1.0).state()
     for length in range(len(data)):
         with pytest.raises(StateError):
             LARC.from_state(data[:length])
@@ -194,8 +194,8 @@ def test_functions_are_not_stored_and_have_to_be_handed_in_again() -> None:
 
 
 def test_restore_wants_the_same_settings() -> None:
-    cal = LARC(0.1, RBF(1.0)).update([0.0], 1.0)
-    other = LARC(0.1, RBF(2.0)).update([1.0], 0.0)
+    cal = LARC(0.1, RBF.from_paper(1.0)).update([0.0], 1.0)
+    other = LARC(0.1, RBF.from_paper(2.0)).update([1.0], 0.0)
     before = other.state()
     with pytest.raises(StateError, match="other settings"):
         other.restore(cal.state())
@@ -246,7 +246,7 @@ def many_atoms(arrays: Any) -> None:
 def test_a_sealed_state_that_does_not_fit_is_refused_and_nothing_changes(
     memory: Any, damage: Callable[[Any], None]
 ) -> None:
-    cal = LARC(0.1, RBF(1.0), memory=memory).update([0.3, 0.2], 1.0)
+    cal = LARC(0.1, RBF.from_paper(1.0), memory=memory).update([0.3, 0.2], 1.0)
     before = cal.state()
     kind, content, arrays = serialization.decode(before)
     changed = {name: array.copy() for name, array in arrays.items()}
@@ -263,7 +263,7 @@ def test_a_sealed_state_that_does_not_fit_is_refused_and_nothing_changes(
     "memory", [KeepAll(), KeepLast(3), Lattice(1e-8), Dictionary(1e-4), "auto"], ids=repr
 )
 def test_a_calibrator_can_be_sent_to_another_process(memory: Any) -> None:
-    cal = LARC(0.1, RBF(1.0), memory=memory)
+    cal = LARC(0.1, RBF.from_paper(1.0), memory=memory)
     for loss in (1.0, 0.0, 1.0):
         sent, copied = pickle.loads(pickle.dumps(cal)), copy.deepcopy(cal)
         for each in (cal, sent, copied):

@@ -23,15 +23,15 @@ from localarc.kernels import Custom, Kernel
 from localarc.testing import PROMISES, check_calibrator
 
 KERNELS: list[Kernel] = [
-    RBF(1.0),
+    RBF.from_paper(1.0),
     Laplace(1.0),
     Matern32(1.0),
     Matern52(1.0),
     Cauchy(1.0),
     Triangular(4.0),
     RationalQuadratic(1.0),
-    RBF(1.0) + Laplace(1.0),
-    RBF(1.0) * Cauchy(1.0),
+    RBF.from_paper(1.0) + Laplace(1.0),
+    RBF.from_paper(1.0) * Cauchy(1.0),
     Custom(lambda X, z: np.exp(-np.abs(X - z).sum(axis=1)), scale=1.0),
 ]
 
@@ -47,12 +47,12 @@ def test_every_kernel_and_memory_keeps_the_promises(kernel: Kernel, memory: Any)
     [
         ARC(0.1),
         ARC(0.9, Constant(0.3), loss_bound=2.0),
-        LARC(0.2, RBF(1.0), clip=0.3),
-        LARC(0.2, RBF(1.0), radius=0.3, regularization=0.0),
-        LARC(0.2, RBF(1.0), regularization=0.9, memory=KeepLast(5)),
+        LARC(0.2, RBF.from_paper(1.0), clip=0.3),
+        LARC(0.2, RBF.from_paper(1.0), radius=0.3, regularization=0.0),
+        LARC(0.2, RBF.from_paper(1.0), regularization=0.9, memory=KeepLast(5)),
         Mondrian(lambda: ARC(0.1)),
-        Mondrian(lambda: LARC(0.1, RBF(1.0))),
-        Mondrian(lambda: LARC(0.1, RBF(1.0)), group_of=lambda x: int(x[0] > 0)),
+        Mondrian(lambda: LARC(0.1, RBF.from_paper(1.0))),
+        Mondrian(lambda: LARC(0.1, RBF.from_paper(1.0)), group_of=lambda x: int(x[0] > 0)),
     ],
     ids=repr,
 )
@@ -62,7 +62,7 @@ def test_every_calibrator_keeps_the_promises(calibrator: Calibrator) -> None:
 
 
 def test_the_calibrator_itself_is_left_alone() -> None:
-    cal = LARC(0.1, RBF(1.0)).update([0.0, 0.0], 1.0)
+    cal = LARC(0.1, RBF.from_paper(1.0)).update([0.0, 0.0], 1.0)
     before = cal.state()
     check_calibrator(cal)
     assert cal.state() == before
@@ -72,7 +72,7 @@ class Restless(ARC):
     """Changes when asked."""
 
     def threshold(self, x: Any) -> Any:
-        self._trace.constant += 1e-3
+        self._constant.constant += 1e-3
         return super().threshold(x)
 
 
@@ -87,9 +87,9 @@ class Careless(LARC):
     """Counts a round before it has looked at the loss."""
 
     def update(self, x: Any, loss: Any) -> Any:
-        self._trace.rounds += 1
+        self._constant.rounds += 1
         super().update(x, loss)
-        self._trace.rounds -= 1
+        self._constant.rounds -= 1
         return self
 
 
@@ -104,7 +104,7 @@ class Creative(ARC):
     """Reports half of the losses."""
 
     def certificate(self, *args: Any, **options: Any) -> Any:
-        self._trace.loss_sum /= 2
+        self._constant.loss_sum /= 2
         return super().certificate(*args, **options)
 
 
@@ -120,7 +120,7 @@ class Hoarder(ARC):
     [
         (Restless(0.1), "Asking for a threshold changes nothing"),
         (Trusting(0.1), "It took the loss nan"),
-        (Careless(0.1, RBF(1.0)), "leaves the state as it was"),
+        (Careless(0.1, RBF.from_paper(1.0)), "leaves the state as it was"),
         (Forgetful(0.1), "goes on exactly as the original"),
         (Creative(0.1), "accounts for every loss"),
         (Hoarder(0.1), "as new"),

@@ -35,14 +35,14 @@ def localized_risks(make: Any, kernel: RBF, T: int) -> Any:
         stream = heteroscedastic(T, seed, shift=False)
         cal = make()
         replay(cal, stream.X, stream.curves)
-        risk = conditional_risk(cal.average(SQUARE))
+        risk = conditional_risk(cal.averaged_threshold_function(SQUARE))
         risks.append((weights * risk[:, None]).sum(axis=0) / weights.sum(axis=0))
     return np.array(risks)
 
 
 @pytest.mark.slow
 def test_localized_risk_approaches_the_target_while_arcs_does_not() -> None:
-    kernel = RBF(0.1)
+    kernel = RBF.from_paper(0.1)
     worst = {
         (name, T): np.abs(localized_risks(make, kernel, T) - ALPHA).max(axis=1).mean()
         for name, make in {"arc": lambda: ARC(ALPHA), "larc": lambda: LARC(ALPHA, kernel)}.items()
@@ -54,7 +54,9 @@ def test_localized_risk_approaches_the_target_while_arcs_does_not() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("kernel", "rate"), [(RBF(1.0, 0.05), 4.0), (RBF(0.3, 0.05), 4.0)])
+@pytest.mark.parametrize(
+    ("kernel", "rate"), [(RBF.from_paper(1.0, 0.05), 4.0), (RBF.from_paper(0.3, 0.05), 4.0)]
+)
 def test_localized_risk_stays_within_the_stated_gap(kernel: RBF, rate: float) -> None:
     """The gap is kappa B |f_w| / E[w]; a bump has norm sqrt(kappa), and kappa is small here."""
     mean = kernel(SQUARE, BUMPS).mean(axis=0)

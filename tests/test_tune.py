@@ -12,8 +12,11 @@ from localarc.curves import miscoverage
 from localarc.streams.synthetic import heteroscedastic
 
 STREAM = heteroscedastic(1200, seed=1)
-PLACES = RBF(0.3)
-CANDIDATES = [ARC(0.1), *(LARC(0.1, RBF(scale), rate) for scale in (0.3, 3.0) for rate in (1, 2))]
+PLACES = RBF.from_paper(0.3)
+CANDIDATES = [
+    ARC(0.1),
+    *(LARC(0.1, RBF.from_paper(scale), rate) for scale in (0.3, 3.0) for rate in (1, 2)),
+]
 
 
 @pytest.fixture(scope="module")
@@ -115,7 +118,7 @@ def _tune(**changed: Any) -> Tuning:
         ({"held_out": 1e-9}, "1200 to choose on and 0 to judge on"),
         ({"held_out": 1 - 1e-9}, "0 to choose on and 1200 to judge on"),
         ({"X": STREAM.X[1:]}, "as many rounds"),
-        ({"neighbourhood": RBF(1e-9)}, "no neighbourhood holds"),
+        ({"neighbourhood": RBF.from_paper(1e-9)}, "no neighbourhood holds"),
     ],
 )
 def test_what_cannot_be_tuned_is_refused(changed: dict[str, Any], words: str) -> None:

@@ -151,7 +151,7 @@ def _silent(done: int) -> None:
 def _labels(groups: Sequence[Hashable] | None, n: int) -> list[Hashable] | None:
     if groups is None:
         return None
-    labels = validation.one_each("groups", groups, n)
+    labels = validation.per_round("groups", groups, n)
     return [g.item() if isinstance(g, np.generic) else g for g in labels]
 
 

@@ -79,7 +79,7 @@ def sweep(task: Task, grid: Grid, seed: int = 0, jobs: int | None = None) -> Swe
             "It returns its results by name, e.g. {'risk': 0.1}."
         )
     points = _points(grid)
-    seeds = np.random.SeedSequence(validation.whole("seed", seed, 0, "It seeds every task."))
+    seeds = np.random.SeedSequence(validation.integer("seed", seed, 0, "It seeds every task."))
     arguments = zip(itertools.repeat(task), points, seeds.spawn(len(points)), strict=False)
     rows = dict(as_they_finish(_row, list(arguments), jobs))
     return Sweep(tuple(rows[i] for i in range(len(points))))

@@ -43,7 +43,7 @@ def block_bootstrap(
             f"blocks must hold one label per value, and there must be one at least, "
             f"got {len(labels)} for {len(array)}."
         )
-    validation.whole("draws", draws, 1, "It is the number of times that blocks are redrawn.")
+    validation.integer("draws", draws, 1, "It is the number of times that blocks are redrawn.")
     share = validation.positive("confidence", confidence, "It is a share, e.g. 0.95.")
     if share >= 1.0:
         raise ValueError(f"confidence must lie between 0 and 1, got {share}. Use 0.95 for 95 %.")

@@ -36,7 +36,7 @@ def running_risk(losses: ArrayLike) -> FloatArray:
 def rolling_risk(losses: ArrayLike, window: int) -> FloatArray:
     """The mean loss of the latest `window` rounds, NaN until there are so many."""
     values = _losses(losses)
-    width = validation.whole("window", window, 1, "It is a number of rounds.")
+    width = validation.integer("window", window, 1, "It is a number of rounds.")
     rolling = np.full(len(values), np.nan)
     if len(values) >= width:
         sums = np.cumsum(np.concatenate(([0.0], values)))
@@ -73,7 +73,7 @@ def group_risk(
     [('a', 1, 0.0), ('b', 2, 0.5)]
     """
     values = _losses(losses)
-    labels = validation.one_each("groups", groups, len(values))
+    labels = validation.per_round("groups", groups, len(values))
     extent = np.full(len(values), np.nan) if sizes is None else np.asarray(sizes, np.float64)
     if len(extent) != len(values):
         raise ValueError(f"sizes must hold one per round, got {len(extent)} for {len(values)}.")

@@ -78,7 +78,7 @@ class Record:
             "evidence": asdict(self.evidence),
             "labels": None
             if self.groups is None
-            else [serialization.plain(label) for label in labels],
+            else [serialization.group_to_json(label) for label in labels],
         }
         buffer = io.BytesIO()
         np.savez_compressed(
@@ -107,7 +107,9 @@ class Record:
                 f"{path} is not a localarc record, or it is damaged. Give a file of Record.save."
             ) from error
         labels = (
-            None if meta["labels"] is None else [serialization.group(x) for x in meta["labels"]]
+            None
+            if meta["labels"] is None
+            else [serialization.group_from_json(x) for x in meta["labels"]]
         )
         evidence = meta["evidence"]
         if evidence["score_range"] is not None:

@@ -1,13 +1,17 @@
-"""The state format: small, versioned, without pickle, sealed by a checksum.
+"""The state format: small, versioned, without pickle, protected by a checksum.
 
     magic (8 bytes) | header length (4 bytes) | header (JSON) | arrays, one after another | SHA-256
 
 The header names the kind of object, the format's version, what the object needs to be built again,
 and for every array its type and shape. Numbers are little-endian.
+
+Kernels, rates and memories are stored by class name and fields, so a renamed class or field needs
+a new version, and `_upgrade` a line that reads the old one.
 """
 
 from __future__ import annotations
 
+import dataclasses
 import hashlib
 import json
 import math
@@ -18,10 +22,14 @@ from typing import Any
 
 import numpy as np
 
+from localarc import kernels, memory, rates
+from localarc.kernels import Custom, Kernel, Radial, Stationary
 from localarc.memory import Arrays
+from localarc.rates import Rate, Schedule
 
 MAGIC = b"LOCALARC"
-VERSION = 2  # 1 did not say by what rule a lattice was laid out
+VERSION = 3
+_OLDEST = 2  # version 1 did not say by what rule a lattice was laid out
 _TYPES: dict[str, np.dtype[Any]] = {
     "f8": np.dtype("<f8"),
     "i8": np.dtype("<i8"),
@@ -48,7 +56,7 @@ def encode(kind: str, content: Mapping[str, Any], arrays: Arrays) -> bytes:
 def decode(data: bytes, source: str = "state") -> tuple[str, dict[str, Any], Arrays]:
     """Kind, content and arrays of an encoded state, or one clear error."""
     if data[:8] != MAGIC:
-        raise StateError(f"{source} is not a localarc state. Give a file written by save().")
+        raise StateError(f"{source} is not a localarc state. Pass a file written by save().")
     body, seal = data[:-32], data[-32:]
     if len(data) < 44 or hashlib.sha256(body).digest() != seal:
         raise StateError(
@@ -62,13 +70,30 @@ def decode(data: bytes, source: str = "state") -> tuple[str, dict[str, Any], Arr
             header[key] for key in ("version", "kind", "content", "arrays")
         )
     except (ValueError, KeyError, TypeError) as error:
-        raise StateError(f"{source} is not a localarc state: its header is foreign.") from error
-    if version != VERSION:
+        raise StateError(f"{source} is not a localarc state: unrecognized header.") from error
+    if version not in range(_OLDEST, VERSION + 1):
         raise StateError(
-            f"{source} has format version {version}, this localarc reads {VERSION}. "
+            f"{source} has format version {version!r}, this localarc reads {_OLDEST} to {VERSION}. "
             "Install the release of localarc that wrote it."
         )
-    return kind, content, _unpack(layout, body[start:])
+    return kind, _upgrade(content, version), _unpack(layout, body[start:])
+
+
+def _upgrade(content: Any, version: int) -> Any:
+    """What the present version would have stored.
+
+    Version 2 named a kernel's denominator `length_scale`.
+    """
+    if version >= VERSION:
+        return content
+    if isinstance(content, list):
+        return [_upgrade(part, version) for part in content]
+    if not isinstance(content, dict):
+        return content
+    upgraded = {name: _upgrade(value, version) for name, value in content.items()}
+    if "kind" in upgraded and "length_scale" in upgraded:
+        upgraded["denominator"] = upgraded.pop("length_scale")
+    return upgraded
 
 
 def _unpack(layout: Mapping[str, Any], data: bytes) -> Arrays:
@@ -86,15 +111,15 @@ def read(path: str | os.PathLike[str]) -> bytes:
     try:
         return Path(path).read_bytes()
     except FileNotFoundError as error:
-        raise StateError(f"{path} does not exist. Give a file written by save().") from error
+        raise StateError(f"{path} does not exist. Pass a file written by save().") from error
     except OSError as error:
         raise StateError(f"{path} cannot be read: {error.strerror}.") from error
 
 
-def plain(group: Hashable) -> Any:
+def group_to_json(group: Hashable) -> Any:
     """A group as JSON; tuples become objects, so that they come back as tuples."""
     if isinstance(group, tuple):
-        return {"tuple": [plain(part) for part in group]}
+        return {"tuple": [group_to_json(part) for part in group]}
     number = isinstance(group, float) and not math.isfinite(group)
     if group is None or (isinstance(group, str | bool | int | float) and not number):
         return group
@@ -103,6 +128,83 @@ def plain(group: Hashable) -> Any:
     )
 
 
-def group(value: Any) -> Hashable:
-    """The group that `plain` turned into JSON."""
-    return tuple(group(part) for part in value["tuple"]) if isinstance(value, dict) else value
+def group_from_json(value: Any) -> Hashable:
+    """The group that `group_to_json` turned into JSON."""
+    return (
+        tuple(group_from_json(part) for part in value["tuple"])
+        if isinstance(value, dict)
+        else value
+    )
+
+
+# ---- kernels, rates and memories as JSON -----------------------------------------------------
+
+_PARTS: tuple[type, ...] = (
+    *(kernels.RBF, kernels.Laplace, kernels.Matern32, kernels.Matern52, kernels.Cauchy),
+    *(kernels.Triangular, kernels.RationalQuadratic, kernels.Sum, kernels.Product),
+    *(rates.InverseSqrt, rates.Power, rates.Constant),
+    *(memory.KeepAll, memory.KeepLast, memory.Lattice, memory.Dictionary, memory.Auto),
+)
+_KINDS = {part.__name__: part for part in _PARTS}
+
+
+def to_json(value: Any) -> Any:
+    """A kernel, rate, memory or plain value as JSON; functions by name only."""
+    if isinstance(value, Custom | Radial | Schedule) or type(value) in _PARTS:
+        return {"kind": type(value).__name__} | fields_to_json(value)
+    if value is None or isinstance(value, int | float | str):
+        return value
+    if isinstance(value, tuple):
+        return [to_json(part) for part in value]
+    if callable(value) and not isinstance(value, Kernel | Rate):
+        return {"function": getattr(value, "__qualname__", type(value).__name__)}
+    raise StateError(f"{value!r} cannot be saved. Only built-in kernels, rates and memories can.")
+
+
+def fields_to_json(value: Any) -> dict[str, Any]:
+    """The fields of a dataclass as JSON."""
+    return {f.name: to_json(getattr(value, f.name)) for f in dataclasses.fields(value)}
+
+
+def from_json(description: Any) -> Any:
+    """The value that `to_json` described."""
+    if not isinstance(description, Mapping):
+        return description
+    fields = {key: from_json(value) for key, value in description.items() if key != "kind"}
+    part = _KINDS.get(description["kind"])
+    if part is None:
+        raise StateError(
+            f"the state has a part of kind {description['kind']!r}, which this localarc does not "
+            "know. Install a newer release."
+        )
+    if not issubclass(part, Stationary):
+        return part(**fields)
+    denominator, scale = fields.pop("denominator"), fields.pop("scale")
+    return part(**fields).replace(denominator, scale)
+
+
+def resolve(name: str, description: Any, given: Any) -> Any:
+    """The part that was described, or the one given if it is the same as far as can be told."""
+    function = _function_name(description)
+    if given is None and function is None:
+        return from_json(description)
+    if given is None:
+        raise StateError(
+            f"the state was saved with the function {function!r} in its {name}, and functions are "
+            f"not stored. Pass the same one: load(path, {name}=...)."
+        )
+    if to_json(given) != description:
+        raise StateError(
+            f"the {name} given is not the one that was saved: {to_json(given)} instead of "
+            f"{description}. A saved state must be loaded with the {name} it was saved with."
+        )
+    return given
+
+
+def _function_name(description: Any) -> str | None:
+    """The name of a function inside a description."""
+    if not isinstance(description, Mapping):
+        return None
+    if "function" in description and isinstance(description["function"], str):
+        return description["function"]
+    return next((found for v in description.values() if (found := _function_name(v))), None)

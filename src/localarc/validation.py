@@ -49,7 +49,7 @@ def not_negative(name: str, value: Any, hint: str) -> float:
     return number
 
 
-def whole(name: str, value: Any, least: int, hint: str) -> int:
+def integer(name: str, value: Any, least: int, hint: str) -> int:
     """Return `value` as an int of at least `least`."""
     if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < least:
         raise ValueError(
@@ -106,7 +106,7 @@ def _no_numbers(name: str, values: Any, advice: str) -> TypeError:
     return TypeError(f"{name} must hold numbers only, got {values!r:.60}. {advice}")
 
 
-def one_each(name: str, values: Any, rounds: int) -> list[Any]:
+def per_round(name: str, values: Any, rounds: int) -> list[Any]:
     """Return `values` as a list with one entry for each round."""
     try:
         listed = list(values)
@@ -121,7 +121,7 @@ def _place(where: IntArray) -> str:
     return f"position {where[0]}" if len(where) == 1 else f"position {tuple(where.tolist())}"
 
 
-def is_one(x: Any) -> bool:
+def is_single(x: Any) -> bool:
     """Whether x is one input, rather than many in an (n, d) array."""
     try:
         return (x.ndim if type(x) is np.ndarray else np.ndim(x)) <= 1

@@ -30,16 +30,16 @@ from localarc.curves import Curves, miscoverage, relative_regret
 from localarc.kernels import Custom, Kernel
 
 KERNELS: list[Kernel] = [
-    RBF(1.0),
+    RBF.from_paper(1.0),
     Laplace(2.0),
     Matern32(1.0),
     Matern52(0.5, 2.0),
     Cauchy(1.0),
     Triangular(4.0),
     RationalQuadratic(1.0, shape=2.0),
-    RBF((0.5, 3.0)),
-    RBF(1.0) + 0.5 * Laplace(4.0),
-    RBF(1.0) * Cauchy(2.0),
+    RBF.from_paper((0.5, 3.0)),
+    RBF.from_paper(1.0) + 0.5 * Laplace(4.0),
+    RBF.from_paper(1.0) * Cauchy(2.0),
     Custom(lambda X, z: np.exp(-np.abs(X - z).sum(axis=1)), scale=1.0),
 ]
 PROBES = np.random.default_rng(5).normal(size=(7, 2))
@@ -63,8 +63,10 @@ def online(cal: Any, X: Any, curves: Curves) -> tuple[Any, Any]:
 def assert_same(cal: LARC, slow: equations.Run, thresholds: Any, losses: Any) -> None:
     assert np.allclose(thresholds, slow.thresholds, rtol=0, atol=1e-12)
     assert np.array_equal(losses, slow.losses)
-    assert np.allclose(cal.current(PROBES), slow.current(PROBES), rtol=0, atol=1e-12)
-    assert np.allclose(cal.average(PROBES), slow.average(PROBES), rtol=0, atol=1e-12)
+    assert np.allclose(cal.threshold_function(PROBES), slow.current(PROBES), rtol=0, atol=1e-12)
+    assert np.allclose(
+        cal.averaged_threshold_function(PROBES), slow.average(PROBES), rtol=0, atol=1e-12
+    )
 
 
 CASES: list[dict[str, Any]] = [
@@ -101,12 +103,17 @@ def test_the_equations_the_online_loop_and_replay_agree(
         clip=options.get("clip", math.inf),
         radius=options.get("radius", math.inf),
     )
-    if "clip" in options:  # an average of clipped functions has no short form: see LARC.average
+    if (
+        "clip" in options
+    ):  # an average of clipped functions has no short form: see LARC.averaged_threshold_function
         slow.mean_coefficients = slow.coefficients = np.zeros(len(X))
         assert np.allclose(online(cal, X, curves)[0], slow.thresholds, rtol=0, atol=1e-12)
         run = replay(LARC(0.2, kernel, **options), X, curves)
         assert np.allclose(run.thresholds, slow.thresholds, rtol=0, atol=1e-12)
-        assert np.abs(cal.average(PROBES) - cal._trace.constant_sum / 90).max() <= 0.2
+        assert (
+            np.abs(cal.averaged_threshold_function(PROBES) - cal._constant.constant_sum / 90).max()
+            <= 0.2
+        )
         return
     assert_same(cal, slow, *online(cal, X, curves))
     replayed = LARC(0.2, kernel, **options)
@@ -118,8 +125,8 @@ def test_a_loss_between_zero_and_one_follows_the_equations_too() -> None:
     random = np.random.default_rng(3)
     X = random.normal(size=(80, 2))
     curves = relative_regret(random.normal(size=(80, 5)), random.uniform(0.1, 1, size=(80, 5)))
-    cal = LARC(0.3, RBF(1.0), rate=2.0)
-    slow = equations.larc(X, curves.loss_at, 0.3, RBF(1.0), cal.settings.rate, 1e-4)
+    cal = LARC(0.3, RBF.from_paper(1.0), rate=2.0)
+    slow = equations.larc(X, curves.loss_at, 0.3, RBF.from_paper(1.0), cal.settings.rate, 1e-4)
     run = replay(cal, X, curves)
     assert len(np.unique(run.losses)) > 10
     assert_same(cal, slow, run.thresholds, run.losses)
@@ -134,8 +141,10 @@ def test_arc_follows_its_equation() -> None:
     for got in (thresholds, run.thresholds):
         assert np.allclose(got, slow.thresholds, rtol=0, atol=1e-12)
     assert np.array_equal(losses, slow.losses)
-    assert cal.average(None) == pytest.approx(slow.constants[:-1].mean(), abs=1e-13)
-    assert cal.current(None) == pytest.approx(slow.constants[-1], abs=1e-13)
+    assert cal.averaged_threshold_function(None) == pytest.approx(
+        slow.constants[:-1].mean(), abs=1e-13
+    )
+    assert cal.threshold_function(None) == pytest.approx(slow.constants[-1], abs=1e-13)
 
 
 @settings(max_examples=40, derandomize=True, deadline=None)
@@ -163,7 +172,9 @@ def test_the_identity_of_the_trace_holds(
     losses: list[float], eta: float, exponent: float, alpha: float, start: float
 ) -> None:
     T = len(losses)
-    cal = LARC(alpha, RBF(1.0), Power(eta, exponent), 0.01 / eta, initial_threshold=start)
+    cal = LARC(
+        alpha, RBF.from_paper(1.0), Power(eta, exponent), 0.01 / eta, initial_threshold=start
+    )
     cal.partial_fit(np.linspace(-3, 3, T), losses)
     rates = cal.settings.rate.values(1, T + 1)
     constants = start + np.cumsum(np.append(0.0, rates * (np.array(losses) - alpha)))
@@ -178,7 +189,7 @@ def test_the_identity_of_the_trace_holds(
 
 def test_the_zero_kernel_ignores_where_losses_happened() -> None:
     X, curves = stream(100)
-    zero = replay(LARC(0.1, RBF(1.0, scale=0.0)), X, curves)
+    zero = replay(LARC(0.1, RBF.from_paper(1.0, scale=0.0)), X, curves)
     none = replay(ARC(0.1), X, curves)
     assert np.array_equal(zero.thresholds, none.thresholds)
 
@@ -186,8 +197,8 @@ def test_the_zero_kernel_ignores_where_losses_happened() -> None:
 def test_a_long_memory_forgets_nothing() -> None:
     X, curves = stream(60)
     assert np.allclose(
-        replay(LARC(0.1, RBF(1.0), memory=KeepLast(60)), X, curves).thresholds,
-        replay(LARC(0.1, RBF(1.0)), X, curves).thresholds,
+        replay(LARC(0.1, RBF.from_paper(1.0), memory=KeepLast(60)), X, curves).thresholds,
+        replay(LARC(0.1, RBF.from_paper(1.0)), X, curves).thresholds,
         rtol=0,
         atol=1e-13,
     )
@@ -198,42 +209,47 @@ def test_scores_and_rate_in_other_units_give_the_same_losses(factor: float) -> N
     """Scaling scores, rate and regularization alike scales thresholds and changes nothing else."""
     X, curves = stream(80)
     scaled = Curves(curves.breakpoints * factor, curves.losses, None, curves.offsets)
-    plain = replay(LARC(0.1, RBF(1.0), 1.0, 0.01), X, curves)
-    other = replay(LARC(0.1, RBF(1.0), factor, 0.01 / factor), X, scaled)
+    plain = replay(LARC(0.1, RBF.from_paper(1.0), 1.0, 0.01), X, curves)
+    other = replay(LARC(0.1, RBF.from_paper(1.0), factor, 0.01 / factor), X, scaled)
     assert np.array_equal(plain.losses, other.losses)
     assert np.allclose(factor * plain.thresholds, other.thresholds, rtol=1e-12)
 
 
 def test_moving_all_inputs_changes_nothing() -> None:
     X, curves = stream(80)
-    here = replay(LARC(0.1, RBF(1.0)), X, curves).thresholds
-    there = replay(LARC(0.1, RBF(1.0)), X + 100.0, curves).thresholds
+    here = replay(LARC(0.1, RBF.from_paper(1.0)), X, curves).thresholds
+    there = replay(LARC(0.1, RBF.from_paper(1.0)), X + 100.0, curves).thresholds
     assert np.allclose(here, there, atol=1e-10)
 
 
 def test_a_costly_round_raises_the_threshold_most_where_it_happened() -> None:
-    cal = LARC(0.1, RBF(1.0)).update([0.0, 0.0], 1.0)
+    cal = LARC(0.1, RBF.from_paper(1.0)).update([0.0, 0.0], 1.0)
     near, far = cal.threshold([[0.1, 0.0], [5.0, 0.0]])
     assert near > far > 0.0
 
 
 def test_a_snapshot_does_not_follow_later_updates() -> None:
-    cal = LARC(0.1, RBF(1.0)).update([0.0], 1.0)
-    current, average = cal.current, cal.average
+    cal = LARC(0.1, RBF.from_paper(1.0)).update([0.0], 1.0)
+    current, average = cal.threshold_function, cal.averaged_threshold_function
     before = current([0.0]), average([0.0])
     cal.update([0.0], 1.0)
     assert (current([0.0]), average([0.0])) == before
-    assert cal.current([0.0]) != before[0]
+    assert cal.threshold_function([0.0]) != before[0]
 
 
 def test_before_the_first_round_every_threshold_is_the_initial_one() -> None:
-    cal = LARC(0.1, RBF(1.0), initial_threshold=0.7)
-    assert cal.threshold([1.0, 2.0]) == cal.average([1.0]) == cal.current([1.0]) == 0.7
+    cal = LARC(0.1, RBF.from_paper(1.0), initial_threshold=0.7)
+    assert (
+        cal.threshold([1.0, 2.0])
+        == cal.averaged_threshold_function([1.0])
+        == cal.threshold_function([1.0])
+        == 0.7
+    )
     assert cal.threshold(np.zeros((3, 2))).tolist() == [0.7, 0.7, 0.7]
 
 
 def test_one_feature_may_come_as_a_number() -> None:
-    cal = LARC(0.1, RBF(1.0)).update(0.5, 1.0)
+    cal = LARC(0.1, RBF.from_paper(1.0)).update(0.5, 1.0)
     assert cal.threshold(0.5) == cal.threshold([0.5]) == cal.threshold([[0.5]])[0]
 
 
@@ -252,7 +268,7 @@ LAYOUTS: dict[str, Callable[[Any], Any]] = {
     "memory", [KeepAll(), KeepLast(5), Lattice(1e-8), Dictionary(1e-4)], ids=repr
 )
 def test_it_does_not_matter_how_an_input_lies_in_memory(memory: Any, layout: str) -> None:
-    plain, other = (LARC(0.1, RBF(0.7), memory=memory) for _ in range(2))
+    plain, other = (LARC(0.1, RBF.from_paper(0.7), memory=memory) for _ in range(2))
     for t, x in enumerate(np.random.default_rng(0).normal(size=(20, 2))):
         laid = LAYOUTS[layout](x)
         assert other.threshold(laid) == plain.threshold(x)
@@ -262,7 +278,7 @@ def test_it_does_not_matter_how_an_input_lies_in_memory(memory: Any, layout: str
 
 
 def test_the_names_people_know_do_the_same() -> None:
-    a, b, c = (LARC(0.1, RBF(1.0)) for _ in range(3))
+    a, b, c = (LARC(0.1, RBF.from_paper(1.0)) for _ in range(3))
     X, losses = np.array([[0.0], [1.0]]), [1.0, 0.0]
     for x, loss in zip(X, losses, strict=True):
         a.update(x, loss)
@@ -273,19 +289,19 @@ def test_the_names_people_know_do_the_same() -> None:
 
 
 def test_a_window_without_archive_stays_small_and_has_no_average() -> None:
-    bounded = LARC(0.1, RBF(1.0), memory=KeepLast(10, archive=False))
-    archived = LARC(0.1, RBF(1.0), memory=KeepLast(10))
+    bounded = LARC(0.1, RBF.from_paper(1.0), memory=KeepLast(10, archive=False))
+    archived = LARC(0.1, RBF.from_paper(1.0), memory=KeepLast(10))
     X, curves = stream(3000)
     thresholds = [replay(cal, X, curves).thresholds for cal in (bounded, archived)]
     assert np.array_equal(thresholds[0], thresholds[1])
     assert len(bounded.state()) < 20_000 < 100_000 < len(archived.state())
     with pytest.raises(RuntimeError, match="archive=True"):
-        _ = bounded.average
+        _ = bounded.averaged_threshold_function
 
 
 def test_the_repr_says_what_is_run() -> None:
-    text = repr(LARC(0.1, RBF(1.0), memory=KeepLast(5), clip=2.0).update([0.0], 1.0))
-    for part in ("LARC(alpha=0.1", "RBF(length_scale=1.0, scale=1.0)", "KeepLast(m=5", "clip=2.0"):
+    text = repr(LARC(0.1, RBF.from_paper(1.0), memory=KeepLast(5), clip=2.0).update([0.0], 1.0))
+    for part in ("LARC(alpha=0.1", "RBF.from_paper(1.0, scale=1.0)", "KeepLast(m=5", "clip=2.0"):
         assert part in text
     assert "rounds=1" in text
 
@@ -298,14 +314,26 @@ def test_the_repr_says_what_is_run() -> None:
         (lambda: ARC(2.0, loss_bound=2.0), "the loss bound 2.0, got 2.0"),
         (lambda: ARC(float("nan")), "alpha must be finite"),
         (lambda: ARC(0.1, loss_bound=0.0), "loss_bound must be positive"),
-        (lambda: LARC(0.1, RBF(1.0), regularization=-1.0), "regularization must not be negative"),
-        (lambda: LARC(0.1, RBF(1.0), clip=0.0), "clip must be positive"),
-        (lambda: LARC(0.1, RBF(1.0), radius=-2.0), "radius must be positive"),
-        (lambda: LARC(0.1, RBF(1.0), memory="all"), "memory must be"),
-        (lambda: LARC(0.1, RBF(1.0), memory=KeepLast(5), radius=1.0), "Use clip instead"),
-        (lambda: LARC(0.1, RBF(1.0), memory=KeepLast(0)), "m must be a whole number of at least 1"),
+        (
+            lambda: LARC(0.1, RBF.from_paper(1.0), regularization=-1.0),
+            "regularization must not be negative",
+        ),
+        (lambda: LARC(0.1, RBF.from_paper(1.0), clip=0.0), "clip must be positive"),
+        (lambda: LARC(0.1, RBF.from_paper(1.0), radius=-2.0), "radius must be positive"),
+        (lambda: LARC(0.1, RBF.from_paper(1.0), memory="all"), "memory must be"),
+        (
+            lambda: LARC(0.1, RBF.from_paper(1.0), memory=KeepLast(5), radius=1.0),
+            "Use clip instead",
+        ),
+        (
+            lambda: LARC(0.1, RBF.from_paper(1.0), memory=KeepLast(0)),
+            "m must be a whole number of at least 1",
+        ),
         (lambda: LARC(0.1, Laplace(1.0), memory=Lattice()), "Lattice serves RBF kernels"),
-        (lambda: LARC(0.1, RBF(1.0) + RBF(2.0), memory=Dictionary()), "formula of the distance"),
+        (
+            lambda: LARC(0.1, RBF.from_paper(1.0) + RBF.from_paper(2.0), memory=Dictionary()),
+            "formula of the distance",
+        ),
         (lambda: ARC(0.1, score_range=(1.0, 0.0)), "must be ascending"),
         (lambda: ARC(0.1, score_range=(1.0,)), "must be two numbers"),  # type: ignore[arg-type]
         (lambda: ARC(0.1, initial_threshold=math.inf), "initial_threshold must be finite"),
@@ -323,13 +351,13 @@ def test_alpha_must_be_a_number(alpha: Any) -> None:
 
 
 def test_a_vector_for_many_inputs_of_one_feature_is_explained() -> None:
-    cal = LARC(0.1, RBF(1.0)).update([0.0], 1.0)
+    cal = LARC(0.1, RBF.from_paper(1.0)).update([0.0], 1.0)
     with pytest.raises(ValueError, match=r"must have 1 feature\(s\).*shape \(n, 1\)"):
         cal.threshold([0.0, 1.0, 2.0])
 
 
 def test_partial_fit_learns_all_or_nothing() -> None:
-    cal = LARC(0.1, RBF(1.0)).update([0.0], 1.0)
+    cal = LARC(0.1, RBF.from_paper(1.0)).update([0.0], 1.0)
     before = cal.state()
     with pytest.raises(ValueError, match="loss must lie between"):
         cal.partial_fit([[0.0], [1.0]], [0.5, 1.5])

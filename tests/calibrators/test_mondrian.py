@@ -16,7 +16,7 @@ def stream(T: int, seed: int = 0) -> tuple[Any, Curves, list[str]]:
 
 
 def larc() -> LARC:
-    return LARC(0.2, RBF(1.0))
+    return LARC(0.2, RBF.from_paper(1.0))
 
 
 def test_one_group_is_no_group() -> None:
@@ -52,8 +52,15 @@ def test_the_online_loop_and_replay_agree() -> None:
         online.update(x, curves.loss_at(t, thresholds[-1]), group)
     run = replay(replayed, X, curves, groups)
     assert np.allclose(run.thresholds, thresholds, rtol=0, atol=1e-12)
-    assert np.allclose(online.average(X, groups), replayed.average(X, groups), rtol=0, atol=1e-12)
-    assert np.allclose(online.current(X, groups), online.threshold(X, groups), rtol=0, atol=0)
+    assert np.allclose(
+        online.averaged_threshold_function(X, groups),
+        replayed.averaged_threshold_function(X, groups),
+        rtol=0,
+        atol=1e-12,
+    )
+    assert np.allclose(
+        online.threshold_function(X, groups), online.threshold(X, groups), rtol=0, atol=0
+    )
 
 
 def test_an_unseen_group_starts_from_the_beginning_and_leaves_no_trace() -> None:

@@ -40,15 +40,15 @@ def side(x: Any) -> bool:
 
 CALIBRATORS: dict[str, Callable[[], Calibrator]] = {
     "ARC": lambda: ARC(0.2, 0.5, initial_threshold=0.3),
-    "exact": lambda: LARC(0.2, RBF(1.0), memory=KeepAll()),
-    "lattice": lambda: LARC(0.2, RBF(1.0)),
+    "exact": lambda: LARC(0.2, RBF.from_paper(1.0), memory=KeepAll()),
+    "lattice": lambda: LARC(0.2, RBF.from_paper(1.0)),
     "dictionary": lambda: LARC(0.2, Laplace(1.0), memory=Dictionary(1e-2, 16)),
-    "window": lambda: LARC(0.2, RBF(1.0), Constant(0.1), memory=KeepLast(9)),
-    "ball": lambda: LARC(0.2, RBF(1.0), memory=KeepAll(), radius=0.4, clip=0.3),
+    "window": lambda: LARC(0.2, RBF.from_paper(1.0), Constant(0.1), memory=KeepLast(9)),
+    "ball": lambda: LARC(0.2, RBF.from_paper(1.0), memory=KeepAll(), radius=0.4, clip=0.3),
     "in Python": lambda: LARC(0.2, Custom(bump, scale=1.0), regularization=0.1),
     "in Python, ball": lambda: LARC(0.2, Custom(bump, scale=1.0), radius=0.4),
     "in Python, window": lambda: LARC(0.2, Custom(bump, scale=1.0), memory=KeepLast(9)),
-    "groups": lambda: Mondrian(lambda: LARC(0.2, RBF(1.0), memory=KeepAll())),
+    "groups": lambda: Mondrian(lambda: LARC(0.2, RBF.from_paper(1.0), memory=KeepAll())),
     "groups of inputs": lambda: Mondrian(lambda: ARC(0.2), side),
     "groups in groups": lambda: Mondrian(lambda: Mondrian(lambda: ARC(0.2), side), side),
 }
@@ -259,7 +259,9 @@ def test_a_group_keeps_its_calibrator_through_a_failure() -> None:
 def test_groups_that_cannot_be_saved_can_be_replayed_and_rolled_back() -> None:
     days = [datetime.date(2024, 1, 1 + t % 3) for t in range(ROUNDS)]
     X, curves, _ = rounds(0)
-    parts, whole = (Mondrian(lambda: LARC(0.2, RBF(1.0), memory=KeepAll())) for _ in range(2))
+    parts, whole = (
+        Mondrian(lambda: LARC(0.2, RBF.from_paper(1.0), memory=KeepAll())) for _ in range(2)
+    )
     first = replay(parts, X[:20], curves.take(slice(0, 20)), days[:20])
     new_days = [datetime.date(2025, 1, 1)] * ROUNDS
     with pytest.raises(OutOfLuckError):

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from localarc import ARC, Constant, replay
-from localarc.calibrators.running_constant import Trace
+from localarc.calibrators.running_constant import RunningConstant
 from localarc.curves import miscoverage
 from localarc.rates import InverseSqrt, Rate
 
@@ -20,7 +20,11 @@ def test_many_rounds_at_once_are_the_rounds_one_by_one(
 ) -> None:
     rate: Rate = Constant(0.3) if constant_rate else InverseSqrt(0.8)
     alpha = 0.35
-    stepped, extended, compiled = Trace(start), Trace(start), Trace(start)
+    stepped, extended, compiled = (
+        RunningConstant(start),
+        RunningConstant(start),
+        RunningConstant(start),
+    )
     for t, loss in enumerate([*early, *late], start=1):
         stepped.step(rate(t), loss, rate(t) * (loss - alpha))
     both = len(early) + len(late)
@@ -38,7 +42,7 @@ def test_many_rounds_at_once_are_the_rounds_one_by_one(
 @settings(max_examples=80, derandomize=True, deadline=None)
 @given(course=losses, start=st.floats(-5.0, 5.0))
 def test_the_trace_is_what_its_constants_say(course: list[float], start: float) -> None:
-    alpha, trace = 0.35, Trace(start)
+    alpha, trace = 0.35, RunningConstant(start)
     c, weighted, before = [start], 0.0, 0.0
     for t, loss in enumerate(course, start=1):
         eta = 0.8 / t**0.5

@@ -40,7 +40,7 @@ def test_sequential_loky_and_dask_give_one_hash(cluster: Any) -> None:
     ) -> dict[str, Any]:
         X = random.normal(size=(300, 2))
         scores = np.abs(random.normal(size=300)) * (0.2 + np.abs(X[:, 0]))
-        calibrator = LARC(alpha, RBF(length_scale), memory=KeepAll())
+        calibrator = LARC(alpha, RBF.from_paper(length_scale), memory=KeepAll())
         record = replay(calibrator, X, miscoverage(scores, widths=0.0))
         gram = float(np.trace(np.linalg.inv(X.T @ X)))
         return {"risk": record.risk, "thresholds": record.thresholds, "gram": gram}

@@ -9,7 +9,7 @@ CODE = """
 import sys
 import numpy as np
 from localarc import LARC, RBF, Laplace, Cauchy, KeepAll
-kernels = {"rbf": RBF(1.0), "laplace": Laplace(1.0), "cauchy": Cauchy(1.0)}
+kernels = {"rbf": RBF.from_paper(1.0), "laplace": Laplace(1.0), "cauchy": Cauchy(1.0)}
 X = np.random.default_rng(0).normal(size=(40, 2))
 for name in sys.argv[1:]:
     cal = LARC(0.1, kernels[name], memory=KeepAll()).partial_fit(X, np.tile([1.0, 0.0], 20))

@@ -120,7 +120,7 @@ def test_an_orthogonal_projection_keeps_kernel_values() -> None:
     rows = random.standard_normal((300, 200)) * spreads
     onto = projection(rows, 40)
     np.testing.assert_allclose(onto.axes @ onto.axes.T, np.eye(40), atol=1e-12)
-    kernel = RBF(length_scale=2.0)
+    kernel = RBF.from_paper(2.0)
     np.testing.assert_allclose(
         kernel.matrix(onto(rows), onto(rows)), kernel.matrix(rows, rows), atol=1e-6
     )

@@ -17,7 +17,7 @@ from localarc.figures.svg import svg
 from localarc.streams.synthetic import heteroscedastic
 
 STREAM = heteroscedastic(600, seed=0)
-KERNEL = RBF(length_scale=0.3)
+KERNEL = RBF.from_paper(0.3)
 CALIBRATORS = {
     "ARC": ARC(0.1),
     "L-ARC": LARC(0.1, KERNEL),

@@ -31,9 +31,13 @@ def parity(x: Any) -> bool:
 
 CALIBRATORS: dict[str, Callable[[], Calibrator]] = {
     "ARC": lambda: ARC(0.3, 0.7, loss_bound=2.0, initial_threshold=-4.0),
-    "LARC": lambda: LARC(0.3, RBF(1.0), 0.7, 0.1, loss_bound=2.0),
-    "constant rate": lambda: LARC(0.3, RBF(1.0), Constant(0.1), loss_bound=2.0, clip=0.2),
-    "Mondrian": lambda: Mondrian(lambda: LARC(0.3, RBF(1.0), 0.7, loss_bound=2.0), parity),
+    "LARC": lambda: LARC(0.3, RBF.from_paper(1.0), 0.7, 0.1, loss_bound=2.0),
+    "constant rate": lambda: LARC(
+        0.3, RBF.from_paper(1.0), Constant(0.1), loss_bound=2.0, clip=0.2
+    ),
+    "Mondrian": lambda: Mondrian(
+        lambda: LARC(0.3, RBF.from_paper(1.0), 0.7, loss_bound=2.0), parity
+    ),
 }
 every_calibrator = pytest.mark.parametrize("make", CALIBRATORS.values(), ids=CALIBRATORS)
 
@@ -121,14 +125,14 @@ def test_a_stale_state_that_lost_as_many_rounds_as_it_doubled_is_found(
 
 def test_a_damaged_calibrator_is_not_healed_by_the_right_log() -> None:
     cal = ARC(0.3, loss_bound=2.0).partial_fit(X, LOSSES)
-    cal._trace.loss_sum += 1.0
+    cal._constant.loss_sum += 1.0
     assert not cal.certificate(losses=LOSSES).identity_holds
 
 
 def test_one_damaged_group_damages_the_certificate_of_all() -> None:
     cal = Mondrian(lambda: ARC(0.3, loss_bound=2.0), parity).partial_fit(X, LOSSES)
     part: Any = cal.calibrators[False]
-    part._trace.loss_sum += 1.0
+    part._constant.loss_sum += 1.0
     assert not cal.certificate().identity_holds
     assert not cal.certificate(losses=LOSSES).identity_holds
 
@@ -185,7 +189,7 @@ def bounds_of(cal: LARC, evidence: Evidence) -> dict[str, Any]:
     "cal",
     [
         ARC(0.3, initial_threshold=0.5),
-        LARC(0.3, RBF(1.0), regularization=0.1, initial_threshold=0.5),
+        LARC(0.3, RBF.from_paper(1.0), regularization=0.1, initial_threshold=0.5),
     ],
     ids=["ARC", "LARC"],
 )
@@ -276,20 +280,20 @@ def slower(t: int) -> float:
 
 
 SAVED: dict[str, Callable[[], LARC]] = {
-    "RBF": lambda: LARC(0.3, RBF(1.0), memory=KeepAll()),
-    "sum": lambda: LARC(0.3, RBF(1.0) + Laplace(2.0)),
+    "RBF": lambda: LARC(0.3, RBF.from_paper(1.0), memory=KeepAll()),
+    "sum": lambda: LARC(0.3, RBF.from_paper(1.0) + Laplace(2.0)),
     "custom": lambda: LARC(0.3, Custom(bump, scale=1.0)),
     "ARC": lambda: ARC(0.3, 0.7),
 }
 OTHER_KERNELS: list[tuple[str, Kernel]] = [
-    ("RBF", RBF(2.0)),
-    ("RBF", RBF(1.0, 2.0)),
-    ("RBF", RBF((1.0, 1.0))),
+    ("RBF", RBF.from_paper(2.0)),
+    ("RBF", RBF.from_paper(1.0, 2.0)),
+    ("RBF", RBF.from_paper((1.0, 1.0))),
     ("RBF", Laplace(1.0)),
     ("RBF", Custom(bump, scale=1.0)),
-    ("sum", Laplace(2.0) + RBF(1.0)),
-    ("sum", RBF(1.0) * Laplace(2.0)),
-    ("sum", RBF(1.0)),
+    ("sum", Laplace(2.0) + RBF.from_paper(1.0)),
+    ("sum", RBF.from_paper(1.0) * Laplace(2.0)),
+    ("sum", RBF.from_paper(1.0)),
     ("custom", Custom(other_bump, scale=1.0)),
     ("custom", Custom(bump, scale=2.0)),
     ("custom", Custom(bump)),
@@ -297,8 +301,8 @@ OTHER_KERNELS: list[tuple[str, Kernel]] = [
     ("custom", Custom(bump, scale=1.0, nonnegative=True)),
     ("custom", Custom(bump, scale=1.0, rho=1.0)),
     ("custom", 0.5 * Custom(bump, scale=2.0)),
-    ("custom", RBF(1.0)),
-    ("ARC", RBF(1.0)),
+    ("custom", RBF.from_paper(1.0)),
+    ("ARC", RBF.from_paper(1.0)),
     ("ARC", Custom(bump, scale=1.0)),
 ]
 

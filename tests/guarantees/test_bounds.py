@@ -319,7 +319,7 @@ def test_theorem_2_takes_the_slope_of_the_kernel_in_its_dimension(
     assert cal.certificate(input_bound=D).paper.value == pytest.approx(expected, rel=1e-12)
 
 
-@pytest.mark.parametrize("kernel", [RBF((4.0, 0.25), 2.0), Laplace((0.25, 4.0), 0.5)])
+@pytest.mark.parametrize("kernel", [RBF.from_paper((4.0, 0.25), 2.0), Laplace((0.25, 4.0), 0.5)])
 def test_the_slope_is_steepest_along_the_shortest_length_scale(kernel: Any) -> None:
     far = np.linspace(1e-4, 3.0, 3000)
     slopes = []

@@ -13,10 +13,10 @@ from localarc.streams.adversary import STRATEGIES, attack
 
 UNIT = Evidence((0.0, 1.0), 0, 0)
 METHODS: list[tuple[Any, Any, float]] = [
-    (RBF(1.0), 1.0, 1e-2),
-    (RBF(0.1, 2.0), 0.3, 1e-4),
+    (RBF.from_paper(1.0), 1.0, 1e-2),
+    (RBF.from_paper(0.1, 2.0), 0.3, 1e-4),
     (Laplace(1.0), Power(0.5, 0.7), 0.1),
-    (RBF(1.0), Constant(0.05), 0.5),
+    (RBF.from_paper(1.0), Constant(0.05), 0.5),
 ]
 LIMITS: list[dict[str, Any]] = [{}, {"clip": 0.5}, {"radius": 0.7}, {"memory": KeepLast(25)}]
 SETTINGS: list[dict[str, Any]] = [
@@ -68,7 +68,7 @@ def test_the_forward_bound_covers_every_later_round(strategy: str, options: dict
 def test_late_feedback_stays_within_its_bound(outstanding: int, strategy: str) -> None:
     """Losses come in any order, with never more than so many outstanding."""
     random = np.random.default_rng(0)
-    cal = LARC(0.1, RBF(1.0), 2.0, 1e-2, clip=0.3)
+    cal = LARC(0.1, RBF.from_paper(1.0), 2.0, 1e-2, clip=0.3)
     waiting: list[tuple[Any, float]] = []
     losses: list[float] = []
 
@@ -93,7 +93,7 @@ def test_late_feedback_stays_within_its_bound(outstanding: int, strategy: str) -
 
 @pytest.mark.parametrize("strategy", STRATEGIES)
 def test_every_weighted_excess_loss_stays_within_theorem_c(strategy: str) -> None:
-    kernel = RBF(1.0)
+    kernel = RBF.from_paper(1.0)
     random = np.random.default_rng(3)
     for regularization, rounds in itertools.product([1e-3, 0.1], [60, 400]):
         cal = LARC(0.2, kernel, 0.5, regularization)
@@ -127,7 +127,9 @@ def _attacked(cal: LARC, rounds: int, strategy: str) -> tuple[Any, Any]:
 
 def test_theorem_a_is_the_papers_bound_without_its_residual() -> None:
     """(S / eta + kappa B / (eta lambda) + B) / sqrt(T), once lambda has come to act."""
-    cal = LARC(0.2, RBF(1.0, 2.0), 0.5, 0.9, score_range=(0.0, 3.0), initial_threshold=1.0)
+    cal = LARC(
+        0.2, RBF.from_paper(1.0, 2.0), 0.5, 0.9, score_range=(0.0, 3.0), initial_threshold=1.0
+    )
     cal.partial_fit(np.zeros((400, 1)), np.tile([1.0, 0.0, 0.0, 0.0], 100))
     expected = (3.0 / 0.5 + 2.0 / (0.5 * 0.9) + 1.0) / 20.0
     assert cal.certificate().theorem_a.value == pytest.approx(expected)
@@ -152,8 +154,8 @@ def test_the_printed_equation_6_is_false_for_small_rates() -> None:
 def test_theorem_b_does_not_need_regularization() -> None:
     bounds = []
     for rounds in (16_000, 256_000, 4_096_000):
-        cal = LARC(0.1, RBF(1.0), 1.0, 0.0, score_range=(0.0, 1.0))
-        cal._trace.extend(cal.settings.rate.values(1, rounds + 1), np.zeros(rounds), 0.1)
+        cal = LARC(0.1, RBF.from_paper(1.0), 1.0, 0.0, score_range=(0.0, 1.0))
+        cal._constant.extend(cal.settings.rate.values(1, rounds + 1), np.zeros(rounds), 0.1)
         certificate = cal.certificate()
         assert certificate.bound.name == "theorem B"
         bounds.append(certificate.theorem_b.value)
@@ -162,7 +164,7 @@ def test_theorem_b_does_not_need_regularization() -> None:
 
 
 def test_the_papers_theorem_2_keeps_its_residual() -> None:
-    cal = LARC(0.1, RBF(1.0), score_range=(0.0, 1.0))
+    cal = LARC(0.1, RBF.from_paper(1.0), score_range=(0.0, 1.0))
     cal.partial_fit(np.zeros((100, 1)), np.zeros(100))
     rho, B, lam = math.sqrt(2 / math.e), 1.0, 1e-4
     expected = (1 + 4 * B * math.sqrt(rho * 3.0) / lam + 6 * B) / 10 + 1.0
@@ -171,21 +173,23 @@ def test_the_papers_theorem_2_keeps_its_residual() -> None:
 
 
 def test_a_window_bounds_the_local_part_without_regularization() -> None:
-    cal = LARC(0.1, RBF(1.0), memory=KeepLast(25), regularization=0.0, score_range=(0.0, 1.0))
+    cal = LARC(
+        0.1, RBF.from_paper(1.0), memory=KeepLast(25), regularization=0.0, score_range=(0.0, 1.0)
+    )
     cal.partial_fit(np.zeros((900, 1)), np.zeros(900))
     assert cal.certificate().theorem_a.value == pytest.approx((1.0 + 2 * 5.0 + 1.0) / 30.0)
     assert "does not keep every term" in str(cal.certificate().theorem_b)
 
 
 def test_a_bound_says_when_its_assumptions_fail() -> None:
-    cal = LARC(0.1, RBF(1.0), clip=1.0, memory=KeepAll()).update([0.0], 1.0)
+    cal = LARC(0.1, RBF.from_paper(1.0), clip=1.0, memory=KeepAll()).update([0.0], 1.0)
     assert "state score_range" in str(cal.certificate().theorem_a)
     broken = cal.certificate(evidence=Evidence((0.0, 1.0), full_set_fails=3)).theorem_a
     assert not broken.holds
     assert "a full set cost more than alpha in 3 round(s)" in str(broken)
     broken = cal.certificate(evidence=Evidence((0.0, 1.0), 0, empty_set_passes=2)).theorem_a
     assert "an empty set cost less than alpha in 2 round(s)" in broken.unmet
-    stated = LARC(0.1, RBF(1.0), clip=1.0, score_range=(0.0, 1.0)).update([0.0], 1.0)
+    stated = LARC(0.1, RBF.from_paper(1.0), clip=1.0, score_range=(0.0, 1.0)).update([0.0], 1.0)
     assert "leave the stated score_range" in str(
         stated.certificate(evidence=Evidence((0.0, 1.5), 0, 0)).theorem_a
     )
@@ -193,7 +197,9 @@ def test_a_bound_says_when_its_assumptions_fail() -> None:
     assert "not bounded: set clip or radius" in str(unknown.certificate().theorem_a)
     assert "scale is not known" in str(unknown.certificate().theorem_b)
     assert "radius" in str(
-        LARC(0.1, RBF(1.0), radius=1.0, score_range=(0, 1)).update([0], 1.0).localized_bound(1.0)
+        LARC(0.1, RBF.from_paper(1.0), radius=1.0, score_range=(0, 1))
+        .update([0], 1.0)
+        .localized_bound(1.0)
     )
 
 
@@ -209,7 +215,7 @@ def test_a_lost_update_breaks_the_identity() -> None:
     X = np.zeros((50, 1))
     cal = ARC(0.1).partial_fit(X, np.ones(50))
     assert cal.certificate().identity_holds
-    cal._trace.loss_sum -= 1.0
+    cal._constant.loss_sum -= 1.0
     assert not cal.certificate().identity_holds
     assert "IS BROKEN" in str(cal.certificate())
 
@@ -223,11 +229,11 @@ def test_a_certificate_speaks_of_its_moment() -> None:
 
 
 def test_the_norm_sums_extend_as_the_calibrator_does() -> None:
-    grown = LARC(0.1, RBF(1.0), score_range=(0.0, 1.0))
+    grown = LARC(0.1, RBF.from_paper(1.0), score_range=(0.0, 1.0))
     X, losses = np.zeros((300, 1)), np.tile([1.0, 0.0], 150)
     grown.partial_fit(X[:100], losses[:100]).certificate()
     grown.partial_fit(X[100:], losses[100:])
-    fresh = LARC(0.1, RBF(1.0), score_range=(0.0, 1.0)).partial_fit(X, losses)
+    fresh = LARC(0.1, RBF.from_paper(1.0), score_range=(0.0, 1.0)).partial_fit(X, losses)
     assert grown.certificate().theorem_b.value == pytest.approx(
         fresh.certificate().theorem_b.value, rel=1e-12
     )

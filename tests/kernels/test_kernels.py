@@ -19,7 +19,7 @@ from localarc.kernels import Custom, Kernel, Stationary
 
 # Each formula once more, for one number: r is the distance in roots of the length scale.
 FORMULAS: list[tuple[Stationary, Callable[[float, int], float]]] = [
-    (RBF(2.0, 3.0), lambda r, d: math.exp(-(r**2))),
+    (RBF.from_paper(2.0, 3.0), lambda r, d: math.exp(-(r**2))),
     (Laplace(2.0, 3.0), lambda r, d: math.exp(-r)),
     (Matern32(2.0, 3.0), lambda r, d: (1 + math.sqrt(3) * r) * math.exp(-math.sqrt(3) * r)),
     (
@@ -32,10 +32,10 @@ FORMULAS: list[tuple[Stationary, Callable[[float, int], float]]] = [
 ]
 KERNELS = [kernel for kernel, _ in FORMULAS]
 COMPOSED: list[Kernel] = [
-    RBF(1.0) + 0.5 * Laplace(4.0),
-    RBF(1.0) * Matern32(2.0, 2.0),
-    3 * (Cauchy(1.0) * RBF(9.0)),
-    RBF((0.5, 2.0, 9.0)),
+    RBF.from_paper(1.0) + 0.5 * Laplace(4.0),
+    RBF.from_paper(1.0) * Matern32(2.0, 2.0),
+    3 * (Cauchy(1.0) * RBF.from_paper(9.0)),
+    RBF.from_paper((0.5, 2.0, 9.0)),
 ]
 
 
@@ -90,7 +90,7 @@ def test_the_lipschitz_constant_bounds_every_slope(kernel: Kernel, d: int) -> No
 
 
 def test_the_papers_length_scale_follows_from_kappa_and_rho() -> None:
-    kernel = RBF(length_scale=0.7, scale=1.3)
+    kernel = RBF.from_paper(0.7, scale=1.3)
     rho = kernel.lipschitz() or 0.0
     assert math.isclose(2 / math.e * (1.3 / rho) ** 2, 0.7)
 
@@ -105,7 +105,7 @@ def test_the_scale_is_the_value_at_distance_zero(kernel: Kernel) -> None:
 
 def test_sums_and_products_are_pointwise() -> None:
     X, z = points(10, 2), np.zeros(2)
-    a, b = RBF(1.0), Laplace(2.0)
+    a, b = RBF.from_paper(1.0), Laplace(2.0)
     assert np.allclose((a + b)(X, z), a(X, z) + b(X, z))
     assert np.allclose((a * b)(X, z), a(X, z) * b(X, z))
     assert np.allclose((2.5 * a)(X, z), 2.5 * a(X, z))
@@ -115,41 +115,45 @@ def test_sums_and_products_are_pointwise() -> None:
 
 def test_length_scales_per_feature_rescale_features() -> None:
     X, z = points(10, 2), np.array([0.3, -0.2])
-    assert np.allclose(RBF((4.0, 0.25))(X, z), RBF(1.0)(X * [0.5, 2.0], z * [0.5, 2.0]))
+    assert np.allclose(
+        RBF.from_paper((4.0, 0.25))(X, z), RBF.from_paper(1.0)(X * [0.5, 2.0], z * [0.5, 2.0])
+    )
 
 
 def test_rational_quadratic_approaches_rbf() -> None:
     X, z = points(10, 2), np.zeros(2)
-    assert np.allclose(RationalQuadratic(1.0, shape=1e8)(X, z), RBF(1.0)(X, z), atol=1e-7)
+    assert np.allclose(
+        RationalQuadratic(1.0, shape=1e8)(X, z), RBF.from_paper(1.0)(X, z), atol=1e-7
+    )
     assert np.allclose(RationalQuadratic(1.0, shape=1.0)(X, z), Cauchy(1.0)(X, z))
 
 
 def test_a_function_is_a_kernel() -> None:
     X, z = points(10, 2), np.zeros(2)
     kernel = Custom(lambda A, x: np.exp(-((A - x) ** 2).sum(axis=1)), scale=1.0, nonnegative=True)
-    assert np.allclose(kernel(X, z), RBF(1.0)(X, z))
-    assert np.allclose((2 * kernel + RBF(1.0))(X, z), 3 * RBF(1.0)(X, z))
+    assert np.allclose(kernel(X, z), RBF.from_paper(1.0)(X, z))
+    assert np.allclose((2 * kernel + RBF.from_paper(1.0))(X, z), 3 * RBF.from_paper(1.0)(X, z))
     assert (2 * kernel).scale == 2.0
     assert Custom(lambda A, x: A @ x).lipschitz() is None
 
 
 def test_the_norm_of_one_bump_is_the_root_of_its_height() -> None:
-    assert math.isclose(RBF(1.0, 4.0).norm([[0.0, 0.0]], [3.0]), 3.0 * 2.0)
-    assert RBF(1.0).norm([[0.0], [0.0]], [1.0, -1.0]) == 0.0
+    assert math.isclose(RBF.from_paper(1.0, 4.0).norm([[0.0, 0.0]], [3.0]), 3.0 * 2.0)
+    assert RBF.from_paper(1.0).norm([[0.0], [0.0]], [1.0, -1.0]) == 0.0
 
 
 @pytest.mark.parametrize(
     ("make", "words"),
     [
-        (lambda: RBF(0.0), "length_scale must be positive, got 0.0"),
-        (lambda: RBF(float("nan")), "length_scale must be finite"),
-        (lambda: RBF((1.0, -1.0)), "length_scale must be positive, got -1.0"),
-        (lambda: RBF(()), "at least one number"),
-        (lambda: RBF(1.0, scale=-1.0), "scale must not be negative"),
+        (lambda: RBF.from_paper(0.0), "length_scale must be positive, got 0.0"),
+        (lambda: RBF.from_paper(float("nan")), "length_scale must be finite"),
+        (lambda: RBF.from_paper((1.0, -1.0)), "length_scale must be positive, got -1.0"),
+        (lambda: RBF.from_paper(()), "at least one number"),
+        (lambda: RBF.from_paper(1.0, scale=-1.0), "scale must not be negative"),
         (lambda: RationalQuadratic(1.0, shape=0.0), "shape must be positive"),
-        (lambda: -1 * RBF(1.0), "A negative multiple is not a kernel"),
-        (lambda: RBF((1.0, 2.0))(np.zeros((3, 3)), np.zeros(3)), "one per feature"),
-        (lambda: RBF(1.0)(np.zeros((3, 2)), np.zeros(3)), "must have 3 feature"),
+        (lambda: -1 * RBF.from_paper(1.0), "A negative multiple is not a kernel"),
+        (lambda: RBF.from_paper((1.0, 2.0))(np.zeros((3, 3)), np.zeros(3)), "one per feature"),
+        (lambda: RBF.from_paper(1.0)(np.zeros((3, 2)), np.zeros(3)), "must have 3 feature"),
         (lambda: Custom(lambda X, z: np.zeros(2))(np.zeros((3, 2)), np.zeros(2)), "3 finite"),
     ],
 )
@@ -160,6 +164,6 @@ def test_a_bad_kernel_says_what_is_wrong(make: Callable[[], object], words: str)
 
 def test_a_kernel_adds_to_kernels_only() -> None:
     with pytest.raises(TypeError):
-        RBF(1.0) + 1.0  # type: ignore[operator]
+        RBF.from_paper(1.0) + 1.0  # type: ignore[operator]
     with pytest.raises(TypeError, match="function of \\(X, z\\)"):
         Custom("rbf")  # type: ignore[arg-type]

@@ -49,23 +49,29 @@ def test_the_automatic_choice_is_the_exact_algorithm_to_rounding(
     d: int, options: dict[str, Any]
 ) -> None:
     X, curves = stream(400, d)
-    chosen, exact = LARC(0.1, RBF(0.5), **options), LARC(0.1, RBF(0.5), memory=KeepAll(), **options)
+    chosen, exact = (
+        LARC(0.1, RBF.from_paper(0.5), **options),
+        LARC(0.1, RBF.from_paper(0.5), memory=KeepAll(), **options),
+    )
     runs = [replay(cal, X, curves) for cal in (chosen, exact)]
     assert isinstance(chosen.memory, Lattice)
     assert np.abs(runs[0].thresholds - runs[1].thresholds).max() < 1e-12
     assert np.array_equal(runs[0].losses, runs[1].losses)
-    assert np.abs(chosen.average(X) - exact.average(X)).max() < 1e-12
-    assert np.abs(chosen.current(X) - exact.current(X)).max() < 1e-12
+    assert (
+        np.abs(chosen.averaged_threshold_function(X) - exact.averaged_threshold_function(X)).max()
+        < 1e-12
+    )
+    assert np.abs(chosen.threshold_function(X) - exact.threshold_function(X)).max() < 1e-12
 
 
 @pytest.mark.parametrize(
     ("kernel", "d", "memory"),
     [
-        (RBF(1.0), 1, Lattice()),
-        (RBF((1.0, 4.0)), 2, Lattice()),
-        (RBF(1.0), 3, KeepAll()),
+        (RBF.from_paper(1.0), 1, Lattice()),
+        (RBF.from_paper((1.0, 4.0)), 2, Lattice()),
+        (RBF.from_paper(1.0), 3, KeepAll()),
         (Laplace(1.0), 1, KeepAll()),
-        (RBF(1.0) + RBF(2.0), 1, KeepAll()),
+        (RBF.from_paper(1.0) + RBF.from_paper(2.0), 1, KeepAll()),
     ],
 )
 def test_what_was_chosen_is_visible(kernel: Any, d: int, memory: Any) -> None:
@@ -89,18 +95,27 @@ def test_a_lattice_is_within_its_tolerance(
     """|f - f_exact| <= tolerance * sum |a_i|, for the same losses, at any point."""
     random = np.random.default_rng(seed)
     X, losses = random.normal(size=(40, d)), random.uniform(size=40)
-    rough = LARC(0.3, RBF(length_scale), memory=Lattice(tolerance)).partial_fit(X, losses)
-    exact = LARC(0.3, RBF(length_scale), memory=KeepAll()).partial_fit(X, losses)
+    rough = LARC(0.3, RBF.from_paper(length_scale), memory=Lattice(tolerance)).partial_fit(
+        X, losses
+    )
+    exact = LARC(0.3, RBF.from_paper(length_scale), memory=KeepAll()).partial_fit(X, losses)
     weights = np.abs(losses - 0.3) / np.sqrt(np.arange(1, 41))
     probes = np.concatenate([X, random.normal(size=(40, d)) * 3])
     allowed = tolerance * weights.sum() + 1e-13
-    assert np.abs(rough.current(probes) - exact.current(probes)).max() <= allowed
-    assert np.abs(rough.average(probes) - exact.average(probes)).max() <= allowed
+    assert (
+        np.abs(rough.threshold_function(probes) - exact.threshold_function(probes)).max() <= allowed
+    )
+    assert (
+        np.abs(
+            rough.averaged_threshold_function(probes) - exact.averaged_threshold_function(probes)
+        ).max()
+        <= allowed
+    )
 
 
 def test_a_lattice_stays_small_while_time_goes_on() -> None:
     X, curves = stream(30_000, spread=0.5)
-    cal = LARC(0.1, RBF(1.0))
+    cal = LARC(0.1, RBF.from_paper(1.0))
     replay(cal, X[:2000], curves.take(slice(0, 2000)))
     early = cal.nbytes
     replay(cal, X[2000:], curves.take(slice(2000, 30_000)))
@@ -108,13 +123,13 @@ def test_a_lattice_stays_small_while_time_goes_on() -> None:
 
 
 def test_a_far_outlier_costs_a_lattice_no_box() -> None:
-    cal = LARC(0.1, RBF(1.0)).update([0.0, 0.0], 1.0).update([1e6, -1e6], 1.0)
+    cal = LARC(0.1, RBF.from_paper(1.0)).update([0.0, 0.0], 1.0).update([1e6, -1e6], 1.0)
     assert cal.nbytes < 500_000
     assert cal.threshold([1e6, -1e6]) > cal.threshold([500.0, 500.0])
 
 
 def test_a_lattice_refuses_before_memory_explodes_and_changes_nothing() -> None:
-    cal = LARC(0.1, RBF(1e-4), memory=Lattice(max_bytes=2**20))
+    cal = LARC(0.1, RBF.from_paper(1e-4), memory=Lattice(max_bytes=2**20))
     random = np.random.default_rng(0)
     with pytest.raises(MemoryError, match="max_bytes=1048576"):  # noqa: PT012
         for _ in range(3000):
@@ -141,14 +156,19 @@ def test_a_lattice_refuses_before_memory_explodes_and_changes_nothing() -> None:
             "Use Dictionary or KeepAll",
         ),
         (
-            lambda: LARC(0.1, RBF(1.0), memory=Lattice()).update(np.zeros(4), 1.0),
+            lambda: LARC(0.1, RBF.from_paper(1.0), memory=Lattice()).update(np.zeros(4), 1.0),
             "up to 3 features",
         ),
         (
-            lambda: LARC(0.1, RBF(1.0) + RBF(2.0), memory=Dictionary()).update([0.0], 1.0),
+            lambda: LARC(
+                0.1, RBF.from_paper(1.0) + RBF.from_paper(2.0), memory=Dictionary()
+            ).update([0.0], 1.0),
             "formula of the distance",
         ),
-        (lambda: LARC(0.1, RBF(1.0), memory=Dictionary(), radius=1.0), "Use clip instead"),
+        (
+            lambda: LARC(0.1, RBF.from_paper(1.0), memory=Dictionary(), radius=1.0),
+            "Use clip instead",
+        ),
         (lambda: Radial(lambda u: 2.0 / (1.0 + u)), "must be 1 at distance zero, got 2.0"),
     ],
 )
@@ -157,7 +177,7 @@ def test_a_bad_memory_says_what_is_wrong(make: Any, words: str) -> None:
         make()
 
 
-@pytest.mark.parametrize("kernel", [RBF(1.0), Matern52(2.0), Cauchy(1.0)], ids=repr)
+@pytest.mark.parametrize("kernel", [RBF.from_paper(1.0), Matern52(2.0), Cauchy(1.0)], ids=repr)
 @pytest.mark.parametrize("d", [1, 3, 7])
 def test_a_dictionary_keeps_to_its_tolerance(kernel: Any, d: int) -> None:
     """On the same losses, so that a flipped loss does not hide or make an error."""
@@ -168,15 +188,18 @@ def test_a_dictionary_keeps_to_its_tolerance(kernel: Any, d: int) -> None:
     rough = LARC(0.1, kernel, memory=Dictionary(1e-3)).partial_fit(X, losses)
     exact = LARC(0.1, kernel, memory=KeepAll()).partial_fit(X, losses)
     at = X[::7]
-    assert np.abs(rough.current(at) - exact.current(at)).max() <= 1e-3
-    assert np.abs(rough.average(at) - exact.average(at)).max() <= 1e-3
+    assert np.abs(rough.threshold_function(at) - exact.threshold_function(at)).max() <= 1e-3
+    assert (
+        np.abs(rough.averaged_threshold_function(at) - exact.averaged_threshold_function(at)).max()
+        <= 1e-3
+    )
     assert rough.max_error_estimate <= 1e-3
     assert exact.max_error_estimate == 0.0
 
 
 def test_a_full_dictionary_grows_its_error_not_its_size() -> None:
     X, curves = stream(4000, d=5)
-    cal = LARC(0.1, RBF(1.0), memory=Dictionary(1e-6, max_size=32))
+    cal = LARC(0.1, RBF.from_paper(1.0), memory=Dictionary(1e-6, max_size=32))
     replay(cal, X[:2000], curves.take(slice(0, 2000)))
     early, error = cal.nbytes, cal.max_error_estimate
     replay(cal, X[2000:], curves.take(slice(2000, 4000)))
@@ -188,8 +211,8 @@ def test_a_full_dictionary_grows_its_error_not_its_size() -> None:
 def test_repeated_points_do_not_make_a_dictionary_singular() -> None:
     X = np.tile([[0.0, 1.0], [0.0, 1.0 + 1e-14]], (1000, 1))
     losses = np.tile([1.0, 0.0, 0.0, 0.0], 500)
-    rough = LARC(0.1, RBF(1.0), memory=Dictionary(1e-6)).partial_fit(X, losses)
-    exact = LARC(0.1, RBF(1.0), memory=KeepAll()).partial_fit(X, losses)
+    rough = LARC(0.1, RBF.from_paper(1.0), memory=Dictionary(1e-6)).partial_fit(X, losses)
+    exact = LARC(0.1, RBF.from_paper(1.0), memory=KeepAll()).partial_fit(X, losses)
     assert rough.threshold([0.0, 1.0]) == pytest.approx(exact.threshold([0.0, 1.0]), abs=1e-6)
 
 
@@ -199,8 +222,8 @@ MEMORIES = [Lattice(), Lattice(1e-8), Dictionary(1e-3), Dictionary(1e-3, max_siz
 @pytest.mark.parametrize("memory", MEMORIES, ids=repr)
 @pytest.mark.parametrize("options", [{}, {"regularization": 0.5}, {"clip": 0.2}], ids=repr)
 def test_constant_memories_keep_the_promises(memory: Any, options: dict[str, Any]) -> None:
-    check_calibrator(LARC(0.1, RBF(1.0), memory=memory, **options))
-    check_calibrator(LARC(0.1, RBF(1.0), memory=memory, **options), dimension=1)
+    check_calibrator(LARC(0.1, RBF.from_paper(1.0), memory=memory, **options))
+    check_calibrator(LARC(0.1, RBF.from_paper(1.0), memory=memory, **options), dimension=1)
 
 
 @pytest.mark.parametrize(
@@ -213,7 +236,9 @@ def test_dictionaries_serve_every_kernel_of_the_distance(kernel: Any) -> None:
 @pytest.mark.parametrize("memory", [*MEMORIES, KeepAll(), KeepLast(50)], ids=repr)
 def test_a_long_stream_resumes_bit_for_bit(memory: Any) -> None:
     X, curves = stream(1500)
-    whole, halves = (LARC(0.1, RBF(1.0), memory=memory, regularization=0.2) for _ in range(2))
+    whole, halves = (
+        LARC(0.1, RBF.from_paper(1.0), memory=memory, regularization=0.2) for _ in range(2)
+    )
     replay(whole, X[:700], curves.take(slice(0, 700)))
     halves = LARC.from_state(whole.state())
     for cal in (whole, halves):
@@ -222,12 +247,14 @@ def test_a_long_stream_resumes_bit_for_bit(memory: Any) -> None:
 
 
 def test_theorem_b_covers_a_lattice_but_not_a_dictionary() -> None:
-    lattice = LARC(0.1, RBF(1.0), score_range=(0, 1)).update([0.0], 1.0).certificate()
+    lattice = LARC(0.1, RBF.from_paper(1.0), score_range=(0, 1)).update([0.0], 1.0).certificate()
     assert lattice.theorem_b.holds
-    rough = LARC(0.1, RBF(1.0), memory=Dictionary(), score_range=(0, 1)).update([0.0], 1.0)
+    rough = LARC(0.1, RBF.from_paper(1.0), memory=Dictionary(), score_range=(0, 1)).update(
+        [0.0], 1.0
+    )
     assert not rough.certificate().theorem_b.holds
     assert not rough.certificate().theorem_a.holds
-    clipped = LARC(0.1, RBF(1.0), memory=Dictionary(), clip=1.0, score_range=(0, 1))
+    clipped = LARC(0.1, RBF.from_paper(1.0), memory=Dictionary(), clip=1.0, score_range=(0, 1))
     assert clipped.update([0.0], 1.0).certificate().theorem_a.holds
 
 
@@ -261,12 +288,14 @@ def test_a_large_exact_memory_names_the_way_out_once(
     assert approximate.MANY_TERMS == 20_000
     X, curves = stream(60, d=3)
     with caplog.at_level(logging.WARNING, "localarc"):
-        replay(LARC(0.1, RBF(1.0)), X, curves)
-        online = LARC(0.1, RBF(1.0))
+        replay(LARC(0.1, RBF.from_paper(1.0)), X, curves)
+        online = LARC(0.1, RBF.from_paper(1.0))
         for x in X:
             online.update(x, 0.0)
-        replay(LARC(0.1, RBF(1.0), memory=KeepAll()), X, curves)  # asked for: says nothing
-        replay(LARC(0.1, RBF(1.0)), X[:, :2], curves)  # a lattice: nothing to say
+        replay(
+            LARC(0.1, RBF.from_paper(1.0), memory=KeepAll()), X, curves
+        )  # asked for: says nothing
+        replay(LARC(0.1, RBF.from_paper(1.0)), X[:, :2], curves)  # a lattice: nothing to say
         ARC(0.1).partial_fit(X, np.zeros(60))
     notes = [r.message for r in caplog.records if "Dictionary(tolerance=1e-4)" in r.message]
     assert len(notes) == 2
@@ -279,11 +308,20 @@ def test_many_at_once_are_the_same_as_one_by_one() -> None:
         exact = [
             LARC(alpha, kernel, rate, regularization, memory=KeepAll(), clip=clip)
             for alpha in (0.1, 0.4)
-            for kernel in (RBF(1.0), RBF(1.0, 2.0), RBF(0.25), Laplace(1.0))
+            for kernel in (
+                RBF.from_paper(1.0),
+                RBF.from_paper(1.0, 2.0),
+                RBF.from_paper(0.25),
+                Laplace(1.0),
+            )
             for rate, regularization, clip in ((1.0, 1e-4, None), (Power(0.5, 0.7), 0.3, 0.2))
         ]
-        balls = [LARC(0.1, RBF(1.0), memory=KeepAll(), radius=r) for r in (0.3, 0.5)]
-        others = [ARC(0.1), LARC(0.1, RBF(1.0), memory=KeepLast(50)), Mondrian(lambda: ARC(0.1))]
+        balls = [LARC(0.1, RBF.from_paper(1.0), memory=KeepAll(), radius=r) for r in (0.3, 0.5)]
+        others = [
+            ARC(0.1),
+            LARC(0.1, RBF.from_paper(1.0), memory=KeepLast(50)),
+            Mondrian(lambda: ARC(0.1)),
+        ]
         return [*exact, *balls, *others]
 
     groups = ["ab"[i % 2] for i in range(700)]
@@ -296,14 +334,25 @@ def test_many_at_once_are_the_same_as_one_by_one() -> None:
         assert record.calibrator == alone.calibrator
         assert many.certificate().risk == pytest.approx(one.certificate().risk)
         if isinstance(one, LARC):
-            assert np.abs(many.average(X[:20]) - one.average(X[:20])).max() < 1e-12
-            assert np.abs(many.current(X[:20]) - one.current(X[:20])).max() < 1e-12
+            assert (
+                np.abs(
+                    many.averaged_threshold_function(X[:20])
+                    - one.averaged_threshold_function(X[:20])
+                ).max()
+                < 1e-12
+            )
+            assert (
+                np.abs(many.threshold_function(X[:20]) - one.threshold_function(X[:20])).max()
+                < 1e-12
+            )
 
 
 def test_single_precision_stays_close_and_is_asked_for_by_name() -> None:
     X, curves = stream(700, d=3)
-    exact = replay(LARC(0.1, RBF(1.0), memory=KeepAll()), X, curves)
-    single = replay_many([LARC(0.1, RBF(1.0), memory=KeepAll())], X, curves, dtype="float32")[0]
+    exact = replay(LARC(0.1, RBF.from_paper(1.0), memory=KeepAll()), X, curves)
+    single = replay_many(
+        [LARC(0.1, RBF.from_paper(1.0), memory=KeepAll())], X, curves, dtype="float32"
+    )[0]
     deviation = np.abs(exact.thresholds - single.thresholds).max()
     assert 0 < deviation < 1e-5
     with pytest.raises(ValueError, match='must be "float64" or "float32"'):
@@ -315,11 +364,11 @@ def test_single_precision_stays_close_and_is_asked_for_by_name() -> None:
 def test_two_calibrators_in_two_threads_agree_with_serial_runs() -> None:
     X, curves = stream(3000)
     for memory in (Lattice(), KeepAll(), Dictionary(1e-4)):
-        expected = replay(LARC(0.1, RBF(1.0), memory=memory), X, curves).thresholds
+        expected = replay(LARC(0.1, RBF.from_paper(1.0), memory=memory), X, curves).thresholds
         found: dict[int, Any] = {}
 
         def work(i: int, memory: Any = memory, found: dict[int, Any] = found) -> None:
-            found[i] = replay(LARC(0.1, RBF(1.0), memory=memory), X, curves).thresholds
+            found[i] = replay(LARC(0.1, RBF.from_paper(1.0), memory=memory), X, curves).thresholds
 
         threads = [threading.Thread(target=work, args=(i,)) for i in range(2)]
         for thread in threads:
@@ -336,7 +385,7 @@ def test_extreme_length_scales_and_dimensions_follow_the_equations(
     length_scale: float, d: int
 ) -> None:
     X, curves = stream(150, d)
-    kernel = RBF(length_scale)
+    kernel = RBF.from_paper(length_scale)
     run = replay(LARC(0.1, kernel), X, curves)
     rate = equations.larc(X, curves.loss_at, 0.1, kernel, lambda t: t**-0.5, 1e-4)
     assert np.abs(run.thresholds - rate.thresholds).max() < 1e-12
@@ -348,11 +397,16 @@ def test_many_rounds_of_strong_decay_do_not_drift() -> None:
     X = random.normal(size=(20_000, 2))
     curves = relative_regret(random.normal(size=(20_000, 3)), random.uniform(0.1, 1, (20_000, 3)))
     options: dict[str, Any] = {"rate": Constant(0.5), "regularization": 0.5}
-    lattice = LARC(0.3, RBF(1.0), memory=Lattice(), **options)
-    exact = LARC(0.3, RBF(1.0), memory=KeepLast(400), **options)  # 0.75^400 is nothing
+    lattice = LARC(0.3, RBF.from_paper(1.0), memory=Lattice(), **options)
+    exact = LARC(0.3, RBF.from_paper(1.0), memory=KeepLast(400), **options)  # 0.75^400 is nothing
     runs = [replay(cal, X, curves).thresholds for cal in (lattice, exact)]
     assert np.abs(runs[0] - runs[1]).max() < 1e-12
-    assert np.abs(lattice.average(X[:50]) - exact.average(X[:50])).max() < 1e-12
+    assert (
+        np.abs(
+            lattice.averaged_threshold_function(X[:50]) - exact.averaged_threshold_function(X[:50])
+        ).max()
+        < 1e-12
+    )
 
 
 @pytest.mark.slow
@@ -360,16 +414,19 @@ def test_ten_million_rounds_neither_overflow_nor_drift() -> None:
     """Only the latest few hundred terms matter under strong decay: a fresh exact run tells f."""
     random = np.random.default_rng(0)
     options: dict[str, Any] = {"rate": Constant(0.5), "regularization": 0.5}
-    old = LARC(0.3, RBF(1.0), memory=Lattice(), **options)
+    old = LARC(0.3, RBF.from_paper(1.0), memory=Lattice(), **options)
     for _ in range(10):
         X = random.normal(size=(1_000_000, 2))
         run = replay(old, X, miscoverage(np.abs(random.normal(size=1_000_000))))
     certificate = old.certificate()
     assert certificate.rounds == 10_000_000
     assert certificate.identity_holds
-    fresh = LARC(0.3, RBF(1.0), memory=KeepAll(), **options).partial_fit(
+    fresh = LARC(0.3, RBF.from_paper(1.0), memory=KeepAll(), **options).partial_fit(
         X[-2000:], run.losses[-2000:]
     )
     probes = random.normal(size=(200, 2))
-    local = old.current(probes) - old.current.constant
-    assert np.abs(local - (fresh.current(probes) - fresh.current.constant)).max() < 1e-12
+    local = old.threshold_function(probes) - old.threshold_function.constant
+    assert (
+        np.abs(local - (fresh.threshold_function(probes) - fresh.threshold_function.constant)).max()
+        < 1e-12
+    )

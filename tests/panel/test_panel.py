@@ -43,15 +43,15 @@ PROTOTYPES: dict[str, LARC] = {
     "ARC, constant": ARC(0.2, Constant(0.05)),
     "ARC, function": ARC(0.2, slowly),
     "LARC without kernel": LARC(0.2, None),
-    "exact": LARC(0.2, RBF(1.0), memory=KeepAll()),
-    "exact, late start": LARC(0.2, RBF(1.0), memory=KeepAll(), initial_threshold=0.7),
-    "lattice, late start": LARC(0.2, RBF(1.0), initial_threshold=0.7, clip=0.1),
+    "exact": LARC(0.2, RBF.from_paper(1.0), memory=KeepAll()),
+    "exact, late start": LARC(0.2, RBF.from_paper(1.0), memory=KeepAll(), initial_threshold=0.7),
+    "lattice, late start": LARC(0.2, RBF.from_paper(1.0), initial_threshold=0.7, clip=0.1),
     "exact, strong decay": LARC(0.2, Laplace(1.0), Constant(0.5), 0.9, memory=KeepAll()),
-    "lattice": LARC(0.2, RBF((1.0, 2.0))),
+    "lattice": LARC(0.2, RBF.from_paper((1.0, 2.0))),
     "dictionary": LARC(0.2, Laplace(1.0), memory=Dictionary(1e-2, 16)),
-    "window": LARC(0.2, RBF(1.0), Constant(0.1), memory=KeepLast(9)),
-    "window, forgetful": LARC(0.2, RBF(1.0), memory=KeepLast(3, archive=False)),
-    "ball": LARC(0.2, RBF(1.0), memory=KeepAll(), radius=0.4, clip=0.3),
+    "window": LARC(0.2, RBF.from_paper(1.0), Constant(0.1), memory=KeepLast(9)),
+    "window, forgetful": LARC(0.2, RBF.from_paper(1.0), memory=KeepLast(3, archive=False)),
+    "ball": LARC(0.2, RBF.from_paper(1.0), memory=KeepAll(), radius=0.4, clip=0.3),
     "in Python": LARC(0.2, Custom(bump, scale=1.0), regularization=0.1),
 }
 every_prototype = pytest.mark.parametrize("prototype", PROTOTYPES.values(), ids=PROTOTYPES)
@@ -166,7 +166,7 @@ def test_it_is_so_for_any_events_in_any_batches(
 def test_long_streams_stay_equal_as_terms_fill_tiles_and_leave_them(
     memory: Any, regularization: float
 ) -> None:
-    prototype = LARC(0.2, RBF(1.0), Constant(0.5), regularization, memory=memory)
+    prototype = LARC(0.2, RBF.from_paper(1.0), Constant(0.5), regularization, memory=memory)
     panel, alone = Panel(prototype), OneByOne(prototype)
     for seed in range(3):
         keys, X, curves, _ = events(seed, 500, ["a", "b"])
@@ -373,7 +373,7 @@ BAD: dict[str, Callable[[Panel], Any]] = {
     "too few curves": lambda p: p.replay(["a", "z"], [[0, 0], [1, 1]], miscoverage([0.1])),
     "curves too costly": lambda p: p.replay(["a"], [[0, 0]], miscoverage([0.1], bound=2.0)),
     "no curves": lambda p: p.replay(["a"], [[0, 0]], [0.1]),  # type: ignore[arg-type]
-    "foreign calibrator": lambda p: p.put("z", LARC(0.3, RBF(1.0))),
+    "foreign calibrator": lambda p: p.put("z", LARC(0.3, RBF.from_paper(1.0))),
     "calibrator of others": lambda p: p.put(
         "z", copy.deepcopy(p.prototype).update(np.array([1.0]), 0.0)
     ),
@@ -389,7 +389,7 @@ BAD: dict[str, Callable[[Panel], Any]] = {
 )
 def test_a_failed_call_leaves_the_panel_as_it_was(name: str, memory: Any) -> None:
     bad = BAD[name]
-    panel = Panel(LARC(0.2, RBF(1.0), memory=memory))
+    panel = Panel(LARC(0.2, RBF.from_paper(1.0), memory=memory))
     panel.update(["a", "b"], [[0.0, 0.1], [1.0, 0.2]], [1.0, 0.0])
     before, twin = panel.state(), Panel.from_state(panel.state())
     with pytest.raises((TypeError, ValueError)):

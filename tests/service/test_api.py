@@ -23,7 +23,7 @@ LOCAL: dict[str, Any] = {"kernel": {"length_scale": 0.5}, "features": 2}
 
 
 def test_thresholds_are_those_of_the_library(service: Inside) -> None:
-    cal = LARC(0.1, RBF(0.5), 0.7, memory=Lattice(max_bytes=2**26))
+    cal = LARC(0.1, RBF.from_paper(0.5), 0.7, memory=Lattice(max_bytes=2**26))
     assert service.create(rate=0.7, **LOCAL)[0] == 201
     source = random.Random(0)
     for t in range(50):
@@ -97,7 +97,7 @@ def test_losses_are_learnt_in_the_order_in_which_they_come(service: Inside) -> N
     for key, x in inputs.items():
         service.predict(key, x=x)
     order = random.Random(2).sample(list(inputs), 30)
-    cal = LARC(0.1, RBF(0.5), memory=Lattice(max_bytes=2**26))
+    cal = LARC(0.1, RBF.from_paper(0.5), memory=Lattice(max_bytes=2**26))
     for key in order:
         service.feedback(key, 1.0)
         cal.update(np.array(inputs[key]), 1.0)

@@ -41,8 +41,8 @@ def made(**fields: Any) -> LARC:
 @pytest.mark.parametrize(
     ("kernel", "expected"),
     [
-        ({}, RBF(1.0)),
-        ({"kind": "rbf", "length_scale": [1, 2], "scale": 3}, RBF((1.0, 2.0), 3.0)),
+        ({}, RBF.from_paper(1.0)),
+        ({"kind": "rbf", "length_scale": [1, 2], "scale": 3}, RBF.from_paper((1.0, 2.0), 3.0)),
         ({"kind": "laplace", "length_scale": 2}, Laplace(2.0)),
         ({"kind": "matern32"}, Matern32()),
         ({"kind": "matern52"}, Matern52()),
@@ -128,7 +128,7 @@ def test_memory_is_constant_where_nothing_is_said() -> None:
 def test_a_calibrator_of_the_library_can_have_the_settings_of_a_stream(
     features: int, memory: Any
 ) -> None:
-    twin = LARC(0.1, RBF(1.0), memory=memory)
+    twin = LARC(0.1, RBF.from_paper(1.0), memory=memory)
     assert twin.state() == made(kernel={}, features=features).state()
 
 

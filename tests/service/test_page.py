@@ -149,7 +149,7 @@ def test_a_broken_promise_is_shown_wherever_one_looks(start: Start, visit: Visit
     expect(page.locator("#promise")).to_have_attribute("data-state", "kept")
 
     def forget_a_loss(desk: Any) -> None:
-        desk.stream("s").calibrator._trace.loss_sum -= 1.0
+        desk.stream("s").calibrator._constant.loss_sum -= 1.0
 
     service.ask(forget_a_loss)
     service.http.close()  # it may have been idle for too long

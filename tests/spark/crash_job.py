@@ -23,7 +23,7 @@ BUCKETS = 6
 
 
 def calibrator() -> LARC:
-    return LARC(0.1, RBF(0.5))
+    return LARC(0.1, RBF.from_paper(0.5))
 
 
 def main(folder: Path) -> None:

@@ -45,7 +45,7 @@ def test_a_stream_gives_each_key_what_it_would_get_alone(spark: Any, tmp_path: P
 
 
 def test_a_batch_frame_is_a_back_test_of_all_keys(spark: Any) -> None:
-    events, calibrator = keyed(6, 9, dimension=2), LARC(0.1, RBF(0.5))
+    events, calibrator = keyed(6, 9, dimension=2), LARC(0.1, RBF.from_paper(0.5))
     frame = spark.createDataFrame(events.assign(key=events["key"].str[4:].astype(int)))
     rows = calibrate(
         frame,
@@ -163,7 +163,7 @@ WRONG: list[tuple[dict[str, Any], type[Exception], str]] = [
     ({"features": ["s"]}, ValueError, "every column can be used once"),
     ({"features": ["threshold"]}, ValueError, "name of a column that is added"),
     ({"calibrator": ARC(0.1).update(None, 1.0)}, TypeError, "must be a new ARC or LARC"),
-    ({"calibrator": LARC(0.1, RBF(1.0))}, ValueError, "none were named"),
+    ({"calibrator": LARC(0.1, RBF.from_paper(1.0))}, ValueError, "none were named"),
     ({"calibrator": ARC(0.1, loss_bound=0.5)}, ValueError, "loss bound is 0.5"),
     ({"buckets": 0}, ValueError, "buckets must be a whole number"),
     ({"buckets": 2**31}, ValueError, "at most"),

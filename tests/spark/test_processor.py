@@ -36,7 +36,9 @@ def batches(frame: Any, size: int) -> list[Any]:
 
 
 @pytest.mark.parametrize(
-    ("calibrator", "dimension"), [(ARC(0.1), 0), (LARC(0.1, RBF(0.5)), 2)], ids=["ARC", "L-ARC"]
+    ("calibrator", "dimension"),
+    [(ARC(0.1), 0), (LARC(0.1, RBF.from_paper(0.5)), 2)],
+    ids=["ARC", "L-ARC"],
 )
 @pytest.mark.parametrize("size", [1, 7, 20])
 def test_every_key_is_calibrated_as_if_alone(calibrator: LARC, dimension: int, size: int) -> None:

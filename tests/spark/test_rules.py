@@ -113,11 +113,11 @@ def test_shuffling_a_batch_changes_nothing(rows: list[tuple[str, float]], random
 
 
 def test_the_next_threshold_is_the_one_right_after_each_loss() -> None:
-    calibrator = LARC(0.1, RBF(1.0))
+    calibrator = LARC(0.1, RBF.from_paper(1.0))
     X = np.array([[0.0], [0.5], [1.0]])
     found = Events.sorted(["a"] * 3, np.array([1, 2, 3]), np.array([1.0, 0.0, 1.0]), X)
     learnt = Bucket.new(calibrator).learn(found)
-    one = LARC(0.1, RBF(1.0))
+    one = LARC(0.1, RBF.from_paper(1.0))
     for x, loss, threshold in zip(X, found.values, learnt, strict=True):
         assert one.update(x, loss).threshold(x) == threshold
 

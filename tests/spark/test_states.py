@@ -16,7 +16,7 @@ from spark.test_calibrate import files, run
 def test_a_job_goes_on_in_other_buckets_from_exported_files(spark: Any, tmp_path: Path) -> None:
     events = keyed(20, 10, dimension=1)
     early, late = events[events["order"] <= 6], events[events["order"] > 6]
-    calibrator = LARC(0.1, RBF(0.5))
+    calibrator = LARC(0.1, RBF.from_paper(0.5))
     usual: dict[str, Any] = {
         "key": "key",
         "order": "order",

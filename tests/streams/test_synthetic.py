@@ -32,7 +32,7 @@ def test_the_law_is_as_stated() -> None:
 def test_a_marginal_method_is_unfair_here_and_a_local_one_less_so() -> None:
     stream = heteroscedastic(6000, seed=0)
     cover = {}
-    for name, cal in {"arc": ARC(0.1), "larc": LARC(0.1, RBF(0.3))}.items():
+    for name, cal in {"arc": ARC(0.1), "larc": LARC(0.1, RBF.from_paper(0.3))}.items():
         run = replay(cal, stream.X, stream.curves, stream.groups)
         cover[name] = {r.group: 1 - r.risk for r in group_risk(run.losses, stream.groups or ())}
     assert cover["arc"]["easy"] > 0.985

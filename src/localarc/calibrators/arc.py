@@ -39,4 +39,4 @@ class ARC(LARC):
 
     def threshold(self, x: Any) -> Any:
         """c_t for one input, whatever it is, or n times c_t for an (n, d) array."""
-        return self._trace.constant if validation.is_one(x) else super().threshold(x)
+        return self._constant.constant if validation.is_single(x) else super().threshold(x)

@@ -56,12 +56,12 @@ class Calibrator(ABC):
 
     @property
     @abstractmethod
-    def average(self) -> Any:
+    def averaged_threshold_function(self) -> Any:
         """The time-averaged threshold function, `(1/T) sum_t g_t`, callable on (n, d)."""
 
     @property
     @abstractmethod
-    def current(self) -> Any:
+    def threshold_function(self) -> Any:
         """The threshold function of the next round, callable on (n, d)."""
 
     @abstractmethod
@@ -159,7 +159,7 @@ class ThresholdFunction:
 
     def __call__(self, x: Any) -> Any:
         """The threshold for one input, or n thresholds for an (n, d) array."""
-        one = validation.is_one(x)
+        one = validation.is_single(x)
         if self.local is None:
             return self.constant if one else np.full(len(np.asarray(x)), self.constant)
         at = (

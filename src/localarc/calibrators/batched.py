@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Sequence
 from typing import Any
 
@@ -44,9 +43,9 @@ def _alike(calibrators: Sequence[LARC], dimension: int) -> dict[Any, list[int]]:
         if isinstance(kernel, Stationary) and calibrator.rounds == 0:
             memory = calibrator.settings.memory.chosen(kernel, dimension)
             if isinstance(memory, KeepAll):
-                lengths = np.atleast_1d(kernel.length_scale)
+                lengths = np.atleast_1d(kernel.denominator)
                 unit = tuple((lengths / lengths[0]).tolist())
-                key = dataclasses.replace(kernel, scale=1.0, length_scale=unit)
+                key = kernel.replace(unit, 1.0)
                 groups.setdefault(key, []).append(i)
     for together in groups.values():
         together.sort(key=lambda i: -_length(calibrators[i]))
@@ -54,7 +53,7 @@ def _alike(calibrators: Sequence[LARC], dimension: int) -> dict[Any, list[int]]:
 
 
 def _length(calibrator: LARC) -> float:
-    return float(np.atleast_1d(getattr(calibrator.settings.kernel, "length_scale"))[0])  # noqa: B009
+    return float(np.atleast_1d(getattr(calibrator.settings.kernel, "denominator"))[0])  # noqa: B009
 
 
 def _together(

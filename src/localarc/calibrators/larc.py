@@ -12,9 +12,8 @@ from numpy.typing import ArrayLike
 
 from localarc import serialization, validation
 from localarc.calibrators.base import Calibrator, Progress, ThresholdFunction
-from localarc.calibrators.running_constant import Trace
-from localarc.calibrators.settings import Settings, checked_settings
-from localarc.description import describe, rebuild
+from localarc.calibrators.running_constant import RunningConstant
+from localarc.calibrators.settings import Settings, checked_settings, settings_from_json
 from localarc.guarantees import Bound, Certificate, Evidence
 from localarc.guarantees.certificate import audited, certify, identity
 from localarc.guarantees.drift import NormSums
@@ -73,7 +72,7 @@ class LARC(Calibrator):
     def _start(self, settings: Settings) -> None:
         self.settings = settings
         self.alpha = settings.alpha
-        self._trace = Trace(settings.initial_threshold)
+        self._constant = RunningConstant(settings.initial_threshold)
         self._blind = settings.kernel is None  # then inputs are not looked at
         self._fading = settings.regularization
         self._rate = settings.rate.__call__  # a method is called sooner than an object
@@ -96,12 +95,12 @@ class LARC(Calibrator):
         if type(x) is _ARRAY and x.dtype is _FLOAT64 and x.shape == self._shape:
             here = self._local.evaluate_one(x)  # type: ignore[union-attr]
             if abs(here) <= self._clip:
-                return self._trace.constant + here
+                return self._constant.constant + here
         return self._function(self._local)(x)  # clips, and says what is wrong with x
 
     def update(self, x: Any, loss: float) -> Self:
         """One step of eqs. (constant_component) and (kernel_update)."""
-        trace = self._trace
+        trace = self._constant
         if type(loss) is not float or not 0.0 <= loss <= self._loss_bound:
             loss = validation.loss(loss, self._loss_bound)  # all that can raise comes first
         rate = self._rate(trace.rounds + 1)
@@ -157,11 +156,11 @@ class LARC(Calibrator):
 
     def snapshot(self) -> Any:
         """A copy of all that was learnt, for `go_back`."""
-        return copy.copy(self._trace), copy.deepcopy(self._local), self._dimension, self._square
+        return copy.copy(self._constant), copy.deepcopy(self._local), self._dimension, self._square
 
     def go_back(self, snapshot: Any) -> None:
         """Forget what was learnt since the snapshot."""
-        self._trace, local, dimension, self._square = snapshot
+        self._constant, local, dimension, self._square = snapshot
         self._hold(local, dimension)
 
     def _play(self, points: FloatArray, curves: LossCurves) -> tuple[FloatArray, FloatArray]:
@@ -171,7 +170,7 @@ class LARC(Calibrator):
 
     def rounds_ahead(self, points: FloatArray, curves: LossCurves) -> Rounds:
         """The rounds to play next, with the rates and limits that are theirs."""
-        settings, trace = self.settings, self._trace
+        settings, trace = self.settings, self._constant
         if settings.kernel is not None and self._local is None:
             self._hold(self._expansion(points[0]), points.shape[1])
         rates = settings.rate.values(trace.rounds + 1, trace.rounds + len(points) + 1)
@@ -184,7 +183,7 @@ class LARC(Calibrator):
         few = self.rounds < MANY_TERMS
         if self._radius < math.inf:
             self._square = played.square
-        trace = self._trace
+        trace = self._constant
         extend = trace.extend if self._local is None else trace.extend_compiled
         extend(rounds.rates, played.losses, self.alpha)
         if few and self.rounds >= MANY_TERMS:
@@ -211,12 +210,12 @@ class LARC(Calibrator):
     @property
     def rounds(self) -> int:
         """How many losses were learnt."""
-        return self._trace.rounds
+        return self._constant.rounds
 
     @property
     def risk(self) -> float:
         """The mean loss so far, NaN before the first."""
-        return self._trace.risk
+        return self._constant.risk
 
     @property
     def loss_bound(self) -> float:
@@ -246,12 +245,12 @@ class LARC(Calibrator):
         return float(getattr(self._local, "max_error_estimate", 0.0))
 
     @property
-    def current(self) -> ThresholdFunction:
+    def threshold_function(self) -> ThresholdFunction:
         """g_(T+1), the threshold function of the next round; later updates do not change it."""
         return self._function(copy.deepcopy(self._local))
 
     @property
-    def average(self) -> ThresholdFunction:
+    def averaged_threshold_function(self) -> ThresholdFunction:
         """`(1/T) sum_(t <= T) g_t`, and g_1 before the first round.
 
         With a clip, the averaged local part is clipped: the clipped parts have no short average.
@@ -259,13 +258,14 @@ class LARC(Calibrator):
         if not self.settings.memory.averages:
             raise RuntimeError(
                 f"the time-averaged threshold needs every round that was ever kept, and "
-                f"{self.settings.memory!r} forgets. Use archive=True, or read `current` instead."
+                f"{self.settings.memory!r} forgets. Use archive=True, or read "
+                "`threshold_function` instead."
             )
         if not self.rounds:
-            return self.current
+            return self.threshold_function
         local = copy.deepcopy(self._local)
         return ThresholdFunction(
-            self._trace.constant_sum / self.rounds,
+            self._constant.constant_sum / self.rounds,
             local.average if local else None,
             self._dimension,
             self.settings.clip,
@@ -276,7 +276,7 @@ class LARC(Calibrator):
         if local is None and self.settings.kernel is not None:
             evaluate = _zero  # f_1; inputs are checked all the same
         return ThresholdFunction(
-            self._trace.constant, evaluate, self._dimension, self.settings.clip
+            self._constant.constant, evaluate, self._dimension, self.settings.clip
         )
 
     # ---- guarantees --------------------------------------------------------------------------
@@ -294,21 +294,23 @@ class LARC(Calibrator):
         what `replay` found out about the stream, `input_bound` the largest norm of an input (for
         the paper's own bound), `losses` all losses so far from your own log, to be audited against.
         """
-        validation.whole("outstanding", outstanding, 0, "It counts losses that are still awaited.")
+        validation.integer(
+            "outstanding", outstanding, 0, "It counts losses that are still awaited."
+        )
         if input_bound is not None:
             validation.not_negative(
                 "input_bound", input_bound, "It is the largest norm of an input."
             )
         known = _known(evidence)
         norms = self._norm_sums(known)
-        settings, trace, dimension = self.settings, self._trace, self._dimension
+        settings, trace, dimension = self.settings, self._constant, self._dimension
         made = certify(settings, trace, known, norms, outstanding, input_bound, dimension)
         return audited(made, losses)
 
     @property
-    def adds_up(self) -> bool:
+    def identity_holds(self) -> bool:
         """Whether the trace of c accounts for the losses: the certificate's identity alone."""
-        return identity(self.settings, self._trace).holds
+        return identity(self.settings, self._constant).holds
 
     def localized_bound(self, weight_norm: float, evidence: Evidence | None = None) -> Bound:
         """Theorem C: a bound on `|mean of (L_t - alpha) w(x_t)|` for weights w of that norm.
@@ -317,7 +319,7 @@ class LARC(Calibrator):
         """
         known = _known(evidence)
         norms = self._norm_sums(known)
-        return theorem_c(self.settings, self._trace, known, norms, weight_norm)
+        return theorem_c(self.settings, self._constant, known, norms, weight_norm)
 
     def _norm_sums(self, evidence: Evidence) -> NormSums | None:
         scores = score_range(self.settings, evidence)
@@ -334,8 +336,8 @@ class LARC(Calibrator):
     def state(self) -> bytes:
         """All of the calibrator, to be stored."""
         content = {
-            "settings": describe(self.settings),
-            "trace": self._trace.values(),
+            "settings": self.settings.to_json(),
+            "trace": self._constant.values(),
             "dimension": self._dimension,
             "square": self._square,
         }
@@ -354,7 +356,7 @@ class LARC(Calibrator):
         cls._same_kind(kind)
         new = cls.__new__(cls)
         handed_rate = None if rate is None else as_rate(rate)
-        new._start(rebuild(content["settings"], as_kernel(kernel), handed_rate))
+        new._start(settings_from_json(content["settings"], as_kernel(kernel), handed_rate))
         new._resume(content, arrays)
         return new
 
@@ -362,7 +364,7 @@ class LARC(Calibrator):
         """Take over a state that was saved with the same settings."""
         kind, content, arrays = serialization.decode(data)
         self._same_kind(kind)
-        mine, theirs = describe(self.settings), content["settings"]
+        mine, theirs = self.settings.to_json(), content["settings"]
         if theirs != mine:
             other = {name: value for name, value in theirs.items() if value != mine.get(name)}
             raise serialization.StateError(
@@ -384,7 +386,7 @@ class LARC(Calibrator):
             )
 
     def _resume(self, content: dict[str, Any], arrays: Arrays) -> None:
-        self._trace = Trace.restored(content["trace"])
+        self._constant = RunningConstant.restored(content["trace"])
         self._square = float(content["square"])
         dimension = content["dimension"]
         if self.settings.kernel is not None and dimension is not None:

@@ -88,7 +88,7 @@ class Mondrian(Calibrator):
 
     def threshold(self, x: Any, group: Any = None) -> Any:
         """The threshold for one input, or n for an (n, d) array (with n groups, if passed)."""
-        if validation.is_one(x):
+        if validation.is_single(x):
             return self._of(self.group(x, group)).threshold(x)
         return GroupedThreshold(self, {}, self._fresh.threshold, live=True)(x, group)
 
@@ -182,16 +182,16 @@ class Mondrian(Calibrator):
         return self._fresh.loss_bound
 
     @property
-    def average(self) -> GroupedThreshold:
+    def averaged_threshold_function(self) -> GroupedThreshold:
         """The time-averaged threshold function of each group."""
-        parts = {key: part.average for key, part in self.calibrators.items()}
-        return GroupedThreshold(self, parts, self._fresh.average)
+        parts = {key: part.averaged_threshold_function for key, part in self.calibrators.items()}
+        return GroupedThreshold(self, parts, self._fresh.averaged_threshold_function)
 
     @property
-    def current(self) -> GroupedThreshold:
+    def threshold_function(self) -> GroupedThreshold:
         """The threshold function of each group's next round."""
-        parts = {key: part.current for key, part in self.calibrators.items()}
-        return GroupedThreshold(self, parts, self._fresh.current)
+        parts = {key: part.threshold_function for key, part in self.calibrators.items()}
+        return GroupedThreshold(self, parts, self._fresh.threshold_function)
 
     def certificate(
         self,
@@ -214,7 +214,7 @@ class Mondrian(Calibrator):
         parts = [part.state() for part in self.calibrators.values()]
         arrays = {str(i): np.frombuffer(part, np.uint8) for i, part in enumerate(parts)}
         content = {
-            "groups": [serialization.plain(group) for group in self.calibrators],
+            "groups": [serialization.group_to_json(group) for group in self.calibrators],
             "uses_groups": self.uses_groups,
         }
         arrays["fresh"] = np.frombuffer(self._fresh.state(), np.uint8)
@@ -242,7 +242,7 @@ class Mondrian(Calibrator):
         content, arrays = _decoded(data)
         self._made().restore(arrays["fresh"].tobytes())  # raises unless it has the same settings
         parts = {
-            serialization.group(key): self._made().restore(arrays[str(i)].tobytes())
+            serialization.group_from_json(key): self._made().restore(arrays[str(i)].tobytes())
             for i, key in enumerate(content["groups"])
         }
         self.calibrators = parts
@@ -263,7 +263,7 @@ class GroupedThreshold:
 
     def __call__(self, x: Any, groups: Any = None) -> Any:
         """The threshold for one input and its group, or n thresholds for n of them."""
-        if validation.is_one(x):
+        if validation.is_single(x):
             return self._part(self.owner.group(x, groups))(x)
         at = np.asarray(x)
         keys = self.owner.groups_of(at, groups)

@@ -9,7 +9,7 @@ import numpy as np
 from localarc.validation import FloatArray
 
 
-class Trace:
+class RunningConstant:
     """c_t and what has to be known of its past: eq. (constant_component), and sums over it.
 
     `weighted` is `sum_r Delta_r c_r` with `Delta_r = 1/eta_r - 1/eta_(r-1)`, for the identity
@@ -83,7 +83,7 @@ class Trace:
         return {name: getattr(self, name) for name in self.FIELDS}
 
     @classmethod
-    def restored(cls, values: Mapping[str, float]) -> Trace:
+    def restored(cls, values: Mapping[str, float]) -> RunningConstant:
         """The trace whose `values` were stored."""
         trace = cls(float(values["constant"]))
         trace._set(values)

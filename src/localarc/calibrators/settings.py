@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from localarc import validation
+from localarc import serialization, validation
 from localarc.kernels import Kernel, as_kernel
 from localarc.kernels.custom import Function
 from localarc.memory import Memory, as_memory
@@ -28,6 +28,10 @@ class Settings:
     clip: float | None
     radius: float | None
 
+    def to_json(self) -> dict[str, Any]:
+        """The settings as JSON, for `settings_from_json`."""
+        return serialization.fields_to_json(self)
+
     def describe(self, memory: Memory) -> str:
         """The settings that say what is run, with the memory in use, as keyword arguments."""
         parts: dict[str, Any] = {"alpha": self.alpha, "rate": self.rate}
@@ -41,6 +45,17 @@ class Settings:
         if self.initial_threshold != 0.0:
             parts["initial_threshold"] = self.initial_threshold
         return ", ".join(f"{name}={value!r}" for name, value in parts.items())
+
+
+def settings_from_json(
+    description: Mapping[str, Any], kernel: Kernel | None = None, rate: Rate | None = None
+) -> Settings:
+    """The settings that were described; parts with functions in them have to be passed again."""
+    values = dict(description)
+    values["kernel"] = serialization.resolve("kernel", values["kernel"], kernel)
+    values["rate"] = serialization.resolve("rate", values["rate"], rate)
+    values["memory"] = serialization.from_json(values["memory"])
+    return checked_settings(**values)
 
 
 def checked_settings(

@@ -32,7 +32,7 @@ def demo(rounds: int, seed: int, out: Path, quiet: bool) -> None:
         from localarc.reporting.html import render
         from localarc.streams.synthetic import heteroscedastic
 
-        kernel = RBF(length_scale=0.3)
+        kernel = RBF.from_paper(0.3)
         with staged(out) as place:
             stream = heteroscedastic(rounds, seed)
             calibrators = {"ARC": ARC(alpha=0.1), "L-ARC": LARC(alpha=0.1, kernel=kernel)}

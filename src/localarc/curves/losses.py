@@ -132,7 +132,7 @@ def from_function(
     (array([0.5, 0. ]), 0.5)
     """
     at = _vector("grid", grid)
-    count = validation.whole("rounds", rounds, 0, "It is the number of rounds.")
+    count = validation.integer("rounds", rounds, 0, "It is the number of rounds.")
     if not callable(loss):
         raise TypeError(f"loss must be a function of (t, thresholds), got {loss!r}.")
 

@@ -62,7 +62,7 @@ class Evidence:
             object.__setattr__(self, "score_range", validation.ascending_pair(self.score_range))
         for name in ("full_set_fails", "empty_set_passes", "rounds"):
             if getattr(self, name) is not None:
-                validation.whole(name, getattr(self, name), 0, "It counts rounds.")
+                validation.integer(name, getattr(self, name), 0, "It counts rounds.")
 
     def __add__(self, other: Evidence) -> Evidence:
         """What both tell; what one of them does not know, the sum does not know."""

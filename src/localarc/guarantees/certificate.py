@@ -12,7 +12,7 @@ from typing import Any
 from numpy.typing import ArrayLike
 
 from localarc import validation
-from localarc.calibrators.running_constant import Trace
+from localarc.calibrators.running_constant import RunningConstant
 from localarc.calibrators.settings import Settings
 from localarc.guarantees import theorems
 from localarc.guarantees.bounds import Bound, Evidence
@@ -102,7 +102,7 @@ class Identity:
         return self.gap <= _ROUNDING * self.scale
 
 
-def identity(settings: Settings, trace: Trace) -> Identity:
+def identity(settings: Settings, trace: RunningConstant) -> Identity:
     """`sum_t (L_t - alpha) = sum_r Delta_r (c_(T+1) - c_r)`, which any run must satisfy."""
     accounted = trace.constant * trace.inverse_rate - trace.weighted
     size = max(abs(trace.lowest), abs(trace.highest)) * trace.inverse_rate
@@ -113,7 +113,7 @@ def identity(settings: Settings, trace: Trace) -> Identity:
 
 def certify(
     settings: Settings,
-    trace: Trace,
+    trace: RunningConstant,
     evidence: Evidence,
     norms: NormSums | None,
     outstanding: int,

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 
 from localarc import validation
-from localarc.calibrators.running_constant import Trace
+from localarc.calibrators.running_constant import RunningConstant
 from localarc.calibrators.settings import Settings
 from localarc.guarantees.bounds import Bound, Evidence
 from localarc.guarantees.drift import NormSums
@@ -19,14 +19,16 @@ _A = ("losses in [0, B]", "full set costs <= alpha", "empty set costs >= alpha")
 _UNBOUNDED = "the score range is not known: state score_range"
 
 
-def observed(trace: Trace) -> Bound:
+def observed(trace: RunningConstant) -> Bound:
     """CERT: from the trace of c alone, for any data."""
     reach = max(trace.constant - trace.lowest, trace.highest - trace.constant)
     value = reach * trace.inverse_rate / trace.rounds if trace.rounds else math.inf
     return Bound("observed (CERT)", value, ("the trace of c is complete",), _started(trace))
 
 
-def theorem_a(settings: Settings, trace: Trace, evidence: Evidence, outstanding: int) -> Bound:
+def theorem_a(
+    settings: Settings, trace: RunningConstant, evidence: Evidence, outstanding: int
+) -> Bound:
     """The range of c, divided by eta_T T: no residual, for any data."""
     value, unmet = math.inf, [*_started(trace), *_known(settings, trace, evidence)]
     if trace.rounds and (scores := score_range(settings, evidence)):
@@ -39,7 +41,11 @@ def theorem_a(settings: Settings, trace: Trace, evidence: Evidence, outstanding:
 
 
 def theorem_b(
-    settings: Settings, trace: Trace, evidence: Evidence, norms: NormSums | None, outstanding: int
+    settings: Settings,
+    trace: RunningConstant,
+    evidence: Evidence,
+    norms: NormSums | None,
+    outstanding: int,
 ) -> Bound:
     """Without lambda: the norm of g grows slowly, so c does."""
     inexact = _exact(settings, outstanding)
@@ -50,7 +56,11 @@ def theorem_b(
 
 
 def theorem_c(
-    settings: Settings, trace: Trace, evidence: Evidence, norms: NormSums | None, weight_norm: float
+    settings: Settings,
+    trace: RunningConstant,
+    evidence: Evidence,
+    norms: NormSums | None,
+    weight_norm: float,
 ) -> Bound:
     """For every weight w: the mean of (loss - alpha) w(x) is at most this."""
     norm = validation.not_negative(
@@ -69,10 +79,10 @@ def theorem_c(
 
 
 def forward(
-    settings: Settings, trace: Trace, evidence: Evidence, outstanding: int, rounds: int
+    settings: Settings, trace: RunningConstant, evidence: Evidence, outstanding: int, rounds: int
 ) -> Bound:
     """For the mean loss at a later round, from where c has been and where it can go."""
-    validation.whole("rounds", rounds, trace.rounds + 1, "Ask for a round that is still to come.")
+    validation.integer("rounds", rounds, trace.rounds + 1, "Ask for a round that is still to come.")
     value, unmet = math.inf, list(_known(settings, trace, evidence))
     if scores := score_range(settings, evidence):
         step = settings.rate(trace.rounds + 1)
@@ -89,7 +99,7 @@ def forward(
 
 def paper(
     settings: Settings,
-    trace: Trace,
+    trace: RunningConstant,
     evidence: Evidence,
     input_bound: float | None,
     dimension: int | None,
@@ -189,7 +199,7 @@ def _reach(settings: Settings, rounds: int) -> float:
     return min(reach, 1.0 / settings.regularization) if settings.regularization else reach
 
 
-def _started(trace: Trace) -> tuple[str, ...]:
+def _started(trace: RunningConstant) -> tuple[str, ...]:
     return () if trace.rounds else ("no round has been seen",)
 
 
@@ -203,7 +213,7 @@ def _assumed(settings: Settings, evidence: Evidence, ahead: bool = False) -> tup
     return (*_A, f"scores in [{scores[0]:.4g}, {scores[1]:.4g}], {source}")
 
 
-def _known(settings: Settings, trace: Trace, evidence: Evidence) -> tuple[str, ...]:
+def _known(settings: Settings, trace: RunningConstant, evidence: Evidence) -> tuple[str, ...]:
     """What is known to fail of (A2), (A3) and bounded scores."""
     unmet = list(evidence.against(trace.rounds))
     stated, seen = settings.score_range, evidence.score_range

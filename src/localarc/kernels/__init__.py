@@ -1,8 +1,7 @@
-"""Kernels: how far one mistake is felt."""
+"""Kernels: how strongly a round at one input affects the threshold at another."""
 
 from localarc.kernels.base import Kernel, Product, Sum
-from localarc.kernels.custom import Custom, as_kernel
-from localarc.kernels.radial import Radial
+from localarc.kernels.custom import Custom, Radial, as_kernel
 from localarc.kernels.stationary import (
     RBF,
     Cauchy,

@@ -1,4 +1,4 @@
-"""Kernels written by the user: any Python function of points and a centre."""
+"""Kernels written by the user: a function of points and a centre, or one of the distance."""
 
 from __future__ import annotations
 
@@ -10,18 +10,34 @@ import numpy as np
 
 from localarc import validation
 from localarc.kernels.base import Kernel
-from localarc.kernels.radial import Radial
+from localarc.kernels.stationary import LengthScale, Stationary
 from localarc.validation import FloatArray
 
 Function = Callable[[FloatArray, FloatArray], FloatArray]
+Formula = Callable[[float], float]
 
 
 @dataclass(frozen=True)
 class Custom(Kernel):
-    """A kernel from `function(X, z)`, which takes (n, d) points and a (d,) centre and gives (n,).
+    """A kernel from any Python function of points and a centre.
 
-    State `scale`, a bound on k(x, x), and the guarantees that need kappa hold for it too.
+    Parameters
+    ----------
+    function : callable
+        `function(X, z)` with (n, d) points and a (d,) centre; returns (n,) numbers. It must be
+        positive semi-definite.
+    scale : float or None, default None
+        A bound on `k(x, x)` over all inputs. The guarantees that need it (kappa) hold only if it
+        is stated.
+    nonnegative : bool, default False
+        Whether the function never falls below zero.
+    rho : float or None, default None
+        Lipschitz constant of the function in its first argument, for the paper's own bound.
+    factor : float, default 1.0
+        The function is multiplied by this; `2.0 * kernel` sets it.
 
+    Examples
+    --------
     >>> dot = Custom(lambda X, z: X @ z, scale=1.0)      # for inputs of length at most 1
     >>> dot(np.array([[0.6, 0.8]]), np.array([1.0, 0.0]))
     array([0.6])
@@ -70,6 +86,69 @@ class Custom(Kernel):
             None if self.rho is None else self.rho * factor,
             self.factor * factor,
         )
+
+
+@dataclass(frozen=True, init=False, repr=False)
+class Radial(Stationary):
+    """`scale * function(u)` with `u = |x - z|^2 / length_scale^2`, compiled.
+
+    Parameters
+    ----------
+    function : callable
+        A function of one number u, with `function(0.0) == 1.0`. It must be positive semi-definite
+        in as many dimensions as there are features; nothing checks that. Decorate it with numba's
+        `njit`, or let the engine compile it.
+    length_scale : float or sequence of float, default 1.0
+        Distance at which `u = 1`, in the units of the features; one number for all features, or
+        one per feature.
+    scale : float, default 1.0
+        `k(x, x)`: how strongly the local part of a threshold moves, relative to the constant.
+    nonnegative : bool, default True
+        Whether the function never falls below zero.
+
+    Examples
+    --------
+    >>> round(float(Radial(lambda u: 1.0 / (1.0 + u) ** 2)([[1.0]], [0.0])[0]), 3)
+    0.25
+    """
+
+    function: Formula
+    nonnegative: bool = True
+
+    def __init__(
+        self,
+        function: Formula,
+        length_scale: LengthScale = 1.0,
+        scale: float = 1.0,
+        nonnegative: bool = True,
+    ) -> None:
+        if not callable(function):
+            raise TypeError(f"a radial kernel needs a function of u, got {function!r}.")
+        super().__init__(length_scale, scale)
+        object.__setattr__(self, "function", function)
+        object.__setattr__(self, "nonnegative", nonnegative)
+        peak = function(0.0)
+        if not abs(peak - 1.0) <= 1e-12:
+            raise ValueError(
+                f"a radial function must be 1 at distance zero, got {peak}. Divide it by that, and "
+                "pass the height as scale."
+            )
+
+    def profile(self, u: FloatArray, dimension: int) -> FloatArray:
+        """The function, number by number."""
+        values = map(self.function, u.ravel().tolist())
+        return np.fromiter(values, np.float64, u.size).reshape(u.shape)
+
+    def steepness(self, dimension: int) -> float:
+        """Unknown for a function."""
+        return np.nan
+
+    def lipschitz(self, dimension: int = 1) -> float | None:
+        """Unknown for a function."""
+        return None
+
+    def __repr__(self) -> str:
+        return f"Radial({self.function!r}, {super().__repr__()[len('Radial(') :]}"
 
 
 def as_kernel(kernel: Kernel | Function | None) -> Kernel | None:

@@ -1,11 +1,17 @@
-"""Stationary kernels: one formula each, of the squared distance in length scales."""
+"""Stationary kernels: one formula each, of the distance in length scales.
+
+Length scales are those of scikit-learn and tinygp. The paper's l, in `exp(-|x - z|^2 / l)`, is a
+squared length: `RBF.from_paper(l)`. What a kernel stores is such an l, its `denominator`, so that
+the paper's numbers are reproduced bit for bit.
+"""
 
 from __future__ import annotations
 
-import dataclasses
 import math
 from abc import abstractmethod
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import ClassVar, Self
 
 import numpy as np
 
@@ -13,33 +19,67 @@ from localarc import validation
 from localarc.kernels.base import Kernel
 from localarc.validation import FloatArray
 
-_HINT = "It is the squared distance over which a mistake is felt, e.g. 1.0."
+LengthScale = float | Sequence[float]
+
+_HINT = "It is the distance over which a round affects thresholds nearby, e.g. 1.0."
+_SCALE_HINT = "It is the kernel's value at distance zero, e.g. 1.0."
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, init=False, repr=False)
 class Stationary(Kernel):
-    """`scale * profile(u)` with `u = sum_j (x_j - z_j)^2 / length_scale_j`.
+    """`scale * profile(u)` with `u = sum_j (x_j - z_j)^2 / denominator_j`.
 
-    One `length_scale` serves all features, or give one per feature.
+    The base of the kernels below. A subclass states its formula as `profile`, and how many squared
+    length scales make a denominator.
+
+    Parameters
+    ----------
+    length_scale : float or sequence of float, default 1.0
+        Distance over which a round affects thresholds nearby, in the units of the features; one
+        number for all features, or one per feature.
+    scale : float, default 1.0
+        `k(x, x)`: how strongly the local part of a threshold moves, relative to the constant.
     """
 
-    length_scale: float | tuple[float, ...] = 1.0
-    scale: float = 1.0
+    denominator: float | tuple[float, ...]
+    scale: float
     nonnegative = True
+    denominator_per_square: ClassVar[float] = 1.0
 
-    def __post_init__(self) -> None:
-        lengths = np.atleast_1d(np.asarray(self.length_scale, dtype=object)).tolist()
-        checked = tuple(validation.positive("length_scale", value, _HINT) for value in lengths)
-        if not checked:
-            raise ValueError("length_scale must hold at least one number, got none. " + _HINT)
-        single = np.ndim(self.length_scale) == 0
-        object.__setattr__(self, "length_scale", checked[0] if single else checked)
-        hint = "It is the kernel's value at distance zero, e.g. 1.0."
-        object.__setattr__(self, "scale", validation.not_negative("scale", self.scale, hint))
+    def __init__(self, length_scale: LengthScale = 1.0, scale: float = 1.0) -> None:
+        lengths = _positive("length_scale", length_scale)
+        squares: float | tuple[float, ...]
+        if isinstance(lengths, tuple):
+            squares = tuple(self.denominator_per_square * length * length for length in lengths)
+        else:
+            squares = self.denominator_per_square * lengths * lengths
+        object.__setattr__(self, "denominator", squares)
+        object.__setattr__(self, "scale", validation.not_negative("scale", scale, _SCALE_HINT))
+
+    def replace(self, denominator: LengthScale, scale: float) -> Self:
+        """The same formula with another squared length, the paper's l, and another scale."""
+        new = object.__new__(type(self))
+        checked = validation.not_negative("scale", scale, _SCALE_HINT)
+        squares = _positive("denominator", denominator)
+        new.__dict__.update(self.__dict__, denominator=squares, scale=checked)
+        return new
+
+    @property
+    def length_scale(self) -> float | tuple[float, ...]:
+        """Distance over which a round affects thresholds nearby; one, or one per feature."""
+        if isinstance(self.denominator, tuple):
+            return tuple(self._length(part) for part in self.denominator)
+        return self._length(self.denominator)
+
+    def _length(self, denominator: float) -> float:
+        length = math.sqrt(denominator / self.denominator_per_square)
+        short = float(f"{length:.15g}")  # what the user wrote, where rounding moved the last digit
+        same = self.denominator_per_square * short * short == denominator
+        return short if same else length
 
     @abstractmethod
     def profile(self, u: FloatArray, dimension: int) -> FloatArray:
-        """The formula, for scale 1, of the squared distance in length scales."""
+        """The formula, for scale 1, of the squared distance over the denominator."""
 
     @abstractmethod
     def steepness(self, dimension: int) -> float:
@@ -51,23 +91,34 @@ class Stationary(Kernel):
         return self.scale * self.profile(u, points.shape[1])
 
     def stretch(self, points: FloatArray) -> FloatArray:
-        """Points in units of the square root of the length scale."""
+        """Points in units of the square root of the denominator."""
         dimension = points.shape[1]
-        if isinstance(self.length_scale, tuple) and len(self.length_scale) != dimension:
+        if isinstance(self.denominator, tuple) and len(self.denominator) != dimension:
             raise ValueError(
                 f"length_scale must be one number or one per feature, got "
-                f"{len(self.length_scale)} for inputs with {dimension} feature(s)."
+                f"{len(self.denominator)} for inputs with {dimension} feature(s)."
             )
-        return np.asarray(points / np.sqrt(self.length_scale))
+        return np.asarray(points / np.sqrt(self.denominator))
 
     def lipschitz(self, dimension: int = 1) -> float | None:
         """Lipschitz constant rho of the kernel as a function of the distance."""
-        shortest = min(np.atleast_1d(self.length_scale))
+        shortest = min(np.atleast_1d(self.denominator))
         return self.scale * self.steepness(dimension) / math.sqrt(shortest)
 
     def scaled(self, factor: float) -> Kernel:
         """The same formula with a larger or smaller scale."""
-        return dataclasses.replace(self, scale=self.scale * factor)
+        return self.replace(self.denominator, self.scale * factor)
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}(length_scale={self.length_scale!r}, scale={self.scale!r})"
+
+
+def _positive(name: str, values: LengthScale) -> float | tuple[float, ...]:
+    listed = np.atleast_1d(np.asarray(values, dtype=object)).tolist()
+    checked = tuple(validation.positive(name, value, _HINT) for value in listed)
+    if not checked:
+        raise ValueError(f"{name} must hold at least one number, got none. {_HINT}")
+    return checked[0] if np.ndim(values) == 0 else checked
 
 
 def squared_distances(left: FloatArray, right: FloatArray) -> FloatArray:
@@ -79,15 +130,47 @@ def squared_distances(left: FloatArray, right: FloatArray) -> FloatArray:
     return total
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, init=False, repr=False)
 class RBF(Stationary):
-    """Gaussian kernel, `scale * exp(-|x - z|^2 / length_scale)`.
+    """Gaussian kernel, `scale * exp(-|x - z|^2 / (2 length_scale^2))`, as in scikit-learn.
 
-    `length_scale` is the paper's l, a squared length: scikit-learn's RBF(s) is our RBF(2 * s**2).
+    Parameters
+    ----------
+    length_scale : float or sequence of float, default 1.0
+        Distance at which the kernel has fallen to 61 % of its peak, in the units of the features;
+        one number for all features, or one per feature.
+    scale : float, default 1.0
+        `k(x, x)`: how strongly the local part of a threshold moves, relative to the constant.
 
+    Examples
+    --------
     >>> RBF(length_scale=1.0)(np.array([[0.0], [1.0]]), np.array([0.0])).round(3)
-    array([1.   , 0.368])
+    array([1.   , 0.607])
+
+    References
+    ----------
+    Rasmussen and Williams, *Gaussian Processes for Machine Learning*, 2006, eq. (4.9).
     """
+
+    denominator_per_square = 2.0
+
+    @classmethod
+    def from_paper(cls, l: float | Sequence[float], scale: float = 1.0) -> Self:  # noqa: E741
+        """The paper's kernel, `scale * exp(-|x - z|^2 / l)`, whose l is a squared length.
+
+        Parameters
+        ----------
+        l : float or sequence of float
+            The paper's length scale; one number for all features, or one per feature.
+        scale : float, default 1.0
+            `k(x, x)`.
+
+        Examples
+        --------
+        >>> RBF.from_paper(2.0) == RBF(length_scale=1.0)
+        True
+        """
+        return cls().replace(l, scale)
 
     def profile(self, u: FloatArray, dimension: int) -> FloatArray:
         """`exp(-u)`."""
@@ -98,9 +181,27 @@ class RBF(Stationary):
         return math.sqrt(2.0 / math.e)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, init=False, repr=False)
 class Laplace(Stationary):
-    """Exponential kernel, `scale * exp(-|x - z| / sqrt(length_scale))`: sharp peak, long tail."""
+    """Exponential kernel, `scale * exp(-|x - z| / length_scale)`: sharp peak, long tail.
+
+    Parameters
+    ----------
+    length_scale : float or sequence of float, default 1.0
+        Distance at which the kernel has fallen to 37 % of its peak, in the units of the features;
+        one number for all features, or one per feature.
+    scale : float, default 1.0
+        `k(x, x)`: how strongly the local part of a threshold moves, relative to the constant.
+
+    Examples
+    --------
+    >>> Laplace(length_scale=2.0)(np.array([[0.0], [2.0]]), np.array([0.0])).round(3)
+    array([1.   , 0.368])
+
+    References
+    ----------
+    Rasmussen and Williams, *Gaussian Processes for Machine Learning*, 2006, eq. (4.18).
+    """
 
     def profile(self, u: FloatArray, dimension: int) -> FloatArray:
         """`exp(-sqrt(u))`."""
@@ -111,9 +212,29 @@ class Laplace(Stationary):
         return 1.0
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, init=False, repr=False)
 class Matern32(Stationary):
-    """Matern kernel of smoothness 3/2, `scale * (1 + r) exp(-r)`, `r = sqrt(3 u)`."""
+    """Matern kernel of smoothness 3/2, `scale * (1 + r) exp(-r)`, `r = sqrt(3) d / length_scale`.
+
+    `d` is the distance `|x - z|`; scikit-learn's `Matern(nu=1.5)`.
+
+    Parameters
+    ----------
+    length_scale : float or sequence of float, default 1.0
+        Distance at which the kernel has fallen to 48 % of its peak, in the units of the features;
+        one number for all features, or one per feature.
+    scale : float, default 1.0
+        `k(x, x)`: how strongly the local part of a threshold moves, relative to the constant.
+
+    Examples
+    --------
+    >>> Matern32(length_scale=1.0)(np.array([[0.0], [1.0]]), np.array([0.0])).round(3)
+    array([1.   , 0.483])
+
+    References
+    ----------
+    Rasmussen and Williams, *Gaussian Processes for Machine Learning*, 2006, eq. (4.17).
+    """
 
     def profile(self, u: FloatArray, dimension: int) -> FloatArray:
         """`(1 + r) exp(-r)`."""
@@ -125,9 +246,29 @@ class Matern32(Stationary):
         return math.sqrt(3.0) / math.e
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, init=False, repr=False)
 class Matern52(Stationary):
-    """Matern kernel of smoothness 5/2, `scale * (1 + r + r^2 / 3) exp(-r)`, `r = sqrt(5 u)`."""
+    """Matern kernel of smoothness 5/2, `scale * (1 + r + r^2 / 3) exp(-r)`.
+
+    `r = sqrt(5) |x - z| / length_scale`; scikit-learn's `Matern(nu=2.5)`.
+
+    Parameters
+    ----------
+    length_scale : float or sequence of float, default 1.0
+        Distance at which the kernel has fallen to 52 % of its peak, in the units of the features;
+        one number for all features, or one per feature.
+    scale : float, default 1.0
+        `k(x, x)`: how strongly the local part of a threshold moves, relative to the constant.
+
+    Examples
+    --------
+    >>> Matern52(length_scale=1.0)(np.array([[0.0], [1.0]]), np.array([0.0])).round(3)
+    array([1.   , 0.524])
+
+    References
+    ----------
+    Rasmussen and Williams, *Gaussian Processes for Machine Learning*, 2006, eq. (4.17).
+    """
 
     def profile(self, u: FloatArray, dimension: int) -> FloatArray:
         """`(1 + r + r^2 / 3) exp(-r)`."""
@@ -140,9 +281,28 @@ class Matern52(Stationary):
         return math.sqrt(5.0) / 3.0 * golden**3 * math.exp(-golden)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, init=False, repr=False)
 class Cauchy(Stationary):
-    """Cauchy kernel, `scale / (1 + |x - z|^2 / length_scale)`: felt far away."""
+    """Cauchy kernel, `scale / (1 + |x - z|^2 / length_scale^2)`: reaches far.
+
+    Parameters
+    ----------
+    length_scale : float or sequence of float, default 1.0
+        Distance at which the kernel has fallen to a half of its peak, in the units of the features;
+        one number for all features, or one per feature.
+    scale : float, default 1.0
+        `k(x, x)`: how strongly the local part of a threshold moves, relative to the constant.
+
+    Examples
+    --------
+    >>> Cauchy(length_scale=3.0)(np.array([[0.0], [3.0]]), np.array([0.0]))
+    array([1. , 0.5])
+
+    References
+    ----------
+    Rasmussen and Williams, *Gaussian Processes for Machine Learning*, 2006, eq. (4.19), with
+    exponent 1.
+    """
 
     def profile(self, u: FloatArray, dimension: int) -> FloatArray:
         """`1 / (1 + u)`."""
@@ -153,12 +313,29 @@ class Cauchy(Stationary):
         return 3.0 * math.sqrt(3.0) / 8.0
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, init=False, repr=False)
 class Triangular(Stationary):
-    """Compact kernel, `scale * max(0, 1 - r)^p`, `r = |x - z| / sqrt(length_scale)`.
+    """Compact kernel, `scale * max(0, 1 - |x - z| / length_scale)^p`: zero from one length on.
 
     One feature gives the triangle, p = 1. The triangle itself is not positive semi-definite in
     two dimensions or more; Askey's truncated power with `p = floor(d / 2) + 1` is.
+
+    Parameters
+    ----------
+    length_scale : float or sequence of float, default 1.0
+        Distance from which the kernel is zero, in the units of the features; one number for all
+        features, or one per feature.
+    scale : float, default 1.0
+        `k(x, x)`: how strongly the local part of a threshold moves, relative to the constant.
+
+    Examples
+    --------
+    >>> Triangular(length_scale=2.0)(np.array([[0.0], [1.0], [2.0]]), np.array([0.0]))
+    array([1. , 0.5, 0. ])
+
+    References
+    ----------
+    Askey, *Radial characteristic functions*, University of Wisconsin, 1973.
     """
 
     def profile(self, u: FloatArray, dimension: int) -> FloatArray:
@@ -171,23 +348,45 @@ class Triangular(Stationary):
 
     @staticmethod
     def power(dimension: int) -> int:
-        """Smallest whole exponent that is positive semi-definite in so many dimensions."""
+        """Smallest integer exponent that is positive semi-definite in so many dimensions."""
         return dimension // 2 + 1
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, init=False, repr=False)
 class RationalQuadratic(Stationary):
-    """`scale * (1 + u / shape)^(-shape)`: a mixture of Gaussians of many widths.
+    """`scale * (1 + |x - z|^2 / (2 shape length_scale^2))^(-shape)`, as in scikit-learn.
 
-    A large `shape` gives RBF, shape 1 gives Cauchy.
+    A mixture of Gaussians of many widths: a large `shape` gives RBF.
+
+    Parameters
+    ----------
+    length_scale : float or sequence of float, default 1.0
+        Length scale of the Gaussian that a large `shape` approaches, in the units of the features;
+        one number for all features, or one per feature.
+    scale : float, default 1.0
+        `k(x, x)`: how strongly the local part of a threshold moves, relative to the constant.
+    shape : float, default 1.0
+        scikit-learn's `alpha`: small values have long tails, large ones approach RBF.
+
+    Examples
+    --------
+    >>> RationalQuadratic(length_scale=1.0)(np.array([[0.0], [1.0]]), np.array([0.0])).round(3)
+    array([1.   , 0.667])
+
+    References
+    ----------
+    Rasmussen and Williams, *Gaussian Processes for Machine Learning*, 2006, eq. (4.19).
     """
 
-    shape: float = 1.0
+    shape: float
+    denominator_per_square = 2.0
 
-    def __post_init__(self) -> None:
-        Stationary.__post_init__(self)
+    def __init__(
+        self, length_scale: LengthScale = 1.0, scale: float = 1.0, shape: float = 1.0
+    ) -> None:
+        super().__init__(length_scale, scale)
         hint = "Small shapes have long tails; large ones approach RBF."
-        object.__setattr__(self, "shape", validation.positive("shape", self.shape, hint))
+        object.__setattr__(self, "shape", validation.positive("shape", shape, hint))
 
     def profile(self, u: FloatArray, dimension: int) -> FloatArray:
         """`(1 + u / shape)^(-shape)`."""
@@ -197,3 +396,6 @@ class RationalQuadratic(Stationary):
         """At u = shape / (2 shape + 1)."""
         u = self.shape / (2.0 * self.shape + 1.0)
         return float(2.0 * math.sqrt(u) * (1.0 + u / self.shape) ** (-self.shape - 1.0))
+
+    def __repr__(self) -> str:
+        return f"{super().__repr__()[:-1]}, shape={self.shape!r})"

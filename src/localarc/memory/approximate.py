@@ -38,7 +38,7 @@ class Lattice:
                 f"tolerance must lie between {ROUNDING:g} and 0.1, got {tolerance}. {hint}"
             )
         object.__setattr__(self, "tolerance", tolerance)
-        validation.whole("max_bytes", self.max_bytes, 2**16, "It limits the size of the state.")
+        validation.integer("max_bytes", self.max_bytes, 2**16, "It limits the size of the state.")
 
     window = None
     averages = True
@@ -92,7 +92,7 @@ class Dictionary:
         hint = "It is in units of the score, e.g. 1e-4."
         tolerance = validation.positive("tolerance", self.tolerance, hint)
         object.__setattr__(self, "tolerance", tolerance)
-        validation.whole("max_size", self.max_size, 1, "It is the largest number of atoms.")
+        validation.integer("max_size", self.max_size, 1, "It is the largest number of atoms.")
 
     window = None
     averages = True

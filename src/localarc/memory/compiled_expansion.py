@@ -112,8 +112,8 @@ def _made_again(memory: Memory, kernel: Kernel, dimension: int, arrays: Arrays) 
 
 
 def roots(kernel: Stationary, dimension: int) -> FloatArray:
-    """The square root of the length scale, feature by feature."""
-    return np.broadcast_to(np.sqrt(kernel.length_scale), (dimension,)).copy()
+    """The square root of the denominator, feature by feature."""
+    return np.broadcast_to(np.sqrt(kernel.denominator), (dimension,)).copy()
 
 
 def profile(kernel: Kernel, dimension: int) -> Profile | None:

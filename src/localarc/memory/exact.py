@@ -77,7 +77,7 @@ class KeepLast(_Terms):
 
     def __post_init__(self) -> None:
         hint = "It is the number of latest rounds to keep, e.g. 1000."
-        object.__setattr__(self, "m", validation.whole("m", self.m, 1, hint))
+        object.__setattr__(self, "m", validation.integer("m", self.m, 1, hint))
 
     @property
     def window(self) -> int | None:

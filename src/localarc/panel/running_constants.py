@@ -6,17 +6,17 @@ from typing import Any
 
 import numpy as np
 
-from localarc.calibrators.running_constant import Trace
+from localarc.calibrators.running_constant import RunningConstant
 from localarc.rates import Rate
 from localarc.validation import FloatArray, IntArray
 
 
 class Traces:
-    """The fields of `Trace` as the columns of an array that grows by doubling."""
+    """The fields of `RunningConstant` as the columns of an array that grows by doubling."""
 
     def __init__(self, start: float, values: FloatArray | None = None) -> None:
-        first = Trace(start)
-        self._new = np.array([getattr(first, name) for name in Trace.FIELDS])
+        first = RunningConstant(start)
+        self._new = np.array([getattr(first, name) for name in RunningConstant.FIELDS])
         self._array = np.empty((0, len(self._new))) if values is None else np.array(values)
         self.count = len(self._array)
 
@@ -32,7 +32,7 @@ class Traces:
 
     def column(self, name: str) -> FloatArray:
         """One field of every trace."""
-        return self.values[:, Trace.FIELDS.index(name)]
+        return self.values[:, RunningConstant.FIELDS.index(name)]
 
     def make_room(self, count: int) -> None:
         """Have `count` rows at hand; those beyond the ones in use are those of new streams."""
@@ -80,7 +80,7 @@ class Traces:
         return self._field("rounds", rows).astype(np.int64)
 
     def _field(self, name: str, rows: IntArray) -> FloatArray:
-        column = Trace.FIELDS.index(name)
+        column = RunningConstant.FIELDS.index(name)
         values = np.full(len(rows), self._new[column])
         known = rows >= 0
         values[known] = self._array[rows[known], column]
@@ -91,10 +91,12 @@ class Traces:
         self._array = self.values[rows]
         self.count = len(rows)
 
-    def get(self, row: int) -> Trace:
+    def get(self, row: int) -> RunningConstant:
         """One trace, to go on alone."""
-        return Trace.restored(dict(zip(Trace.FIELDS, self._array[row].tolist(), strict=True)))
+        return RunningConstant.restored(
+            dict(zip(RunningConstant.FIELDS, self._array[row].tolist(), strict=True))
+        )
 
-    def put(self, row: int, trace: Trace) -> None:
+    def put(self, row: int, trace: RunningConstant) -> None:
         """Take over a trace."""
-        self._array[row] = [getattr(trace, name) for name in Trace.FIELDS]
+        self._array[row] = [getattr(trace, name) for name in RunningConstant.FIELDS]

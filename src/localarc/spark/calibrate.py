@@ -40,7 +40,7 @@ def calibrate(
     `bad_rows="reject"` bad rows come out too, with the rule that they broke in `rejected`.
     """
     columns = Columns.checked(frame, key, order, features, score, loss)
-    validation.whole("buckets", buckets, 1, "A row of state holds one bucket of keys.")
+    validation.integer("buckets", buckets, 1, "A row of state holds one bucket of keys.")
     if buckets > MOST_BUCKETS:
         raise ValueError(f"buckets must be at most {MOST_BUCKETS}, got {buckets}.")
     if bad_rows not in ("fail", "reject"):

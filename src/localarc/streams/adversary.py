@@ -44,7 +44,9 @@ def attack(
     low, high = validation.ascending_pair(score_range)
     cost = float(getattr(calibrator, "loss_bound", 1.0))
     random = np.random.default_rng(seed)
-    thresholds, losses = np.empty((2, validation.whole("rounds", rounds, 1, "Play at least one.")))
+    thresholds, losses = np.empty(
+        (2, validation.integer("rounds", rounds, 1, "Play at least one."))
+    )
     for t in range(rounds):
         x = _place(t, dimension, random)
         thresholds[t] = threshold = float(calibrator.threshold(x))

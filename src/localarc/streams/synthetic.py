@@ -23,9 +23,9 @@ def heteroscedastic(n: int, seed: int, shift: bool = True) -> Stream:
     >>> len(stream), sorted(set(stream.groups))
     (1000, ['easy', 'hard', 'middle'])
     """
-    rounds = validation.whole("n", n, 1, "It is the number of rounds.")
+    rounds = validation.integer("n", n, 1, "It is the number of rounds.")
     generator = np.random.default_rng(
-        validation.whole("seed", seed, 0, "It makes the stream again.")
+        validation.integer("seed", seed, 0, "It makes the stream again.")
     )
     X = generator.uniform(size=(rounds, 2))
     scale = np.where(np.arange(rounds) >= rounds / 2, 2.0, 1.0) if shift else 1.0

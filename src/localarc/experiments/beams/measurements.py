@@ -88,7 +88,7 @@ class _Study:
     def size_of(self, calibrator: Calibrator) -> float:
         """The mean set size of the averaged threshold on held-out users."""
         self._replayed([calibrator])
-        at = _thresholds(calibrator, calibrator.average, self._trial.test)
+        at = _thresholds(calibrator, calibrator.averaged_threshold_function, self._trial.test)
         return float(self._held.sizes_at(at).mean())
 
     def facts(self, calibrator: Calibrator) -> Row:
@@ -106,8 +106,8 @@ class _Study:
         """Online at each round's own threshold; held out at the averaged and the last one."""
         online, test = self._trial.calibration, self._trial.test
         at = {
-            "average": _thresholds(calibrator, calibrator.average, test),
-            "last": _thresholds(calibrator, calibrator.current, test),
+            "average": _thresholds(calibrator, calibrator.averaged_threshold_function, test),
+            "last": _thresholds(calibrator, calibrator.threshold_function, test),
         }
         held = {name: Evaluated.at(test, self._held, where) for name, where in at.items()}
         return {"online": Evaluated(online, record.losses, record.sizes)} | held
@@ -122,7 +122,7 @@ def _threshold_map(calibrator: Calibrator) -> FloatArray:
     """The averaged threshold in the middle of each cell; NaN for Mondrian, which has two."""
     if calibrator.uses_groups:
         return np.full(DRAWN.shape, np.nan)
-    return np.asarray(calibrator.average(DRAWN.centres())).reshape(DRAWN.shape)
+    return np.asarray(calibrator.averaged_threshold_function(DRAWN.centres())).reshape(DRAWN.shape)
 
 
 def _thresholds(calibrator: Calibrator, function: Any, users: Users) -> FloatArray:

@@ -35,7 +35,7 @@ class Recipe:
     def __call__(self, alpha: float = SHOWN) -> Calibrator:
         """A new calibrator."""
         if self.length_scale is not None:
-            kernel = RBF(self.length_scale)
+            kernel = RBF.from_paper(self.length_scale)
             return LARC(alpha, kernel, 1.0, 1e-4, score_range=_RANGE, memory=self.memory)
         make = partial(ARC, alpha, 1.0, score_range=_RANGE)
         return Mondrian(make) if self.by_distance else make()

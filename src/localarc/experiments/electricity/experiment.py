@@ -51,7 +51,7 @@ def _arc() -> Calibrator:
 
 
 def _larc(length_scale: float, memory: Memory) -> Calibrator:
-    return LARC(ALPHA, RBF(length_scale), 1.0, 1e-4, score_range=_RANGE, memory=memory)
+    return LARC(ALPHA, RBF.from_paper(length_scale), 1.0, 1e-4, score_range=_RANGE, memory=memory)
 
 
 def trials(plan: Plan) -> Sequence[str]:

@@ -46,8 +46,8 @@ def perform(data: Electricity, task: Task, make: Callable[[], Calibrator], plan:
     run = replay(calibrator, stream.X, stream.curves, stream.groups)
     thresholds = {
         "online": run.thresholds,
-        "average": _held_out(calibrator, calibrator.average, evaluation),
-        "last": _held_out(calibrator, calibrator.current, evaluation),
+        "average": _held_out(calibrator, calibrator.averaged_threshold_function, evaluation),
+        "last": _held_out(calibrator, calibrator.threshold_function, evaluation),
     }
     rows: list[Row] = []
     arrays: dict[str, NDArray[Any]] = {"thresholds": run.thresholds}

@@ -55,7 +55,9 @@ def _arc() -> Calibrator:
 
 
 def _larc(length_scale: float) -> Calibrator:
-    return LARC(ALPHA, RBF(length_scale), 1.0, 1e-4, score_range=_RANGE, memory=KeepAll())
+    return LARC(
+        ALPHA, RBF.from_paper(length_scale), 1.0, 1e-4, score_range=_RANGE, memory=KeepAll()
+    )
 
 
 def trials(plan: Plan) -> Sequence[str]:

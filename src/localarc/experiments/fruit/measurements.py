@@ -78,7 +78,10 @@ def perform(data: Outputs, task: Task, make: Callable[[], Calibrator], plan: Pla
     calibrator = make()
     run = replay(calibrator, reference[:, None], curves, deciles(reference, reference))
     thresholds = {"online": run.thresholds}
-    for name, function in (("average", calibrator.average), ("last", calibrator.current)):
+    for name, function in (
+        ("average", calibrator.averaged_threshold_function),
+        ("last", calibrator.threshold_function),
+    ):
         where = (deciles(held.confidence, reference),) if calibrator.uses_groups else ()
         thresholds[name] = np.asarray(function(held.confidence[:, None], *where))
     rows: list[Row] = []

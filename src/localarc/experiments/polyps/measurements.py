@@ -42,8 +42,10 @@ def perform(data: Outputs, task: Task, make: Any, plan: Plan) -> Outcome:
         "running_kb": len(lean.state()) / 1000,
     }
     thresholds = {
-        "average": _held_out(calibrator, calibrator.average, places[held], test),
-        "last": _held_out(calibrator, calibrator.current, places[held], test),
+        "average": _held_out(
+            calibrator, calibrator.averaged_threshold_function, places[held], test
+        ),
+        "last": _held_out(calibrator, calibrator.threshold_function, places[held], test),
     }
     rows = _rows(known | {"evaluation": "online"}, online, setting.space, run.thresholds)
     for name, at in thresholds.items():

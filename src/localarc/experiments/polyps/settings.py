@@ -76,7 +76,7 @@ class Recipe:
         """A new calibrator."""
         alpha, eta, scores = setting.alpha, setting.eta, _RANGES[setting.space]
         if self.length_scale is not None:
-            kernel = RBF(self.length_scale)
+            kernel = RBF.from_paper(self.length_scale)
             return LARC(alpha, kernel, eta, 1e-4, score_range=scores, memory=self.memory)
         make = partial(ARC, alpha, eta, score_range=scores)
         return Mondrian(make) if self.by_source else make()

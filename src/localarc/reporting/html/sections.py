@@ -122,8 +122,10 @@ def _current(run: Run, stream: Stream) -> FloatArray:
     """The threshold function of the next round, at the latest inputs."""
     at = stream.X[-_MAPPED:]
     if run.calibrator.uses_groups:
-        return np.asarray(run.calibrator.current(at, (run.record.groups or ())[-_MAPPED:]))
-    return np.asarray(run.calibrator.current(at))
+        return np.asarray(
+            run.calibrator.threshold_function(at, (run.record.groups or ())[-_MAPPED:])
+        )
+    return np.asarray(run.calibrator.threshold_function(at))
 
 
 def neighbourhoods(stream: Stream, assessments: Sequence[Assessment]) -> str:

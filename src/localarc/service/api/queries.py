@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from localarc.calibrators.running_constant import Trace
+from localarc.calibrators.running_constant import RunningConstant
 from localarc.calibrators.settings import Settings
 from localarc.guarantees import Bound, Evidence
 from localarc.guarantees.drift import NormSums
@@ -130,7 +130,7 @@ def bounds_in_advance(
     if settings.score_range is None:
         return [None] * len(rounds)
     norms = NormSums(settings, settings.score_range)
-    trace, evidence = Trace(settings.initial_threshold), Evidence()
+    trace, evidence = RunningConstant(settings.initial_threshold), Evidence()
     values: list[float | None] = []
     for t in rounds:
         trace.rounds, trace.inverse_rate = t, 1.0 / settings.rate(t)
@@ -161,7 +161,7 @@ def threshold_map(
     means = [each.total / book.predictions for each in book.features]
     across = _grid(book.features[first], size)
     up = np.empty(0) if second is None else _grid(book.features[second], size)
-    function = stream.calibrator.current  # a copy, which later rounds do not touch
+    function = stream.calibrator.threshold_function  # a copy, which later rounds do not touch
     told = stream.name, book.seq, book.rounds, first, second
 
     def finish() -> ThresholdMap:

@@ -170,7 +170,7 @@ class Stream:
     def healthy(self) -> bool:
         """Whether the identity holds, and the calibrator has learnt what the book counted."""
         own, rounds, total = self.calibrator, self.book.rounds, self.book.loss_sum
-        if own.rounds != rounds or not own.adds_up:
+        if own.rounds != rounds or not own.identity_holds:
             return False
         return not rounds or math.isclose(own.risk * rounds, total, rel_tol=1e-9, abs_tol=1e-9)
 
@@ -206,7 +206,7 @@ class Stream:
             raise serialization.StateError(
                 f"the state is not one of localarc's: {error!r}."
             ) from error
-        if not calibrator.adds_up:
+        if not calibrator.identity_holds:
             raise serialization.StateError(
                 "the state's own losses do not add up: the identity is broken."
             )

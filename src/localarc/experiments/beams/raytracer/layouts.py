@@ -53,11 +53,11 @@ def urban(seed: int, columns: int = 4, rows: int = 3, density: float = 0.9) -> S
     A cell is built on with probability `density`. A building takes between a third and three
     fifths of the length and width of its cell, stands anywhere in it, and is 6 to 16 m high.
     """
-    validation.whole("seed", seed, 0, "It fixes the buildings.")
-    columns = validation.whole(
+    validation.integer("seed", seed, 0, "It fixes the buildings.")
+    columns = validation.integer(
         "columns", columns, 1, "It is the number of cells from west to east."
     )
-    rows = validation.whole("rows", rows, 1, "It is the number of cells from south to north.")
+    rows = validation.integer("rows", rows, 1, "It is the number of cells from south to north.")
     if not 0 <= validation.finite("density", density, "It is a probability.") <= 1:
         raise ValueError(f"density must be between 0 and 1, got {density}. It is a probability.")
     random = np.random.default_rng(seed)
@@ -77,7 +77,7 @@ def urban(seed: int, columns: int = 4, rows: int = 3, density: float = 0.9) -> S
 
 def draw_receivers(scene: Scene, number: int, random: np.random.Generator) -> FloatArray:
     """Receivers (number, 3), uniform over the outdoor part of the area, 1 m above the ground."""
-    validation.whole("number", number, 0, "It is how many receivers you want.")
+    validation.integer("number", number, 0, "It is how many receivers you want.")
     found = np.empty((0, 3))
     lower, upper = np.transpose(AREA)
     for _ in range(1000):

@@ -61,7 +61,7 @@ class Transmitter:
         object.__setattr__(self, "position", _point("position", self.position))
         validation.finite("azimuth", self.azimuth, "It is in degrees, e.g. 90 for north.")
         validation.finite("downtilt", self.downtilt, "It is in degrees below the horizon, e.g. 10.")
-        validation.whole("antennas", self.antennas, 1, "The paper has 8.")
+        validation.integer("antennas", self.antennas, 1, "The paper has 8.")
         validation.positive("frequency", self.frequency, "It is in Hz, e.g. 2.14e9.")
         if self.pattern not in get_args(Pattern):
             raise ValueError(
