@@ -32,6 +32,9 @@ class LossCurves(Protocol):
     def loss_at(self, t: int, threshold: float) -> float:
         """The loss of round t at a threshold."""
 
+    def __getitem__(self, t: int) -> Any:
+        """The curve of round t."""
+
     def take(self, rounds: Any) -> LossCurves:
         """The curves of some rounds only."""
 
