@@ -111,7 +111,7 @@ class LARC(Calibrator):
                 type(x) is _ARRAY
                 and x.dtype is _FLOAT64
                 and x.shape == self._learnt_shape
-                and self._local.learn_at_once(x, 1.0 - rate * self._fading, push)  # type: ignore[union-attr]
+                and self._local.try_learn_fast(x, 1.0 - rate * self._fading, push)  # type: ignore[union-attr]
             )
         ):
             self._move(validation.point(x, self._dimension), rate, push)
