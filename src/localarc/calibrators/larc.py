@@ -166,7 +166,7 @@ class LARC(AdaptiveCalibrator):
             type(x) is _ARRAY
             and x.dtype is _FLOAT64
             and x.shape == self._fast_shape
-            and self._local.learn_at_once(x, 1.0 - rate * self._regularization, push)  # type: ignore[union-attr]
+            and self._local.try_learn_fast(x, 1.0 - rate * self._regularization, push)  # type: ignore[union-attr]
         ):
             self._move(validation.point(x, self._features), rate, push)
         constant.step(rate, loss, push)

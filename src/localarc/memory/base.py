@@ -90,7 +90,7 @@ class Expansion(Protocol):
         It answers False for a point that is not finite.
         """
 
-    def learn_at_once(self, point: FloatArray, decay: float, weight: float) -> bool:
+    def try_learn_fast(self, point: FloatArray, decay: float, weight: float) -> bool:
         """`learn`, or False and nothing learnt where it would take more than a moment."""
 
     def replay(self, rounds: Rounds) -> Played:
