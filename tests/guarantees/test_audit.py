@@ -256,7 +256,7 @@ def test_evidence_of_fewer_rounds_than_all_groups_saw_proves_nothing() -> None:
 def test_the_papers_bounds_are_not_claimed_for_late_losses() -> None:
     """21 sets given before the first loss is known: all may miss."""
     cal = ARC(0.1, 10.0, score_range=(0.0, 1.0)).partial_fit(np.zeros((21, 1)), np.ones(21))
-    paper = cal.certificate(outstanding=20).paper
+    paper = cal.certificate(pending=20).paper
     assert not paper.holds or paper.value >= 0.9
 
 

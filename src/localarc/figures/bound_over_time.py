@@ -41,7 +41,7 @@ def _bounds(calibrator: LARC, evidence: Evidence, rounds: IntArray) -> FloatArra
     scores = score_range(calibrator.settings, evidence)
     if certificate.theorem_b.holds and scores is not None:
         sums = NormSums(calibrator.settings, scores)
-        bounds = np.minimum(bounds, [sums.advance(int(t)).wander for t in rounds])
+        bounds = np.minimum(bounds, [sums.advance(int(t)).theorem_b_bound for t in rounds])
     return bounds
 
 

@@ -16,7 +16,7 @@ from localarc.calibrators.arc import ARC
 from localarc.calibrators.larc import LARC
 from localarc.curves import Curves
 from localarc.guarantees import Certificate, Evidence
-from localarc.guarantees.certificate import doubted
+from localarc.guarantees.certificate import with_unmet
 from localarc.memory import Arrays
 from localarc.panel.arguments import check_curves, checked_losses, checked_points
 from localarc.panel.keys import Key, Rows, key, listed
@@ -197,10 +197,10 @@ class Panel:
 
         `evidence` is that of the panel's records, of all of them: it is of all keys together.
         """
-        reasons = () if evidence is None else evidence.too_few(int(self.rounds.sum()))
+        reasons = () if evidence is None else evidence.incomplete(int(self.rounds.sum()))
         shared = evidence and dataclasses.replace(evidence, rounds=None)
         made = self.calibrator(key).certificate(outstanding, shared, input_bound, losses)
-        return doubted(made, reasons)
+        return with_unmet(made, reasons)
 
     def rounds_of(self, keys: Any) -> IntArray:
         """How many losses each of these keys has learnt, 0 for keys that were never seen."""
