@@ -21,7 +21,7 @@ from localarc.metrics import block_bootstrap, group_risk, localized_risk, worst_
 from localarc.testing import check_calibrator
 
 X, CURVES = np.zeros((3, 1)), miscoverage([0.1, 0.2, 0.3])
-LEARNT = LARC(0.1, RBF.from_paper(1.0)).update([0.0, 0.0], 1.0)
+LEARNED = LARC(0.1, RBF.from_paper(1.0)).update([0.0, 0.0], 1.0)
 NOTHING: Any = None
 
 
@@ -41,12 +41,12 @@ class NoThreshold(NoTarget):
 
 
 CALLS: dict[str, tuple[Callable[[], Any], str]] = {
-    "ragged": (lambda: LEARNT.threshold([[1, 2], [3]]), "All rows must have the same length"),
-    "text": (lambda: LEARNT.threshold("ab"), "x must contain only numbers, got 'ab'"),
-    "dict": (lambda: LEARNT.learn_one({"a": 0}, 1.0), "values of the dict in a fixed order"),
-    "empty": (lambda: LEARNT.update([], 1.0), "x must have at least one feature"),
+    "ragged": (lambda: LEARNED.threshold([[1, 2], [3]]), "All rows must have the same length"),
+    "text": (lambda: LEARNED.threshold("ab"), "x must contain only numbers, got 'ab'"),  # type: ignore[arg-type]
+    "dict": (lambda: LEARNED.update({"a": 0}, 1.0), "values of the dict in a fixed order"),  # type: ignore[arg-type]
+    "empty": (lambda: LEARNED.update([], 1.0), "x must have at least one feature"),
     "scores": (lambda: miscoverage(NOTHING), "scores must contain only numbers, got None"),
-    "no inputs": (lambda: replay(LEARNT, None, CURVES), "X must contain only numbers, got None"),
+    "no inputs": (lambda: replay(LEARNED, None, CURVES), "X must contain only numbers, got None"),
     "cost": (lambda: miscoverage([1, 2], cost=[1, 2]), "pass bound="),
     "columns": (
         lambda: residual(np.zeros((3, 1)), np.zeros(3)),
@@ -78,25 +78,28 @@ CALLS: dict[str, tuple[Callable[[], Any], str]] = {
     ),
     "percent": (lambda: block_bootstrap([1.0], [1], confidence=95), "between 0 and 1, got 95"),
     "draws": (lambda: block_bootstrap([1.0], [1], draws=0), "draws must be a whole number"),
-    "target": (lambda: replay(NoTarget(), X, CURVES), "an object with alpha, threshold and update"),
+    "target": (
+        lambda: replay(NoTarget(), X, CURVES),  # type: ignore[arg-type]
+        "an object with alpha, threshold and update",
+    ),
     "number": (lambda: replay(NoThreshold(), X, CURVES), "must return one number"),
-    "promises": (lambda: check_calibrator(NOTHING), "Make it a subclass"),
+    "promises": (lambda: check_calibrator(NOTHING), "an object with alpha, threshold and update"),
 }
 
 
 @pytest.mark.parametrize(("call", "words"), CALLS.values(), ids=CALLS.keys())
 def test_the_message_names_the_argument_and_the_rule(call: Callable[[], Any], words: str) -> None:
-    before = LEARNT.state()
+    before = LEARNED.state()
     with pytest.raises((TypeError, ValueError)) as raised:
         call()
     assert words in str(raised.value)
-    assert LEARNT.state() == before
+    assert LEARNED.state() == before
 
 
 def test_a_bad_row_of_many_is_named() -> None:
     with pytest.raises(ValueError, match="loss must lie between") as raised:
         ARC(0.1).partial_fit(X, [0.0, 1.0, 2.0])
-    assert raised.value.__notes__ == ["in row 2, counted from 0; nothing was learnt."]
+    assert raised.value.__notes__ == ["in row 2, counted from 0; nothing was learned."]
 
 
 def test_arc_needs_no_inputs() -> None:

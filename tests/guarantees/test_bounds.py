@@ -48,7 +48,7 @@ class Case:
     radius: float | None = None
     window: int | None = None
 
-    def calibrator(self) -> LARC:
+    def calibrator(self) -> ARC | LARC:
         known: dict[str, Any] = {
             "loss_bound": self.B,
             "score_range": self.scores,
@@ -166,7 +166,7 @@ def forward(case: Case, losses: list[float], pending: int) -> float:
     return (high - low) / (case.steps.eta(LATER) * LATER)
 
 
-def fed(case: Case, losses: list[float]) -> LARC:
+def fed(case: Case, losses: list[float]) -> ARC | LARC:
     return case.calibrator().partial_fit(np.linspace(-2.0, 2.0, len(losses))[:, None], losses)
 
 
@@ -402,7 +402,7 @@ def test_no_adversary_of_losses_and_places_breaks_a_bound(case: Case, choose: Ch
 
 
 def _check_weights(
-    cal: LARC, kernel: Kernel, X: Any, excess: Any, random: np.random.Generator
+    cal: ARC | LARC, kernel: Kernel, X: Any, excess: Any, random: np.random.Generator
 ) -> None:
     for _ in range(12):
         centres, weights = random.uniform(-9, 9, size=(3, 1)), random.normal(size=3)
@@ -455,7 +455,10 @@ def test_scores_seen_bound_as_scores_stated_do(name: str) -> None:
     case = CASES[name]
     stated = fed(case, [case.alpha] * T).certificate()
     known: dict[str, Any] = {"loss_bound": case.B, "initial_threshold": case.start}
-    unstated = LARC(case.alpha, case.kernel, case.steps.rate, case.lam, memory=KeepAll(), **known)
+    unstated: ARC | LARC = ARC(case.alpha, case.steps.rate, **known)
+    if case.kernel is not None:
+        local: dict[str, Any] = {"regularization": case.lam, "memory": KeepAll()}
+        unstated = LARC(case.alpha, case.kernel, case.steps.rate, **local, **known)
     unstated.partial_fit(np.zeros((T, 1)), [case.alpha] * T)
     seen = unstated.certificate(evidence=Evidence(case.scores, 0, 0, T))
     assert seen.theorem_a.value == stated.theorem_a.value

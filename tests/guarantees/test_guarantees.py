@@ -9,7 +9,7 @@ from localarc import ARC, LARC, RBF, Constant, KeepAll, KeepLast, Laplace, Power
 from localarc.curves import miscoverage
 from localarc.guarantees import Evidence
 from localarc.kernels import Custom
-from localarc.streams.adversary import STRATEGIES, attack
+from localarc.testing import STRATEGIES, attack
 
 UNIT = Evidence((0.0, 1.0), 0, 0)
 METHODS: list[tuple[Any, Any, float]] = [

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable, Hashable
-from typing import Any, Self, overload
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from localarc import serialization, validation
-from localarc.calibrators.base import BaseCalibrator, Point, Points, Progress, ThresholdFunction
+from localarc.calibrators.base import BaseCalibrator, Progress, ThresholdFunction
 from localarc.calibrators.running_constant import RunningConstant
 from localarc.calibrators.settings import Settings, settings_from_json
 from localarc.guarantees import Bound, Certificate, Evidence
@@ -41,16 +41,6 @@ class AdaptiveCalibrator(BaseCalibrator):
         self._rate = settings.rate.__call__  # a method is called faster than an object
         self._loss_bound = settings.loss_bound
         self._norms: NormSums | None = None
-
-    @overload
-    @abstractmethod
-    def threshold(self, x: Point) -> float: ...
-    @overload
-    @abstractmethod
-    def threshold(self, x: Points) -> FloatArray: ...
-    @abstractmethod
-    def threshold(self, x: Point | Points) -> float | FloatArray:
-        """The threshold for one input, or n thresholds for an (n, d) array; changes nothing."""
 
     def replay_curves(
         self,
@@ -108,6 +98,11 @@ class AdaptiveCalibrator(BaseCalibrator):
     def loss_bound(self) -> float:
         """The largest loss that a round may have."""
         return self.settings.loss_bound
+
+    @property
+    def nbytes(self) -> int:
+        """The size of what the local part stores, in bytes; 0 without one."""
+        return 0
 
     @property
     def _dimension(self) -> int | None:

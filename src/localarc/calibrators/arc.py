@@ -75,9 +75,9 @@ class ARC(AdaptiveCalibrator):
         )
 
     @overload
-    def threshold(self, x: Point) -> float: ...
-    @overload
     def threshold(self, x: Points) -> FloatArray: ...
+    @overload
+    def threshold(self, x: Point) -> float: ...
     def threshold(self, x: Point | Points) -> float | FloatArray:
         """The threshold c_t for one input, whatever it is, or n times c_t for n inputs.
 
@@ -130,7 +130,7 @@ class ARC(AdaptiveCalibrator):
         return ThresholdFunction(total / self.rounds) if self.rounds else self.threshold_function
 
     def _checkpoint(self) -> Any:
-        return copy.copy(self._constant)
+        return copy.copy(self._constant), None, None, 0.0  # of the form of L-ARC's
 
     def _rollback(self, checkpoint: Any) -> None:
-        self._constant = checkpoint
+        self._constant = checkpoint[0]

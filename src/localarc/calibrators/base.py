@@ -13,6 +13,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from localarc import atomic_write, serialization, validation
+from localarc.guarantees import Certificate, Evidence
+from localarc.memory import LossCurves
 from localarc.validation import FloatArray
 
 Point: TypeAlias = float | Sequence[float] | np.ndarray[tuple[int], np.dtype[Any]] | None
@@ -78,14 +80,68 @@ class Resumable(Calibrator, Protocol):
 
 
 class BaseCalibrator(ABC):
-    """What our calibrators share: learning rows in order, all or none, and files."""
+    """What ARC, LARC and Mondrian have in common, beyond a `Calibrator`."""
 
     alpha: float
     learns_from: frozenset[str] = frozenset()
 
+    @property
+    @abstractmethod
+    def rounds(self) -> int:
+        """The number of losses learned from."""
+
+    @property
+    @abstractmethod
+    def loss_bound(self) -> float:
+        """The largest loss that a round may have."""
+
+    @overload
+    @abstractmethod
+    def threshold(self, x: Points) -> FloatArray: ...
+    @overload
+    @abstractmethod
+    def threshold(self, x: Point) -> float: ...
+    @abstractmethod
+    def threshold(self, x: Point | Points) -> float | FloatArray:
+        """The threshold for one input, or n thresholds for n inputs; changes nothing."""
+
     @abstractmethod
     def update(self, x: Point, loss: float) -> Self:
         """Learn from the loss of one round."""
+
+    @abstractmethod
+    def replay_curves(
+        self,
+        points: FloatArray,
+        curves: LossCurves,
+        groups: list[Hashable] | None,
+        progress: Progress,
+    ) -> tuple[FloatArray, FloatArray]:
+        """Thresholds and losses of rounds whose curves are known, as if step by step."""
+
+    @property
+    @abstractmethod
+    def threshold_function(self) -> Callable[..., Any]:
+        """The threshold function of the next round; later updates do not change it."""
+
+    @property
+    @abstractmethod
+    def averaged_threshold_function(self) -> Callable[..., Any]:
+        """The time average of the threshold functions of all rounds so far."""
+
+    @abstractmethod
+    def certificate(
+        self,
+        pending: int = 0,
+        evidence: Evidence | None = None,
+        input_bound: float | None = None,
+        losses: ArrayLike | None = None,
+    ) -> Certificate:
+        """What is guaranteed about the mean loss, and under which assumptions."""
+
+    @abstractmethod
+    def reset(self) -> Self:
+        """Forget everything learned."""
 
     @abstractmethod
     def state(self) -> bytes:
@@ -95,6 +151,10 @@ class BaseCalibrator(ABC):
     @abstractmethod
     def from_state(cls, data: bytes) -> Self:
         """The calibrator whose `state` this was."""
+
+    @abstractmethod
+    def restore(self, data: bytes) -> Self:
+        """Replace what was learned by a state that was saved with the same settings."""
 
     @abstractmethod
     def _checkpoint(self) -> Any:
@@ -200,10 +260,10 @@ class ThresholdFunction:
     clip: float | None = None
 
     @overload
-    def __call__(self, x: Point) -> float: ...
-    @overload
     def __call__(self, x: Points) -> FloatArray: ...
-    def __call__(self, x: Point | Points) -> float | FloatArray:
+    @overload
+    def __call__(self, x: Point) -> float: ...
+    def __call__(self, x: Any) -> float | FloatArray:
         """The threshold for one input, or n thresholds for an (n, d) array."""
         single = validation.is_single(x)
         if self.local is None:

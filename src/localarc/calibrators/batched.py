@@ -30,9 +30,15 @@ def replay_many_curves(
             results = _together(calibrators, together, points, curves, single)
             found |= dict(zip(together, results, strict=True))
     return [
-        found[i] if i in found else calibrator.replay_curves(points, curves, None, lambda done: None)
+        found[i]
+        if i in found
+        else calibrator.replay_curves(points, curves, None, lambda done: None)
         for i, calibrator in enumerate(calibrators)
     ]
+
+
+def _silent(done: int) -> None:
+    """Report no progress."""
 
 
 def _alike(calibrators: Sequence[LARC], dimension: int) -> dict[Any, list[int]]:

@@ -130,9 +130,9 @@ class LARC(AdaptiveCalibrator):
     # themselves whether x can go to the engine as it is. Everything else takes the slow path.
 
     @overload
-    def threshold(self, x: Point) -> float: ...
-    @overload
     def threshold(self, x: Points) -> FloatArray: ...
+    @overload
+    def threshold(self, x: Point) -> float: ...
     def threshold(self, x: Point | Points) -> float | FloatArray:
         """The threshold g_t(x) for one input, or n thresholds for n inputs; changes nothing.
 
@@ -197,9 +197,7 @@ class LARC(AdaptiveCalibrator):
         local, rounds = self._prepare_rounds(points, curves)
         return self._commit(rounds, local.replay(rounds))
 
-    def _prepare_rounds(
-        self, points: FloatArray, curves: LossCurves
-    ) -> tuple[Expansion, Rounds]:
+    def _prepare_rounds(self, points: FloatArray, curves: LossCurves) -> tuple[Expansion, Rounds]:
         """The local part, and the next rounds with their rates and limits."""
         local = self._local or self._new_expansion(points[0])
         self._set_local(local, points.shape[1])

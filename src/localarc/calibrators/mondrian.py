@@ -69,8 +69,8 @@ class Mondrian(BaseCalibrator):
                 "For example lambda: ARC(alpha=0.1)."
             )
         made = self._make()
-        fits = isinstance(made, Calibrator) and not isinstance(made, type)
-        if not fits or getattr(made, "rounds", 0):
+        rounds: Any = getattr(made, "rounds", 0)
+        if isinstance(made, type) or not isinstance(made, Calibrator) or rounds:
             raise TypeError(
                 f"make_calibrator must return a new calibrator, got {made!r}. "
                 "Make one in the function, e.g. lambda: ARC(alpha=0.1)."
@@ -108,9 +108,9 @@ class Mondrian(BaseCalibrator):
         return found  # type: ignore[no-any-return]
 
     @overload
-    def threshold(self, x: Point, groups: Group | None = None) -> float: ...
-    @overload
     def threshold(self, x: Points, groups: Sequence[Group] | None = None) -> FloatArray: ...
+    @overload
+    def threshold(self, x: Point, groups: Group | None = None) -> float: ...
     def threshold(self, x: Any, groups: Any = None) -> float | FloatArray:
         """The threshold for one input, or n thresholds for n inputs; changes nothing.
 
@@ -123,7 +123,9 @@ class Mondrian(BaseCalibrator):
         """
         if validation.is_single(x):
             return float(self._part(self.group(x, groups)).threshold(x))
-        return GroupedThreshold(self, {}, self._template.threshold, live=True)(x, groups)
+        function = GroupedThreshold(self, {}, self._template.threshold, live=True)
+        thresholds: FloatArray = function(x, groups)
+        return thresholds
 
     def _part(self, group: Group) -> Calibrator:
         return self.calibrators.get(group, self._template)
@@ -360,9 +362,9 @@ class GroupedThreshold:
     live: bool = False
 
     @overload
-    def __call__(self, x: Point, groups: Group | None = None) -> float: ...
-    @overload
     def __call__(self, x: Points, groups: Sequence[Group] | None = None) -> FloatArray: ...
+    @overload
+    def __call__(self, x: Point, groups: Group | None = None) -> float: ...
     def __call__(self, x: Any, groups: Any = None) -> float | FloatArray:
         """The threshold for one input and its group, or n thresholds for n of them."""
         if validation.is_single(x):

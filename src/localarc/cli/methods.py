@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from localarc import ARC, LARC, Mondrian
-from localarc.calibrators.base import Calibrator
+from localarc.calibrators.adaptive import AdaptiveCalibrator
 from localarc.cli.options import KERNELS
 from localarc.kernels import Kernel
 from localarc.memory import Memory
@@ -16,7 +16,7 @@ from localarc.rates import Rate
 class Methods:
     """Calibrators by name, and the kernel that defines neighbourhoods."""
 
-    calibrators: dict[str, Calibrator]
+    calibrators: dict[str, AdaptiveCalibrator | Mondrian]
     kernel: Kernel
 
 
@@ -43,7 +43,7 @@ def build_methods(
     def arc() -> ARC:
         return ARC(alpha, rate, loss_bound=loss_bound, score_range=score_range)  # type: ignore[arg-type]
 
-    calibrators: dict[str, Calibrator]
+    calibrators: dict[str, AdaptiveCalibrator | Mondrian]
     if method == "larc":
         larc = LARC(
             alpha,
@@ -52,7 +52,7 @@ def build_methods(
             regularization,
             loss_bound=loss_bound,
             score_range=score_range,  # type: ignore[arg-type]  # the calibrator checks it
-            memory=memory,  # type: ignore[arg-type]
+            memory=memory,
             clip=clip,
         )
         calibrators = {"L-ARC": larc}

@@ -18,7 +18,7 @@ from localarc.rates import InverseSqrt, Rate
 
 if TYPE_CHECKING:
     from localarc._tune import Tuning
-    from localarc.calibrators.base import Calibrator
+    from localarc.calibrators.base import BaseCalibrator
 
 _OUTPUT_FILES = ("tuning.csv", "trade-off.png")
 
@@ -168,7 +168,7 @@ def tune_command(
     if quiet:
         return
     selected = list(candidates)[tuning.chosen]
-    print_rows(f"Candidates over the first {tuning.judgements[0].rounds:,} rounds", header, rows)
+    print_rows(f"Candidates over the first {tuning.evaluations[0].rounds:,} rounds", header, rows)
     click.echo(f"selected, as options of localarc replay: {_as_options(selected)}")
     _warn_grid_edge(selected, length_scales, rates)
     _print_held_out(tuning)
@@ -188,11 +188,11 @@ def _candidates(
     loss_bound: float,
     memory: Memory | str,
     clip: float | None,
-) -> dict[Name, Calibrator]:
+) -> dict[Name, BaseCalibrator]:
     """Build ARC with every rate, then L-ARC with every kernel, length scale and rate."""
     from localarc import ARC, LARC
 
-    candidates: dict[Name, Calibrator] = {
+    candidates: dict[Name, BaseCalibrator] = {
         ("none (ARC)", "-", text): ARC(alpha, rate, loss_bound=loss_bound)
         for text, rate in rates.items()
     }
@@ -205,7 +205,7 @@ def _candidates(
                     rate,
                     regularization,
                     loss_bound=loss_bound,
-                    memory=memory,  # type: ignore[arg-type]
+                    memory=memory,
                     clip=clip,
                 )
     return candidates
@@ -229,7 +229,7 @@ def _table(tuning: Tuning, candidates: Sequence[Name]) -> tuple[list[str], list[
             number(result.size),
             "*" if i == tuning.chosen else "",
         ]
-        for i, (name, result) in enumerate(zip(candidates, tuning.judgements, strict=True))
+        for i, (name, result) in enumerate(zip(candidates, tuning.evaluations, strict=True))
     ]
     return [*header, "selected"], rows
 
@@ -241,7 +241,7 @@ def _write_table(
     with path.open("w", newline="", encoding="utf-8") as file:
         writer = csv.writer(file, lineterminator="\n")
         writer.writerow([*header[:3], "risk", "worst", "worst_error", "size", "selected"])
-        for i, (row, result) in enumerate(zip(rows, tuning.judgements, strict=True)):
+        for i, (row, result) in enumerate(zip(rows, tuning.evaluations, strict=True)):
             values = result.risk, result.worst, result.worst_error, result.size
             writer.writerow([*row[:3], *values, int(i == tuning.chosen)])
 

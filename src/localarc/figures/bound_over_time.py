@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from localarc.calibrators.larc import LARC
+from localarc.calibrators.adaptive import AdaptiveCalibrator
 from localarc.calibrators.mondrian import Mondrian
 from localarc.guarantees.drift import NormSums
 from localarc.guarantees.theorems import score_range
@@ -40,19 +40,19 @@ def bound_over_time(calibrator: object, record: Record, rounds: IntArray) -> Flo
     --------
     >>> from localarc import ARC, replay
     >>> from localarc.streams import heteroscedastic
-    >>> stream, cal = heteroscedastic(100, seed=0), ARC(alpha=0.1, score_range=(0.0, 10.0))
+    >>> stream, cal = heteroscedastic(100, seed=0), ARC(alpha=0.1, score_range=(0.0, 20.0))
     >>> record = replay(cal, stream.X, stream.curves)
     >>> bound_over_time(cal, record, np.array([25, 100])).round(2)
-    array([2.2, 1.1])
+    array([4.2, 2.1])
     """
-    if isinstance(calibrator, LARC):
+    if isinstance(calibrator, AdaptiveCalibrator):
         return _bounds(calibrator, record.evidence, rounds)
     if isinstance(calibrator, Mondrian) and record.groups is not None:
         return _over_groups(calibrator, record, rounds)
     return np.full(len(rounds), math.inf)
 
 
-def _bounds(calibrator: LARC, evidence: Evidence, rounds: IntArray) -> FloatArray:
+def _bounds(calibrator: AdaptiveCalibrator, evidence: Evidence, rounds: IntArray) -> FloatArray:
     """Return the smaller bound of theorems A and B, among those that hold."""
     certificate = calibrator.certificate(evidence=evidence)
     bounds = np.full(len(rounds), math.inf)
@@ -73,7 +73,7 @@ def _over_groups(calibrator: Mondrian, record: Record, rounds: IntArray) -> Floa
     for group, part in calibrator.calibrators.items():
         seen = np.cumsum([label == group for label in labels])[rounds - 1]
         some = seen > 0
-        if isinstance(part, LARC) and some.any():
+        if isinstance(part, AdaptiveCalibrator) and some.any():
             counts, back = np.unique(seen[some], return_inverse=True)
             total[some] += seen[some] * _bounds(part, record.evidence, counts)[back]
         elif some.any():

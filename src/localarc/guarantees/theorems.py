@@ -23,7 +23,9 @@ def observed(constant: RunningConstant) -> Bound:
     """CERT: from the running constant alone, for any data."""
     reach = max(constant.constant - constant.lowest, constant.highest - constant.constant)
     value = reach * constant.inverse_rate / constant.rounds if constant.rounds else math.inf
-    return Bound("observed (CERT)", value, ("the running constant is complete",), _started(constant))
+    return Bound(
+        "observed (CERT)", value, ("the running constant is complete",), _started(constant)
+    )
 
 
 def theorem_a(

@@ -11,8 +11,7 @@ from typing import Any
 import numpy as np
 
 from localarc import metrics
-from localarc.calibrators.base import Calibrator
-from localarc.calibrators.larc import LARC
+from localarc.calibrators.adaptive import AdaptiveCalibrator
 from localarc.calibrators.mondrian import Mondrian
 from localarc.guarantees import Certificate
 from localarc.kernels import Kernel
@@ -29,7 +28,7 @@ class Run:
     ----------
     name : str
         Name of the method, such as "L-ARC".
-    calibrator : Calibrator
+    calibrator : ARC, LARC or Mondrian
         The calibrator after the replay.
     record : Record
         What `replay` returned.
@@ -44,7 +43,7 @@ class Run:
     """
 
     name: str
-    calibrator: Calibrator
+    calibrator: AdaptiveCalibrator | Mondrian
     record: Record
 
 
@@ -205,10 +204,10 @@ def _method(assessment: Assessment, features: list[str]) -> dict[str, Any]:
 
 def effective_score_range(run: Run) -> tuple[tuple[float, float], bool]:
     """Return the score range that bounds assume, and whether it was stated (or observed)."""
-    parts = [run.calibrator]
+    parts: list[object] = [run.calibrator]
     if isinstance(run.calibrator, Mondrian):
         parts = list(run.calibrator.calibrators.values())
-    stated = [part.settings.score_range for part in parts if isinstance(part, LARC)]
+    stated = [part.settings.score_range for part in parts if isinstance(part, AdaptiveCalibrator)]
     if stated and stated[0] is not None:
         return stated[0], True
     return run.record.evidence.score_range or (math.nan, math.nan), False

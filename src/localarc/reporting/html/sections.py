@@ -8,6 +8,7 @@ from functools import partial
 import numpy as np
 
 from localarc import figures
+from localarc.calibrators.mondrian import Mondrian
 from localarc.metrics import Neighbourhood
 from localarc.record import Record
 from localarc.reporting.assessment import Assessment, Run, feature_names
@@ -124,7 +125,7 @@ def thresholds(stream: Stream, assessments: Sequence[Assessment]) -> str:
 def _next_thresholds(run: Run, stream: Stream) -> FloatArray:
     """Return the threshold function of the next round at the latest inputs."""
     at = stream.X[-_MAP_INPUTS:]
-    if run.calibrator.uses_groups:
+    if isinstance(run.calibrator, Mondrian) and "groups" in run.calibrator.learns_from:
         return np.asarray(
             run.calibrator.threshold_function(at, (run.record.groups or ())[-_MAP_INPUTS:])
         )
