@@ -170,7 +170,9 @@ def _points(grid: Grid) -> list[Row]:
             f"{grid!r:.80}. For example {{'alpha': [0.1, 0.2]}}."
         ) from error
     if not points:
-        raise ValueError(f"grid has no point, got {grid!r:.80}. Pass at least one value per parameter.")
+        raise ValueError(
+            f"grid has no point, got {grid!r:.80}. Pass at least one value per parameter."
+        )
     return points
 
 
