@@ -117,7 +117,7 @@ def tune(
     held_out: float = 0.25,
     jobs: int | None = None,
 ) -> Tuning:
-    """Select among candidates by worst-neighbourhood risk, then set size; evaluate on held-out rounds.
+    """Select a calibrator by worst neighbourhood, then set size; evaluate it on held-out rounds.
 
     Every candidate runs online over the first part of the stream. Its excess is how far its worst
     neighbourhood is above the target. Of those within one standard error of the smallest excess,
