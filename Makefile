@@ -39,19 +39,19 @@ demo: $(VENV)/.default
 	$(BIN)/localarc reproduce electricity --out demo-output
 
 test: $(VENV)/.dev
-	$(BIN)/python -m pytest --ignore tests/test_documentation.py
+	$(BIN)/python -m pytest -n auto --ignore tests/test_documentation.py
 
 # Simulations that take minutes.
 slow: $(VENV)/.dev
-	$(BIN)/python -m pytest -m slow
+	$(BIN)/python -m pytest -n auto -m slow
 
 # The experiments again, with what trains their networks: torch and scikit-learn.
 training: $(VENV)/.experiments
-	$(BIN)/python -m pytest -rs tests/experiments/test_polyps_training.py tests/experiments/test_fruit_training.py tests/experiments/test_fruit.py
+	$(BIN)/python -m pytest -n auto -rs tests/experiments/test_polyps_training.py tests/experiments/test_fruit_training.py tests/experiments/test_fruit.py
 
 # Our ray tracer against Sionna RT, which also takes LLVM 17 or newer from the system: .ci/install-llvm.
 beams: $(VENV)/.beams
-	LOCALARC_REQUIRE_SIONNA=1 $(BIN)/python -m pytest -n 0 -rsP tests/experiments/raytracer/test_sionna.py
+	LOCALARC_REQUIRE_SIONNA=1 $(BIN)/python -m pytest -rsP tests/experiments/raytracer/test_sionna.py
 
 # The real service, in processes of its own: crashes, full disks, hostile requests, a browser.
 # A browser that is missing fails here, where `make test` skips. Debian's is `apt-get install chromium`.
@@ -62,8 +62,8 @@ service: $(VENV)/.service
 cluster: $(VENV)/.cluster
 	$(BIN)/python -c 'import distributed, pyspark'
 	java -version
-	$(BIN)/python -m pytest -n 0 -rs tests/cluster tests/spark
-	$(BIN)/python -m pytest -n 0 -rs tests/test_documentation.py -k 'scale or spark'
+	$(BIN)/python -m pytest -rs tests/cluster tests/spark
+	$(BIN)/python -m pytest -rs tests/test_documentation.py -k 'scale or spark'
 
 # Style, types, the direction of imports, every code block of README and docs.
 check: $(VENV)/.dev
@@ -71,7 +71,7 @@ check: $(VENV)/.dev
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-logo
-	$(BIN)/python -m pytest tests/test_documentation.py
+	$(BIN)/python -m pytest -n auto tests/test_documentation.py
 
 format: $(VENV)/.dev
 	$(BIN)/ruff format .
