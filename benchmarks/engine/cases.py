@@ -194,7 +194,7 @@ def python_calls() -> Iterator[Row]:
     for name, make in makers.items():
         spent = seconds(partial(_run_new, make, work)) - empty
         value = f"{spent / len(work) * 1e9:,.0f} ns"
-        yield Row(name, "threshold and update", value, "-", None, "beyond two empty calls")
+        yield Row(name, "threshold and update", value, "-", None, "in addition to two empty calls")
 
 
 def _run_new(make: Callable[[], Any], work: Work) -> None:
