@@ -16,7 +16,7 @@ ALPHA = 0.1
 KEYS = 50
 
 
-def calibrators() -> dict[str, tuple[LARC, int]]:
+def calibrators() -> dict[str, tuple[ARC | LARC, int]]:
     """The calibrators, and their number of features; inputs lie in the unit cube."""
     kernel = RBF.from_paper(0.25)
     return {

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, Protocol
 
 from localarc.calibrators.settings import Settings
-from localarc.memory import Arrays, Expansion
+from localarc.memory.base import Arrays, Expansion
 from localarc.panel.per_key import PerKeyExpansions
 from localarc.panel.pooled import PooledTerms, can_pool
 from localarc.panel.running_constants import RunningConstants

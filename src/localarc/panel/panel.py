@@ -12,11 +12,11 @@ from numpy.typing import ArrayLike
 
 from localarc import atomic_write, serialization
 from localarc._replay import examine
-from localarc.calibrators.larc import LARC
+from localarc.calibrators.adaptive import AdaptiveCalibrator
 from localarc.curves import Curves
 from localarc.guarantees import Certificate, Evidence
-from localarc.guarantees.certificate import doubted
-from localarc.memory import Arrays
+from localarc.guarantees.certificate import with_unmet
+from localarc.memory.base import Arrays
 from localarc.panel.arguments import check_curves, checked_losses, checked_points
 from localarc.panel.keys import Key, KeyIndex, as_key, as_keys
 from localarc.panel.local_parts import LocalParts, local_parts
@@ -50,8 +50,8 @@ class Panel:
     1
     """
 
-    def __init__(self, prototype: LARC) -> None:
-        if not isinstance(prototype, LARC) or prototype.rounds:
+    def __init__(self, prototype: AdaptiveCalibrator) -> None:
+        if not isinstance(prototype, AdaptiveCalibrator) or prototype.rounds:
             raise TypeError(
                 f"the prototype of a panel must be a new ARC or LARC, got {prototype!r}. "
                 "For example ARC(alpha=0.1)."
@@ -203,7 +203,7 @@ class Panel:
 
     # ---- single streams ----------------------------------------------------------------------
 
-    def calibrator(self, key: Key) -> LARC:
+    def calibrator(self, key: Key) -> AdaptiveCalibrator:
         """Return the calibrator of one key, as a copy that the panel no longer updates.
 
         Parameters
@@ -221,10 +221,10 @@ class Panel:
         local, square = (None, 0.0) if self._local is None else self._local.copy(row)
         dimension = None if local is None else self._dimension
         alone = copy.copy(self.prototype).reset()
-        alone.go_back((self._constants.get(row), local, dimension, square))
+        alone._rollback((self._constants.get(row), local, dimension, square))
         return alone
 
-    def put(self, key: Key, calibrator: LARC) -> Self:
+    def put(self, key: Key, calibrator: AdaptiveCalibrator) -> Self:
         """Set the state of one key to that of a calibrator with the same settings.
 
         Parameters
@@ -248,7 +248,7 @@ class Panel:
                 f"the panel holds calibrators like {self.prototype!r}, got {calibrator!r}. "
                 "Put in one with the same settings."
             )
-        constant, local, dimension, square = calibrator.snapshot()
+        constant, local, dimension, square = calibrator._checkpoint()
         known = self._dimension
         if known is not None and dimension not in (None, known):
             raise ValueError(
@@ -318,10 +318,10 @@ class Panel:
         >>> panel.certificate("ann").rounds
         1
         """
-        reasons = () if evidence is None else evidence.too_few(int(self.rounds.sum()))
+        reasons = () if evidence is None else evidence.incomplete(int(self.rounds.sum()))
         shared = evidence and dataclasses.replace(evidence, rounds=None)
         made = self.calibrator(key).certificate(outstanding, shared, input_bound, losses)
-        return doubted(made, reasons)
+        return with_unmet(made, reasons)
 
     def rounds_of(self, keys: Any) -> IntArray:
         """Return how many losses each of these keys has learned, 0 for unknown keys.
@@ -406,7 +406,7 @@ class Panel:
         return StoredPanel(keys, dimension, prototype, values, self._local_arrays()).encode()
 
     @classmethod
-    def from_state(cls, data: bytes, prototype: LARC | None = None) -> Self:
+    def from_state(cls, data: bytes, prototype: AdaptiveCalibrator | None = None) -> Self:
         """Return the panel that `state` stored.
 
         Parameters
@@ -450,7 +450,9 @@ class Panel:
         atomic_write.write(path, self.state())
 
     @classmethod
-    def load(cls, path: str | os.PathLike[str], prototype: LARC | None = None) -> Self:
+    def load(
+        cls, path: str | os.PathLike[str], prototype: AdaptiveCalibrator | None = None
+    ) -> Self:
         """Return the panel that `save` wrote.
 
         Parameters
@@ -466,5 +468,5 @@ class Panel:
             raise serialization.StateError(f"{path}: {error}") from error
 
 
-def _resume(kind: type[Panel], prototype: LARC, data: bytes) -> Panel:
+def _resume(kind: type[Panel], prototype: AdaptiveCalibrator, data: bytes) -> Panel:
     return kind(prototype).restore(data)

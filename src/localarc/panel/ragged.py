@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from localarc.memory import Arrays
+from localarc.memory.base import Arrays
 
 SHAPE = " shape"
 """Suffix of the name under which the shapes of an array are stored."""

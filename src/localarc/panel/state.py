@@ -10,13 +10,13 @@ import numpy as np
 from localarc import serialization
 from localarc.calibrators.arc import ARC
 from localarc.calibrators.larc import LARC
-from localarc.memory import Arrays
+from localarc.memory.base import Arrays
 from localarc.panel.keys import Key
 from localarc.validation import FloatArray
 
 _LOCAL = "local "
 _CONSTANTS = "traces"  # the stored name of the running constants
-_PROTOTYPES: dict[str, type[LARC]] = {"ARC": ARC, "LARC": LARC}
+_PROTOTYPES: dict[str, type[ARC | LARC]] = {"ARC": ARC, "LARC": LARC}
 
 
 @dataclass(frozen=True)
@@ -55,7 +55,7 @@ class StoredPanel:
         prototype = arrays["prototype"].tobytes()
         return cls(content["keys"], content["dimension"], prototype, arrays[_CONSTANTS], local)
 
-    def new_prototype(self) -> LARC:
+    def new_prototype(self) -> ARC | LARC:
         """The prototype, built from its state."""
         kind = serialization.decode(self.prototype)[0]
         if kind not in _PROTOTYPES:

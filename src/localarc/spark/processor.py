@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from localarc.calibrators.larc import LARC
+from localarc.calibrators.adaptive import AdaptiveCalibrator
 from localarc.spark.bucket import SCHEMA, Bucket
 from localarc.spark.events import Events
 from localarc.spark.output_rows import learn_losses, output_rows, replay_scores
@@ -23,7 +23,7 @@ STATE = "bucket"
 class Job:
     """The settings of a job, which are sent to the workers."""
 
-    calibrator: LARC
+    calibrator: AdaptiveCalibrator
     buckets: int
     dimension: int
     given_losses: bool
