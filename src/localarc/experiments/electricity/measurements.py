@@ -9,10 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from localarc._replay import replay
-from localarc.bootstrap import block_bootstrap
 from localarc.calibrators.base import BaseCalibrator
 from localarc.experiments.electricity.data import DAYS, Electricity
 from localarc.experiments.experiment import Outcome, Plan, Row, Task
+from localarc.metrics import block_bootstrap
 from localarc.validation import FloatArray
 
 EVALUATIONS = ("online", "average", "last")
