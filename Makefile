@@ -80,7 +80,7 @@ format: $(VENV)/.dev
 bench: $(VENV)/.dev
 	$(BIN)/python -m benchmarks
 	$(BIN)/python -m benchmarks.service
-	$(BIN)/python -m benchmarks.scale
+	$(BIN)/python -m benchmarks.keyed
 
 # The README's figure.
 figures: $(VENV)/.default

@@ -1,4 +1,4 @@
-"""The start: import, first compilation and first call with a warm cache."""
+"""Startup: import, first compilation, and first call with a warm cache."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import sys
 import tempfile
 from collections.abc import Iterator
 
-from benchmarks.rows import Row
+from benchmarks.engine.cases import Row
 
 _FIRST = """
 import time
@@ -23,7 +23,7 @@ print(middle - start, time.perf_counter() - middle)
 """
 
 
-def start() -> Iterator[Row]:
+def startup() -> Iterator[Row]:
     imported = min(_python("import localarc", time_it=True)[0] for _ in range(5))
     yield Row("import localarc", "a new process", f"{imported:.2f} s", "0.3 s", imported <= 0.3)
     for memory in ('"auto"', "KeepAll()"):
@@ -35,7 +35,7 @@ def start() -> Iterator[Row]:
 
 
 def _python(code: str, cache: str | None = None, time_it: bool = False) -> tuple[float, ...]:
-    """The numbers that a new process prints, or how long it took beyond an empty one."""
+    """The numbers that a new process prints, or the time that the code took in it."""
     environment = os.environ | ({"NUMBA_CACHE_DIR": cache} if cache else {})
     if time_it:
         code = (

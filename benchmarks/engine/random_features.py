@@ -1,4 +1,4 @@
-"""Random Fourier features: why they are not offered."""
+"""Random Fourier features, to show why localarc does not offer them."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.work import ALPHA, Work
+from benchmarks.engine.streams import ALPHA, Work
 
 
 def random_features(work: Work, number: int) -> Any:

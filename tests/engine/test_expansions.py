@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from engine.slow import assert_close, random_stream
+from engine.reference import assert_close, random_stream
 from localarc.engine import GAUSSIAN, DictionaryExpansion, ExactExpansion, LatticeExpansion
 
 MAKERS: dict[str, Callable[[], Any]] = {
@@ -33,7 +33,7 @@ def test_learning_is_accumulating_shrinking_and_adding(make: Callable[[], Any]) 
 
 
 @each
-def test_nothing_seen_is_zero_everywhere(make: Callable[[], Any]) -> None:
+def test_an_empty_expansion_is_zero_everywhere(make: Callable[[], Any]) -> None:
     expansion = make()
     assert expansion.evaluate(np.ones((3, 2))).tolist() == [0, 0, 0]
     assert expansion.average(np.ones((3, 2))).tolist() == [0, 0, 0]

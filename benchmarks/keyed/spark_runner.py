@@ -10,11 +10,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from benchmarks.keyed import Batch
+from benchmarks.keyed.batches import Batch
 from localarc import ARC
 from localarc.spark import calibrate, prepare
 
-ROOT = Path(__file__).parent.parent
+ROOT = Path(__file__).parents[2]
 ALPHA = 0.1
 CORES = 2
 SETTINGS = {
@@ -30,7 +30,7 @@ COLUMNS = "key string, order bigint, score double"
 
 @dataclass(frozen=True)
 class Spent:
-    """What one micro-batch took."""
+    """The cost of one micro-batch."""
 
     events: int
     wall: float
@@ -42,7 +42,7 @@ def session() -> Any:
     from pyspark.sql import SparkSession
 
     os.environ["PYSPARK_PYTHON"] = sys.executable
-    os.environ["PYTHONPATH"] = str(ROOT)  # the workers read this module too
+    os.environ["PYTHONPATH"] = str(ROOT)  # the workers import this module too
     builder = SparkSession.builder.master(f"local[{CORES}]").appName("localarc benchmark")
     for name, value in SETTINGS.items():
         builder = builder.config(name, value)
@@ -58,7 +58,7 @@ def bucketed(buckets: int) -> Callable[[Any], Any]:
 
 
 def per_key(frame: Any) -> Any:
-    """The job that one would write first: a row of state for each key."""
+    """The naive job: one row of state per key."""
     return frame.groupBy("key").transformWithStateInPandas(
         OneKey(),
         outputStructType="key string, order bigint, threshold double, loss double",
@@ -93,15 +93,15 @@ class OneKey:
         return iter(())
 
     def close(self) -> None:
-        """Nothing is held open."""
+        """Nothing to close."""
 
 
 def run(
     spark: Any, job: Callable[[Any], Any], batches: list[Batch], folder: Path, limit: float
 ) -> list[Spent]:
-    """Feed the batches one by one: a file each, learnt, stored and written before the next.
+    """Feed the batches one by one: each is a file, processed and stored before the next.
 
-    No batch begins after `limit` seconds.
+    No batch starts after `limit` seconds.
     """
     end = time.monotonic() + limit
     source = folder / "in"
@@ -133,7 +133,7 @@ def tree_cpu() -> float:
             try:
                 fields = (entry / "stat").read_text().rpartition(")")[2].split()
             except OSError:
-                continue  # it ended meanwhile
+                continue  # it has ended
             parents[int(entry.name)] = int(fields[1])
             ticks[int(entry.name)] = sum(map(int, fields[11:15]))
     mine = {os.getpid()}

@@ -1,4 +1,4 @@
-"""Keyed events in micro-batches, each with its number."""
+"""Keyed events in micro-batches, numbered per key."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class Batch:
 
 
 def batches(keys: int, events: int, number: int, seed: int = 0) -> list[Batch]:
-    """Batches of `events` events, in which every key has as many: whole rounds of all keys."""
+    """Batches of `events` events, in which every key occurs equally often."""
     random = np.random.default_rng(seed)
     made, rounds = [], max(events // keys, 1)
     for i in range(number):
@@ -45,7 +45,7 @@ def batches(keys: int, events: int, number: int, seed: int = 0) -> list[Batch]:
 
 
 def parts(batch: Batch, number: int) -> list[Batch]:
-    """A batch in smaller ones."""
+    """Split a batch into smaller ones."""
     columns = (batch.numbers, batch.orders, batch.scores)
     split = (np.array_split(column, number) for column in columns)
-    return [Batch(*each) for each in zip(*split, strict=True)]
+    return [Batch(*part) for part in zip(*split, strict=True)]

@@ -1,4 +1,4 @@
-"""Keyed streams in one process: a panel against a plain loop over calibrators, ARC and L-ARC."""
+"""Keyed streams in one process: a panel compared with a loop over calibrators, ARC and L-ARC."""
 
 from __future__ import annotations
 
@@ -20,23 +20,23 @@ LOCAL = LARC(ALPHA, RBF.from_paper(1.0), memory=KeepLast(50, archive=False))
 
 @dataclass(frozen=True)
 class Measured:
-    """One way to calibrate so many keys: microseconds of CPU an event once every key is known."""
+    """One way to calibrate that many keys: CPU microseconds per event once every key is known."""
 
     way: str
     keys: int
     microseconds: float
-    bytes_a_key: float | None = None
+    bytes_per_key: float | None = None
     note: str = ""
 
     @property
     def per_second(self) -> float:
-        """Events a second on one core."""
+        """Events per second on one core."""
         return 1e6 / self.microseconds
 
 
 @dataclass(frozen=True)
 class Events:
-    """One batch: each key as often as any other, in random order."""
+    """One batch: every key equally often, in random order."""
 
     keys: list[str]
     X: FloatArray
@@ -54,7 +54,7 @@ def events(keys: int, number: int, seed: int) -> Events:
 
 
 def in_process(sizes: tuple[int, ...], number: int = 100_000) -> Iterator[Measured]:
-    """ARC at every number of keys, L-ARC up to where a loop's objects still fit in memory."""
+    """ARC at every number of keys; L-ARC as long as the loop's objects fit in memory."""
     for keys in sizes:
         yield from _both("ARC", ARC(ALPHA), keys, number)
     for keys in (size for size in sizes if size <= 10_000):
@@ -68,7 +68,7 @@ def _both(name: str, prototype: ARC | LARC, keys: int, number: int) -> Iterator[
     Panel.from_state(warmed.state())
     looped: list[float] = []
     played: list[float] = []
-    for seed in range(4):  # the first batch makes the keys
+    for seed in range(4):  # the first batch creates the keys
         batch = events(keys, number, seed)
         looped.append(_timed(_loop, prototype, calibrators, batch))
         played.append(_timed(_play, panel, batch))
@@ -77,7 +77,7 @@ def _both(name: str, prototype: ARC | LARC, keys: int, number: int) -> Iterator[
     count = len(batch.keys)
     data = panel.state()
     stored = _timed(panel.state) + _timed(Panel.from_state, data)
-    note = f"state written and read in {stored / keys * 1e6:.2f} us a key"
+    note = f"state written and read in {stored / keys * 1e6:.2f} us per key"
     yield Measured(f"loop over calibrators, {name}", keys, min(looped[1:]) / count * 1e6)
     yield Measured(f"panel, {name}", keys, min(played[1:]) / count * 1e6, len(data) / keys, note)
 
@@ -95,7 +95,7 @@ def _play(panel: Panel, batch: Events) -> None:
 
 
 def _timed(call: Callable[..., Any], *arguments: Any) -> float:
-    """CPU seconds, which the machine's other work cannot blur."""
+    """CPU seconds, which other processes disturb less than wall time."""
     start = time.process_time()
     call(*arguments)
     return time.process_time() - start

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numba import njit
 
-from engine.slow import formulas
+from engine.reference import formulas
 from localarc.engine import (
     CAUCHY,
     GAUSSIAN,
@@ -58,7 +58,7 @@ def test_a_rational_quadratic_of_large_shape_is_gaussian() -> None:
     assert profile.formula(2.0, 1e12) == pytest.approx(math.exp(-2.0), rel=1e-11)
 
 
-def test_a_user_s_formula_runs_in_the_same_loops() -> None:
+def test_a_custom_formula_runs_in_the_same_loops() -> None:
     @njit
     def inverse_multiquadric(u: float) -> float:
         return 1.0 / math.sqrt(1.0 + u)

@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from engine.slow import assert_close, random_stream
+from engine.reference import assert_close, random_stream
 from localarc.engine import (
     GAUSSIAN,
     LAPLACE,
@@ -63,7 +63,7 @@ def test_ratios_of_length_scales_must_fit_the_points() -> None:
         replay_many(two, [stream, stream], [4.0, 1.0])
 
 
-def test_single_precision_stays_near_and_leaves_a_state_to_go_on_from() -> None:
+def test_single_precision_stays_near_and_leaves_a_state_to_resume_from() -> None:
     stream = random_stream(2, 2000, 2)
     stream.points[:] += 1000.0
     exact, single = ExactExpansion(GAUSSIAN, 2), ExactExpansion(GAUSSIAN, 2)
@@ -79,7 +79,7 @@ def test_single_precision_is_for_the_gaussian() -> None:
         replay_many([ExactExpansion(LAPLACE, 2)], [random_stream(0, 5, 2)], single=True)
 
 
-def test_runs_that_share_nothing_are_refused() -> None:
+def test_runs_that_share_nothing_are_rejected() -> None:
     stream, other = random_stream(0, 20, 2), random_stream(1, 20, 2)
     two = [ExactExpansion(GAUSSIAN, 2), ExactExpansion(GAUSSIAN, 2)]
     with pytest.raises(ValueError, match="one stream"):

@@ -1,4 +1,4 @@
-"""Load on a service: connections that ask for a threshold and report its loss, over and over."""
+"""Load on a service: connections that repeatedly request a threshold and report its loss."""
 
 from __future__ import annotations
 
@@ -14,8 +14,9 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
-# A service remembers the latest answers and events of a stream, and a thinned history: with so few
-# answers and so many first rounds, all that is full when the load begins, and must stay so.
+# A service keeps the latest responses and events of a stream, and a downsampled history. With few
+# responses to retain and many first rounds, all of these are full before the load starts, so that
+# memory must stay flat.
 CONFIG = {"alpha": 0.1, "kernel": {"length_scale": 0.1}, "features": 2, "retain": 50}
 _FIRST_ROUNDS = range(0, 1500, 500)
 _LENGTH = re.compile(rb"content-length: (\d+)", re.IGNORECASE)
@@ -23,7 +24,7 @@ _LENGTH = re.compile(rb"content-length: (\d+)", re.IGNORECASE)
 
 @dataclass
 class Load:
-    """What came of it."""
+    """The measurements."""
 
     seconds: float = 0.0
     cpu: float = 0.0  # seconds of the service
@@ -37,23 +38,23 @@ class Load:
         return self.requests / self.seconds
 
     def quantile(self, share: float) -> float:
-        """The latency in milliseconds that this share of the requests stayed under."""
+        """The latency in milliseconds at this quantile."""
         ordered = sorted(self.latencies)
         return 1e3 * ordered[min(len(ordered) - 1, int(share * len(ordered)))]
 
     @property
-    def work(self) -> float:
-        """Microseconds of a processor that the service takes for a request."""
+    def cpu_per_request(self) -> float:
+        """CPU microseconds of the service per request."""
         return 1e6 * self.cpu / self.requests
 
     @property
     def growth(self) -> int:
-        """By how many bytes the service grew."""
+        """The growth of the service's memory in bytes."""
         return max(self.memory) - self.memory[0]
 
 
 class Connection:
-    """HTTP at its plainest, so that the client takes little of the machine it shares."""
+    """A minimal HTTP client, so that it uses little of the shared machine."""
 
     def __init__(self, port: int) -> None:
         self._port = port
@@ -68,10 +69,10 @@ class Connection:
             f"Content-Length: {len(content)}\r\n\r\n"
         )
         self._writer.write(head.encode() + content)
-        answer = await self._reader.readuntil(b"\r\n\r\n")
-        length = _LENGTH.search(answer)
-        assert length is not None, answer
-        return int(answer[9:12]), await self._reader.readexactly(int(length[1]))
+        response = await self._reader.readuntil(b"\r\n\r\n")
+        length = _LENGTH.search(response)
+        assert length is not None, response
+        return int(response[9:12]), await self._reader.readexactly(int(length[1]))
 
     async def close(self) -> None:
         self._writer.close()
@@ -80,37 +81,37 @@ class Connection:
 
 @dataclass(frozen=True)
 class Running:
-    """A service that runs."""
+    """A running service."""
 
     port: int
     process: int
 
 
 def resident(process: int) -> int:
-    """Bytes of memory that a process holds."""
+    """Resident memory of a process, in bytes."""
     pages = int(Path(f"/proc/{process}/statm").read_text().split()[1])
     return pages * os.sysconf("SC_PAGE_SIZE")
 
 
 def processor(process: int) -> float:
-    """Seconds of a processor that a process has taken."""
+    """CPU seconds that a process has used."""
     fields = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
 async def prepare(port: int, streams: int) -> None:
-    """Make the streams, once the service is up, and fill all that a service remembers of them."""
+    """Create the streams, once the service is up, and fill everything it keeps about them."""
     connection = Connection(port)
     await connection.open()
     for number in range(streams):
         path = f"/v1/streams/load-{number}"
-        while (answer := await connection.call("PUT", path, CONFIG))[0] == 503:
+        while (response := await connection.call("PUT", path, CONFIG))[0] == 503:
             await asyncio.sleep(0.1)
-        assert answer[0] == 201, answer
+        assert response[0] == 201, response
         for start in _FIRST_ROUNDS:
             rounds = first_rounds(number, range(start, start + _FIRST_ROUNDS.step))
-            answer = await connection.call("POST", "/v1/batch", {"operations": rounds})
-            assert answer[0] == 200, answer
+            response = await connection.call("POST", "/v1/batch", {"operations": rounds})
+            assert response[0] == 200, response
     await connection.close()
 
 
@@ -126,31 +127,33 @@ def first_rounds(number: int, which: range) -> list[dict[str, object]]:
 
 
 async def drive(
-    load: Load, running: Running, connections: int, streams: int, go_on: Callable[[], bool]
+    load: Load, running: Running, connections: int, streams: int, keep_going: Callable[[], bool]
 ) -> None:
-    """Rounds over all connections while `go_on` says so; adds to what was measured before."""
+    """Run rounds over all connections while `keep_going` returns True, adding to `load`."""
     before, cpu = time.perf_counter(), processor(running.process)
     name = uuid.uuid4().hex[:8]
     async with asyncio.TaskGroup() as group:
         for number in range(connections):
-            group.create_task(rounds(load, running.port, streams, f"{name}-{number}", go_on))
-        group.create_task(watch(load, running.process, go_on))
+            group.create_task(rounds(load, running.port, streams, f"{name}-{number}", keep_going))
+        group.create_task(watch(load, running.process, keep_going))
     load.seconds += time.perf_counter() - before
     load.cpu += processor(running.process) - cpu
 
 
-async def rounds(load: Load, port: int, streams: int, name: str, go_on: Callable[[], bool]) -> None:
-    """One connection: a threshold, its loss, and again."""
+async def rounds(
+    load: Load, port: int, streams: int, name: str, keep_going: Callable[[], bool]
+) -> None:
+    """One connection: request a threshold, report its loss, repeat."""
     chance = random.Random(name)
     connection = Connection(port)
     await connection.open()
     for number in itertools.count():
-        if not go_on():
+        if not keep_going():
             break
         path, key = f"/v1/streams/load-{chance.randrange(streams)}", f"{name}-{number}"
         x = [chance.random(), chance.random()]
-        told = await timed(load, connection, "POST", f"{path}/predict", {"x": x, "id": key})
-        missed = chance.random() > json.loads(told)["threshold"]
+        response = await timed(load, connection, "POST", f"{path}/predict", {"x": x, "id": key})
+        missed = chance.random() > json.loads(response)["threshold"]
         address = f"{path}/predictions/{key}/feedback"
         await timed(load, connection, "PUT", address, {"loss": float(missed)})
     await connection.close()
@@ -165,8 +168,8 @@ async def timed(load: Load, connection: Connection, method: str, path: str, body
     return content
 
 
-async def watch(load: Load, process: int, go_on: Callable[[], bool]) -> None:
-    """Note now and then how much memory the service holds."""
-    while go_on():
+async def watch(load: Load, process: int, keep_going: Callable[[], bool]) -> None:
+    """Sample the memory of the service."""
+    while keep_going():
         load.memory.append(resident(process))
         await asyncio.sleep(0.1)

@@ -27,7 +27,7 @@ def run(cache: Path, *kernels: str) -> None:
     subprocess.run([sys.executable, "-c", CODE, *kernels], check=True, env=environment)
 
 
-def test_kernels_from_several_processes_do_not_get_mixed_up(tmp_path: Path) -> None:
+def test_kernels_compiled_in_several_processes_do_not_mix(tmp_path: Path) -> None:
     run(tmp_path, "rbf")
     run(tmp_path, "laplace")  # compiled while no other kernel is there
     assert any(tmp_path.rglob("*.nbc"))

@@ -1,4 +1,4 @@
-"""The work: two streams, and the ways to go through them."""
+"""Two streams, and the ways to run through them."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def loop(work: Work) -> equations.Run:
     )
 
 
-def online(cal: Any, work: Work) -> tuple[Any, Any]:
+def run_online(cal: Any, work: Work) -> tuple[Any, Any]:
     """The two calls of a user's loop."""
     scores = work.scores.tolist()
     thresholds, losses = np.empty((2, len(work)))
@@ -80,7 +80,7 @@ def online(cal: Any, work: Work) -> tuple[Any, Any]:
     return thresholds, losses
 
 
-def replayed(work: Work, memory: Any) -> Any:
+def run_replay(work: Work, memory: Any) -> Any:
     return replay(calibrator(work, memory), work.X, work.curves)
 
 
@@ -91,7 +91,7 @@ def part(work: Work, start: int, stop: int) -> Work:
 
 
 def seconds(call: Callable[[], Any], repeat: int = 15) -> float:
-    """CPU seconds, the least of several: the shorter the call, the fewer are undisturbed."""
+    """CPU seconds, the minimum of several runs: other processes disturb most of them."""
     times = []
     for _ in range(repeat):
         start = time.process_time()

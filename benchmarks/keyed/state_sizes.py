@@ -1,11 +1,13 @@
-"""How much state one key takes, and one event in a panel, for ARC and for L-ARC's memories."""
+"""The size of one key's state and the time of one event in a panel, by memory."""
 
 from __future__ import annotations
 
 import time
-from typing import Any
+from collections.abc import Iterator
+from dataclasses import dataclass
 
 import numpy as np
+from rich.table import Table
 
 from localarc import ARC, LARC, RBF, Dictionary, KeepLast, Lattice, Panel
 from localarc.curves import miscoverage
@@ -15,7 +17,7 @@ KEYS = 50
 
 
 def calibrators() -> dict[str, tuple[ARC | LARC, int]]:
-    """What is measured, and the number of its features; inputs lie in the unit cube."""
+    """The calibrators, and their number of features; inputs lie in the unit cube."""
     kernel = RBF.from_paper(0.25)
     return {
         "ARC": (ARC(ALPHA), 1),
@@ -32,28 +34,44 @@ def calibrators() -> dict[str, tuple[ARC | LARC, int]]:
     }
 
 
-def table() -> Any:
-    from rich.table import Table
+@dataclass(frozen=True)
+class StateSize:
+    """Bytes per key after 100 and 1,000 rounds, and CPU microseconds per event."""
 
-    head = (
-        "calibrator",
-        "bytes a key, t = 100",
-        "bytes a key, t = 1,000",
-        "CPU us/event in a panel",
-    )
-    made = Table(*head, box=None, header_style="bold")
+    calibrator: str
+    early: float
+    late: float
+    microseconds: float
+
+
+def state_sizes() -> Iterator[StateSize]:
+    """Measure every calibrator."""
     for name, (calibrator, dimension) in calibrators().items():
         panel = Panel(calibrator)
         _play(panel, 100, dimension)
         early = len(panel.state()) / KEYS
         spent = _play(panel, 900, dimension)
-        late = len(panel.state()) / KEYS
-        made.add_row(name, f"{early:,.0f}", f"{late:,.0f}", f"{spent * 1e6:.1f}")
+        yield StateSize(name, early, len(panel.state()) / KEYS, spent * 1e6)
+
+
+def table(sizes: list[StateSize]) -> Table:
+    """The sizes, aligned."""
+
+    head = (
+        "calibrator",
+        "bytes per key, t = 100",
+        "bytes per key, t = 1,000",
+        "CPU us/event in a panel",
+    )
+    made = Table(*head, box=None, header_style="bold")
+    for size in sizes:
+        bytes_per_key = f"{size.early:,.0f}", f"{size.late:,.0f}"
+        made.add_row(size.calibrator, *bytes_per_key, f"{size.microseconds:.1f}")
     return made
 
 
 def _play(panel: Panel, rounds: int, dimension: int) -> float:
-    """CPU seconds an event."""
+    """CPU seconds per event."""
     random = np.random.default_rng(rounds)
     keys = [f"customer {i}" for _ in range(rounds) for i in range(KEYS)]
     X = random.uniform(size=(len(keys), dimension))

@@ -1,4 +1,4 @@
-"""The rows: what is measured, as a ratio to the NumPy loop, and the bar it should reach."""
+"""The cases: what is measured, as a ratio to the NumPy loop, and the bar it should reach."""
 
 from __future__ import annotations
 
@@ -9,17 +9,17 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.features import random_features
-from benchmarks.work import (
+from benchmarks.engine.random_features import random_features
+from benchmarks.engine.streams import (
     ALPHA,
     Work,
     area,
     calibrator,
     demand,
     loop,
-    online,
     part,
-    replayed,
+    run_online,
+    run_replay,
     seconds,
 )
 from localarc import (
@@ -48,20 +48,40 @@ class Row:
     note: str = ""
 
 
+@dataclass(frozen=True)
+class Growth:
+    """The cost of a step at round t, and the size of the state."""
+
+    name: str
+    t: int
+    microseconds: float
+    bytes: int
+
+
+@dataclass(frozen=True)
+class Cost:
+    """The cost of a step and the largest deviation from exact thresholds."""
+
+    stream: str
+    memory: str
+    microseconds: float
+    deviation: float
+
+
 def ratio(what: str, work: Work, value: float, bar: float, note: str = "") -> Row:
     return Row(what, work.name, f"{value:,.0f}x", f"{bar:g}x", value >= bar, note)
 
 
 def warm(work: Work, *memories: Any) -> None:
-    """Compile everything first; compilation has rows of its own."""
+    """Compile everything first; compilation is measured separately."""
     short = part(work, 0, 600)
     for memory in memories:
-        replayed(short, memory)
-        online(calibrator(work, memory), short)
+        run_replay(short, memory)
+        run_online(calibrator(work, memory), short)
 
 
 def against_the_loop() -> Iterator[Row]:
-    """Exact, lattice and dictionary, replayed and online, against the same loop."""
+    """Exact, lattice and dictionary, run_replay and online, against the same loop."""
     plane, week = area(), demand()
     warm(plane, KeepAll(), Lattice(), Lattice(1e-8))
     warm(week, KeepAll(), Dictionary(1e-4))
@@ -77,11 +97,11 @@ def against_the_loop() -> Iterator[Row]:
 
 
 def _exact(work: Work, slow: Any, base: float, bar: float) -> Iterator[Row]:
-    run = replayed(work, KeepAll())
-    fast = seconds(lambda: replayed(work, KeepAll()))
+    run = run_replay(work, KeepAll())
+    fast = seconds(lambda: run_replay(work, KeepAll()))
     yield ratio("exact replay", work, base / fast, bar, _agreement(run, slow))
-    thresholds, losses = online(calibrator(work, KeepAll()), work)
-    step = seconds(lambda: online(calibrator(work, KeepAll()), work))
+    thresholds, losses = run_online(calibrator(work, KeepAll()), work)
+    step = seconds(lambda: run_online(calibrator(work, KeepAll()), work))
     yield ratio("exact online", work, base / step, 20, _agree(thresholds, losses, slow))
     yield _sweep(work, fast)
     yield _length_scales(work, fast)
@@ -117,21 +137,21 @@ def _lattice(work: Work, slow: Any, base: float) -> Iterator[Row]:
         (Lattice(), "lattice at rounding accuracy, replay", 300),
         (Lattice(1e-8), "Lattice(1e-8), replay", 600),
     ):
-        run = replayed(work, memory)
-        fast = seconds(partial(replayed, work, memory), 60)  # a hundredth of a second each
+        run = run_replay(work, memory)
+        fast = seconds(partial(run_replay, work, memory), 60)  # each takes a hundredth of a second
         yield ratio(name, work, base / fast, bar, _agreement(run, slow))
-    step = seconds(lambda: online(calibrator(work, Lattice(1e-8)), work))
-    thresholds, losses = online(calibrator(work, Lattice(1e-8)), work)
+    step = seconds(lambda: run_online(calibrator(work, Lattice(1e-8)), work))
+    thresholds, losses = run_online(calibrator(work, Lattice(1e-8)), work)
     note = _agree(thresholds, losses, slow)
     yield ratio("Lattice(1e-8), online", work, base / step, 120, note)
 
 
 def _dictionary(work: Work, slow: Any, base: float) -> Iterator[Row]:
     memory = Dictionary(1e-4)
-    run = replayed(work, memory)
-    fast = seconds(lambda: replayed(work, memory))
+    run = run_replay(work, memory)
+    fast = seconds(lambda: run_replay(work, memory))
     yield ratio("Dictionary(1e-4), replay", work, base / fast, 150, _agreement(run, slow))
-    step = seconds(lambda: online(calibrator(work, memory), work))
+    step = seconds(lambda: run_online(calibrator(work, memory), work))
     yield ratio("Dictionary(1e-4), online", work, base / step, 80)
 
 
@@ -166,23 +186,23 @@ def python_calls() -> Iterator[Row]:
         def update(self, x: Any, loss: float) -> None:
             return None
 
-    empty = seconds(lambda: online(Empty(), work))
+    empty = seconds(lambda: run_online(Empty(), work))
     makers: dict[str, Callable[[], Any]] = {
         "ARC, online": lambda: ARC(ALPHA),
         "Mondrian of ARC, online": lambda: Mondrian(lambda: ARC(ALPHA), lambda x: x[0] > 70.0),
     }
     for name, make in makers.items():
-        spent = seconds(partial(_fresh, make, work)) - empty
+        spent = seconds(partial(_run_new, make, work)) - empty
         value = f"{spent / len(work) * 1e9:,.0f} ns"
-        yield Row(name, "threshold and update", value, "-", None, "beyond two empty calls")
+        yield Row(name, "threshold and update", value, "-", None, "in addition to two empty calls")
 
 
-def _fresh(make: Callable[[], Any], work: Work) -> None:
-    online(make(), work)
+def _run_new(make: Callable[[], Any], work: Work) -> None:
+    run_online(make(), work)
 
 
-def growth() -> Iterator[tuple[str, int, float, int]]:
-    """Memory, t, microseconds a step at t, bytes of state: for the figure and its row."""
+def growth() -> Iterator[Growth]:
+    """The cost of a step as t grows, for the figure and its row."""
     plane, week = area(1_002_000), demand(1_002_000)
     for name, work, memory in (
         ("Lattice, d = 2", plane, Lattice()),
@@ -190,34 +210,34 @@ def growth() -> Iterator[tuple[str, int, float, int]]:
         ("KeepLast(1000), d = 7", week, KeepLast(1000, archive=False)),
         ("KeepAll, d = 7", week, KeepAll()),
     ):
-        yield from _grown(name, work, memory, 100_000 if memory == KeepAll() else 1_000_000)
+        yield from _growth(name, work, memory, 100_000 if memory == KeepAll() else 1_000_000)
 
 
-def _grown(name: str, work: Work, memory: Any, most: int) -> Iterator[tuple[str, int, float, int]]:
+def _growth(name: str, work: Work, memory: Any, most: int) -> Iterator[Growth]:
     warm(work, memory)
     cal = calibrator(work, memory)
     done = 0
     for t in (1_000, 10_000, 100_000, 1_000_000):
         if t > most:
             return
-        _continue(cal, part(work, done, t))
+        _resume(cal, part(work, done, t))
         before = cal.state()
         next_rounds = part(work, t, t + 2000)
         times = []
         for _ in range(3):
             cal.restore(before)
-            times.append(seconds(partial(_continue, cal, next_rounds), 1))
+            times.append(seconds(partial(_resume, cal, next_rounds), 1))
         cal.restore(before)
         done = t
-        yield name, t, min(times) / 2000 * 1e6, cal.nbytes
+        yield Growth(name, t, min(times) / 2000 * 1e6, cal.nbytes)
 
 
-def _continue(cal: LARC, work: Work) -> None:
+def _resume(cal: LARC, work: Work) -> None:
     replay(cal, work.X, work.curves)
 
 
-def costs() -> Iterator[tuple[str, str, float, float]]:
-    """Stream, memory, microseconds a step and largest deviation: for the figure."""
+def costs() -> Iterator[Cost]:
+    """Time per step against deviation, for the figure."""
     for work, memories in (
         (
             area(),
@@ -231,10 +251,10 @@ def costs() -> Iterator[tuple[str, str, float, float]]:
         slow = loop(work)
         warm(work, *memories)
         for memory in memories:
-            run = replayed(work, memory)
-            spent = seconds(partial(replayed, work, memory)) / len(work)
+            run = run_replay(work, memory)
+            spent = seconds(partial(run_replay, work, memory)) / len(work)
             error = float(np.abs(run.thresholds - slow.thresholds).max())
-            yield work.name, _short(memory), spent * 1e6, max(error, 1e-16)
+            yield Cost(work.name, _short(memory), spent * 1e6, max(error, 1e-16))
 
 
 def _short(memory: Any) -> str:

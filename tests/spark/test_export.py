@@ -13,7 +13,7 @@ from spark.streams import alone, keyed
 from spark.test_calibrate import files, run
 
 
-def test_a_job_goes_on_in_other_buckets_from_exported_files(spark: Any, tmp_path: Path) -> None:
+def test_a_job_resumes_in_other_buckets_from_exported_files(spark: Any, tmp_path: Path) -> None:
     events = keyed(20, 10, dimension=1)
     early, late = events[events["order"] <= 6], events[events["order"] > 6]
     calibrator = LARC(0.1, RBF.from_paper(0.5))
@@ -44,7 +44,7 @@ def test_a_job_goes_on_in_other_buckets_from_exported_files(spark: Any, tmp_path
         assert LARC.load(again[key]).state() == one.state()
 
 
-def test_orders_that_bad_rows_used_up_are_exported_too(spark: Any, tmp_path: Path) -> None:
+def test_orders_that_bad_rows_consumed_are_exported_too(spark: Any, tmp_path: Path) -> None:
     events = keyed(2, 2)
     events.loc[events["order"] == 1, "score"] = float("nan")
     usual: dict[str, Any] = {
@@ -79,7 +79,7 @@ def test_files_that_save_wrote_seed_a_job(spark: Any, tmp_path: Path) -> None:
     assert {r.k: r.threshold for r in made.collect()} == {"Ann": one.threshold(None), "Bob": 0.0}
 
 
-def test_keys_of_any_spelling_get_files_of_their_own(spark: Any, tmp_path: Path) -> None:
+def test_keys_of_any_spelling_get_separate_files(spark: Any, tmp_path: Path) -> None:
     keys = ["plain", "Plain", "a/b", "..", "", "k" * 300, "line\nbreak", "é"]
     frame = pandas.DataFrame({"key": keys, "order": 1, "score": 0.5})
     usual: dict[str, Any] = {"key": "key", "order": "order", "score": "score", "buckets": 2}
@@ -92,7 +92,7 @@ def test_keys_of_any_spelling_get_files_of_their_own(spark: Any, tmp_path: Path)
     assert import_state(tmp_path / "saved").count() == len(keys)
 
 
-def test_half_an_export_is_not_taken_for_one(spark: Any, tmp_path: Path) -> None:
+def test_an_incomplete_export_is_rejected(spark: Any, tmp_path: Path) -> None:
     ARC(0.1).save(tmp_path / "a.state")
     with pytest.raises(StateError, match="not a finished export"):
         import_state(tmp_path)
@@ -100,7 +100,7 @@ def test_half_an_export_is_not_taken_for_one(spark: Any, tmp_path: Path) -> None
         export_state(tmp_path / "checkpoint", tmp_path)
 
 
-def test_a_state_of_another_kind_or_with_other_settings_is_refused(
+def test_a_state_of_another_kind_or_with_other_settings_is_rejected(
     spark: Any, tmp_path: Path
 ) -> None:
     from pyspark.errors import PythonException
@@ -125,10 +125,10 @@ def test_a_state_of_another_kind_or_with_other_settings_is_refused(
         made.collect()
 
 
-def test_a_frame_of_other_columns_is_no_initial_state(spark: Any) -> None:
+def test_a_frame_with_other_columns_is_rejected_as_initial_state(spark: Any) -> None:
     frame = spark.createDataFrame([("a", 1, 0.5)], "k string, t int, s double")
     usual: dict[str, Any] = {"key": "k", "order": "t", "score": "s", "buckets": 1}
-    with pytest.raises(TypeError, match="import_state made"):
+    with pytest.raises(TypeError, match="import_state returned"):
         calibrate(frame, **usual, calibrator=ARC(0.1), initial=frame)
 
 
