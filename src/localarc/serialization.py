@@ -76,6 +76,8 @@ def decode(data: bytes, source: str = "state") -> tuple[str, dict[str, Any], Arr
             f"{source} has format version {version!r}, this localarc reads {_OLDEST} to {VERSION}. "
             "Install the release of localarc that wrote it."
         )
+    if version == 2 and kind == "LARC" and content["settings"]["kernel"] is None:
+        kind = "ARC"  # which L-ARC without a kernel was
     return kind, _upgrade(content, version), _unpack(layout, body[start:])
 
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from localarc._replay import replay
-from localarc.calibrators.base import Calibrator
+from localarc.calibrators.base import BaseCalibrator
 from localarc.guarantees import Certificate
 from localarc.record import Record
 from localarc.streams.stream import Stream
@@ -28,21 +28,22 @@ class Calibration:
 
     Parameters
     ----------
-    calibrator : Calibrator
+    calibrator : BaseCalibrator
         The calibrator, after the last round.
     record : Record
         What happened in each round.
 
     Examples
     --------
-    >>> from localarc import ARC, miscoverage
+    >>> from localarc import ARC
+    >>> from localarc.curves import miscoverage
     >>> stream = Stream("toy", np.zeros((4, 1)), miscoverage([0.1, 0.2, 0.3, 0.4], widths=0.0))
     >>> run = calibrate(ARC(0.5, 1.0, score_range=(0.0, 1.0)), stream)
     >>> sorted(run.thresholds(stream))
     ['average', 'last', 'online']
     """
 
-    calibrator: Calibrator
+    calibrator: BaseCalibrator
     record: Record
 
     def thresholds(self, held_out: Stream) -> dict[str, FloatArray]:
@@ -92,19 +93,20 @@ def to_json(certificate: Certificate) -> dict[str, object]:
     return {name: value for name, value in certificate.to_dict().items() if name != "groups"}
 
 
-def calibrate(calibrator: Calibrator, stream: Stream) -> Calibration:
+def calibrate(calibrator: BaseCalibrator, stream: Stream) -> Calibration:
     """Run a new calibrator over a stream.
 
     Parameters
     ----------
-    calibrator : Calibrator
+    calibrator : BaseCalibrator
         A calibrator that has seen no round; it is updated.
     stream : Stream
         Inputs, curves and groups of the calibration rounds.
 
     Examples
     --------
-    >>> from localarc import ARC, miscoverage
+    >>> from localarc import ARC
+    >>> from localarc.curves import miscoverage
     >>> stream = Stream("toy", np.zeros((2, 1)), miscoverage([0.1, 0.2], widths=0.0))
     >>> len(calibrate(ARC(0.5, 1.0, score_range=(0.0, 1.0)), stream).record)
     2
@@ -112,19 +114,20 @@ def calibrate(calibrator: Calibrator, stream: Stream) -> Calibration:
     return Calibration(calibrator, replay(calibrator, stream.X, stream.curves, stream.groups))
 
 
-def averaged_thresholds(calibrator: Calibrator, held_out: Stream) -> FloatArray:
+def averaged_thresholds(calibrator: BaseCalibrator, held_out: Stream) -> FloatArray:
     """Return the time-averaged threshold `(1/T) sum_t g_t` at each held-out round.
 
     Parameters
     ----------
-    calibrator : Calibrator
+    calibrator : BaseCalibrator
         A calibrator after its stream.
     held_out : Stream
         Rounds that did not calibrate.
 
     Examples
     --------
-    >>> from localarc import ARC, miscoverage
+    >>> from localarc import ARC
+    >>> from localarc.curves import miscoverage
     >>> stream = Stream("toy", np.zeros((2, 1)), miscoverage([0.1, 0.2], widths=0.0))
     >>> run = calibrate(ARC(0.5, 1.0, score_range=(0.0, 1.0)), stream)
     >>> averaged_thresholds(run.calibrator, stream).shape
@@ -133,7 +136,7 @@ def averaged_thresholds(calibrator: Calibrator, held_out: Stream) -> FloatArray:
     return _at(calibrator, calibrator.averaged_threshold_function, held_out)
 
 
-def _at(calibrator: Calibrator, function: Callable[..., object], stream: Stream) -> FloatArray:
+def _at(calibrator: BaseCalibrator, function: Callable[..., object], stream: Stream) -> FloatArray:
     """The values of a threshold function, which per-group calibrators evaluate by group."""
-    groups = (stream.groups,) if calibrator.uses_groups else ()
+    groups = (stream.groups,) if "groups" in calibrator.learns_from else ()
     return np.asarray(function(stream.X, *groups), dtype=np.float64)

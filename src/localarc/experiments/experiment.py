@@ -296,13 +296,10 @@ class Results(Generic[Data, Setting]):
 
     Examples
     --------
-    >>> import tempfile
-    >>> from localarc.experiments import EXPERIMENTS, Plan, run
-    >>> plan = Plan(quick=True, trials=1, methods=("ARC",))
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     results = run(EXPERIMENTS["polyps"], plan, folder)
-    >>> results.outcomes[0].task.method
-    'ARC'
+    >>> from localarc.experiments import EXPERIMENTS, Plan
+    >>> results = Results(EXPERIMENTS["beams"], Plan(), None, "", outcomes=(), rows=())
+    >>> results.outcome("ARC", None) is None
+    True
     """
 
     experiment: Experiment[Data, Setting]

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 
 from localarc.calibrators.arc import ARC
-from localarc.calibrators.base import Calibrator
+from localarc.calibrators.base import BaseCalibrator
 from localarc.calibrators.larc import LARC
 from localarc.calibrators.mondrian import Mondrian
 from localarc.kernels import RBF
@@ -41,7 +41,7 @@ class Method:
 
     def calibrator(
         self, alpha: float, score_range: tuple[float, float], rate: float = 1.0
-    ) -> Calibrator:
+    ) -> BaseCalibrator:
         """Return a new calibrator.
 
         Parameters

@@ -53,7 +53,7 @@ def write(results: Results[Data, Setting], folder: Path, command: str) -> list[P
     """
     with staged(folder) as staging:
         names = ["results.json", "results.csv"]
-        text = json.dumps(to_json(results, command), indent=1, allow_nan=False, ensure_ascii=False)
+        text = json.dumps(_to_json(results, command), indent=1, allow_nan=False, ensure_ascii=False)
         (staging / "results.json").write_text(text + "\n", encoding="utf-8")
         _write_csv(staging / "results.csv", results.rows)
         for spec in results.figures():
@@ -61,29 +61,12 @@ def write(results: Results[Data, Setting], folder: Path, command: str) -> list[P
                 name = f"{spec.name}.{extension}"  # a second save would shift the layout slightly
                 _draw(spec, results).savefig(staging / name, dpi=_DOTS_PER_INCH)
                 names.append(name)
-        (staging / "report.html").write_text(render(results, command), encoding="utf-8")
+        (staging / "report.html").write_text(_render(results, command), encoding="utf-8")
     return [folder / name for name in (*names, "report.html")]
 
 
-def to_json(results: Results[Data, Setting], command: str) -> dict[str, object]:
-    """Return the results as JSON values; docs/experiments/README.md documents the keys.
-
-    Parameters
-    ----------
-    results : Results
-        The results of a run.
-    command : str
-        The command that gives the same results.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> from localarc.experiments import EXPERIMENTS, Plan, run
-    >>> plan = Plan(quick=True, trials=1, methods=("ARC",))
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     to_json(run(EXPERIMENTS["polyps"], plan, folder), "localarc reproduce polyps")["format"]
-    'localarc experiment 1'
-    """
+def _to_json(results: Results[Data, Setting], command: str) -> dict[str, object]:
+    """The results as JSON values; docs/experiments/README.md documents the keys."""
     experiment, outcomes = results.experiment, results.outcomes
     return {
         "format": "localarc experiment 1",
@@ -107,26 +90,8 @@ def to_json(results: Results[Data, Setting], command: str) -> dict[str, object]:
     }
 
 
-def render(results: Results[Data, Setting], command: str) -> str:
-    """Return the report as HTML: the claim, what was measured, what differs from the paper.
-
-    Parameters
-    ----------
-    results : Results
-        The results of a run.
-    command : str
-        The command that gives the same results.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> from localarc.experiments import EXPERIMENTS, Plan, run
-    >>> plan = Plan(quick=True, trials=1, methods=("ARC",))
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     html = render(run(EXPERIMENTS["polyps"], plan, folder), "localarc reproduce polyps")
-    >>> "What the paper reports" in html
-    True
-    """
+def _render(results: Results[Data, Setting], command: str) -> str:
+    """The report as HTML: the claim, what was measured, what differs from the paper."""
     experiment = results.experiment
     tables = [heading(title, 3) + table(*content) for title, content in results.tables().items()]
     drawn = [

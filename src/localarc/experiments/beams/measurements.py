@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from localarc._replay import replay_many
-from localarc.calibrators.base import Calibrator
+from localarc.calibrators.base import BaseCalibrator
 from localarc.curves import Curves
 from localarc.experiments.beams import grid
 from localarc.experiments.beams.equal_size import SIZE, match_size
@@ -113,21 +113,21 @@ class _Study:
         runs = self._calibrate(list(calibrators.values()))
         return dict(zip(calibrators, runs, strict=True))
 
-    def _build(self, target: float) -> Calibrator:
+    def _build(self, target: float) -> BaseCalibrator:
         return self._method.calibrator(target, SCORE_RANGE)
 
-    def _calibrate(self, calibrators: list[Calibrator]) -> list[Calibration]:
+    def _calibrate(self, calibrators: list[BaseCalibrator]) -> list[Calibration]:
         stream = self._calibration
         records = replay_many(calibrators, stream.X, stream.curves, stream.groups)
         return [Calibration(*pair) for pair in zip(calibrators, records, strict=True)]
 
-    def _size_of(self, calibrator: Calibrator) -> float:
+    def _size_of(self, calibrator: BaseCalibrator) -> float:
         """The mean set size of the averaged threshold on held-out users."""
         self._calibrate([calibrator])
         thresholds = averaged_thresholds(calibrator, self._test)
         return float(self._test.curves.sizes_at(thresholds).mean())
 
-    def facts(self, calibrator: Calibrator) -> Row:
+    def facts(self, calibrator: BaseCalibrator) -> Row:
         """What does not depend on the target: users, predictor, and the size of the state."""
         lean = self._method.without_archive().calibrator(calibrator.alpha, SCORE_RANGE)
         self._calibrate([lean])
@@ -159,9 +159,9 @@ def _stream(users: Users) -> Stream:
     return Stream("beams", users.positions, users.curves(), tuple(users.groups()))
 
 
-def _threshold_map(calibrator: Calibrator) -> FloatArray:
+def _threshold_map(calibrator: BaseCalibrator) -> FloatArray:
     """The averaged threshold in the middle of each cell; NaN for Mondrian, which has two."""
-    if calibrator.uses_groups:
+    if "groups" in calibrator.learns_from:
         return np.full(DRAWN.shape, np.nan)
     return np.asarray(calibrator.averaged_threshold_function(DRAWN.centres())).reshape(DRAWN.shape)
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from localarc.calibrators.base import Calibrator
+from localarc.calibrators.base import BaseCalibrator
 from localarc.experiments.evaluate import Calibration, calibrate, to_json
 from localarc.experiments.experiment import Outcome, Row, Task
 from localarc.experiments.methods import Method
@@ -52,7 +52,7 @@ def perform(data: Outputs, task: Task[Setting], method: Method, seed: int) -> Ou
     return Outcome(task, run.record.calibrator, rows, arrays, certificate)
 
 
-def _calibrator(method: Method, setting: Setting) -> Calibrator:
+def _calibrator(method: Method, setting: Setting) -> BaseCalibrator:
     return method.calibrator(setting.alpha, setting.score_range, setting.eta)
 
 
@@ -62,7 +62,7 @@ def _stream(part: Outputs, inputs: FloatArray, setting: Setting) -> Stream:
 
 def _without_archive(
     run: Calibration, method: Method, setting: Setting, stream: Stream
-) -> Calibrator:
+) -> BaseCalibrator:
     """The calibrator without what only its averaged threshold needs."""
     lean = method.without_archive()
     if lean == method:

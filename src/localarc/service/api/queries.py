@@ -69,7 +69,7 @@ def summary(stream: Stream) -> Summary:
         oldest_pending=next((each.at for each in book.pending.values()), None),
         expired=book.expired,
         late=book.late,
-        memory=repr(stream.calibrator.memory) if book.config.kernel else "none",
+        memory=repr(getattr(stream.calibrator, "memory", None) or "none").strip("'"),
         memory_bytes=stream.calibrator.nbytes,
         features=[
             FeatureRange(each.low, each.high, each.total / book.predictions)
@@ -84,7 +84,7 @@ def _certificate(stream: Stream) -> CertificateMessage:
         identity_holds=stream.healthy,
         identity_gap=made.identity_gap,
         replay_differs=stream.replay_differs,
-        outstanding=made.outstanding,
+        outstanding=made.pending,
         bound=_bound(made.bound),
         bounds=[_bound(each) for each in (made.observed, made.theorem_a, made.theorem_b)],
     )
@@ -169,7 +169,8 @@ def threshold_map(
         points[:, :, first] = across
         if second is not None:
             points[:, :, second] = up[:, None]
-        values = np.asarray(function(points.reshape(-1, len(means)))).reshape(points.shape[:2])
+        values: FloatArray = np.asarray(function(points.reshape(-1, len(means))))
+        values = values.reshape(points.shape[:2])
         return ThresholdMap(*told, across.tolist(), up.tolist(), means, values.tolist())
 
     return finish
