@@ -18,6 +18,7 @@ from localarc.experiments import data
 from localarc.experiments.fruit import network, tiles
 from localarc.experiments.fruit.model_outputs import FILE, Outputs
 from localarc.experiments.fruit.tiles import Tiles
+from localarc.experiments.torch_device import best_device
 
 WEIGHTS = "classifier.pt"
 EPOCHS = 5
@@ -70,13 +71,6 @@ def _on(device: str, pictures: NDArray[np.uint8]) -> Any:
     import torch
 
     return torch.from_numpy(pictures.transpose(0, 3, 1, 2).copy()).to(device)
-
-
-def best_device() -> str:
-    """A GPU where there is one."""
-    import torch
-
-    return "cuda" if torch.cuda.is_available() else "cpu"
 
 
 def main(arguments: list[str] | None = None) -> None:

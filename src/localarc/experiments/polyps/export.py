@@ -19,7 +19,7 @@ from localarc.experiments.polyps import images, network
 from localarc.experiments.polyps.images import SOURCES, Images
 from localarc.experiments.polyps.model_outputs import LOGITS, Outputs
 from localarc.experiments.polyps.reduction import DIMENSIONS, neighbour_accuracy, projection
-from localarc.experiments.polyps.train import best_device
+from localarc.experiments.torch_device import best_device
 from localarc.validation import FloatArray
 
 _BATCH = 16
@@ -48,7 +48,7 @@ def mirrored(model: Any, batch: Any) -> tuple[Any, Any]:
 
 def export(model: Any, pairs: Images, device: str = "cpu") -> tuple[Outputs, FloatArray]:
     """The outputs for all pairs that have a true pixel, and the raw features of those."""
-    parts = [measured(*each) for each in predict(model, pairs, device)]
+    parts = [measure(*batch) for batch in predict(model, pairs, device)]
     losses, sizes, truth, features = (np.concatenate([p[i] for p in parts]) for i in range(4))
     rows = np.flatnonzero(truth)
     kept = [pairs.pairs[row] for row in rows]
@@ -68,7 +68,7 @@ def export(model: Any, pairs: Images, device: str = "cpu") -> tuple[Outputs, Flo
     return outputs, raw
 
 
-def measured(
+def measure(
     logits: NDArray[np.float32], masks: NDArray[np.bool_], features: NDArray[np.float32]
 ) -> tuple[FloatArray, FloatArray, FloatArray, NDArray[np.float32]]:
     """Loss and size curves on the grid, the true shares, and the features as they came."""

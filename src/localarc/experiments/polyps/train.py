@@ -16,6 +16,7 @@ from localarc.experiments import data
 from localarc.experiments.polyps import images, network
 from localarc.experiments.polyps.augment import augment
 from localarc.experiments.polyps.images import Images
+from localarc.experiments.torch_device import best_device
 
 FILE = "segmenter.pt"
 _RATE = 1e-3
@@ -83,13 +84,6 @@ def _on(device: str, pairs: Images) -> tuple[Any, Any]:
     pictures = np.concatenate([part[0] for part in parts]).transpose(0, 3, 1, 2)
     masks = np.concatenate([part[1] for part in parts])
     return torch.from_numpy(pictures.copy()).to(device), torch.from_numpy(masks).to(device)
-
-
-def best_device() -> str:
-    """A GPU where there is one."""
-    import torch
-
-    return "cuda" if torch.cuda.is_available() else "cpu"
 
 
 def main(arguments: list[str] | None = None) -> None:
