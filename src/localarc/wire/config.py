@@ -74,17 +74,17 @@ class RateConfig(Request):
     exponent: Number | None = None
 
 
-class AutoConfig(Request, tag="auto", tag_field="kind"):
+class AutoMemory(Request, tag="auto", tag_field="kind"):
     """Constant memory: a lattice for "rbf" with one or two features, else a dictionary.
 
     Examples
     --------
     >>> StreamConfig(alpha=0.1).memory
-    AutoConfig()
+    AutoMemory()
     """
 
 
-class LatticeConfig(Request, tag="lattice", tag_field="kind"):
+class LatticeMemory(Request, tag="lattice", tag_field="kind"):
     """Constant memory with a proven accuracy, for "rbf" with up to three features.
 
     Parameters
@@ -96,7 +96,7 @@ class LatticeConfig(Request, tag="lattice", tag_field="kind"):
 
     Examples
     --------
-    >>> LatticeConfig(tolerance=1e-8).max_bytes
+    >>> LatticeMemory(tolerance=1e-8).max_bytes
     67108864
     """
 
@@ -104,7 +104,7 @@ class LatticeConfig(Request, tag="lattice", tag_field="kind"):
     max_bytes: Annotated[int, Meta(ge=2**16, le=2**28)] = 2**26
 
 
-class DictionaryConfig(Request, tag="dictionary", tag_field="kind"):
+class DictionaryMemory(Request, tag="dictionary", tag_field="kind"):
     """Bounded memory with a measured accuracy, for any kernel and number of features.
 
     Parameters
@@ -116,7 +116,7 @@ class DictionaryConfig(Request, tag="dictionary", tag_field="kind"):
 
     Examples
     --------
-    >>> DictionaryConfig(max_size=256).tolerance
+    >>> DictionaryMemory(max_size=256).tolerance
     0.0001
     """
 
@@ -124,7 +124,7 @@ class DictionaryConfig(Request, tag="dictionary", tag_field="kind"):
     max_size: Annotated[int, Meta(ge=1, le=8192)] = 1024
 
 
-class KeepLastConfig(Request, tag="keep-last", tag_field="kind"):
+class KeepLastMemory(Request, tag="keep-last", tag_field="kind"):
     """The last m rounds, the paper's memory-limited variant.
 
     Parameters
@@ -134,25 +134,25 @@ class KeepLastConfig(Request, tag="keep-last", tag_field="kind"):
 
     Examples
     --------
-    >>> KeepLastConfig(500).m
+    >>> KeepLastMemory(500).m
     500
     """
 
     m: Annotated[int, Meta(ge=1, le=100_000)] = 1000
 
 
-class KeepAllConfig(Request, tag="keep-all", tag_field="kind"):
+class KeepAllMemory(Request, tag="keep-all", tag_field="kind"):
     """Every round, exactly: memory, snapshots and time per round grow without limit.
 
     Examples
     --------
-    >>> StreamConfig(0.1, KernelConfig(), features=1, memory=KeepAllConfig()).memory
-    KeepAllConfig()
+    >>> StreamConfig(0.1, KernelConfig(), features=1, memory=KeepAllMemory()).memory
+    KeepAllMemory()
     """
 
 
 MemoryConfig: TypeAlias = (
-    AutoConfig | LatticeConfig | DictionaryConfig | KeepLastConfig | KeepAllConfig
+    AutoMemory | LatticeMemory | DictionaryMemory | KeepLastMemory | KeepAllMemory
 )
 
 
@@ -215,8 +215,8 @@ class StreamConfig(Request):
         Smallest and largest possible score; the bounds that hold in advance require it.
     initial_threshold : float, default 0.0
         Threshold before the first loss, in units of the score.
-    memory : AutoConfig, LatticeConfig, DictionaryConfig, KeepLastConfig or KeepAllConfig
-        What the local part stores; requires a kernel. Default: `AutoConfig()`.
+    memory : AutoMemory, LatticeMemory, DictionaryMemory, KeepLastMemory or KeepAllMemory
+        What the local part stores; requires a kernel. Default: `AutoMemory()`.
     clip : float, optional
         Largest norm of the local part; requires a kernel.
     set : LabelSetConfig or IntervalConfig, optional
@@ -233,7 +233,7 @@ class StreamConfig(Request):
     --------
     >>> config = StreamConfig(alpha=0.1, kernel=KernelConfig(length_scale=0.5), features=2)
     >>> config.memory
-    AutoConfig()
+    AutoMemory()
     """
 
     alpha: Number
@@ -244,7 +244,7 @@ class StreamConfig(Request):
     loss_bound: Number = 1.0
     score_range: tuple[Number, Number] | None = None
     initial_threshold: Number = 0.0
-    memory: MemoryConfig = msgspec.field(default_factory=AutoConfig)
+    memory: MemoryConfig = msgspec.field(default_factory=AutoMemory)
     clip: Number | None = None
     set: LabelSetConfig | IntervalConfig | None = None
     timeout: Annotated[float, Meta(gt=0, le=LARGEST)] | None = None
@@ -252,7 +252,7 @@ class StreamConfig(Request):
     retain: Annotated[int, Meta(ge=0, le=100_000)] = 4096
 
 
-class CreateStreamResponse(Response):
+class CreateResponse(Response):
     """A stream and its configuration.
 
     Attributes

@@ -7,15 +7,28 @@ from typing import TypeAlias
 from localarc.wire.fields import Response
 
 
-class BaseEvent(Response):
-    """One change of a stream, with the counts after it.
-
-    As a server-sent event its id is `seq`, its name the kind, and its data this message.
+class StreamEvent(Response, tag_field="kind"):
+    """Base of all events. As a server-sent event its id is `seq` and its name the kind.
 
     Attributes
     ----------
     seq : int
-        Position of the change in the stream, from 0.
+        Position of the event in the stream, from 0.
+    """
+
+    seq: int
+
+    @property
+    def kind(self) -> str:
+        """Name of the event, such as "predicted"."""
+        return str(self.__struct_config__.tag)
+
+
+class ChangeEvent(StreamEvent):
+    """One change of a stream, with the counts after it.
+
+    Attributes
+    ----------
     at : float
         Time of the change, in seconds since 1970.
     rounds : int
@@ -30,7 +43,6 @@ class BaseEvent(Response):
         Number of predictions that expired.
     """
 
-    seq: int
     at: float
     rounds: int
     risk: float | None
@@ -38,17 +50,12 @@ class BaseEvent(Response):
     late: int
     expired: int
 
-    @property
-    def kind(self) -> str:
-        """Name of the event, such as "predicted"."""
-        return str(self.__struct_config__.tag)
 
-
-class CreatedEvent(BaseEvent, tag="created", tag_field="kind"):
+class CreatedEvent(ChangeEvent, tag="created"):
     """The stream was created."""
 
 
-class PredictedEvent(BaseEvent, tag="predicted", tag_field="kind"):
+class PredictedEvent(ChangeEvent, tag="predicted"):
     """A prediction was made.
 
     Attributes
@@ -69,7 +76,7 @@ class PredictedEvent(BaseEvent, tag="predicted", tag_field="kind"):
     group: str | None = None
 
 
-class FeedbackEvent(BaseEvent, tag="feedback", tag_field="kind"):
+class FeedbackEvent(ChangeEvent, tag="feedback"):
     """The loss of a prediction arrived.
 
     Attributes
@@ -89,7 +96,7 @@ class FeedbackEvent(BaseEvent, tag="feedback", tag_field="kind"):
     group: str | None = None
 
 
-class ExpiredEvent(BaseEvent, tag="expired", tag_field="kind"):
+class ExpiredEvent(ChangeEvent, tag="expired"):
     """A prediction expired before its loss arrived.
 
     Attributes
@@ -107,27 +114,14 @@ class ExpiredEvent(BaseEvent, tag="expired", tag_field="kind"):
     group: str | None = None
 
 
-class ImportedEvent(BaseEvent, tag="imported", tag_field="kind"):
+class ImportedEvent(ChangeEvent, tag="imported"):
     """The state of the calibrator was replaced by an imported one."""
 
 
-class ResetEvent(Response, tag="reset", tag_field="kind"):
-    """Events were missed and are no longer available: read the history, and continue from `seq`.
-
-    Attributes
-    ----------
-    seq : int
-        Position of the latest change of the stream.
-    """
-
-    seq: int
-
-    @property
-    def kind(self) -> str:
-        """Name of the event, "reset"."""
-        return str(self.__struct_config__.tag)
+class ResetEvent(StreamEvent, tag="reset"):
+    """Events were missed: read the history, and continue from `seq`, the latest event."""
 
 
-StreamEvent: TypeAlias = (
+AnyEvent: TypeAlias = (
     CreatedEvent | PredictedEvent | FeedbackEvent | ExpiredEvent | ImportedEvent | ResetEvent
 )

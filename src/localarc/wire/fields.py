@@ -37,5 +37,5 @@ class Request(msgspec.Struct, forbid_unknown_fields=True):
     """Base of everything that a client sends: unknown fields are errors."""
 
 
-class Response(msgspec.Struct, frozen=True):
+class Response(msgspec.Struct):
     """Base of everything that the service sends: unknown fields are ignored."""

@@ -49,18 +49,18 @@ class LabelSet(Response, tag="labels", tag_field="kind"):
 
     Attributes
     ----------
-    labels : list of str or int
+    labels : tuple of str or int
         The labels in the set: names, or positions if the stream's labels have no names.
     size : int
         Number of labels in the set.
 
     Examples
     --------
-    >>> "cat" in LabelSet(["cat", "dog"], 2)
+    >>> "cat" in LabelSet(("cat", "dog"), 2)
     True
     """
 
-    labels: list[str | int]
+    labels: tuple[str | int, ...]
     size: int
 
     def __contains__(self, label: object) -> bool:

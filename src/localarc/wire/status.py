@@ -57,25 +57,7 @@ class StreamList(Response):
     streams: list[StreamListItem]
 
 
-class ConsistencyCheck(Response):
-    """Whether the calibrator's state agrees with the losses that the service counted.
-
-    Attributes
-    ----------
-    passed : bool
-        Whether the accumulated steps of the threshold equal the accumulated excess loss.
-    gap : float
-        Difference between the two sides of this identity, in units of the loss.
-    replay_mismatches : int
-        Number of thresholds that differed, in any bit, when the stored events were replayed.
-    """
-
-    passed: bool
-    gap: float
-    replay_mismatches: int
-
-
-class Bound(Response):
+class BoundStatus(Response):
     """A bound `|risk - target| <= value`.
 
     Attributes
@@ -99,23 +81,33 @@ class Bound(Response):
     unmet: list[str]
 
 
-class Certificate(Response):
-    """Bounds on the difference between risk and target.
+class CertificateStatus(Response):
+    """The consistency check, and bounds on the difference between risk and target.
 
     Attributes
     ----------
+    consistent : bool
+        Whether the consistency check passes: the accumulated steps of the threshold equal the
+        accumulated excess of the losses that the service counted.
+    consistency_gap : float
+        Difference between the two sides of this identity, in units of the loss.
+    replay_differs : int
+        Number of thresholds that differed, in any bit, when the stored events were replayed.
     max_pending : int
         Largest number of other predictions that were pending when a prediction was made; the
         bounds allow for it.
-    bound : Bound
+    bound : BoundStatus
         The best bound.
-    bounds : list of Bound
+    bounds : list of BoundStatus
         All bounds.
     """
 
+    consistent: bool
+    consistency_gap: float
+    replay_differs: int
     max_pending: int
-    bound: Bound
-    bounds: list[Bound]
+    bound: BoundStatus
+    bounds: list[BoundStatus]
 
 
 class GroupRisk(Response):
@@ -159,7 +151,7 @@ class StreamSummary(Response):
         Name of the stream.
     config : StreamConfig
         Its configuration, with every default filled in.
-    created_at : float
+    created : float
         Time of its creation, in seconds since 1970.
     seq : int
         Position of its latest change.
@@ -173,15 +165,13 @@ class StreamSummary(Response):
         Target risk, the config's `alpha`.
     healthy : bool
         Whether the consistency check passes; an unhealthy stream rejects writes.
-    consistency_check : ConsistencyCheck
-        Result of the consistency check.
-    certificate : Certificate
-        Bounds on the difference between risk and target.
+    certificate : CertificateStatus
+        The consistency check, and bounds on the difference between risk and target.
     groups : list of GroupRisk
         Risk of each group that has a loss, sorted by name.
     pending : int
         Number of predictions that wait for feedback.
-    oldest_pending_at : float or None
+    oldest_pending : float or None
         When the oldest of them was made, in seconds since 1970.
     expired : int
         Number of predictions that expired.
@@ -197,18 +187,17 @@ class StreamSummary(Response):
 
     stream: str
     config: StreamConfig
-    created_at: float
+    created: float
     seq: int
     predictions: int
     rounds: int
     risk: float | None
     target: float
     healthy: bool
-    consistency_check: ConsistencyCheck
-    certificate: Certificate
+    certificate: CertificateStatus
     groups: list[GroupRisk]
     pending: int
-    oldest_pending_at: float | None
+    oldest_pending: float | None
     expired: int
     late: int
     memory: str
@@ -216,10 +205,8 @@ class StreamSummary(Response):
     features: list[FeatureRange]
 
 
-class Point(Response, omit_defaults=True):
-    """One point of the history: the stream after some round.
-
-    Fields without a value are left out of the JSON.
+class HistoryPoint(Response, array_like=True):
+    """One point of the history: the stream after some round; in JSON an array, in this order.
 
     Attributes
     ----------
@@ -231,26 +218,26 @@ class Point(Response, omit_defaults=True):
         Mean of these losses.
     threshold : float
         Threshold of the prediction whose loss arrived, in units of the score.
-    pending, late, expired : int
-        As in `StreamSummary`, at this point.
     size : float or None
         Size of the prediction set, if scores were sent: a number of labels, or a width.
     bound : float or None
         Best bound on `|risk - target|` that holds in advance, if there is one.
     observed : float or None
         Bound on `|risk - target|` that the thresholds so far prove, if there is one.
+    pending, late, expired : int
+        As in `StreamSummary`, at this point.
     """
 
     rounds: int
     at: float
     risk: float
     threshold: float
+    size: float | None
+    bound: float | None
+    observed: float | None
     pending: int
     late: int
     expired: int
-    size: float | None = None
-    bound: float | None = None
-    observed: float | None = None
 
 
 class History(Response):
@@ -266,7 +253,7 @@ class History(Response):
         Target risk, the config's `alpha`.
     stride : int
         There is one point per `stride` rounds, a power of two.
-    points : list of Point
+    points : list of HistoryPoint
         The points, oldest first.
     """
 
@@ -274,7 +261,7 @@ class History(Response):
     seq: int
     target: float
     stride: int
-    points: list[Point]
+    points: list[HistoryPoint]
 
 
 class ThresholdMap(Response):
@@ -312,7 +299,7 @@ class ThresholdMap(Response):
     thresholds: list[list[float]]
 
 
-class ImportStateResponse(Response):
+class ImportResponse(Response):
     """Confirmation that a state was imported.
 
     Attributes
