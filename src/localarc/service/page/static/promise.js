@@ -5,11 +5,11 @@ import { figure } from "./words.js";
 /** Whether a stream can be relied on, with the sentence that says why not. */
 export function judge(summary) {
   const { certificate } = summary;
-  if (!certificate.identity_holds) {
+  if (!certificate.consistent) {
     return {
       kept: false,
       words: "What was learnt does not add up to the thresholds that were told: losses were lost or " +
-        `doubled, or an old state was restored. The books are off by ${figure(certificate.identity_gap)}. ` +
+        `doubled, or an old state was restored. The books are off by ${figure(certificate.consistency_gap)}. ` +
         "Do not rely on this stream's risk or thresholds; restore it from a state that is known to be good.",
     };
   }
@@ -33,8 +33,8 @@ function promised({ certificate, config, target }) {
     const reason = bound.unmet.length ? ` (${bound.unmet.join("; ")})` : "";
     return `Nothing is promised in advance${reason}.`;
   }
-  const awaited = certificate.outstanding
-    ? ` That allows for ${certificate.outstanding} losses awaited at one time, as happened.` : "";
+  const awaited = certificate.max_pending
+    ? ` That allows for ${certificate.max_pending} losses awaited at one time, as happened.` : "";
   if (bound.value >= Math.max(target, config.loss_bound - target)) {
     return `What is promised in advance says nothing yet: its bound is ${figure(bound.value)}, wider than ` +
       `any risk can be off. It narrows as rounds are learnt.${awaited}`;

@@ -1,19 +1,20 @@
 // The run of one stream so far: the history that the service keeps, and what happened since.
 
 const MOST = 2_000; // points; beyond, every second one is let go
-const COLUMNS = ["rounds", "risk", "threshold", "size", "bound", "observed", "pending", "late", "expired"];
+// A point of the history is an array of these, in this order.
+const COLUMNS = ["rounds", "at", "risk", "threshold", "size", "bound", "observed", "pending", "late", "expired"];
 
 export class Run {
   constructor(history) {
     this.target = history.target;
     this.seq = history.seq;
-    for (const name of COLUMNS) this[name] = [...history[name]];
+    COLUMNS.forEach((name, column) => { this[name] = history.points.map((point) => point[column]); });
   }
 
   /** Add what an event tells; only a loss that was learnt adds a point. */
   take(event) {
     this.seq = Math.max(this.seq, event.data.seq);
-    const learnt = event.kind === "learned" || (event.kind === "expired" && event.data.loss !== null);
+    const learnt = event.kind === "feedback" || (event.kind === "expired" && event.data.loss !== null);
     if (!learnt || event.data.rounds <= (this.rounds.at(-1) ?? 0)) return;
     const point = { threshold: null, size: null, ...event.data };
     point.bound = this.bound.at(-1) ?? null; // until the next history tells
