@@ -331,13 +331,13 @@ def test_tune_chooses_what_the_library_chooses(table: Path, tmp_path: Path) -> N
     assert sorted(p.name for p in out.iterdir()) == ["trade-off.png", "tuning.csv"]
     stream = read_table(table, ["x1", "x2"], "s")
     rates = (1.0, Constant(0.1))
-    candidates: list[LARC] = [ARC(0.1, rate) for rate in rates]
+    candidates: list[ARC | LARC] = [ARC(0.1, rate) for rate in rates]
     candidates += [LARC(0.1, RBF.from_paper(scale), rate) for scale in (0.3, 3.0) for rate in rates]
     expected = tune(stream.X, stream.curves, candidates, RBF.from_paper(1.0))
     found = rows(out / "tuning.csv")
     assert [row["rate"] for row in found] == ["1", "constant:0.1"] * 3
-    assert [float(row["worst"]) for row in found] == [j.worst for j in expected.judgements]
-    assert [float(row["size"]) for row in found] == [j.size for j in expected.judgements]
+    assert [float(row["worst"]) for row in found] == [j.worst for j in expected.evaluations]
+    assert [float(row["size"]) for row in found] == [j.size for j in expected.evaluations]
     assert [int(row["chosen"]) for row in found].index(1) == expected.chosen
     assert expected.held_out is not None
     for words in (

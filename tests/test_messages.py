@@ -43,8 +43,8 @@ class NoThreshold(NoTarget):
 
 CALLS: dict[str, tuple[Callable[[], Any], str]] = {
     "ragged": (lambda: LEARNT.threshold([[1, 2], [3]]), "Rows must have one length"),
-    "text": (lambda: LEARNT.threshold("ab"), "x must hold numbers only, got 'ab'"),
-    "dict": (lambda: LEARNT.learn_one({"a": 0}, 1.0), "values of the dict in a fixed order"),
+    "text": (lambda: LEARNT.threshold("ab"), "x must hold numbers only, got 'ab'"),  # type: ignore[arg-type]
+    "dict": (lambda: LEARNT.update({"a": 0}, 1.0), "values of the dict in a fixed order"),  # type: ignore[arg-type]
     "empty": (lambda: LEARNT.update([], 1.0), "x must hold one feature at least"),
     "scores": (lambda: miscoverage(NOTHING), "scores must hold numbers only, got None"),
     "no inputs": (lambda: replay(LEARNT, None, CURVES), "X must hold numbers only, got None"),
@@ -73,9 +73,12 @@ CALLS: dict[str, tuple[Callable[[], Any], str]] = {
     ),
     "percent": (lambda: block_bootstrap([1.0], [1], confidence=95), "between 0 and 1, got 95"),
     "draws": (lambda: block_bootstrap([1.0], [1], draws=0), "draws must be a whole number"),
-    "target": (lambda: replay(NoTarget(), X, CURVES), "an object with alpha, threshold and update"),
+    "target": (
+        lambda: replay(NoTarget(), X, CURVES),  # type: ignore[arg-type]
+        "an object with alpha, threshold and update",
+    ),
     "number": (lambda: replay(NoThreshold(), X, CURVES), "must return one number"),
-    "promises": (lambda: check_calibrator(NOTHING), "Make it a subclass"),
+    "promises": (lambda: check_calibrator(NOTHING), "an object with alpha, threshold and update"),
 }
 
 

@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike
 from localarc import metrics, validation
 from localarc._replay import AssumptionWarning, replay
 from localarc._sweep import Sweep, sweep
-from localarc.calibrators.base import Calibrator
+from localarc.calibrators.base import BaseCalibrator
 from localarc.curves import Curves
 from localarc.kernels import Kernel
 from localarc.validation import FloatArray
@@ -27,11 +27,11 @@ CAUTION = (
 
 
 class SelectionWarning(UserWarning):
-    """A calibrator is judged on the rounds that it was chosen on."""
+    """A calibrator is evaluated on the rounds that it was chosen on."""
 
 
 @dataclass(frozen=True)
-class Judgement:
+class Evaluation:
     """How a calibrator did in some rounds, each answered before its loss was known.
 
     `worst` is the risk of the worst neighbourhood and `worst_error` its standard error, as if
@@ -53,21 +53,21 @@ class Judgement:
 
 @dataclass(frozen=True, eq=False)
 class Tuning:
-    """What came of `tune`: `judgements` of the candidates on the rounds that they were chosen on.
+    """What came of `tune`: `evaluations` of the candidates on the rounds that they were chosen on.
 
     `held_out` judges the chosen one on the rest of the stream, after which it stands as it would
     had it run from the first round on; it is None where nothing was held out.
     """
 
-    candidates: tuple[Calibrator, ...]
-    judgements: tuple[Judgement, ...]
+    candidates: tuple[BaseCalibrator, ...]
+    evaluations: tuple[Evaluation, ...]
     chosen: int
-    held_out: Judgement | None
+    held_out: Evaluation | None
     neighbourhood: Kernel
     sweep: Sweep
 
     @property
-    def calibrator(self) -> Calibrator:
+    def calibrator(self) -> BaseCalibrator:
         """The chosen candidate, new."""
         return copy.deepcopy(self.candidates[self.chosen])
 
@@ -75,7 +75,7 @@ class Tuning:
 def tune(
     X: ArrayLike,
     curves: Curves,
-    candidates: Sequence[Calibrator],
+    candidates: Sequence[BaseCalibrator],
     neighbourhood: Kernel,
     held_out: float = 0.25,
     jobs: int | None = None,
@@ -99,12 +99,14 @@ def tune(
     start = _split(len(points), held_out)
     measure = _Measure(points[:start], curves.take(slice(0, start)), prototypes, neighbourhood)
     rows = sweep(measure, {"candidate": range(len(prototypes))}, jobs=jobs)
-    judgements = tuple(Judgement(*(row[each.name] for each in fields(Judgement))) for row in rows)
-    chosen = _choice(judgements)
+    evaluations = tuple(
+        Evaluation(*(row[each.name] for each in fields(Evaluation))) for row in rows
+    )
+    chosen = _choice(evaluations)
     tail = None
     if start < len(points):
-        tail = _judge(prototypes[chosen], points, curves, neighbourhood, start)
-    return Tuning(prototypes, judgements, chosen, tail, neighbourhood, rows)
+        tail = _evaluate(prototypes[chosen], points, curves, neighbourhood, start)
+    return Tuning(prototypes, evaluations, chosen, tail, neighbourhood, rows)
 
 
 @dataclass(frozen=True, eq=False)
@@ -113,25 +115,25 @@ class _Measure:
 
     X: FloatArray
     curves: Curves
-    candidates: tuple[Calibrator, ...]
+    candidates: tuple[BaseCalibrator, ...]
     neighbourhood: Kernel
 
     def __call__(self, random: np.random.Generator, candidate: int) -> dict[str, Any]:
         chosen = self.candidates[candidate]
-        judged = _judge(chosen, self.X, self.curves, self.neighbourhood, 0)
-        return {"calibrator": repr(chosen), **asdict(judged)}
+        evaluated = _evaluate(chosen, self.X, self.curves, self.neighbourhood, 0)
+        return {"calibrator": repr(chosen), **asdict(evaluated)}
 
 
-def _judge(
-    candidate: Calibrator, X: FloatArray, curves: Curves, neighbourhood: Kernel, start: int
-) -> Judgement:
+def _evaluate(
+    candidate: BaseCalibrator, X: FloatArray, curves: Curves, neighbourhood: Kernel, start: int
+) -> Evaluation:
     """Run the stream from its first round, and judge from round `start` on."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", AssumptionWarning)  # of the stream, whoever is chosen
         record = replay(copy.deepcopy(candidate), X, curves)
     losses = record.losses[start:]
     worst = metrics.worst_neighbourhood(X[start:], losses, neighbourhood)
-    return Judgement(
+    return Evaluation(
         rounds=len(losses),
         risk=float(losses.mean()),
         worst=worst.risk,
@@ -141,24 +143,24 @@ def _judge(
     )
 
 
-def _choice(judgements: Sequence[Judgement]) -> int:
-    best = min(judgements, key=lambda each: each.excess)
+def _choice(evaluations: Sequence[Evaluation]) -> int:
+    best = min(evaluations, key=lambda each: each.excess)
     limit = best.excess + (best.worst_error if math.isfinite(best.worst_error) else 0.0)
-    within = [i for i, each in enumerate(judgements) if each.excess <= limit]
-    if any(math.isnan(judgements[i].size) for i in within):
-        return min(within, key=lambda i: judgements[i].excess)
-    return min(within, key=lambda i: (judgements[i].size, judgements[i].excess))
+    within = [i for i, each in enumerate(evaluations) if each.excess <= limit]
+    if any(math.isnan(evaluations[i].size) for i in within):
+        return min(within, key=lambda i: evaluations[i].excess)
+    return min(within, key=lambda i: (evaluations[i].size, evaluations[i].excess))
 
 
-def _new(candidates: Sequence[Calibrator]) -> tuple[Calibrator, ...]:
+def _new(candidates: Sequence[BaseCalibrator]) -> tuple[BaseCalibrator, ...]:
     listed = tuple(candidates) if isinstance(candidates, Iterable) else (candidates,)
-    wrong = [each for each in listed if not isinstance(each, Calibrator) or each.rounds]
+    wrong = [each for each in listed if not isinstance(each, BaseCalibrator) or each.rounds]
     if wrong or not listed or not isinstance(candidates, Iterable):
         raise TypeError(
             f"candidates must be new calibrators, got {wrong[0] if wrong else candidates!r}. "
             "For example [LARC(0.1, RBF(l)) for l in (0.1, 1.0)]."
         )
-    if any(each.uses_groups for each in listed):
+    if any(each.learns_from for each in listed):
         raise ValueError("candidates must find groups themselves: give Mondrian a group_of.")
     if len({each.alpha for each in listed}) > 1:
         raise ValueError("candidates must have one target alpha: another one is another promise.")
@@ -171,7 +173,7 @@ def _split(rounds: int, held_out: float) -> int:
         raise ValueError(f"held_out must be below 1, got {share}: leave rounds to choose on.")
     if share == 0.0:
         warnings.warn(
-            "nothing is held out: whatever is chosen will be judged on the rounds that it was "
+            "nothing is held out: whatever is chosen will be evaluated on the rounds that it was "
             "chosen on, and look better than it is. Use held_out=0.25.",
             SelectionWarning,
             stacklevel=3,

@@ -117,8 +117,8 @@ def test_the_certificate_averages_over_groups_and_keeps_each() -> None:
     ("call", "words"),
     [
         (lambda cal: cal.threshold([0.0]), "no group was given"),
-        (lambda cal: cal.threshold([0.0], group=float("nan")), "equal to itself"),
-        (lambda cal: cal.threshold([0.0], group=[1]), "hashable"),
+        (lambda cal: cal.threshold([0.0], groups=float("nan")), "equal to itself"),
+        (lambda cal: cal.threshold([0.0], groups=[1]), "hashable"),
         (lambda cal: cal.threshold(np.zeros((3, 1)), ["a"]), "one group per input"),
     ],
 )

@@ -9,7 +9,7 @@ from localarc import ARC, LARC, RBF, Constant, KeepAll, KeepLast, Laplace, Power
 from localarc.curves import miscoverage
 from localarc.guarantees import Evidence
 from localarc.kernels import Custom
-from localarc.streams.adversary import STRATEGIES, attack
+from localarc.testing import STRATEGIES, attack
 
 UNIT = Evidence((0.0, 1.0), 0, 0)
 METHODS: list[tuple[Any, Any, float]] = [
@@ -63,10 +63,10 @@ def test_the_forward_bound_covers_every_later_round(strategy: str, options: dict
         certificate.forward(200)
 
 
-@pytest.mark.parametrize("outstanding", [1, 5, 20])
+@pytest.mark.parametrize("pending", [1, 5, 20])
 @pytest.mark.parametrize("strategy", ["always miss", "long phases", "coin"])
-def test_late_feedback_stays_within_its_bound(outstanding: int, strategy: str) -> None:
-    """Losses come in any order, with never more than so many outstanding."""
+def test_late_feedback_stays_within_its_bound(pending: int, strategy: str) -> None:
+    """Losses come in any order, with never more than so many pending."""
     random = np.random.default_rng(0)
     cal = LARC(0.1, RBF.from_paper(1.0), 2.0, 1e-2, clip=0.3)
     waiting: list[tuple[Any, float]] = []
@@ -82,12 +82,12 @@ def test_late_feedback_stays_within_its_bound(outstanding: int, strategy: str) -
         threshold = cal.threshold(x)
         wants_miss = STRATEGIES[strategy](t, random)
         waiting.append((x, float((wants_miss and threshold < 1.0) or threshold < 0.0)))
-        if len(waiting) > outstanding:
+        if len(waiting) > pending:
             feed()
-    bound = cal.certificate(outstanding=outstanding, evidence=UNIT)
+    bound = cal.certificate(pending=pending, evidence=UNIT)
     assert bound.theorem_a.holds
     assert not bound.theorem_b.holds
-    assert "outstanding" in str(bound.theorem_b)
+    assert "pending" in str(bound.theorem_b)
     assert abs(float(np.mean(losses)) - 0.1) <= bound.theorem_a.value
 
 

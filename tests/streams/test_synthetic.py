@@ -5,8 +5,8 @@ from localarc import ARC, LARC, RBF, replay
 from localarc.curves import miscoverage
 from localarc.metrics import group_risk
 from localarc.streams import Stream
-from localarc.streams.adversary import STRATEGIES, attack
 from localarc.streams.synthetic import heteroscedastic, spread
+from localarc.testing import STRATEGIES, attack
 
 
 def test_the_same_seed_gives_the_same_stream() -> None:

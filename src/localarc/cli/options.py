@@ -11,7 +11,7 @@ from typing import Any
 import click
 
 import localarc
-from localarc.calibrators.base import Calibrator
+from localarc.calibrators.base import BaseCalibrator
 from localarc.kernels import Kernel
 from localarc.memory import Dictionary, KeepAll, KeepLast, Lattice, Memory
 from localarc.rates import Constant, InverseSqrt, Power, Rate
@@ -37,7 +37,7 @@ RATES = "a number eta for eta / sqrt(t), constant:ETA or power:ETA:EXPONENT"
 class Choice:
     """The calibrators to run, by name, and the kernel that says what a neighbourhood is."""
 
-    calibrators: dict[str, Calibrator]
+    calibrators: dict[str, BaseCalibrator]
     kernel: Kernel
 
 
@@ -72,7 +72,7 @@ def choice(
             raise ValueError("--method larc needs --features, the columns of x.")
         extra = common | {"memory": memory, "clip": clip}
         larc = localarc.LARC(alpha, shape, rate, regularization, **extra)
-        chosen: dict[str, Calibrator] = {"L-ARC": larc}
+        chosen: dict[str, BaseCalibrator] = {"L-ARC": larc}
     elif method == "mondrian":
         if group is None:
             raise ValueError("--method mondrian needs --group, the column to split rounds by.")

@@ -137,7 +137,7 @@ def tune_command(
                 _draw(place, tuning)
     if not quiet:
         name = list(candidates)[tuning.chosen]
-        print_rows(f"The first {tuning.judgements[0].rounds:,} rounds, to choose on", head, rows)
+        print_rows(f"The first {tuning.evaluations[0].rounds:,} rounds, to choose on", head, rows)
         _tell_chosen(name, given)
         _tell_held_out(tuning)
         click.echo(f"neighbourhoods are those of {places!r}")
@@ -197,7 +197,7 @@ def _table(tuning: Any, names: list[tuple[str, str, str]]) -> tuple[list[str], l
             number(each.size),
             "*" if i == tuning.chosen else "",
         ]
-        for i, (name, each) in enumerate(zip(names, tuning.judgements, strict=True))
+        for i, (name, each) in enumerate(zip(names, tuning.evaluations, strict=True))
     ]
     return head, rows
 
@@ -206,7 +206,7 @@ def _write(place: Path, head: list[str], rows: list[list[str]], tuning: Any) -> 
     with (place / "tuning.csv").open("w", newline="", encoding="utf-8") as file:
         writer = csv.writer(file, lineterminator="\n")
         writer.writerow([*head[:3], "risk", "worst", "worst_error", "size", "chosen"])
-        for i, (row, each) in enumerate(zip(rows, tuning.judgements, strict=True)):
+        for i, (row, each) in enumerate(zip(rows, tuning.evaluations, strict=True)):
             found = each.risk, each.worst, each.worst_error, each.size
             writer.writerow([*row[:3], *found, int(i == tuning.chosen)])
 

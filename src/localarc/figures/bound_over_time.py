@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from localarc.calibrators.larc import LARC
+from localarc.calibrators.adaptive import AdaptiveCalibrator
 from localarc.calibrators.mondrian import Mondrian
 from localarc.guarantees.drift import NormSums
 from localarc.guarantees.theorems import score_range
@@ -24,14 +24,14 @@ def promised_band(calibrator: Any, record: Record, rounds: IntArray) -> FloatArr
 
     Infinite where nothing is promised, or where the calibrator is not one of ours.
     """
-    if isinstance(calibrator, LARC):
+    if isinstance(calibrator, AdaptiveCalibrator):
         return _bounds(calibrator, record.evidence, rounds)
     if isinstance(calibrator, Mondrian) and record.groups is not None:
         return _over_groups(calibrator, record, rounds)
     return np.full(len(rounds), math.inf)
 
 
-def _bounds(calibrator: LARC, evidence: Evidence, rounds: IntArray) -> FloatArray:
+def _bounds(calibrator: AdaptiveCalibrator, evidence: Evidence, rounds: IntArray) -> FloatArray:
     """The smaller of theorems A and B, among those that hold."""
     certificate = calibrator.certificate(evidence=evidence)
     bounds = np.full(len(rounds), math.inf)
@@ -41,7 +41,7 @@ def _bounds(calibrator: LARC, evidence: Evidence, rounds: IntArray) -> FloatArra
     scores = score_range(calibrator.settings, evidence)
     if certificate.theorem_b.holds and scores is not None:
         sums = NormSums(calibrator.settings, scores)
-        bounds = np.minimum(bounds, [sums.advance(int(t)).wander for t in rounds])
+        bounds = np.minimum(bounds, [sums.advance(int(t)).theorem_b_bound for t in rounds])
     return bounds
 
 
@@ -52,7 +52,7 @@ def _over_groups(calibrator: Mondrian, record: Record, rounds: IntArray) -> Floa
     for group, part in calibrator.calibrators.items():
         seen = np.cumsum([label == group for label in labels])[rounds - 1]
         some = seen > 0
-        if isinstance(part, LARC) and some.any():
+        if isinstance(part, AdaptiveCalibrator) and some.any():
             counts, back = np.unique(seen[some], return_inverse=True)
             total[some] += seen[some] * _bounds(part, record.evidence, counts)[back]
         elif some.any():

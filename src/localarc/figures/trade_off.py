@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from localarc._tune import Tuning
-from localarc.calibrators.base import Calibrator
+from localarc.calibrators.adaptive import AdaptiveCalibrator
+from localarc.calibrators.base import BaseCalibrator
 from localarc.calibrators.larc import LARC
 from localarc.figures.frame import frame, legend, target_line
 from localarc.figures.palette import INK, colours
@@ -32,24 +33,24 @@ def trade_off(axes: Axes, tuning: Tuning) -> Axes:
     for name in dict.fromkeys(names):
         mine = sorted((i for i in range(len(names)) if names[i] == name), key=lambda i: steps[i])
         sizes, risks = np.array([_place(tuning, i) for i in mine]).T
-        errors = [tuning.judgements[i].worst_error for i in mine]
+        errors = [tuning.evaluations[i].worst_error for i in mine]
         axes.errorbar(sizes, risks, errors, color=colour[name], alpha=0.5, lw=1.0)
         for i, dot in zip(mine, _dots([steps[i] for i in mine], steps), strict=True):
             label = name if i == mine[-1] else None
             axes.plot(*_place(tuning, i), "o", color=colour[name], ms=dot, label=label)
     place = _place(tuning, tuning.chosen)
     axes.plot(*place, "o", ms=18, mfc="none", mec=INK, mew=1.6, label="chosen")
-    target_line(axes, tuning.judgements[0].alpha)
+    target_line(axes, tuning.evaluations[0].alpha)
     axes.set_ylim(bottom=0.0)
     axes.text(
         0.0, -0.17, _key(tuning, steps), transform=axes.transAxes, color=INK, va="top", fontsize=9
     )
-    title = f"Candidates over the first {tuning.judgements[0].rounds:,} rounds"
+    title = f"Candidates over the first {tuning.evaluations[0].rounds:,} rounds"
     return legend(frame(axes, title, "mean set size", "risk in the worst neighbourhood"))
 
 
 def _place(tuning: Tuning, i: int) -> tuple[float, float]:
-    return tuning.judgements[i].size, tuning.judgements[i].worst
+    return tuning.evaluations[i].size, tuning.evaluations[i].worst
 
 
 def _dots(mine: Sequence[float], all_steps: Sequence[float]) -> list[float]:
@@ -83,17 +84,15 @@ def _key(tuning: Tuning, steps: Sequence[float]) -> str:
     )
 
 
-def _first_step(candidate: Calibrator) -> float:
-    return candidate.settings.rate(1) if isinstance(candidate, LARC) else 1.0
+def _first_step(candidate: BaseCalibrator) -> float:
+    return candidate.settings.rate(1) if isinstance(candidate, AdaptiveCalibrator) else 1.0
 
 
-def family(candidate: Calibrator) -> str:
+def family(candidate: BaseCalibrator) -> str:
     """What candidates have in common that differ in their rate alone."""
     if not isinstance(candidate, LARC):
         return type(candidate).__name__
     kernel = candidate.kernel
-    if kernel is None:
-        return "ARC"
     length_scale = getattr(kernel, "length_scale", None)
     if not isinstance(length_scale, float):
         return f"L-ARC {kernel!r}"

@@ -1,6 +1,7 @@
-"""Memory: what the local part of a threshold remembers, and how."""
+"""Memory: how the local part of a threshold is stored."""
 
-from localarc.memory.approximate import Auto, Dictionary, Lattice, as_memory
+from localarc.memory.approximate import Dictionary, Lattice
+from localarc.memory.auto import Auto, as_memory
 from localarc.memory.base import Arrays, Expansion, LossCurves, Memory, Played, Rounds
 from localarc.memory.exact import KeepAll, KeepLast
 

@@ -1,20 +1,15 @@
-"""Memory strategies whose cost does not grow with t, and the automatic choice."""
+"""Memory strategies whose cost does not grow with t."""
 
 from __future__ import annotations
 
-import logging
 from dataclasses import dataclass
-from typing import Any
 
 from localarc import validation
 from localarc.kernels import RBF, Kernel, Stationary
 from localarc.memory.base import Expansion, Memory
 from localarc.memory.compiled_expansion import Compiled, profile, roots
-from localarc.memory.exact import KeepAll
 
 ROUNDING = 1e-15
-MANY_TERMS = 20_000
-_log = logging.getLogger("localarc")
 
 
 @dataclass(frozen=True)
@@ -124,53 +119,3 @@ class Dictionary:
         limits = self.tolerance, kernel.scale, self.max_size
         made = DictionaryExpansion(formula, dimension, *limits, roots(kernel, dimension))
         return Compiled(self, kernel, dimension, made)
-
-
-@dataclass(frozen=True)
-class Auto:
-    """`memory="auto"`: a lattice at rounding accuracy for RBF in one or two dimensions, else exact.
-
-    Beyond 20,000 rounds an exact memory says once, in the log, what `Dictionary` would do.
-    """
-
-    window = None
-    averages = True
-    exact = True
-    excess = ROUNDING
-
-    def chosen(self, kernel: Kernel, dimension: int) -> Memory:
-        """What is used for this kernel and so many features."""
-        return Lattice() if type(kernel) is RBF and dimension <= 2 else KeepAll()
-
-    def check_kernel(self, kernel: Kernel) -> None:
-        """There is a strategy for any kernel."""
-
-    def expansion(self, kernel: Kernel, dimension: int) -> Expansion:
-        """An empty expansion of the chosen strategy."""
-        return self.chosen(kernel, dimension).expansion(kernel, dimension)
-
-
-def as_memory(memory: Any) -> Memory:
-    """A strategy as it is, or the automatic choice."""
-    if isinstance(memory, str) and memory == "auto":
-        return Auto()
-    if isinstance(memory, type) or not hasattr(memory, "expansion"):
-        raise ValueError(
-            f'memory must be "auto" or a memory strategy, got {memory!r}. '
-            "For example KeepAll(), KeepLast(1000) or Dictionary(1e-4)."
-        )
-    chosen: Memory = memory
-    return chosen
-
-
-def note_growth(rounds: int, memory: Memory, kernel: Kernel, dimension: int) -> None:
-    """Say once that an automatic, exact memory has become large."""
-    if isinstance(memory, Auto) and isinstance(memory.chosen(kernel, dimension), KeepAll):
-        kilobytes = rounds * (dimension + 3) * 8 // 1000
-        _log.warning(
-            "after %d rounds the exact memory holds %d kB and a step takes time in proportion; "
-            "LARC(..., memory=Dictionary(tolerance=1e-4)) bounds both, at a small error in the "
-            "thresholds.",
-            rounds,
-            kilobytes,
-        )

@@ -32,6 +32,9 @@ class LossCurves(Protocol):
     def loss_at(self, t: int, threshold: float) -> float:
         """The loss of round t at a threshold."""
 
+    def __getitem__(self, t: int) -> Any:
+        """The curve of round t."""
+
     def take(self, rounds: Any) -> LossCurves:
         """The curves of some rounds only."""
 
@@ -87,7 +90,7 @@ class Expansion(Protocol):
         It answers False for a point that is not finite.
         """
 
-    def learn_at_once(self, point: FloatArray, decay: float, weight: float) -> bool:
+    def try_learn_fast(self, point: FloatArray, decay: float, weight: float) -> bool:
         """`learn`, or False and nothing learnt where it would take more than a moment."""
 
     def replay(self, rounds: Rounds) -> Played:

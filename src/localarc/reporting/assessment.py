@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 
 from localarc import metrics
-from localarc.calibrators.base import Calibrator
-from localarc.calibrators.larc import LARC
+from localarc.calibrators.adaptive import AdaptiveCalibrator
+from localarc.calibrators.base import BaseCalibrator
 from localarc.calibrators.mondrian import Mondrian
 from localarc.guarantees import Certificate
 from localarc.kernels import Kernel
@@ -26,7 +26,7 @@ class Run:
     """A calibrator that went through a stream, the record of it, and the name to show for both."""
 
     name: str
-    calibrator: Calibrator
+    calibrator: BaseCalibrator
     record: Record
 
 
@@ -117,10 +117,10 @@ def _method(each: Assessment, features: list[str]) -> dict[str, Any]:
 
 def used_range(run: Run) -> tuple[tuple[float, float], bool]:
     """The score range that bounds rest on, and whether it was stated rather than observed."""
-    parts = [run.calibrator]
+    parts: list[object] = [run.calibrator]
     if isinstance(run.calibrator, Mondrian):
         parts = list(run.calibrator.calibrators.values())
-    stated = [part.settings.score_range for part in parts if isinstance(part, LARC)]
+    stated = [part.settings.score_range for part in parts if isinstance(part, AdaptiveCalibrator)]
     if stated and stated[0] is not None:
         return stated[0], True
     return run.record.evidence.score_range or (math.nan, math.nan), False

@@ -121,7 +121,7 @@ def thresholds(stream: Stream, assessments: Sequence[Assessment]) -> str:
 def _current(run: Run, stream: Stream) -> FloatArray:
     """The threshold function of the next round, at the latest inputs."""
     at = stream.X[-_MAPPED:]
-    if run.calibrator.uses_groups:
+    if "groups" in run.calibrator.learns_from:
         return np.asarray(
             run.calibrator.threshold_function(at, (run.record.groups or ())[-_MAPPED:])
         )

@@ -70,7 +70,7 @@ def summary(stream: Stream) -> StreamSummary:
         oldest_pending=next((each.at for each in book.pending.values()), None),
         expired=book.expired,
         late=book.late,
-        memory=repr(stream.calibrator.memory) if book.config.kernel else "none",
+        memory=repr(getattr(stream.calibrator, "memory", None) or "none").strip("'"),
         memory_bytes=stream.calibrator.nbytes,
         features=[
             FeatureRange(each.low, each.high, each.total / book.predictions)
@@ -85,7 +85,7 @@ def _certificate(stream: Stream) -> CertificateStatus:
         consistent=stream.healthy,
         consistency_gap=made.identity_gap,
         replay_differs=stream.replay_differs,
-        max_pending=made.outstanding,
+        max_pending=made.pending,
         bound=_bound(made.bound),
         bounds=[_bound(each) for each in (made.observed, made.theorem_a, made.theorem_b)],
     )
@@ -159,7 +159,8 @@ def threshold_map(
         points[:, :, first] = across
         if second is not None:
             points[:, :, second] = up[:, None]
-        values = np.asarray(function(points.reshape(-1, len(means)))).reshape(points.shape[:2])
+        values: FloatArray = np.asarray(function(points.reshape(-1, len(means))))
+        values = values.reshape(points.shape[:2])
         return ThresholdMap(*told, across.tolist(), up.tolist(), means, values.tolist())
 
     return finish

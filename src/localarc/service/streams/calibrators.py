@@ -25,7 +25,7 @@ _KERNELS: dict[str, Callable[..., kernels.Kernel]] = {
 }
 
 
-def new_calibrator(config: StreamConfig) -> LARC:
+def new_calibrator(config: StreamConfig) -> ARC | LARC:
     """The calibrator that a config asks for, which has learnt nothing yet."""
     _check(config)
     rate = _rate(config.rate)

@@ -8,7 +8,7 @@ from typing import Self, assert_never
 import msgspec
 import numpy as np
 
-from localarc import LARC, serialization
+from localarc import ARC, LARC, serialization
 from localarc.guarantees import Certificate
 from localarc.service.storage import events
 from localarc.service.storage.events import AnyEntry, Creation
@@ -24,7 +24,7 @@ _KIND = "Stream"
 class Stream:
     """A calibrator, and the book about it."""
 
-    def __init__(self, name: str, book: Book, calibrator: LARC) -> None:
+    def __init__(self, name: str, book: Book, calibrator: ARC | LARC) -> None:
         self.name = name
         self.book = book
         self.calibrator = calibrator
@@ -164,7 +164,7 @@ class Stream:
 
     def certificate(self) -> Certificate:
         """The calibrator's certificate, with the losses that were awaited at the worst moment."""
-        return self.calibrator.certificate(outstanding=self.book.outstanding)
+        return self.calibrator.certificate(pending=self.book.outstanding)
 
     @property
     def healthy(self) -> bool:
@@ -198,7 +198,7 @@ class Stream:
         stream.replay_differs = content["differs"]
         return stream
 
-    def restored_calibrator(self, data: bytes) -> LARC:
+    def restored_calibrator(self, data: bytes) -> ARC | LARC:
         """A calibrator from outside, which must have this stream's settings and add up."""
         try:
             calibrator = new_calibrator(self.book.config).restore(data)
