@@ -23,7 +23,7 @@ from localarc.wire.fields import (
 )
 
 
-class PredictRequest(Request):
+class PredictRequest(Request, omit_defaults=True):
     """A request for a threshold. Repeating it with the same id has no further effect.
 
     Parameters
