@@ -94,7 +94,7 @@ def test_what_is_wrong_is_said_in_our_own_words(call: Callable[[], Any], words: 
 def test_a_bad_row_of_many_is_named() -> None:
     with pytest.raises(ValueError, match="loss must lie between") as raised:
         ARC(0.1).partial_fit(X, [0.0, 1.0, 2.0])
-    assert raised.value.__notes__ == ["in row 2, counted from 0; nothing was learnt."]
+    assert raised.value.__notes__ == ["in row 2, counted from 0; nothing was learned."]
 
 
 def test_arc_needs_no_inputs() -> None:

@@ -153,7 +153,7 @@ def test_rounds_of_images_work_like_any_other() -> None:
 
 
 class Scored:
-    alpha, uses_curves = 0.1, True
+    alpha, learns_from = 0.1, {"curve", "score"}
 
     def __init__(self) -> None:
         self.seen: list[float] = []
@@ -161,11 +161,12 @@ class Scored:
     def threshold(self, x: Any) -> float:
         return 0.0
 
-    def update(self, x: Any, loss: float, curve: Any) -> None:
-        self.seen.append(curve.least_threshold())
+    def update(self, x: Any, loss: float, curve: Any, score: float) -> None:
+        assert curve.loss(score) <= self.alpha < curve.loss(score - 1e-9)
+        self.seen.append(score)
 
 
-def test_a_method_that_learns_from_scores_is_handed_the_curve() -> None:
+def test_a_method_that_learns_from_scores_receives_score_and_curve() -> None:
     scores = [0.3, -0.1, 0.2]
     learner = Scored()
     replay(learner, np.zeros((3, 1)), miscoverage(scores))

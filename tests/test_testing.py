@@ -119,9 +119,9 @@ class Hoarder(ARC):
     ("calibrator", "words"),
     [
         (Restless(0.1), "Asking for a threshold changes nothing"),
-        (Trusting(0.1), "It took the loss nan"),
+        (Trusting(0.1), "It accepted the loss nan"),
         (Careless(0.1, RBF.from_paper(1.0)), "leaves the state as it was"),
-        (Forgetful(0.1), "goes on exactly as the original"),
+        (Forgetful(0.1), "resumes exactly as the original"),
         (Creative(0.1), "accounts for every loss"),
         (Hoarder(0.1), "as new"),
     ],

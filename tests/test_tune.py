@@ -137,4 +137,4 @@ def test_the_figure_shows_every_candidate(tuned: Tuning) -> None:
     legend = axes.get_legend()
     assert legend is not None
     labels = [text.get_text() for text in legend.get_texts()]
-    assert labels == ["ARC", "L-ARC l=0.3", "L-ARC l=3", "chosen", "target 0.1"]
+    assert labels == ["ARC", "L-ARC l=0.387298", "L-ARC l=1.22474", "chosen", "target 0.1"]

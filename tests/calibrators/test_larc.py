@@ -298,7 +298,12 @@ def test_a_window_without_archive_stays_small_and_has_no_average() -> None:
 
 def test_the_repr_says_what_is_run() -> None:
     text = repr(LARC(0.1, RBF.from_paper(1.0), memory=KeepLast(5), clip=2.0).update([0.0], 1.0))
-    for part in ("LARC(alpha=0.1", "RBF.from_paper(1.0, scale=1.0)", "KeepLast(m=5", "clip=2.0"):
+    for part in (
+        "LARC(alpha=0.1",
+        "RBF(length_scale=0.7071067811865476",
+        "KeepLast(m=5",
+        "clip=2.0",
+    ):
         assert part in text
     assert "rounds=1" in text
 

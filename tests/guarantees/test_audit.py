@@ -323,7 +323,7 @@ def test_a_state_does_not_go_on_with_another_kernel(
 def test_a_state_goes_on_with_the_same_kernel_and_rate_handed_in(name: str, tmp_path: Path) -> None:
     cal = SAVED[name]().update([0.0, 1.0], 1.0)
     cal.save(tmp_path / "cal")
-    twin = type(cal).load(tmp_path / "cal", kernel=cal.kernel, rate=cal.settings.rate)
+    twin = type(cal).load(tmp_path / "cal", kernel=cal.settings.kernel, rate=cal.settings.rate)
     assert twin.state() == cal.state()
     assert twin.threshold([0.5, 0.5]) == cal.threshold([0.5, 0.5])
 

@@ -309,8 +309,8 @@ def test_equation_6_is_claimed_for_a_start_among_the_scores(start: float) -> Non
 def test_theorem_2_takes_the_slope_of_the_kernel_in_its_dimension(
     dimension: int, power: int
 ) -> None:
-    """Askey's power floor(d / 2) + 1 is the slope at distance 0, in root length scales."""
-    kernel = Triangular(0.25, 1.5)
+    """Askey's power floor(d / 2) + 1 is the slope at distance 0, in length scales."""
+    kernel = Triangular(0.5, 1.5)
     cal = LARC(0.3, kernel, 0.7, 0.2, loss_bound=2.0, score_range=(-1.0, 0.0))
     cal.partial_fit(np.zeros((T, dimension)), np.full(T, 0.3))
     rho, kappa, B, D, S = 1.5 * power / 0.5, 1.5, 2.0, 3.0, 1.0
@@ -319,7 +319,7 @@ def test_theorem_2_takes_the_slope_of_the_kernel_in_its_dimension(
     assert cal.certificate(input_bound=D).paper.value == pytest.approx(expected, rel=1e-12)
 
 
-@pytest.mark.parametrize("kernel", [RBF.from_paper((4.0, 0.25), 2.0), Laplace((0.25, 4.0), 0.5)])
+@pytest.mark.parametrize("kernel", [RBF.from_paper((4.0, 0.25), 2.0), Laplace((0.5, 2.0), 0.5)])
 def test_the_slope_is_steepest_along_the_shortest_length_scale(kernel: Any) -> None:
     far = np.linspace(1e-4, 3.0, 3000)
     slopes = []

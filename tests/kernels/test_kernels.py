@@ -145,7 +145,7 @@ def test_the_norm_of_one_bump_is_the_root_of_its_height() -> None:
     [
         (lambda: RBF(0.0), "length_scale must be positive, got 0.0"),
         (lambda: RBF(float("nan")), "length_scale must be finite"),
-        (lambda: RBF.from_paper((1.0, -1.0)), "length_scale must be positive, got -1.0"),
+        (lambda: RBF((1.0, -1.0)), "length_scale must be positive, got -1.0"),
         (lambda: RBF.from_paper(()), "at least one number"),
         (lambda: RBF.from_paper(1.0, scale=-1.0), "scale must not be negative"),
         (lambda: RationalQuadratic(1.0, shape=0.0), "shape must be positive"),

@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike
 
 from localarc import atomic_write, serialization, validation
 from localarc.guarantees import Certificate, Evidence
-from localarc.memory import LossCurves
+from localarc.memory.base import LossCurves
 from localarc.validation import FloatArray
 
 Point: TypeAlias = float | Sequence[float] | np.ndarray[tuple[int], np.dtype[Any]] | None

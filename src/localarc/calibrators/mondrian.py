@@ -19,7 +19,7 @@ from localarc.calibrators.larc import LARC
 from localarc.calibrators.step_by_step import replay_curves
 from localarc.guarantees import Certificate, Evidence
 from localarc.guarantees.certificate import check_against_log, combine_groups, with_unmet
-from localarc.memory import LossCurves
+from localarc.memory.base import LossCurves
 from localarc.validation import FloatArray, IntArray
 
 Group = Hashable

@@ -8,7 +8,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from localarc.calibrators.base import Calibrator, Progress
-from localarc.memory import LossCurves
+from localarc.memory.base import LossCurves
 from localarc.validation import FloatArray
 
 

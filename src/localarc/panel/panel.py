@@ -18,7 +18,7 @@ from localarc.calibrators.larc import LARC
 from localarc.curves import Curves
 from localarc.guarantees import Certificate, Evidence
 from localarc.guarantees.certificate import with_unmet
-from localarc.memory import Arrays
+from localarc.memory.base import Arrays
 from localarc.panel.arguments import check_curves, checked_losses, checked_points
 from localarc.panel.keys import Key, Rows, key, listed
 from localarc.panel.local_parts import LocalParts, local_parts
