@@ -55,7 +55,9 @@ def shown(browser: Browser, url: str, stream: str = "", **context: Any) -> Page:
     page = Visit(browser, url, **context).open(stream)
     expect(page.locator("#connection")).to_have_attribute("data-state", "live")
     if stream:
-        expect(page.locator("#map-chart .heatmaplayer image")).to_be_visible()
+        page.locator("#map-chart").scroll_into_view_if_needed()  # it is read when it is seen
+        expect(page.locator("#map-chart .cells rect").first).to_be_visible()
+        page.evaluate("scrollTo(0, 0)")
     else:
         expect(page.locator("#streams li")).to_have_count(3)
     return page
