@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Self, TypeVar
 
+import msgspec
 import uvicorn
 
 from localarc.service.api.auth import Tokens
@@ -17,6 +18,7 @@ from localarc.service.app import application
 from localarc.service.limits import Limits
 from localarc.service.parts import Parts
 from localarc.service.streams.manager import Desk
+from localarc.wire.status import History, HistoryPoint
 from service.running import PATIENCE, Answer, Caller
 
 Result = TypeVar("Result")
@@ -70,6 +72,9 @@ class Inside:
         status, answer = self.http.call("GET", f"/v1/streams/{stream}{path}")
         assert status == 200, answer
         return answer
+
+    def history(self, stream: str = "s") -> list[HistoryPoint]:
+        return msgspec.convert(self.get("/history", stream), History).points
 
     def ask(self, work: Callable[[Desk], Result], writes: int = 0) -> Result:
         """Have the writer do something, as a request would."""

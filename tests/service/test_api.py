@@ -105,7 +105,7 @@ def test_losses_are_learnt_in_the_order_in_which_they_come(service: Inside) -> N
     summary = service.get()
     newest = list(itertools.accumulate((int(key[1:]) for key in order), max))
     assert summary["late"] == sum(int(k[1:]) < n for k, n in zip(order, newest, strict=True))
-    assert (summary["pending"], summary["certificate"]["outstanding"]) == (0, 29)
+    assert (summary["pending"], summary["certificate"]["max_pending"]) == (0, 29)
 
 
 def test_a_loss_that_is_overdue_is_dropped(service: Inside) -> None:
@@ -166,7 +166,7 @@ def test_scores_make_a_set(
     status, answer = service.predict("one", scores=scores)
     assert (status, answer["set"]) == (200, {"kind": config["kind"]} | expected)
     service.feedback("one", 0.0)
-    assert service.get("/history")["size"] == [expected["size"]]
+    assert [point.size for point in service.history()] == [expected["size"]]
 
 
 def test_scores_that_make_no_set_are_refused(service: Inside) -> None:
@@ -270,7 +270,7 @@ def test_a_state_goes_out_and_comes_back(start: Start) -> None:
     assert service.http.state("new") == state
     summary = service.get(stream="new")
     assert (summary["rounds"], summary["risk"], summary["healthy"]) == (5, 0.5, True)
-    assert summary["groups"] == service.get("/history", "new")["rounds"] == []
+    assert summary["groups"] == service.get("/history", "new")["points"] == []
     assert service.feedback("waiting", 1.0, "new") == (200, {"seq": 5, "rounds": 6})
     assert service.get(stream="new")["groups"] == [{"group": "a", "rounds": 1, "risk": 1.0}]
     before = service.everything("other")
@@ -286,13 +286,11 @@ def test_the_history_stays_short_and_ends_now(service: Inside) -> None:
         service.http.call("POST", "/v1/batch", {"operations": pairs(t * 490, 490)})
     history = service.get("/history")
     assert history["stride"] == 2
-    assert history["rounds"] == list(range(2, 1471, 2))
-    lengths = {len(column) for column in history.values() if isinstance(column, list)}
-    assert lengths == {735}
-    last = {name: column[-1] for name, column in history.items() if isinstance(column, list)}
+    points = service.history()
+    assert [point.rounds for point in points] == list(range(2, 1471, 2))
     summary = service.get()
-    assert last["risk"] == pytest.approx(summary["risk"])
-    assert last["bound"] == pytest.approx(summary["certificate"]["bound"]["value"])
+    assert points[-1].risk == pytest.approx(summary["risk"])
+    assert points[-1].bound == pytest.approx(summary["certificate"]["bound"]["value"])
 
 
 def pairs(first: int, count: int) -> list[dict[str, Any]]:

@@ -41,8 +41,8 @@ def made(**fields: Any) -> LARC:
 @pytest.mark.parametrize(
     ("kernel", "expected"),
     [
-        ({}, RBF.from_paper(1.0)),
-        ({"kind": "rbf", "length_scale": [1, 2], "scale": 3}, RBF.from_paper((1.0, 2.0), 3.0)),
+        ({}, RBF(1.0)),
+        ({"kind": "rbf", "length_scale": [1, 2], "scale": 3}, RBF((1.0, 2.0), 3.0)),
         ({"kind": "laplace", "length_scale": 2}, Laplace(2.0)),
         ({"kind": "matern32"}, Matern32()),
         ({"kind": "matern52"}, Matern52()),
@@ -107,11 +107,11 @@ def test_a_name_that_nobody_knows_is_answered_with_those_that_are(
 def test_a_stream_must_fit_into_a_snapshot() -> None:
     most = MOST_BYTES // (8 * (1024 + 3))
     for m, fits in ((most, True), (most + 1, False)):
-        memory = config.KeepLast(m)
+        memory = config.KeepLastMemory(m)
         asked = StreamConfig(0.1, KernelConfig(), features=1024, memory=memory)
         with contextlib.nullcontext() if fits else pytest.raises(ValueError, match="smaller m"):
             new_calibrator(asked)
-    everything = StreamConfig(0.1, KernelConfig(), features=1024, memory=config.KeepAll())
+    everything = StreamConfig(0.1, KernelConfig(), features=1024, memory=config.KeepAllMemory())
     check_room(everything, most - 1)
     with pytest.raises(ValueError, match="no room for more"):
         check_room(everything, most)
@@ -128,7 +128,7 @@ def test_memory_is_constant_where_nothing_is_said() -> None:
 def test_a_calibrator_of_the_library_can_have_the_settings_of_a_stream(
     features: int, memory: Any
 ) -> None:
-    twin = LARC(0.1, RBF.from_paper(1.0), memory=memory)
+    twin = LARC(0.1, RBF(1.0), memory=memory)
     assert twin.state() == made(kernel={}, features=features).state()
 
 

@@ -12,7 +12,7 @@ import pytest
 from localarc.service.api.errors import Refusal
 from localarc.service.event_bus import Hub
 from localarc.service.limits import Limits
-from localarc.wire.events import Imported, Notice
+from localarc.wire.events import ChangeEvent, ImportedEvent
 from service.conftest import Start
 from service.inside import Inside, wait_for
 
@@ -56,12 +56,12 @@ def test_events_come_as_they_happen(service: Inside) -> None:
     assert [(seq, kind) for seq, kind, _ in seen] == [
         (1, "predicted"),
         (2, "predicted"),
-        (3, "learned"),
+        (3, "feedback"),
         (4, "expired"),
     ]
     learned = seen[2][2]
     assert learned == {
-        "kind": "learned", "seq": 3, "at": 1000.0, "rounds": 1, "risk": 1.0, "pending": 1,
+        "kind": "feedback", "seq": 3, "at": 1000.0, "rounds": 1, "risk": 1.0, "pending": 1,
         "late": 0, "expired": 0, "id": "one", "loss": 1.0, "threshold": 0.0, "size": None,
         "group": "a",
     }  # fmt: skip
@@ -134,8 +134,8 @@ def test_listeners_are_counted_limited_and_forgotten(start: Start) -> None:
     wait_for(gone)
 
 
-def notice(seq: int) -> Notice:
-    return Imported(seq, 0.0, 0, None, 0, 0, 0)
+def notice(seq: int) -> ChangeEvent:
+    return ImportedEvent(seq, 0.0, 0, None, 0, 0, 0)
 
 
 def test_a_slow_listener_is_told_to_read_the_history() -> None:

@@ -9,6 +9,7 @@ from importlib.resources import files
 import httpx
 import pytest
 
+from localarc.wire.status import HistoryPoint
 from service.inside import Inside
 
 FILES = files("localarc.service.page").joinpath("static")
@@ -72,6 +73,13 @@ def test_a_file_that_has_not_changed_is_not_sent_again(http: httpx.Client) -> No
 @pytest.mark.parametrize("path", ["../routes.py", "..%2froutes.py", "%2e%2e/app.py", "routes.py"])
 def test_no_path_leads_out_of_the_list(http: httpx.Client, path: str) -> None:
     assert http.get(f"/page/{path}").status_code == 404
+
+
+def test_the_page_reads_the_points_of_a_history_in_their_order() -> None:
+    script = FILES.joinpath("history.js").read_text(encoding="utf-8")
+    names = re.search(r"points\.map\(\s*\(\[([^\]]+)\]\)", script)
+    assert names is not None
+    assert tuple(re.findall(r"[a-z]+", names[1])) == HistoryPoint.__struct_fields__
 
 
 def test_all_files_together_are_small() -> None:

@@ -123,7 +123,7 @@ def test_a_stream_that_does_not_add_up_takes_no_more(start: Start, tmp_path: Any
     service.stop()  # keeps a snapshot of it
     service = start()
     assert service.get()["healthy"] is False
-    assert service.get()["certificate"]["identity_holds"] is False
+    assert service.get()["certificate"]["consistent"] is False
     status, answer = service.predict("two")
     assert (status, "identity check is broken" in answer["detail"]) == (503, True)
     assert service.predict("two", "sound")[0] == 200

@@ -9,7 +9,7 @@ from collections.abc import AsyncIterator
 import msgspec
 
 from localarc.service.api.errors import Refusal
-from localarc.wire.events import Notice, Reset
+from localarc.wire.events import ChangeEvent, ResetEvent, StreamEvent
 
 _REMEMBERED = 512  # events of a stream, to be told again after a short break
 _BEHIND = 1024  # events that a slow listener may have before it
@@ -22,14 +22,14 @@ class Listener:
     """One open connection."""
 
     def __init__(self) -> None:
-        self.waiting: deque[Notice | Reset] = deque()
+        self.waiting: deque[StreamEvent] = deque()
         self.woken = asyncio.Event()
 
-    def tell(self, notice: Notice | Reset) -> None:
+    def tell(self, notice: StreamEvent) -> None:
         """Hand over an event; who is too far behind is told to read the history instead."""
         if len(self.waiting) >= _BEHIND:
             self.waiting.clear()
-            notice = Reset(notice.seq)
+            notice = ResetEvent(notice.seq)
         self.waiting.append(notice)
         self.woken.set()
 
@@ -39,7 +39,7 @@ class Hub:
 
     def __init__(self, most: int) -> None:
         self._most = most
-        self._recent: defaultdict[str, deque[Notice]] = defaultdict(
+        self._recent: defaultdict[str, deque[ChangeEvent]] = defaultdict(
             lambda: deque(maxlen=_REMEMBERED)
         )
         self._listeners: defaultdict[str, set[Listener]] = defaultdict(set)
@@ -48,7 +48,7 @@ class Hub:
     def __len__(self) -> int:
         return sum(map(len, self._listeners.values()))
 
-    def publish(self, stream: str, notice: Notice) -> None:
+    def publish(self, stream: str, notice: ChangeEvent) -> None:
         """Tell everybody who listens to a stream."""
         self._recent[stream].append(notice)
         for listener in self._listeners.get(stream, ()):
@@ -67,7 +67,7 @@ class Hub:
             raise Refusal(429, f"{self._most} connections listen to events, the limit.")
         return self._frames(stream, seq, after)
 
-    def _missed(self, stream: str, seq: int, after: int | None) -> list[Notice | Reset]:
+    def _missed(self, stream: str, seq: int, after: int | None) -> list[StreamEvent]:
         if after is None:
             return []
         recent = self._recent.get(stream, deque())
@@ -75,7 +75,7 @@ class Hub:
         if after == latest:
             return []
         if after > latest or not recent or recent[0].seq > after + 1:
-            return [Reset(latest)]
+            return [ResetEvent(latest)]
         return [notice for notice in recent if notice.seq > after]
 
     async def _frames(self, stream: str, seq: int, after: int | None) -> AsyncIterator[bytes]:
@@ -106,7 +106,7 @@ async def _woken(listener: Listener) -> bool:
     return True
 
 
-def frame(notice: Notice | Reset) -> bytes:
+def frame(notice: StreamEvent) -> bytes:
     """One event as the wire has it."""
     kind = str(notice.__struct_config__.tag).encode()
     return b"id: %d\nevent: %s\ndata: %s\n\n" % (notice.seq, kind, _encode(notice))

@@ -12,7 +12,7 @@ import msgspec
 from starlette.requests import Request
 
 from localarc.service.api.errors import Refusal
-from localarc.wire.config import NAMES, StreamConfig
+from localarc.wire.config import VALID_NAMES, StreamConfig
 from localarc.wire.predictions import BatchEnvelope, FeedbackRequest, Operation, PredictRequest
 
 JSON = "application/json"
@@ -96,7 +96,7 @@ def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return found
 
 
-read_config: Reader[StreamConfig] = Reader(StreamConfig, names=NAMES)
+read_config: Reader[StreamConfig] = Reader(StreamConfig, names=VALID_NAMES)
 read_predict: Reader[PredictRequest] = Reader(PredictRequest, ("x", "id", "group", "scores"))
 read_feedback: Reader[FeedbackRequest] = Reader(FeedbackRequest, ("loss",))
 read_batch: Reader[BatchEnvelope] = Reader(BatchEnvelope, ("operations",))

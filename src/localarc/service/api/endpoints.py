@@ -18,7 +18,7 @@ ENDPOINTS = (
     Endpoint(
         "PUT", _STREAM, handlers.create, "Create a stream; the same config again has no effect.",
         WRITE, config.StreamConfig,
-        {200: config.StreamCreated, 201: config.StreamCreated},
+        {200: config.CreateResponse, 201: config.CreateResponse},
         refusals=(*_BODY, 409, 429),
     ),
     Endpoint(
@@ -43,7 +43,7 @@ ENDPOINTS = (
     ),
     Endpoint(
         "GET", _STREAM, handlers.summary, "How a stream stands.", READ,
-        answers={200: status.Summary}, refusals=(404, 422),
+        answers={200: status.StreamSummary}, refusals=(404, 422),
     ),
     Endpoint(
         "GET", f"{_STREAM}/history", handlers.history, "The run so far, thinned out.", READ,
@@ -62,12 +62,12 @@ ENDPOINTS = (
     Endpoint(
         "PUT", f"{_STREAM}/state", handlers.import_state,
         "Replace the calibrator by a state with the same settings.", ADMIN, bytes,
-        {200: status.StateImported}, refusals=(404, 408, 413, 415, 422),
+        {200: status.ImportResponse}, refusals=(404, 408, 413, 415, 422),
     ),
     Endpoint(
         "GET", f"{_STREAM}/events", handlers.events,
         "What happens, as server-sent events; goes on after Last-Event-ID.", READ,
-        answers={200: events.StreamEvent}, answer_type=EVENTS, refusals=(404, 422, 429),
+        answers={200: events.AnyEvent}, answer_type=EVENTS, refusals=(404, 422, 429),
         queries=(handlers.AFTER,),
     ),
     Endpoint("GET", "/livez", handlers.alive, "The process answers.",

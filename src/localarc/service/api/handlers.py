@@ -16,7 +16,7 @@ from localarc.service.api.endpoint import Query
 from localarc.service.api.errors import Refusal
 from localarc.service.parts import Parts
 from localarc.service.streams import calibrators
-from localarc.wire.fields import ID, NAME
+from localarc.wire.fields import PREDICTION_ID_PATTERN, STREAM_NAME_PATTERN
 from localarc.wire.predictions import BatchResponse, Operation
 from localarc.wire.status import Alive, Ready, StreamList
 
@@ -30,7 +30,7 @@ SECOND = Query("second", "the feature from bottom to top; leave it out for one",
 SIZE = Query("size", "how many values of each feature", 2, 64, default=32)
 
 _encode = msgspec.json.Encoder().encode
-_name, _id = re.compile(NAME), re.compile(ID)
+_name, _id = re.compile(STREAM_NAME_PATTERN), re.compile(PREDICTION_ID_PATTERN)
 Result = TypeVar("Result")
 
 
@@ -54,7 +54,7 @@ async def feedback(parts: Parts, request: Request) -> Response:
     """Its loss, when it is known."""
     name, key = stream_name(request), request.path_params["id"]
     if not _id.search(key):
-        raise Refusal(422, f"an id must match {ID}, got {key[:80]!r}.")
+        raise Refusal(422, f"an id must match {PREDICTION_ID_PATTERN}, got {key[:80]!r}.")
     told = bodies.read_feedback(await _json(parts, request))
     work = parts.writer.ask(lambda desk: desk.feedback(name, key, told.loss), writes=1)
     return message(await work)
@@ -179,7 +179,7 @@ def stream_name(request: Request) -> str:
     """The stream that the path names."""
     name: str = request.path_params["stream"]
     if not _name.search(name):
-        raise Refusal(422, f"a stream's name must match {NAME}, got {name[:80]!r}.")
+        raise Refusal(422, f"a stream's name must match {STREAM_NAME_PATTERN}, got {name[:80]!r}.")
     return name
 
 

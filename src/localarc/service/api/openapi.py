@@ -11,11 +11,11 @@ import msgspec
 from localarc.service.api.bodies import BYTES, JSON
 from localarc.service.api.endpoint import Endpoint, Query
 from localarc.service.api.handlers import PROBLEM
-from localarc.wire.fields import ID, NAME
+from localarc.wire.fields import PREDICTION_ID_PATTERN, STREAM_NAME_PATTERN
 from localarc.wire.predictions import Problem
 
 _REF = "#/components/schemas/{name}"
-_PATTERNS = {"stream": NAME, "id": ID}
+_PATTERNS = {"stream": STREAM_NAME_PATTERN, "id": PREDICTION_ID_PATTERN}
 _REASONS = {
     400: "The body is not JSON.",
     401: "A token is needed.",
@@ -99,7 +99,7 @@ def _answer(endpoint: Endpoint, kind: Any, schemas: dict[str, Any]) -> dict[str,
     description = endpoint.summary
     if endpoint.answer_type == "text/event-stream":
         return {
-            "description": f"{description} The data of an event is a StreamEvent.",
+            "description": f"{description} The data of an event is one of the events below.",
             "content": {type_: {"schema": {"type": "string"}}},
         }
     return {"description": description, "content": {type_: {"schema": _schema(kind, schemas)}}}

@@ -17,21 +17,22 @@ from localarc.service.streams.state import FeatureSum
 from localarc.service.streams.stream import Stream, finite
 from localarc.validation import FloatArray
 from localarc.wire.status import (
-    BoundMessage,
-    CertificateMessage,
+    BoundStatus,
+    CertificateStatus,
     FeatureRange,
     GroupRisk,
     History,
-    StreamLine,
-    Summary,
+    HistoryPoint,
+    StreamListItem,
+    StreamSummary,
     ThresholdMap,
 )
 
 
-def line(stream: Stream) -> StreamLine:
+def line(stream: Stream) -> StreamListItem:
     """One stream among others."""
     book = stream.book
-    return StreamLine(
+    return StreamListItem(
         stream=stream.name,
         seq=book.seq,
         rounds=book.rounds,
@@ -45,11 +46,11 @@ def line(stream: Stream) -> StreamLine:
     )
 
 
-def summary(stream: Stream) -> Summary:
+def summary(stream: Stream) -> StreamSummary:
     """How a stream stands."""
     book = stream.book
     certificate = _certificate(stream)
-    return Summary(
+    return StreamSummary(
         stream=stream.name,
         config=book.config,
         created=book.created,
@@ -58,7 +59,7 @@ def summary(stream: Stream) -> Summary:
         rounds=book.rounds,
         risk=book.risk,
         target=book.config.alpha,
-        healthy=certificate.identity_holds,
+        healthy=certificate.consistent,
         certificate=certificate,
         groups=[
             GroupRisk(group, part.rounds, part.loss_sum / part.rounds)
@@ -78,21 +79,21 @@ def summary(stream: Stream) -> Summary:
     )
 
 
-def _certificate(stream: Stream) -> CertificateMessage:
+def _certificate(stream: Stream) -> CertificateStatus:
     made = stream.certificate()
-    return CertificateMessage(
-        identity_holds=stream.healthy,
-        identity_gap=made.identity_gap,
+    return CertificateStatus(
+        consistent=stream.healthy,
+        consistency_gap=made.identity_gap,
         replay_differs=stream.replay_differs,
-        outstanding=made.outstanding,
+        max_pending=made.outstanding,
         bound=_bound(made.bound),
         bounds=[_bound(each) for each in (made.observed, made.theorem_a, made.theorem_b)],
     )
 
 
-def _bound(bound: Bound) -> BoundMessage:
+def _bound(bound: Bound) -> BoundStatus:
     told = bound.name, finite(bound.value), bound.holds
-    return BoundMessage(*told, list(bound.assumes), list(bound.unmet))
+    return BoundStatus(*told, list(bound.assumes), list(bound.unmet))
 
 
 def history(stream: Stream) -> Callable[[], History]:
@@ -102,23 +103,12 @@ def history(stream: Stream) -> Callable[[], History]:
     seq, stride, outstanding = book.seq, book.series.stride, book.outstanding
 
     def finish() -> History:
-        rounds, at, risk, threshold, size, observed, pending, late, expired = columns
-        return History(
-            stream=stream.name,
-            seq=seq,
-            target=settings.alpha,
-            stride=stride,
-            rounds=rounds,
-            at=at,
-            risk=risk,
-            threshold=threshold,
-            size=size,
-            bound=bounds_in_advance(settings, rounds, outstanding),
-            observed=observed,
-            pending=pending,
-            late=late,
-            expired=expired,
-        )
+        bounds = bounds_in_advance(settings, columns[0], outstanding)
+        # The stored series has no bounds: they follow from the settings, after `size`.
+        points = [
+            HistoryPoint(*row) for row in zip(*columns[:5], bounds, *columns[5:], strict=True)
+        ]
+        return History(stream.name, seq, settings.alpha, stride, points)
 
     return finish
 

@@ -15,7 +15,7 @@ from localarc.service.storage import events
 from localarc.service.storage.events import Creation
 from localarc.service.streams.manager import Row
 from localarc.service.streams.stream import Stream
-from localarc.wire.events import Notice
+from localarc.wire.events import ChangeEvent
 
 VERSION = 1
 _PRUNED_AT_ONCE = 10_000
@@ -123,7 +123,7 @@ class Log:
     def load(
         self,
         names: Collection[str] | None = None,
-        told: Callable[[str, Notice], None] = lambda name, notice: None,
+        told: Callable[[str, ChangeEvent], None] = lambda name, notice: None,
     ) -> dict[str, Stream]:
         """All streams, or those named, from their snapshots and the entries after them."""
         streams: dict[str, Stream] = {}
@@ -174,7 +174,7 @@ class _Transaction:
                 self._database.execute("ROLLBACK")
 
 
-def _replay(streams: dict[str, Stream], name: str, seq: int, data: bytes) -> Notice:
+def _replay(streams: dict[str, Stream], name: str, seq: int, data: bytes) -> ChangeEvent:
     entry = events.decode(data)
     if isinstance(entry, Creation) and name not in streams:
         streams[name] = Stream.created(name, entry)

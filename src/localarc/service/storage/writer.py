@@ -24,7 +24,7 @@ from localarc.service.storage.store import Log
 from localarc.service.streams.calibrators import warm_up
 from localarc.service.streams.manager import Desk, Row
 from localarc.service.streams.stream import Stream
-from localarc.wire.events import Notice
+from localarc.wire.events import ChangeEvent
 
 SNAPSHOTS_AT_ONCE = 4
 _MOST_WAITING = 10_000
@@ -32,7 +32,7 @@ _TICK = 0.2  # seconds between looks at what has expired
 _log = logging.getLogger("localarc.service")
 
 Result = TypeVar("Result")
-Published = Callable[[str, Notice], None]
+Published = Callable[[str, ChangeEvent], None]
 
 
 class Writer:

@@ -74,7 +74,7 @@ def warm_up(configs: Iterable[StreamConfig]) -> None:
 
 def check_room(config: StreamConfig, rounds: int) -> None:
     """Whether one more round may be kept: a stream must fit into a snapshot."""
-    kept = isinstance(config.memory, wire_config.KeepAll)
+    kept = isinstance(config.memory, wire_config.KeepAllMemory)
     if kept and _bytes_of(rounds + 1, config.features) > MOST_BYTES:
         raise ValueError(
             f"the stream keeps all of its {rounds} rounds, and there is no room for more: go on "
@@ -88,7 +88,7 @@ def _bytes_of(rounds: int, features: int) -> int:
 
 def _check(config: StreamConfig) -> None:
     if config.kernel is None:
-        if config.clip is not None or not isinstance(config.memory, wire_config.Auto):
+        if config.clip is not None or not isinstance(config.memory, wire_config.AutoMemory):
             raise ValueError(
                 "memory and clip are about the local part, and without a kernel there is none: "
                 "leave them out, or give a kernel."
@@ -97,7 +97,7 @@ def _check(config: StreamConfig) -> None:
         raise ValueError(
             "features must say how many numbers x holds, at least 1 with a kernel, got 0."
         )
-    if isinstance(config.memory, wire_config.KeepLast):
+    if isinstance(config.memory, wire_config.KeepLastMemory):
         most = MOST_BYTES // _bytes_of(1, config.features)
         if config.memory.m > most:
             raise ValueError(
@@ -143,13 +143,15 @@ def _rate(config: float | RateConfig) -> Rate:
 
 
 def _memory(config: MemoryConfig, kernel: kernels.Kernel, features: int) -> memory.Memory:
-    if isinstance(config, wire_config.Auto):
+    if isinstance(config, wire_config.AutoMemory):
         few = type(kernel) is kernels.RBF and features <= 2
-        return _memory(wire_config.Lattice() if few else wire_config.Dictionary(), kernel, features)
-    if isinstance(config, wire_config.Lattice):
+        return _memory(
+            wire_config.LatticeMemory() if few else wire_config.DictionaryMemory(), kernel, features
+        )
+    if isinstance(config, wire_config.LatticeMemory):
         return memory.Lattice(config.tolerance, config.max_bytes)
-    if isinstance(config, wire_config.Dictionary):
+    if isinstance(config, wire_config.DictionaryMemory):
         return memory.Dictionary(config.tolerance, config.max_size)
-    if isinstance(config, wire_config.KeepLast):
+    if isinstance(config, wire_config.KeepLastMemory):
         return memory.KeepLast(config.m, archive=False)
     return memory.KeepAll()

@@ -21,17 +21,18 @@ from localarc.service.storage.events import AnyEntry
 from localarc.service.streams.prediction_sets import made_set
 from localarc.service.streams.state import Answered, Pending, digest
 from localarc.service.streams.stream import Stream
-from localarc.wire.config import StreamConfig, StreamCreated
-from localarc.wire.events import Notice
+from localarc.wire.config import CreateResponse, StreamConfig
+from localarc.wire.events import ChangeEvent
 from localarc.wire.predictions import (
+    BatchResult,
     FeedbackOperation,
     FeedbackResponse,
     Operation,
-    OperationResult,
+    PredictOperation,
     PredictRequest,
     PredictResponse,
 )
-from localarc.wire.status import StateImported
+from localarc.wire.status import ImportResponse
 
 _EXPIRIES_AT_ONCE = 1_000
 
@@ -45,7 +46,7 @@ class Row:
     stream: str
     seq: int
     entry: AnyEntry
-    notice: Notice
+    notice: ChangeEvent
 
 
 class Desk:
@@ -66,20 +67,20 @@ class Desk:
 
     # ---- requests ----------------------------------------------------------------------------
 
-    def create(self, name: str, config: StreamConfig) -> tuple[StreamCreated, bool]:
+    def create(self, name: str, config: StreamConfig) -> tuple[CreateResponse, bool]:
         """The stream, and whether it is new."""
         if name in self.streams:
             if self.streams[name].book.config != config:
                 raise Refusal(409, f"stream {name!r} exists with another config: take a new name.")
-            return StreamCreated(name, config), False
+            return CreateResponse(name, config), False
         if len(self.streams) >= self.limits.streams:
             raise Refusal(429, f"the service holds {self.limits.streams} streams, its limit.")
         entry = events.Creation(self._clock(), config)
         stream = self.streams[name] = _sound(lambda: Stream.created(name, entry))
         self.rows.append(Row(name, 0, entry, stream.birth()))
-        return StreamCreated(name, config), True
+        return CreateResponse(name, config), True
 
-    def predict(self, name: str, request: PredictRequest) -> PredictResponse:
+    def predict(self, name: str, request: PredictRequest | PredictOperation) -> PredictResponse:
         """A threshold for x; the same one if the same request came before."""
         stream = self._writable(name)
         known = self._known(stream, request)
@@ -115,16 +116,16 @@ class Desk:
             raise Refusal(409, f"prediction {key!r} already has the loss {answered.loss}.")
         return FeedbackResponse(answered.feedback_seq, answered.rounds)
 
-    def operations(self, operations: list[Operation | Refusal]) -> list[OperationResult]:
+    def operations(self, operations: list[Operation | Refusal]) -> list[BatchResult]:
         """Many requests in order; each one succeeds or fails on its own."""
         return [self._result(operation) for operation in operations]
 
-    def import_state(self, name: str, state: bytes) -> StateImported:
+    def import_state(self, name: str, state: bytes) -> ImportResponse:
         """Replace the calibrator; predictions that await their losses stay."""
         stream = self.stream(name)
         self._do(stream, events.Import(self._clock(), state))
         self.unhealthy.discard(name)
-        return StateImported(stream.book.seq, stream.book.rounds)
+        return ImportResponse(stream.book.seq, stream.book.rounds)
 
     def expire(self) -> None:
         """Stop awaiting losses that are overdue."""
@@ -158,7 +159,9 @@ class Desk:
             )
         return stream
 
-    def _known(self, stream: Stream, request: PredictRequest) -> Pending | Answered | None:
+    def _known(
+        self, stream: Stream, request: PredictRequest | PredictOperation
+    ) -> Pending | Answered | None:
         """What was answered to this id before."""
         if request.id is None:
             return None
@@ -171,7 +174,7 @@ class Desk:
             raise Refusal(409, f"prediction {request.id!r} was made with another body.")
         return known
 
-    def _check_room(self, stream: Stream, request: PredictRequest) -> None:
+    def _check_room(self, stream: Stream, request: PredictRequest | PredictOperation) -> None:
         book, limits = stream.book, self.limits
         if len(request.x) != book.config.features:
             raise Refusal(
@@ -189,16 +192,16 @@ class Desk:
         if new and len(book.groups) >= limits.groups:
             raise Refusal(429, f"the stream has {limits.groups} groups, the limit.")
 
-    def _result(self, operation: Operation | Refusal) -> OperationResult:
+    def _result(self, operation: Operation | Refusal) -> BatchResult:
         try:
             if isinstance(operation, Refusal):
                 raise operation
             if isinstance(operation, FeedbackOperation):
                 about = operation.stream, operation.id, operation.loss
-                return OperationResult(200, feedback=self.feedback(*about))
-            return OperationResult(200, prediction=self.predict(operation.stream, operation))
+                return BatchResult(200, feedback=self.feedback(*about))
+            return BatchResult(200, prediction=self.predict(operation.stream, operation))
         except Refusal as refusal:
-            return OperationResult(refusal.status, problem=refusal.problem())
+            return BatchResult(refusal.status, problem=refusal.problem())
 
 
 def _overdue(stream: Stream, now: float) -> Iterator[str]:

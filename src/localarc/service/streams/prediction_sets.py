@@ -8,10 +8,10 @@ import numpy as np
 
 from localarc import sets
 from localarc.curves.scores import within
-from localarc.wire.config import Intervals, LabelSets
+from localarc.wire.config import IntervalConfig, LabelSetConfig
 from localarc.wire.predictions import Interval, LabelSet
 
-SetConfig = LabelSets | Intervals | None
+SetConfig = LabelSetConfig | IntervalConfig | None
 
 
 def made_set(
@@ -24,7 +24,7 @@ def made_set(
         raise ValueError(
             "scores were sent, but the stream makes no sets: create it with set, or leave them out."
         )
-    if isinstance(config, Intervals):
+    if isinstance(config, IntervalConfig):
         return _interval(scores, threshold)
     return _labels(config, scores, threshold)
 
@@ -44,7 +44,7 @@ def _interval(scores: list[float], threshold: float) -> Interval:
     return Interval(made.lower, made.upper, made.size)
 
 
-def _labels(config: LabelSets, scores: list[float], threshold: float) -> LabelSet:
+def _labels(config: LabelSetConfig, scores: list[float], threshold: float) -> LabelSet:
     if config.labels is not None and len(scores) != len(config.labels):
         raise ValueError(
             f"scores must hold one number for each of {len(config.labels)} labels, got "
@@ -56,4 +56,4 @@ def _labels(config: LabelSets, scores: list[float], threshold: float) -> LabelSe
         chosen = sets.label_set(scores, threshold, score=config.score)
         places = [int(i) for i in chosen.labels]  # type: ignore[call-overload]
     names: Sequence[str | int] = range(len(scores)) if config.labels is None else config.labels
-    return LabelSet([names[i] for i in places], len(places))
+    return LabelSet(tuple(names[i] for i in places), len(places))

@@ -16,7 +16,7 @@ from localarc.service.streams.calibrators import check_room, new_calibrator
 from localarc.service.streams.prediction_sets import set_size
 from localarc.service.streams.state import Answered, Book, Pending, digest
 from localarc.wire import events as notices
-from localarc.wire.events import Notice
+from localarc.wire.events import ChangeEvent
 
 _KIND = "Stream"
 
@@ -35,11 +35,11 @@ class Stream:
         """A stream that has seen nothing yet."""
         return cls(name, Book(entry.config, entry.at), new_calibrator(entry.config))
 
-    def birth(self) -> Notice:
+    def birth(self) -> ChangeEvent:
         """What listeners are told of a new stream."""
-        return self._notice(notices.Created, self.book.created)
+        return self._notice(notices.CreatedEvent, self.book.created)
 
-    def apply(self, entry: AnyEntry) -> Notice:
+    def apply(self, entry: AnyEntry) -> ChangeEvent:
         """Let something happen; raises and changes nothing if it cannot."""
         if isinstance(entry, events.Prediction):
             return self._predicted(entry)
@@ -53,7 +53,7 @@ class Stream:
             raise ValueError(f"stream {self.name!r} was created already.")
         assert_never(entry)
 
-    def replay(self, entry: AnyEntry) -> Notice:
+    def replay(self, entry: AnyEntry) -> ChangeEvent:
         """`apply`, and compare the threshold with the one that was told, bit for bit."""
         if isinstance(entry, events.Prediction):
             self.replay_differs += self.threshold(entry.x) != entry.threshold
@@ -70,7 +70,7 @@ class Stream:
 
     # ---- what happens ------------------------------------------------------------------------
 
-    def _predicted(self, entry: events.Prediction) -> Notice:
+    def _predicted(self, entry: events.Prediction) -> ChangeEvent:
         book = self.book
         x = np.array(entry.x, dtype=np.float64).tobytes()
         size = set_size(book.config.set, entry.scores, entry.threshold)
@@ -83,9 +83,9 @@ class Stream:
             book.seq, entry.at, told, entry.threshold, x, entry.group, size
         )
         about = {"id": entry.id, "threshold": entry.threshold, "size": size, "group": entry.group}
-        return self._notice(notices.Predicted, entry.at, **about)
+        return self._notice(notices.PredictedEvent, entry.at, **about)
 
-    def _learned(self, entry: events.Feedback) -> Notice:
+    def _learned(self, entry: events.Feedback) -> ChangeEvent:
         pending = self.book.pending[entry.id]
         self._learn(pending, entry.loss)
         self.book.late += pending.seq < self.book.newest_learnt
@@ -93,7 +93,7 @@ class Stream:
         self._close(entry.id, pending, entry.loss, expired=False)
         self._sample(entry.at, pending)
         return self._notice(
-            notices.Learned,
+            notices.FeedbackEvent,
             entry.at,
             id=entry.id,
             loss=entry.loss,
@@ -102,7 +102,7 @@ class Stream:
             group=pending.group,
         )
 
-    def _expired(self, entry: events.Expiry) -> Notice:
+    def _expired(self, entry: events.Expiry) -> ChangeEvent:
         pending = self.book.pending[entry.id]
         if entry.loss is not None:
             self._learn(pending, entry.loss)
@@ -111,14 +111,14 @@ class Stream:
         if entry.loss is not None:
             self._sample(entry.at, pending)
         about = {"id": entry.id, "loss": entry.loss, "group": pending.group}
-        return self._notice(notices.Expired, entry.at, **about)
+        return self._notice(notices.ExpiredEvent, entry.at, **about)
 
-    def _imported(self, entry: events.Import) -> Notice:
+    def _imported(self, entry: events.Import) -> ChangeEvent:
         self.calibrator = self.restored_calibrator(entry.state)
         self.book.seq += 1
         certificate = self.calibrator.certificate()
         self.book.begin_again(certificate.rounds, certificate.risk)
-        return self._notice(notices.Imported, entry.at)
+        return self._notice(notices.ImportedEvent, entry.at)
 
     def _learn(self, pending: Pending, loss: float) -> None:
         check_room(self.book.config, self.book.rounds)
@@ -147,7 +147,7 @@ class Stream:
             book.expired,
         )
 
-    def _notice(self, kind: type[Notice], at: float, **about: object) -> Notice:
+    def _notice(self, kind: type[ChangeEvent], at: float, **about: object) -> ChangeEvent:
         book = self.book
         return kind(
             seq=book.seq,

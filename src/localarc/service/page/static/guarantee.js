@@ -12,12 +12,12 @@ import { formatCount, formatNumber } from "./format.js";
  */
 export function assess(summary) {
   const { certificate } = summary;
-  if (!certificate.identity_holds) {
+  if (!certificate.consistent) {
     return {
       passed: false,
       text:
         "The thresholds do not follow from the reported losses: a loss was dropped or applied twice, or an " +
-        `old state was restored (difference ${formatNumber(certificate.identity_gap)}). Do not rely on the risk ` +
+        `old state was restored (difference ${formatNumber(certificate.consistency_gap)}). Do not rely on the risk ` +
         "or the thresholds of this stream. Restore a known good state.",
     };
   }
@@ -47,8 +47,8 @@ function describeBound({ certificate, config, target }) {
     const reason = bound.unmet.length ? ` (${bound.unmet.join("; ")})` : "";
     return `No bound on the risk is guaranteed in advance${reason}.`;
   }
-  const delay = certificate.outstanding
-    ? ` This accounts for up to ${formatCount(certificate.outstanding)} pending predictions at a time.`
+  const delay = certificate.max_pending
+    ? ` This accounts for up to ${formatCount(certificate.max_pending)} pending predictions at a time.`
     : "";
   if (bound.value >= Math.max(target, config.loss_bound - target)) {
     return (

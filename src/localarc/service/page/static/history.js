@@ -21,21 +21,16 @@
 export const MAX_POINTS = 2_000;
 
 /**
+ * Give names to the values of each point, in the order of the wire type HistoryPoint.
  * @param {HistoryResponse} response
  * @returns {History}
  */
 export function readHistory(response) {
-  const points = response.rounds.map((rounds, index) => ({
-    rounds,
-    risk: response.risk[index],
-    threshold: response.threshold[index],
-    size: response.size[index],
-    bound: response.bound[index],
-    observed: response.observed[index],
-    pending: response.pending[index],
-    late: response.late[index],
-    expired: response.expired[index],
-  }));
+  const points = response.points.map(
+    ([rounds, _at, risk, threshold, size, bound, observed, pending, late, expired]) => {
+      return { rounds, risk, threshold, size, bound, observed, pending, late, expired };
+    },
+  );
   return { seq: response.seq, target: response.target, points };
 }
 
@@ -49,7 +44,7 @@ export function readHistory(response) {
 export function extendHistory(history, event) {
   const seq = Math.max(history.seq, event.seq);
   const last = history.points.at(-1);
-  const learned = event.kind === "learned" || (event.kind === "expired" && (event.loss ?? null) !== null);
+  const learned = event.kind === "feedback" || (event.kind === "expired" && (event.loss ?? null) !== null);
   if (!learned || event.rounds <= (last?.rounds ?? 0)) return { ...history, seq };
   const { rounds, risk, pending, late, expired } = event;
   const points = [
@@ -57,8 +52,8 @@ export function extendHistory(history, event) {
     {
       rounds,
       risk: risk ?? 0,
-      threshold: event.kind === "learned" ? event.threshold : null,
-      size: event.kind === "learned" ? (event.size ?? null) : null,
+      threshold: event.kind === "feedback" ? event.threshold : null,
+      size: event.kind === "feedback" ? (event.size ?? null) : null,
       bound: last?.bound ?? null, // events carry no bounds: the next history does
       observed: last?.observed ?? null,
       pending,
