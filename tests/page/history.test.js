@@ -4,6 +4,7 @@ import {
   extendHistory,
   MAX_POINTS,
   readHistory,
+  recentHistory,
   smooth,
 } from "../../src/localarc/service/page/static/history.js";
 
@@ -82,4 +83,12 @@ test("a long history is thinned and keeps its last point", () => {
 test("smoothing averages neighbours and passes over missing values", () => {
   assert.deepEqual(smooth([1, null, 3, 8], 1), [1, 2, 5.5, 5.5]);
   assert.deepEqual(smooth([null], 1), [null]);
+});
+
+test("the recent part of a history ends with its last point", () => {
+  let history = readHistory({ ...response, points: [] });
+  for (let rounds = 1; rounds <= 100; rounds += 1) history = extendHistory(history, event(rounds));
+  const recent = recentHistory(history, 0.25).points.map((point) => point.rounds);
+  assert.deepEqual([recent.length, recent[0], recent.at(-1)], [25, 76, 100]);
+  assert.equal(recentHistory(history, 1).points.length, 100);
 });

@@ -10,16 +10,16 @@ from typing import Any
 import pytest
 
 from localarc.client import Client
+from service.browser import PHONE, TIMEOUT, Visit, chromium
 from service.conftest import Start
 from service.running import Server
 from service.traffic import Traffic
-from service.watching import PATIENCE, PHONE, Visit, chromium
 
-from playwright.sync_api import Browser, Locator, Page, expect  # isort: skip (after its absence was told)
+from playwright.sync_api import Browser, Locator, Page, expect  # isort: skip (playwright may be absent)
 
 pytestmark = pytest.mark.service
-expect.set_options(timeout=PATIENCE)
-LOST = ("net::ERR_", "503")  # what Chromium notes when nobody answers, or not yet
+expect.set_options(timeout=TIMEOUT)
+LOST = ("net::ERR_", "503")  # Chromium's messages while the service is down or starting
 Visitor = Callable[..., Visit]
 
 
@@ -31,7 +31,7 @@ def browser() -> Iterator[Browser]:
 
 @pytest.fixture
 def visit(browser: Browser) -> Iterator[Visitor]:
-    """Opens visits, none of which may send a request to another origin."""
+    """Opens tabs, none of which may send a request to another origin."""
     made: list[Visit] = []
 
     def begin(url: str, **context: Any) -> Visit:
@@ -39,9 +39,9 @@ def visit(browser: Browser) -> Iterator[Visitor]:
         return made[-1]
 
     yield begin
-    for each in made:
-        assert each.strangers() == []
-        each.close()
+    for tab in made:
+        assert tab.foreign_requests() == []
+        tab.close()
 
 
 @pytest.fixture
@@ -105,15 +105,15 @@ def test_events_change_the_numbers_and_the_charts(
     expect(page.locator("#map-chart .cells rect").first).to_be_visible()
     before = page.locator("#risk-chart path.risk").get_attribute("d")
     traffic.rounds(60)
-    summary = client.summary("demand")
+    summary = server.caller().call("GET", "/v1/streams/demand")[1]
     expect(page.locator("#rounds")).to_have_text("248")
-    expect(page.locator("#risk")).to_have_text(f"{summary.risk:.4f}")
-    expect(page.locator("#late")).to_have_text(str(summary.late))
+    expect(page.locator("#risk")).to_have_text(f"{summary['risk']:.4f}")
+    expect(page.locator("#late")).to_have_text(str(summary["late"]))
     expect(page.locator("#map-note")).to_contain_text("after 248 rounds")
     assert page.locator("#risk-chart path.risk").get_attribute("d") != before
     expect(chart(page, "risk")).to_have_attribute(
         "aria-label",
-        re.compile(f"^Running risk after 248 rounds: {summary.risk:.4f}, target 0.1, bound"),
+        re.compile(f"^Running risk after 248 rounds: {summary['risk']:.4f}, target 0.1, bound"),
     )
     assert watched.unexpected() == []
 
@@ -163,7 +163,7 @@ def test_a_failed_consistency_check_is_shown_on_both_views(start: Start, visit: 
         desk.stream("s").calibrator._constant.loss_sum -= 1.0
 
     service.ask(forget_a_loss)
-    service.http.close()  # it may have been idle for too long
+    service.http.close()  # the connection may have been closed while idle
     service.predict("g")  # rejected, so no event tells the page
     expect(page.locator("#guarantee")).to_have_attribute("data-state", "failed")
     expect(page.locator("#guarantee-text")).to_contain_text("a loss was dropped or applied twice")
@@ -383,3 +383,16 @@ def test_a_map_out_of_view_is_not_read(server: Server, traffic: Traffic, visit: 
     assert not [url for url in watched.requests if "/map?" in url]
     page.locator("#map-chart").scroll_into_view_if_needed()
     expect(page.locator("#map-note")).to_contain_text("after 208 rounds")
+
+
+def test_the_charts_can_show_recent_rounds_alone(
+    server: Server, traffic: Traffic, visit: Visitor
+) -> None:
+    watched = visit(server.url)
+    page = watched.open("demand")
+    live(page)
+    page.get_by_label("Charts show").select_option("last quarter")
+    chart(page, "risk").focus()
+    page.keyboard.press("Home")
+    expect(page.locator("#risk-chart .tooltip")).to_contain_text("round 142")
+    assert watched.unexpected() == []

@@ -66,6 +66,17 @@ export function extendHistory(history, event) {
 }
 
 /**
+ * The last part of a history.
+ * @param {History} history
+ * @param {number} share of its rounds, from 0 to 1
+ * @returns {History}
+ */
+export function recentHistory(history, share) {
+  const start = (history.points.at(-1)?.rounds ?? 0) * (1 - share);
+  return { ...history, points: history.points.filter((point) => point.rounds > start) };
+}
+
+/**
  * The mean of each value and its neighbours, without those that are missing.
  * @param {readonly (number | null)[]} values
  * @param {number} width neighbours on each side

@@ -9,7 +9,7 @@ import { byId, setText } from "./dom.js";
 import { followEvents } from "./events.js";
 import { formatBytes, formatCount, formatDuration, formatNumber, formatRisk } from "./format.js";
 import { showGuarantee } from "./guarantee.js";
-import { extendHistory, readHistory } from "./history.js";
+import { extendHistory, readHistory, recentHistory } from "./history.js";
 import { describeSettings } from "./settings.js";
 import { Store, throttle } from "./store.js";
 import { ThresholdMapView } from "./threshold_map.js";
@@ -26,6 +26,7 @@ import { ThresholdMapView } from "./threshold_map.js";
 const DRAW_INTERVAL = 700; // milliseconds
 const POLL_INTERVAL = 5_000;
 
+const range = /** @type {HTMLSelectElement} */ (byId("range"));
 const charts = {
   risk: new Chart(byId("risk-chart")),
   threshold: new Chart(byId("threshold-chart")),
@@ -136,6 +137,7 @@ function connectViews(store, signal) {
     });
   });
   store.subscribe(["history"], drawCharts);
+  range.onchange = () => drawHistory(store.state);
   store.subscribe(["summary"], () => {
     drawSummary(store.state.summary);
     map.update(store.state.summary);
@@ -181,7 +183,8 @@ function drawGroups({ groups, target, config }) {
 }
 
 /** @param {StreamState} state */
-function drawHistory({ history, summary }) {
+function drawHistory({ history: whole, summary }) {
+  const history = recentHistory(whole, Number(range.value));
   if (history.points.length === 0) {
     for (const chart of [charts.risk, charts.threshold, charts.feedback]) {
       chart.drawEmpty("Waiting for the first feedback.");
