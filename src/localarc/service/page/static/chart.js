@@ -101,13 +101,20 @@ export class Chart {
   listen() {
     this.tooltip.hidden = true;
     new ResizeObserver(() => this.render()).observe(this.element);
-    this.svg.addEventListener("pointermove", (event) => {
-      const box = this.svg.getBoundingClientRect();
-      this.point(this.plot?.targets.find(event.clientX - box.left, event.clientY - box.top) ?? null);
+    for (const kind of ["pointermove", "pointerdown"]) {
+      this.svg.addEventListener(kind, (event) => this.pointAt(/** @type {PointerEvent} */ (event)));
+    }
+    this.svg.addEventListener("pointerleave", (event) => {
+      if (event.pointerType === "mouse") this.point(null); // a finger leaves at once: its tooltip stays
     });
-    this.svg.addEventListener("pointerleave", () => this.point(null));
     this.svg.addEventListener("blur", () => this.point(null));
     this.svg.addEventListener("keydown", (event) => this.press(event));
+  }
+
+  /** @param {PointerEvent} event */
+  pointAt(event) {
+    const box = this.svg.getBoundingClientRect();
+    this.point(this.plot?.targets.find(event.clientX - box.left, event.clientY - box.top) ?? null);
   }
 
   /** @param {KeyboardEvent} event */
