@@ -14,7 +14,7 @@ import pytest
 
 from localarc import ARC, LARC, RBF, Lattice
 from localarc.service.api.auth import Scope, Tokens
-from localarc.service.streams.manager import Desk
+from localarc.service.streams.manager import StreamManager
 from service.conftest import Start
 from service.inside import Inside, wait_for
 from service.running import Caller
@@ -42,7 +42,7 @@ def test_a_stream_is_created_once(service: Inside) -> None:
     assert (status, answer["stream"], answer["config"]["retain"]) == (200, "s", 4096)
     status, answer = service.create(rate=2.0, **LOCAL)
     assert (status, answer["title"]) == (409, "Conflict")
-    assert "another config" in answer["detail"]
+    assert "different config" in answer["detail"]
 
 
 def test_the_same_prediction_again_gets_the_same_answer(service: Inside) -> None:
@@ -57,7 +57,10 @@ def test_the_same_prediction_again_gets_the_same_answer(service: Inside) -> None
     assert service.predict("one", **body) == first
     for other in ({"x": [0.1, 0.3]}, {"scores": [4]}, {"group": "b"}):
         status, answer = service.predict("one", **body | other)
-        assert (status, answer["detail"]) == (409, "prediction 'one' was made with another body.")
+        assert (status, answer["detail"]) == (
+            409,
+            "prediction 'one' was made with a different body.",
+        )
     assert service.everything() == before
 
 
@@ -218,15 +221,15 @@ def test_a_client_that_sends_everything_twice_ends_in_the_same_state(start: Star
                 loss = source.random()
                 for _ in range(times):
                     assert service.feedback(key, loss, stream)[0] == 200
-        ends.append((service.http.state(stream), service.ask(books(stream))))
+        ends.append((service.http.state(stream), service.ask(counters(stream))))
     assert ends[0] == ends[1]
 
 
-def books(stream: str) -> Callable[[Desk], Any]:
-    def look(desk: Desk) -> Any:
-        book = desk.streams[stream].book
-        counts = book.seq, book.rounds, book.predictions, book.late, book.outstanding
-        return counts, list(book.pending), list(book.answered), book.features
+def counters(stream: str) -> Callable[[StreamManager], Any]:
+    def look(manager: StreamManager) -> Any:
+        state = manager.streams[stream].state
+        counts = state.seq, state.rounds, state.predictions, state.late, state.outstanding
+        return counts, list(state.pending), list(state.answered), state.features
 
     return look
 
@@ -336,7 +339,7 @@ def test_metrics_never_name_a_stream(service: Inside) -> None:
     service.feedback("secret-id", 1.0, "top-secret-stream")
     _, text = service.http.call("GET", "/metrics")
     assert b"secret" not in text
-    assert b'localarc_events_total{kind="learned"} 1.0' in text
+    assert b'localarc_events_total{kind="feedback_received"} 1.0' in text
     assert b"localarc_rounds 1.0" in text
     assert b"localarc_ready 1.0" in text
 
