@@ -1,4 +1,4 @@
-"""Chromium on the page, with an ear for complaints and an eye on where requests go."""
+"""The page in Chromium, with a record of its console messages and its requests."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ FLAGS = (
     "--disable-sync",
     "--no-first-run",
 )
-PATIENCE = 60_000.0  # milliseconds, for machines that are busy with something else
-DESK = {"width": 1200, "height": 900}
+TIMEOUT = 60_000.0  # milliseconds, for machines that are busy with something else
+DESKTOP = {"width": 1200, "height": 900}
 PHONE = {"width": 390, "height": 844}
 
 
@@ -36,7 +36,7 @@ def chromium() -> Iterator[Browser]:
     """The system's Chromium, without a window."""
     path = shutil.which("chromium") or shutil.which("chromium-browser")
     if path is None:
-        missing("Chromium is not here: apt-get install chromium")
+        missing("Chromium is not installed: apt-get install chromium")
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=path, args=[*FLAGS])
         yield browser
@@ -44,38 +44,37 @@ def chromium() -> Iterator[Browser]:
 
 
 class Visit:
-    """One visitor's page at a service; at the end nothing may have gone wrong unnoticed."""
+    """One browser tab on a service's page."""
 
     def __init__(self, browser: Browser, url: str, **context: Any) -> None:
-        self._context = browser.new_context(**{"viewport": DESK, **context})
-        self._context.set_default_timeout(PATIENCE)
+        self._context = browser.new_context(**{"viewport": DESKTOP, **context})
+        self._context.set_default_timeout(TIMEOUT)
         self.url = url
-        self.complaints: list[str] = []
+        self.messages: list[str] = []
         self.requests: list[str] = []
         self.page: Page = self._context.new_page()
-        self.page.on("console", self._heard)
-        self.page.on("pageerror", lambda error: self.complaints.append(str(error)))
-        self.page.on("request", self._asked)
+        self.page.on("console", self._on_console)
+        self.page.on("pageerror", lambda error: self.messages.append(str(error)))
+        self.page.on("request", self._on_request)
 
     def open(self, stream: str = "") -> Page:
         self.page.goto(f"{self.url}/{f'#{stream}' if stream else ''}")
         return self.page
 
-    def _heard(self, message: ConsoleMessage) -> None:
+    def _on_console(self, message: ConsoleMessage) -> None:
         if message.type in ("error", "warning"):
-            self.complaints.append(message.text)
+            self.messages.append(message.text)
 
-    def _asked(self, request: Request) -> None:
+    def _on_request(self, request: Request) -> None:
         self.requests.append(request.url)
 
-    def strangers(self) -> list[str]:
-        """Requests that went to anybody but the service."""
-        ours = (f"{self.url}/", "data:", "blob:")
-        return [url for url in self.requests if not url.startswith(ours)]
+    def foreign_requests(self) -> list[str]:
+        """Requests that went to another origin."""
+        return [url for url in self.requests if not url.startswith(f"{self.url}/")]
 
     def unexpected(self, *expected: str) -> list[str]:
-        """Complaints in the console, but for those that a test asked for."""
-        return [text for text in self.complaints if not any(each in text for each in expected)]
+        """Errors and warnings in the console, except those that contain one of these texts."""
+        return [text for text in self.messages if not any(part in text for part in expected)]
 
     def close(self) -> None:
         self._context.close()
