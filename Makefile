@@ -5,7 +5,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
 
-.PHONY: demo test slow training beams service cluster check format bench figures reference clean
+.PHONY: demo test slow training beams page service cluster check format bench figures reference clean
 
 # The marks say which set of packages is installed and are out of date when its description changes.
 $(VENV)/.default: pyproject.toml constraints.txt
@@ -53,9 +53,19 @@ training: $(VENV)/.experiments
 beams: $(VENV)/.beams
 	LOCALARC_REQUIRE_SIONNA=1 $(BIN)/python -m pytest -rsP tests/experiments/raytracer/test_sionna.py
 
+# Exact versions are in package.json; a lock file would record where they were downloaded.
+node_modules/.installed: package.json
+	npm install --no-package-lock --no-audit --no-fund --silent
+	touch $@
+
+# The page's JavaScript: types against the service's OpenAPI document, lint, format, unit tests. Requires Node and npm.
+page: $(VENV)/.service node_modules/.installed
+	$(BIN)/python tests/page/write_openapi.py build/openapi.json
+	npm run --silent check
+
 # The real service, in processes of its own: crashes, full disks, hostile requests, a browser.
 # A browser that is missing fails here, where `make test` skips. Debian's is `apt-get install chromium`.
-service: $(VENV)/.service
+service: $(VENV)/.service page
 	LOCALARC_REQUIRE_SERVICE=1 $(BIN)/python -m pytest -m service -n 2 -rs tests/service
 
 # Sweeps and streams on real engines, started on this machine: two dask workers, a Spark of two threads.
@@ -92,5 +102,5 @@ reference: $(VENV)/.dev
 	$(BIN)/pdoc -o docs/reference localarc localarc.calibrators localarc.kernels localarc.rates localarc.memory localarc.guarantees localarc.curves localarc.sets localarc.metrics localarc.bootstrap localarc.panel localarc._sweep localarc._tune localarc.streams localarc.figures localarc.experiments.data localarc.experiments localarc.testing localarc.client localarc.spark
 
 clean:
-	rm -rf $(VENV) build dist demo-output docs/reference .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
+	rm -rf $(VENV) node_modules build dist demo-output docs/reference .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
 	find . -name __pycache__ -prune -exec rm -rf {} +
