@@ -39,7 +39,7 @@ def demo(rounds: int, seed: int, out: Path, quiet: bool) -> None:
         from localarc.reporting.html import render
         from localarc.streams import heteroscedastic
 
-        kernel = RBF.from_paper(0.3)
+        kernel = RBF(length_scale=0.4)
         with staged(out) as folder:
             stream = heteroscedastic(rounds, seed)
             calibrators = {"ARC": ARC(alpha=0.1), "L-ARC": LARC(alpha=0.1, kernel=kernel)}
