@@ -61,7 +61,7 @@ def in_process(sizes: tuple[int, ...], number: int = 100_000) -> Iterator[Measur
         yield from _both("L-ARC, latest 50", LOCAL, keys, min(number, 20 * keys))
 
 
-def _both(name: str, prototype: LARC, keys: int, number: int) -> Iterator[Measured]:
+def _both(name: str, prototype: ARC | LARC, keys: int, number: int) -> Iterator[Measured]:
     panel, calibrators = Panel(prototype), dict[str, Any]()
     warm, warmed = events(10, 10, 0), Panel(prototype)
     warmed.replay(warm.keys, warm.X, warm.curves)
@@ -82,7 +82,7 @@ def _both(name: str, prototype: LARC, keys: int, number: int) -> Iterator[Measur
     yield Measured(f"panel, {name}", keys, min(played[1:]) / count * 1e6, len(data) / keys, note)
 
 
-def _loop(prototype: LARC, calibrators: dict[str, Any], batch: Events) -> None:
+def _loop(prototype: ARC | LARC, calibrators: dict[str, Any], batch: Events) -> None:
     for key, x, score in zip(batch.keys, batch.X, batch.scores.tolist(), strict=True):
         one = calibrators.get(key)
         if one is None:

@@ -14,7 +14,7 @@ ALPHA = 0.1
 KEYS = 50
 
 
-def calibrators() -> dict[str, tuple[LARC, int]]:
+def calibrators() -> dict[str, tuple[ARC | LARC, int]]:
     """What is measured, and the number of its features; inputs lie in the unit cube."""
     kernel = RBF.from_paper(0.25)
     return {

@@ -3,7 +3,7 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from localarc import LARC, RBF, Constant, InverseSqrt, Power
+from localarc import ARC, LARC, RBF, Constant, InverseSqrt, Power
 from localarc.rates import Rate, Schedule, as_rate
 
 RATES: list[Rate] = [
@@ -78,4 +78,4 @@ def test_a_step_has_an_inverse(eta: float) -> None:
     with pytest.raises(ValueError, match="must be at least 1e-100"):
         InverseSqrt(eta)
     with pytest.raises(ValueError, match="must be at least 1e-100"):
-        LARC(0.1, None, rate=lambda t: eta)
+        ARC(0.1, rate=lambda t: eta)

@@ -78,7 +78,7 @@ def test_an_empty_stream_is_an_empty_record() -> None:
         (lambda: replay(ARC(0.1), np.zeros((3, 1)), miscoverage([0.1])), "3 rows and 1 curves"),
         (
             lambda: replay(ARC(0.1), [[0.0]], miscoverage([0.1]), groups=[1, 2]),
-            "groups must hold one per round",
+            "groups must have one entry per round",
         ),
         (
             lambda: replay(ARC(0.1), [[0.0]], miscoverage([0.1], cost=[2.0], bound=2.0)),
@@ -140,7 +140,7 @@ def test_without_pandas_the_way_to_install_it_is_named(monkeypatch: pytest.Monke
 def test_a_record_says_what_was_run() -> None:
     run = replay(LARC(0.1, RBF.from_paper(1.0)), [[0.0]], miscoverage([0.5]))
     assert "memory=Lattice(tolerance=1e-15" in run.calibrator  # what "auto" chose
-    assert "mean loss 1.0000 for a target of 0.1" in repr(run)
+    assert "mean loss 1.0000, target 0.1" in repr(run)
     assert run.evidence == Evidence((0.5, 0.5), 0, 0, rounds=1)
 
 
@@ -153,7 +153,7 @@ def test_rounds_of_images_work_like_any_other() -> None:
 
 
 class Scored:
-    alpha, uses_curves = 0.1, True
+    alpha, learns_from = 0.1, {"curve", "score"}
 
     def __init__(self) -> None:
         self.seen: list[float] = []
@@ -161,11 +161,12 @@ class Scored:
     def threshold(self, x: Any) -> float:
         return 0.0
 
-    def update(self, x: Any, loss: float, curve: Any) -> None:
-        self.seen.append(curve.least_threshold())
+    def update(self, x: Any, loss: float, curve: Any, score: float) -> None:
+        assert curve.loss(score) <= self.alpha < curve.loss(score - 1e-9)
+        self.seen.append(score)
 
 
-def test_a_method_that_learns_from_scores_is_handed_the_curve() -> None:
+def test_a_method_that_learns_from_scores_receives_score_and_curve() -> None:
     scores = [0.3, -0.1, 0.2]
     learner = Scored()
     replay(learner, np.zeros((3, 1)), miscoverage(scores))

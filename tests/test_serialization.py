@@ -25,12 +25,12 @@ from localarc import (
     replay,
     serialization,
 )
-from localarc.calibrators.base import Calibrator
+from localarc.calibrators.base import BaseCalibrator
 from localarc.curves import miscoverage
 from localarc.kernels import Custom
 from localarc.serialization import StateError
 
-CALIBRATORS: list[Calibrator] = [
+CALIBRATORS: list[BaseCalibrator] = [
     ARC(0.1),
     ARC(0.3, Power(0.5, 0.7), loss_bound=2.0, score_range=(0.0, 3.0), initial_threshold=1.0),
     LARC(0.1, RBF.from_paper((1.0, 2.0))),
@@ -67,7 +67,7 @@ def stream(T: int) -> tuple[Any, Any]:
 @pytest.mark.parametrize("calibrator", CALIBRATORS, ids=repr)
 @pytest.mark.parametrize(("x", "loss"), BAD_CALLS)
 def test_a_failed_update_leaves_the_state_as_it_was(
-    calibrator: Calibrator, x: Any, loss: Any
+    calibrator: BaseCalibrator, x: Any, loss: Any
 ) -> None:
     cal = copy.deepcopy(calibrator)
     cal.update([0.1, 0.2], 0.5).update([-0.3, 0.1], 0.0)
@@ -81,7 +81,9 @@ def test_a_failed_update_leaves_the_state_as_it_was(
 
 @pytest.mark.parametrize("calibrator", CALIBRATORS, ids=repr)
 @pytest.mark.parametrize("X", [[[np.nan, 0.0]], [[0.0], [1.0]], np.zeros((2, 2, 2)), [["a", "b"]]])
-def test_a_failed_replay_or_fit_leaves_the_state_as_it_was(calibrator: Calibrator, X: Any) -> None:
+def test_a_failed_replay_or_fit_leaves_the_state_as_it_was(
+    calibrator: BaseCalibrator, X: Any
+) -> None:
     cal = copy.deepcopy(calibrator).update([0.1, 0.2], 0.5)
     before = cal.state()
     with pytest.raises((TypeError, ValueError)):
@@ -92,7 +94,7 @@ def test_a_failed_replay_or_fit_leaves_the_state_as_it_was(calibrator: Calibrato
 
 
 @pytest.mark.parametrize("calibrator", CALIBRATORS[2:], ids=repr)
-def test_a_replay_with_other_features_is_refused(calibrator: Calibrator) -> None:
+def test_a_replay_with_other_features_is_refused(calibrator: BaseCalibrator) -> None:
     cal = copy.deepcopy(calibrator).update([0.1, 0.2], 0.5)
     before = cal.state()
     for d in (1, 3):
@@ -105,7 +107,7 @@ def test_a_replay_with_other_features_is_refused(calibrator: Calibrator) -> None
 @settings(max_examples=8, derandomize=True, deadline=None)
 @given(stop=st.integers(0, 60))
 def test_a_saved_state_goes_on_bit_for_bit(
-    calibrator: Calibrator, stop: int, tmp_path_factory: Any
+    calibrator: BaseCalibrator, stop: int, tmp_path_factory: Any
 ) -> None:
     X, curves = stream(60)
     cal = copy.deepcopy(calibrator)

@@ -25,7 +25,7 @@ def tuned() -> Tuning:
 
 
 def test_candidates_are_judged_online_on_the_first_part(tuned: Tuning) -> None:
-    for candidate, judged in zip(CANDIDATES, tuned.judgements, strict=True):
+    for candidate, judged in zip(CANDIDATES, tuned.evaluations, strict=True):
         record = replay(copy.deepcopy(candidate), STREAM.X, STREAM.curves)
         worst = metrics.worst_neighbourhood(STREAM.X[:900], record.losses[:900], PLACES)
         assert judged.rounds == 900
@@ -46,16 +46,16 @@ def test_the_choice_does_not_see_the_tail(tuned: Tuning) -> None:
     scores = STREAM.curves.breakpoints[1::2].copy()
     scores[900:] *= 100.0
     other = tune(STREAM.X, miscoverage(scores, widths=0.0), CANDIDATES, PLACES)
-    assert other.judgements == tuned.judgements
+    assert other.evaluations == tuned.evaluations
     assert other.chosen == tuned.chosen
     assert other.held_out != tuned.held_out
 
 
 def test_the_smallest_sets_win_among_those_as_good_as_the_best(tuned: Tuning) -> None:
-    best = min(tuned.judgements, key=lambda each: each.excess)
-    chosen = tuned.judgements[tuned.chosen]
+    best = min(tuned.evaluations, key=lambda each: each.excess)
+    chosen = tuned.evaluations[tuned.chosen]
     assert chosen.excess <= best.excess + best.worst_error
-    for each in tuned.judgements:
+    for each in tuned.evaluations:
         assert each.excess > best.excess + best.worst_error or each.size >= chosen.size
 
 
@@ -66,16 +66,16 @@ def test_below_the_target_all_places_are_as_good() -> None:
     easy = miscoverage(np.zeros(400) - 0.0, widths=1.0)  # every set holds the truth at once
     candidates = [ARC(0.1, 1.0, initial_threshold=3.0), ARC(0.1, narrow, initial_threshold=0.5)]
     chosen = tune(np.linspace(0, 1, 400), easy, candidates, PLACES)
-    assert min(each.excess for each in chosen.judgements) == 0.0
-    sizes = [each.size for each in chosen.judgements if each.excess == 0.0]
-    assert chosen.judgements[chosen.chosen].size == min(sizes)
+    assert min(each.excess for each in chosen.evaluations) == 0.0
+    sizes = [each.size for each in chosen.evaluations if each.excess == 0.0]
+    assert chosen.evaluations[chosen.chosen].size == min(sizes)
 
 
 def test_without_sizes_the_best_place_decides() -> None:
     scores = STREAM.curves.breakpoints[1::2]
     chosen = tune(STREAM.X, miscoverage(scores), CANDIDATES, PLACES)
-    assert np.isnan(chosen.judgements[0].size)
-    excesses = [each.excess for each in chosen.judgements]
+    assert np.isnan(chosen.evaluations[0].size)
+    excesses = [each.excess for each in chosen.evaluations]
     assert chosen.chosen == int(np.argmin(excesses))
 
 
@@ -93,7 +93,7 @@ def test_holding_nothing_out_is_warned_about() -> None:
     with pytest.warns(SelectionWarning, match="nothing is held out"):
         chosen = tune(STREAM.X, STREAM.curves, CANDIDATES[:2], PLACES, held_out=0.0)
     assert chosen.held_out is None
-    assert chosen.judgements[0].rounds == len(STREAM)
+    assert chosen.evaluations[0].rounds == len(STREAM)
 
 
 def _tune(**changed: Any) -> Tuning:
@@ -133,8 +133,8 @@ def test_the_figure_shows_every_candidate(tuned: Tuning) -> None:
 
     axes = trade_off(Figure().subplots(), tuned)
     places = {(line.get_xdata()[0], line.get_ydata()[0]) for line in axes.lines}  # type: ignore[index]
-    assert {(each.size, each.worst) for each in tuned.judgements} <= places
+    assert {(each.size, each.worst) for each in tuned.evaluations} <= places
     legend = axes.get_legend()
     assert legend is not None
     labels = [text.get_text() for text in legend.get_texts()]
-    assert labels == ["ARC", "L-ARC l=0.3", "L-ARC l=3", "chosen", "target 0.1"]
+    assert labels == ["ARC", "L-ARC l=0.387298", "L-ARC l=1.22474", "chosen", "target 0.1"]

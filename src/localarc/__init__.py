@@ -1,31 +1,80 @@
-"""localarc: promise how often a running model fails, overall and for every kind of input."""
+"""Online risk control for deployed models, overall and per region of the input space.
 
-from localarc._replay import replay, replay_many
-from localarc._sweep import Sweep, sweep
-from localarc.calibrators.arc import ARC
-from localarc.calibrators.larc import LARC
-from localarc.calibrators.mondrian import Mondrian
-from localarc.kernels import (
-    RBF,
-    Cauchy,
-    Laplace,
-    Matern32,
-    Matern52,
-    RationalQuadratic,
-    Triangular,
+The public names below are imported when they are first used, so that `import localarc` is fast and
+`localarc.client` needs neither NumPy nor numba.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from localarc._replay import AssumptionWarning, replay, replay_many
+    from localarc._sweep import Sweep, sweep
+    from localarc._tune import Tuning, tune
+    from localarc.calibrators.arc import ARC
+    from localarc.calibrators.base import Calibrator, Resumable
+    from localarc.calibrators.larc import LARC
+    from localarc.calibrators.mondrian import Mondrian
+    from localarc.guarantees import Bound, Certificate, Evidence
+    from localarc.kernels import (
+        RBF,
+        Cauchy,
+        Custom,
+        Laplace,
+        Matern32,
+        Matern52,
+        Radial,
+        RationalQuadratic,
+        Triangular,
+    )
+    from localarc.memory import Dictionary, KeepAll, KeepLast, Lattice
+    from localarc.panel import Panel
+    from localarc.rates import Constant, InverseSqrt, Power
+    from localarc.record import Record
+    from localarc.serialization import StateError
+
+    __version__: str
+
+_MODULES = (
+    *("client", "curves", "experiments", "figures", "guarantees", "kernels", "memory", "metrics"),
+    *("panel", "rates", "reporting", "service", "sets", "spark", "streams", "testing", "wire"),
 )
-from localarc.memory import Dictionary, KeepAll, KeepLast, Lattice
-from localarc.panel import Panel
-from localarc.rates import Constant, InverseSqrt, Power
-from localarc.record import Record
+_HOME = {
+    "localarc._replay": ("AssumptionWarning", "replay", "replay_many"),
+    "localarc._sweep": ("Sweep", "sweep"),
+    "localarc._tune": ("Tuning", "tune"),
+    "localarc.calibrators.arc": ("ARC",),
+    "localarc.calibrators.base": ("Calibrator", "Resumable"),
+    "localarc.calibrators.larc": ("LARC",),
+    "localarc.calibrators.mondrian": ("Mondrian",),
+    "localarc.guarantees": ("Bound", "Certificate", "Evidence"),
+    "localarc.kernels": (
+        *("RBF", "Cauchy", "Custom", "Laplace", "Matern32", "Matern52"),
+        *("Radial", "RationalQuadratic", "Triangular"),
+    ),
+    "localarc.memory": ("Dictionary", "KeepAll", "KeepLast", "Lattice"),
+    "localarc.panel": ("Panel",),
+    "localarc.rates": ("Constant", "InverseSqrt", "Power"),
+    "localarc.record": ("Record",),
+    "localarc.serialization": ("StateError",),
+}
+_NAMES = {name: module for module, names in _HOME.items() for name in names}
 
 __all__ = [
     "ARC",
     "LARC",
     "RBF",
+    "AssumptionWarning",
+    "Bound",
+    "Calibrator",
     "Cauchy",
+    "Certificate",
     "Constant",
+    "Custom",
     "Dictionary",
+    "Evidence",
     "InverseSqrt",
     "KeepAll",
     "KeepLast",
@@ -36,11 +85,44 @@ __all__ = [
     "Mondrian",
     "Panel",
     "Power",
+    "Radial",
     "RationalQuadratic",
     "Record",
+    "Resumable",
+    "StateError",
     "Sweep",
     "Triangular",
+    "Tuning",
+    "__version__",
     "replay",
     "replay_many",
     "sweep",
+    "tune",
 ]
+
+
+def __getattr__(name: str) -> object:
+    value: object
+    if name == "__version__":
+        value = _version()
+    elif name in _NAMES:
+        value = getattr(import_module(_NAMES[name]), name)
+    elif name in _MODULES:
+        value = import_module(f"{__name__}.{name}")
+    else:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__, *_MODULES})
+
+
+def _version() -> str:
+    from importlib.metadata import PackageNotFoundError, version
+
+    try:
+        return version("localarc")
+    except PackageNotFoundError:  # a source tree on the path, never installed
+        return "0+unknown"

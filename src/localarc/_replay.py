@@ -11,9 +11,11 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from localarc import validation
-from localarc.calibrators.base import Calibrator, Progress
-from localarc.calibrators.batched import follow_many
+from localarc.calibrators.arc import ARC
+from localarc.calibrators.base import BaseCalibrator, Calibrator, Progress
+from localarc.calibrators.batched import replay_many_curves
 from localarc.calibrators.larc import LARC
+from localarc.calibrators.step_by_step import play_round, replay_curves
 from localarc.curves import Curves
 from localarc.guarantees import Evidence
 from localarc.record import Record
@@ -21,25 +23,42 @@ from localarc.validation import FloatArray
 
 
 class AssumptionWarning(UserWarning):
-    """A stream breaks an assumption that the guarantees rest on."""
+    """A stream violates an assumption of the guarantees."""
 
 
 def replay(
-    calibrator: Any,
-    X: ArrayLike | Iterable[Any] | None,
+    calibrator: Calibrator,
+    X: ArrayLike | Iterable[tuple[Any, ...]] | None,
     curves: Curves | None = None,
     groups: Sequence[Hashable] | None = None,
     progress: Progress | None = None,
 ) -> Record:
-    """Run a calibrator over a stream: the same numbers as threshold and update in a loop.
+    """Run a calibrator over a stream: the same numbers as `threshold` and `update` in a loop.
 
-    Give inputs (n, d) with their curves, or, without curves, an iterator of rounds: pairs of x and
-    a curve, or triples with a group. ARC ignores inputs, so None will do for it. The calibrator
-    learns as it goes. `groups` label the rounds in the record, and are what a Mondrian without
-    `group_of` splits by. `progress` is called with the number of rounds just done. Any object with
-    `alpha`, `threshold(x)` and `update(x, loss)` can be run; one whose `uses_curves` is true is
-    updated with `update(x, loss, curve=...)`, for methods that learn from scores.
+    The calibrator learns as it runs. If a round fails, our calibrators are left as they were.
 
+    Parameters
+    ----------
+    calibrator : Calibrator
+        Any object with `alpha`, `threshold(x)` and `update(x, loss)`. One whose `learns_from`
+        contains `"groups"`, `"score"` or `"curve"` receives these as keywords of `update`.
+    X : array of shape (n, d), iterator of rounds, or None
+        The inputs in chronological order, or, without `curves`, an iterator of rounds: pairs of an
+        input and a curve, or triples with a group. None will do for ARC, which ignores inputs.
+    curves : Curves or None, default None
+        What each round would have cost at any threshold: see `localarc.curves`.
+    groups : sequence of n hashables or None, default None
+        Labels of the rounds in the record, and what a `Mondrian` without `group_of` splits by.
+    progress : callable or None, default None
+        Called with the number of rounds just done.
+
+    Returns
+    -------
+    Record
+        Thresholds, losses and set sizes, round by round.
+
+    Examples
+    --------
     >>> from localarc import ARC
     >>> from localarc.curves import miscoverage
     >>> replay(ARC(alpha=0.1), [[0.0], [1.0]], miscoverage([0.5, 0.5])).thresholds
@@ -52,25 +71,50 @@ def replay(
     points = _inputs(calibrator, X, curves)
     labels = _labels(groups, len(points))
     evidence = examine(curves, calibrator.alpha)
-    thresholds, losses = _followed(calibrator, points, curves, labels, report)
+    thresholds, losses = replay_curves(calibrator, points, curves, labels, report)
     return _record(calibrator, thresholds, losses, curves, labels, evidence)
 
 
 def replay_many(
-    calibrators: Sequence[Any],
+    calibrators: Sequence[Calibrator],
     X: ArrayLike,
     curves: Curves,
     groups: Sequence[Hashable] | None = None,
     *,
     dtype: str = "float64",
 ) -> list[Record]:
-    """Run many calibrators over one stream: the records of `replay` for each, sooner.
+    """Run many calibrators over one stream: the records of `replay` for each, but faster.
 
     New L-ARC calibrators with the same kernel and `KeepAll` memory share every evaluation of it,
-    whatever their alphas, rates and regularizations. Those whose length scales differ share the
-    distances, and agree with `replay` up to rounding. Others run one by one. With
-    `dtype="float32"` those that can share evaluate a Gaussian kernel in single precision: see the
-    performance page for what that changes.
+    whatever their targets, rates and regularizations. Those whose length scales differ share the
+    distances, and agree with `replay` up to rounding. Others run one by one.
+
+    Parameters
+    ----------
+    calibrators : sequence of Calibrator
+        The calibrators, which learn as they run.
+    X : array of shape (n, d)
+        The inputs in chronological order.
+    curves : Curves
+        What each round would have cost at any threshold: see `localarc.curves`.
+    groups : sequence of n hashables or None, default None
+        Labels of the rounds in the records, and what a `Mondrian` without `group_of` splits by.
+    dtype : "float64" or "float32", default "float64"
+        With `"float32"`, calibrators that share evaluate a Gaussian kernel in single precision; the
+        performance page shows what that changes.
+
+    Returns
+    -------
+    list of Record
+        One for each calibrator.
+
+    Examples
+    --------
+    >>> from localarc import ARC
+    >>> from localarc.curves import miscoverage
+    >>> runs = replay_many([ARC(0.1), ARC(0.2)], [[0.0], [1.0]], miscoverage([0.5, 0.5]))
+    >>> [run.thresholds.tolist() for run in runs]
+    [[0.0, 0.9], [0.0, 0.8]]
     """
     if dtype not in ("float64", "float32"):
         raise ValueError(f'dtype must be "float64" or "float32", got {dtype!r}.')
@@ -81,57 +125,38 @@ def replay_many(
         _check(calibrator, curves)
     points = _given(X, curves)
     labels = _labels(groups, len(points))
-    evidence = [examine(curves, each.alpha) for each in calibrators]
-    alone = [each for each in calibrators if not isinstance(each, LARC)]
-    shared = [each for each in calibrators if isinstance(each, LARC)]
+    evidence = [examine(curves, calibrator.alpha) for calibrator in calibrators]
+    alone = [calibrator for calibrator in calibrators if not isinstance(calibrator, LARC)]
+    shared = [calibrator for calibrator in calibrators if isinstance(calibrator, LARC)]
     with contextlib.ExitStack() as guards:
-        for each in calibrators:
-            if isinstance(each, Calibrator):
-                guards.enter_context(each.unchanged_on_failure())
-        results = _all_followed(shared, alone, points, curves, labels, dtype == "float32")
+        for calibrator in calibrators:
+            if isinstance(calibrator, BaseCalibrator):
+                guards.enter_context(calibrator._unchanged_on_failure())
+        results = _run_all(shared, alone, points, curves, labels, dtype == "float32")
     return [
-        _record(each, *results[id(each)], curves, labels, seen)
-        for each, seen in zip(calibrators, evidence, strict=True)
+        _record(calibrator, *results[id(calibrator)], curves, labels, seen)
+        for calibrator, seen in zip(calibrators, evidence, strict=True)
     ]
 
 
-def _all_followed(
+def _run_all(
     shared: list[LARC],
-    alone: list[Any],
+    alone: list[Calibrator],
     points: FloatArray,
     curves: Curves,
     labels: list[Hashable] | None,
     single: bool,
 ) -> dict[int, tuple[FloatArray, FloatArray]]:
     """The result of each calibrator, by its identity."""
-    return {
-        id(each): result
-        for each, result in zip(
-            [*shared, *alone],
-            [
-                *follow_many(shared, points, curves, single),
-                *(_followed(each, points, curves, labels, _silent) for each in alone),
-            ],
-            strict=True,
-        )
-    }
-
-
-def _followed(
-    calibrator: Any,
-    points: FloatArray,
-    curves: Curves,
-    labels: list[Hashable] | None,
-    progress: Progress,
-) -> tuple[FloatArray, FloatArray]:
-    """Thresholds and losses of one calibrator, ours or a user's."""
-    if isinstance(calibrator, Calibrator):
-        return calibrator.follow(points, curves, labels, progress)
-    return _step_by_step(calibrator, points, curves, labels, progress)
+    together = replay_many_curves(shared, points, curves, single)
+    results = {id(cal): result for cal, result in zip(shared, together, strict=True)}
+    for calibrator in alone:
+        results[id(calibrator)] = replay_curves(calibrator, points, curves, labels, _silent)
+    return results
 
 
 def _record(
-    calibrator: Any,
+    calibrator: Calibrator,
     thresholds: FloatArray,
     losses: FloatArray,
     curves: Curves,
@@ -145,7 +170,7 @@ def _record(
 
 
 def _silent(done: int) -> None:
-    """Report progress to nobody."""
+    """Report no progress."""
 
 
 def _labels(groups: Sequence[Hashable] | None, n: int) -> list[Hashable] | None:
@@ -155,18 +180,17 @@ def _labels(groups: Sequence[Hashable] | None, n: int) -> list[Hashable] | None:
     return [g.item() if isinstance(g, np.generic) else g for g in labels]
 
 
-def _is_calibrator(calibrator: Any) -> None:
-    parts = ("alpha", "threshold", "update")
-    if isinstance(calibrator, type) or not all(hasattr(calibrator, name) for name in parts):
+def _check_calibrator(calibrator: object) -> None:
+    if isinstance(calibrator, type) or not isinstance(calibrator, Calibrator):
         raise TypeError(
             f"calibrator must be an object with alpha, threshold and update, got {calibrator!r}. "
             "For example ARC(alpha=0.1)."
         )
 
 
-def _inputs(calibrator: Any, X: Any, curves: Curves) -> FloatArray:
+def _inputs(calibrator: Calibrator, X: Any, curves: Curves) -> FloatArray:
     """The inputs, or any at all for a calibrator that ignores them."""
-    if X is None and isinstance(calibrator, LARC) and calibrator.kernel is None:
+    if X is None and isinstance(calibrator, ARC):
         return np.zeros((len(curves), 1))
     return _given(X, curves)
 
@@ -175,14 +199,14 @@ def _given(X: Any, curves: Curves) -> FloatArray:
     points = validation.points(X)
     if len(points) != len(curves):
         raise ValueError(
-            f"X and curves must have as many rounds, got {len(points)} rows and {len(curves)} "
-            "curves."
+            f"X and curves must have the same number of rounds, got {len(points)} rows and "
+            f"{len(curves)} curves."
         )
     return points
 
 
-def _check(calibrator: Any, curves: Curves) -> None:
-    _is_calibrator(calibrator)
+def _check(calibrator: Calibrator, curves: Curves) -> None:
+    _check_calibrator(calibrator)
     if not isinstance(curves, Curves):
         raise TypeError(
             f"curves must be made by localarc.curves, got {type(curves).__name__}. "
@@ -197,7 +221,7 @@ def _check(calibrator: Any, curves: Curves) -> None:
 
 
 def examine(curves: Curves, alpha: float) -> Evidence:
-    """What the curves tell about (A2) and (A3), with a warning where one of them fails."""
+    """Whether the curves satisfy (A2) and (A3), with a warning where one of them fails."""
     full, empty = curves.full_set_fails(alpha), curves.empty_set_passes(alpha)
     for rounds, what in ((full, "a full set costs more"), (empty, "an empty set costs less")):
         if len(rounds):
@@ -210,61 +234,27 @@ def examine(curves: Curves, alpha: float) -> Evidence:
     return Evidence(curves.score_range, len(full), len(empty), len(curves))
 
 
-def _step_by_step(
-    calibrator: Any,
-    points: FloatArray,
-    curves: Curves,
-    labels: list[Hashable] | None,
-    progress: Progress,
-) -> tuple[FloatArray, FloatArray]:
-    rounds = ((x, curves[t], labels[t] if labels else None) for t, x in enumerate(points))
-    steps = [_step(calibrator, *each, progress) for each in rounds]
-    thresholds, losses = np.array(steps).reshape(-1, 3)[:, :2].T
-    return thresholds, losses
+def _iterate(calibrator: Calibrator, rounds: Any, progress: Progress) -> Record:
+    _check_calibrator(calibrator)
+    if not isinstance(calibrator, BaseCalibrator):
+        return _play_rounds(calibrator, rounds, progress)
+    with calibrator._unchanged_on_failure():
+        return _play_rounds(calibrator, rounds, progress)
 
 
-def _step(
-    calibrator: Any, x: Any, curve: Any, group: Hashable, progress: Progress
-) -> tuple[float, float, float]:
-    """Threshold, loss and set size of one round."""
-    where = {"group": group} if getattr(calibrator, "uses_groups", False) else {}
-    threshold = _number(calibrator.threshold(x, **where))
-    loss = curve.loss(threshold)
-    told = {"curve": curve} if getattr(calibrator, "uses_curves", False) else {}
-    calibrator.update(x, loss, **where, **told)
-    progress(1)
-    return threshold, loss, curve.size(threshold)
-
-
-def _number(threshold: Any) -> float:
-    try:
-        return float(threshold)
-    except (TypeError, ValueError) as error:
-        raise TypeError(
-            f"threshold must return one number for one input, got {threshold!r:.60}."
-        ) from error
-
-
-def _iterate(calibrator: Any, rounds: Any, progress: Progress) -> Record:
-    _is_calibrator(calibrator)
-    if not isinstance(calibrator, Calibrator):
-        return _iterated(calibrator, rounds, progress)
-    with calibrator.unchanged_on_failure():
-        return _iterated(calibrator, rounds, progress)
-
-
-def _iterated(calibrator: Any, rounds: Any, progress: Progress) -> Record:
+def _play_rounds(calibrator: Calibrator, rounds: Any, progress: Progress) -> Record:
     steps: list[tuple[float, float, float]] = []
     labels: list[Hashable] = []
-    for each in rounds:
-        fits = isinstance(each, Sequence) and len(each) in (2, 3) and hasattr(each[1], "loss")
+    for played in rounds:
+        fits = isinstance(played, Sequence) and len(played) in (2, 3) and hasattr(played[1], "loss")
         if not fits:
             raise ValueError(
-                f"a round must be (x, curve) or (x, curve, group), got {each!r:.80} as round "
+                f"a round must be (x, curve) or (x, curve, group), got {played!r:.80} as round "
                 f"{len(steps)}. Pass curves along with X if X is an array of inputs."
             )
-        group = each[2] if len(each) == 3 else None
-        steps.append(_step(calibrator, each[0], each[1], group, progress))
+        group = played[2] if len(played) == 3 else None
+        steps.append(play_round(calibrator, played[0], played[1], group))
+        progress(1)
         labels.append(group)
     thresholds, losses, sizes = np.array(steps).reshape(-1, 3).T.copy()
     grouped = tuple(labels) if any(label is not None for label in labels) else None

@@ -24,7 +24,7 @@ import numpy as np
 
 from localarc import kernels, memory, rates
 from localarc.kernels import Custom, Kernel, Radial, Stationary
-from localarc.memory import Arrays
+from localarc.memory.base import Arrays
 from localarc.rates import Rate, Schedule
 
 MAGIC = b"LOCALARC"
@@ -76,6 +76,8 @@ def decode(data: bytes, source: str = "state") -> tuple[str, dict[str, Any], Arr
             f"{source} has format version {version!r}, this localarc reads {_OLDEST} to {VERSION}. "
             "Install the release of localarc that wrote it."
         )
+    if version == 2 and kind == "LARC" and content["settings"]["kernel"] is None:
+        kind = "ARC"  # which L-ARC without a kernel was
     return kind, _upgrade(content, version), _unpack(layout, body[start:])
 
 

@@ -18,10 +18,8 @@ CALLS: dict[str, Callable[[Mondrian], object]] = {
     "many thresholds": lambda cal: cal.threshold(np.ones((2, 1)), ["a", "b"]),
     "one update": lambda cal: cal.update([1.0], 1.0, "a"),
     "many updates": lambda cal: cal.partial_fit(np.ones((2, 1)), [1.0, 0.0], ["a", "b"]),
-    "predict_one": lambda cal: cal.predict_one([1.0], "a"),
-    "learn_one": lambda cal: cal.learn_one([1.0], 1.0, "a"),
-    "current, one": lambda cal: cal.threshold_function([1.0], "a"),
-    "current, many": lambda cal: cal.threshold_function(np.ones((2, 1)), ["a", "b"]),
+    "function, one": lambda cal: cal.threshold_function([1.0], "a"),
+    "function, many": lambda cal: cal.threshold_function(np.ones((2, 1)), ["a", "b"]),
     "average, many": lambda cal: cal.averaged_threshold_function(np.ones((2, 1)), ["a", "b"]),
 }
 every_call = pytest.mark.parametrize("call", CALLS.values(), ids=CALLS)

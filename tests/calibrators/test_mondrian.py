@@ -108,7 +108,7 @@ def test_the_certificate_averages_over_groups_and_keeps_each() -> None:
     assert certificate.identity_holds
     assert abs(run.risk - 0.2) <= certificate.observed.value
     assert abs(run.risk - 0.2) <= certificate.theorem_a.value
-    with pytest.raises(ValueError, match="Ask one group"):
+    with pytest.raises(ValueError, match="Use one group's"):
         certificate.forward(1000)
     assert certificate.groups["north"].forward(1000).holds
 
@@ -117,9 +117,9 @@ def test_the_certificate_averages_over_groups_and_keeps_each() -> None:
     ("call", "words"),
     [
         (lambda cal: cal.threshold([0.0]), "no group was given"),
-        (lambda cal: cal.threshold([0.0], group=float("nan")), "equal to itself"),
-        (lambda cal: cal.threshold([0.0], group=[1]), "hashable"),
-        (lambda cal: cal.threshold(np.zeros((3, 1)), ["a"]), "one group per input"),
+        (lambda cal: cal.threshold([0.0], groups=float("nan")), "equal to itself"),
+        (lambda cal: cal.threshold([0.0], groups=[1]), "hashable"),
+        (lambda cal: cal.threshold(np.zeros((3, 1)), ["a"]), "one entry per input"),
     ],
 )
 def test_a_bad_group_says_what_is_wrong(call: Any, words: str) -> None:

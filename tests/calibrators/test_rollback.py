@@ -21,8 +21,8 @@ from localarc import (
     replay,
     replay_many,
 )
-from localarc.calibrators import larc
-from localarc.calibrators.base import Calibrator
+from localarc.calibrators import adaptive
+from localarc.calibrators.base import BaseCalibrator
 from localarc.curves import Curves, miscoverage
 from localarc.kernels import Custom
 
@@ -38,7 +38,7 @@ def side(x: Any) -> bool:
     return bool(x[0] > 0)
 
 
-CALIBRATORS: dict[str, Callable[[], Calibrator]] = {
+CALIBRATORS: dict[str, Callable[[], BaseCalibrator]] = {
     "ARC": lambda: ARC(0.2, 0.5, initial_threshold=0.3),
     "exact": lambda: LARC(0.2, RBF.from_paper(1.0), memory=KeepAll()),
     "lattice": lambda: LARC(0.2, RBF.from_paper(1.0)),
@@ -61,7 +61,7 @@ class OutOfLuckError(Exception):
 
 @pytest.fixture(autouse=True)
 def _few_rounds_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(larc, "_ROUNDS_AT_ONCE", 8)
+    monkeypatch.setattr(adaptive, "_ROUNDS_AT_ONCE", 8)
 
 
 def rounds(seed: int, names: str = "ab") -> tuple[Any, Curves, list[str]]:
@@ -71,7 +71,7 @@ def rounds(seed: int, names: str = "ab") -> tuple[Any, Curves, list[str]]:
     return X, miscoverage(np.abs(random.normal(size=ROUNDS))), groups
 
 
-def started(make: Callable[[], Calibrator]) -> Calibrator:
+def started(make: Callable[[], BaseCalibrator]) -> BaseCalibrator:
     """A calibrator that has learnt already."""
     cal = make()
     replay(cal, *rounds(0))
@@ -92,7 +92,7 @@ def failing(after: int, error: type[BaseException] = OutOfLuckError) -> Callable
 
 
 def assert_unchanged_by(
-    cal: Calibrator, fail: Callable[[], object], error: type[BaseException]
+    cal: BaseCalibrator, fail: Callable[[], object], error: type[BaseException]
 ) -> None:
     """The state is the same to the last byte, and so is all that comes after."""
     before, twin = cal.state(), copy.deepcopy(cal)
@@ -109,7 +109,7 @@ def assert_unchanged_by(
 @every_calibrator
 @pytest.mark.parametrize("after", [1, 19, ROUNDS])
 def test_a_replay_that_fails_between_rounds_teaches_nothing(
-    make: Callable[[], Calibrator], after: int
+    make: Callable[[], BaseCalibrator], after: int
 ) -> None:
     cal = started(make)
     X, curves, groups = rounds(1, "bcd")
@@ -118,7 +118,7 @@ def test_a_replay_that_fails_between_rounds_teaches_nothing(
 
 @every_calibrator
 def test_a_first_replay_that_fails_leaves_a_calibrator_new(
-    make: Callable[[], Calibrator],
+    make: Callable[[], BaseCalibrator],
 ) -> None:
     cal = make()
     with pytest.raises(OutOfLuckError):
@@ -146,7 +146,7 @@ def swelling(X: Any, z: Any) -> Any:
     return bump(X, z) * (1.0 + (np.abs(z) >= FAR).any())
 
 
-BRITTLE: dict[str, tuple[Callable[[], Calibrator], type[Exception]]] = {
+BRITTLE: dict[str, tuple[Callable[[], BaseCalibrator], type[Exception]]] = {
     "fails": (lambda: LARC(0.2, Custom(brittle, scale=1.0)), OutOfLuckError),
     "fails, ball": (lambda: LARC(0.2, Custom(brittle, scale=1.0), radius=0.4), OutOfLuckError),
     "exceeds": (lambda: LARC(0.2, Custom(swelling, scale=1.0)), ValueError),
@@ -162,7 +162,7 @@ every_brittle = pytest.mark.parametrize(("make", "error"), BRITTLE.values(), ids
 @every_brittle
 @pytest.mark.parametrize("far", [1, 13, ROUNDS - 1])
 def test_a_kernel_that_fails_in_some_round_teaches_nothing(
-    make: Callable[[], Calibrator], error: type[Exception], far: int
+    make: Callable[[], BaseCalibrator], error: type[Exception], far: int
 ) -> None:
     cal = started(make)
     X, curves, groups = rounds(2, "bcd")
@@ -172,22 +172,22 @@ def test_a_kernel_that_fails_in_some_round_teaches_nothing(
 
 @every_brittle
 def test_many_losses_are_learnt_all_or_none(
-    make: Callable[[], Calibrator], error: type[Exception]
+    make: Callable[[], BaseCalibrator], error: type[Exception]
 ) -> None:
     cal: Any = started(make)
     X, _, groups = rounds(2, "bcd")
     X[13] = FAR
-    more = (groups,) if cal.uses_groups else ()
+    more = (groups,) if "groups" in cal.learns_from else ()
     assert_unchanged_by(cal, lambda: cal.partial_fit(X, np.full(ROUNDS, 0.5), *more), error)
 
 
 @every_brittle
 @pytest.mark.parametrize("group", ["a", "new"])
 def test_one_loss_is_learnt_or_not(
-    make: Callable[[], Calibrator], error: type[Exception], group: str
+    make: Callable[[], BaseCalibrator], error: type[Exception], group: str
 ) -> None:
     cal: Any = started(make)
-    where = (group,) if cal.uses_groups else ()
+    where = (group,) if "groups" in cal.learns_from else ()
     assert_unchanged_by(cal, lambda: cal.update([FAR, FAR], 0.5, *where), error)
 
 
@@ -230,14 +230,16 @@ BAD_ITEMS: dict[str, tuple[Any, type[Exception]]] = {
     ],
 )
 def test_a_bad_round_among_good_ones_teaches_nothing(
-    make: Callable[[], Calibrator], bad: Any, error: type[Exception]
+    make: Callable[[], BaseCalibrator], bad: Any, error: type[Exception]
 ) -> None:
     cal = started(make)
     assert_unchanged_by(cal, lambda: replay(cal, items(bad, 21)), error)
 
 
 @every_calibrator
-def test_an_iterator_that_is_interrupted_teaches_nothing(make: Callable[[], Calibrator]) -> None:
+def test_an_iterator_that_is_interrupted_teaches_nothing(
+    make: Callable[[], BaseCalibrator],
+) -> None:
     cal = started(make)
     source = items(OutOfLuckError, ROUNDS)
     stop = failing(19)

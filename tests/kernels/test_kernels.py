@@ -17,9 +17,9 @@ from localarc import (
 )
 from localarc.kernels import Custom, Kernel, Stationary
 
-# Each formula once more, for one number: r is the distance in roots of the length scale.
+# Each formula once more, for one number: r is the distance in length scales.
 FORMULAS: list[tuple[Stationary, Callable[[float, int], float]]] = [
-    (RBF.from_paper(2.0, 3.0), lambda r, d: math.exp(-(r**2))),
+    (RBF(2.0, 3.0), lambda r, d: math.exp(-(r**2) / 2)),
     (Laplace(2.0, 3.0), lambda r, d: math.exp(-r)),
     (Matern32(2.0, 3.0), lambda r, d: (1 + math.sqrt(3) * r) * math.exp(-math.sqrt(3) * r)),
     (
@@ -28,7 +28,7 @@ FORMULAS: list[tuple[Stationary, Callable[[float, int], float]]] = [
     ),
     (Cauchy(2.0, 3.0), lambda r, d: 1 / (1 + r**2)),
     (Triangular(2.0, 3.0), lambda r, d: max(0.0, 1 - r) ** (d // 2 + 1)),
-    (RationalQuadratic(2.0, 3.0, 0.7), lambda r, d: (1 + r**2 / 0.7) ** -0.7),
+    (RationalQuadratic(2.0, 3.0, 0.7), lambda r, d: (1 + r**2 / 1.4) ** -0.7),
 ]
 KERNELS = [kernel for kernel, _ in FORMULAS]
 COMPOSED: list[Kernel] = [
@@ -49,7 +49,7 @@ def test_a_kernel_is_its_formula(
     kernel: Stationary, formula: Callable[[float, int], float], d: int
 ) -> None:
     X, z = points(30, d), points(1, d, seed=1)[0]
-    r = [float(np.linalg.norm(x - z)) / math.sqrt(2.0) for x in X]
+    r = [float(np.linalg.norm(x - z)) / 2.0 for x in X]
     expected = [3.0 * formula(distance, d) for distance in r]
     assert np.allclose(kernel(X, z), expected, rtol=1e-13, atol=1e-15)
 
@@ -122,10 +122,8 @@ def test_length_scales_per_feature_rescale_features() -> None:
 
 def test_rational_quadratic_approaches_rbf() -> None:
     X, z = points(10, 2), np.zeros(2)
-    assert np.allclose(
-        RationalQuadratic(1.0, shape=1e8)(X, z), RBF.from_paper(1.0)(X, z), atol=1e-7
-    )
-    assert np.allclose(RationalQuadratic(1.0, shape=1.0)(X, z), Cauchy(1.0)(X, z))
+    assert np.allclose(RationalQuadratic(1.0, shape=1e8)(X, z), RBF(1.0)(X, z), atol=1e-7)
+    assert np.allclose(RationalQuadratic(1.0, shape=1.0)(X, z), Cauchy(math.sqrt(2.0))(X, z))
 
 
 def test_a_function_is_a_kernel() -> None:
@@ -145,9 +143,9 @@ def test_the_norm_of_one_bump_is_the_root_of_its_height() -> None:
 @pytest.mark.parametrize(
     ("make", "words"),
     [
-        (lambda: RBF.from_paper(0.0), "length_scale must be positive, got 0.0"),
-        (lambda: RBF.from_paper(float("nan")), "length_scale must be finite"),
-        (lambda: RBF.from_paper((1.0, -1.0)), "length_scale must be positive, got -1.0"),
+        (lambda: RBF(0.0), "length_scale must be positive, got 0.0"),
+        (lambda: RBF(float("nan")), "length_scale must be finite"),
+        (lambda: RBF((1.0, -1.0)), "length_scale must be positive, got -1.0"),
         (lambda: RBF.from_paper(()), "at least one number"),
         (lambda: RBF.from_paper(1.0, scale=-1.0), "scale must not be negative"),
         (lambda: RationalQuadratic(1.0, shape=0.0), "shape must be positive"),

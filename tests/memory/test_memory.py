@@ -29,7 +29,7 @@ from localarc import (
 )
 from localarc.curves import Curves, miscoverage, relative_regret
 from localarc.kernels import Custom, Radial
-from localarc.memory import approximate
+from localarc.memory import auto
 from localarc.testing import check_calibrator
 
 
@@ -285,7 +285,7 @@ def test_a_large_exact_memory_names_the_way_out_once(
     import localarc.calibrators.larc as module
 
     monkeypatch.setattr(module, "MANY_TERMS", 50)
-    assert approximate.MANY_TERMS == 20_000
+    assert auto.MANY_TERMS == 20_000
     X, curves = stream(60, d=3)
     with caplog.at_level(logging.WARNING, "localarc"):
         replay(LARC(0.1, RBF.from_paper(1.0)), X, curves)

@@ -37,12 +37,11 @@ def slowly(t: int) -> float:
     return float((1.0 + t) ** -0.6)
 
 
-PROTOTYPES: dict[str, LARC] = {
+PROTOTYPES: dict[str, ARC | LARC] = {
     "ARC": ARC(0.1),
     "ARC, power": ARC(0.3, Power(0.5, 0.7), initial_threshold=0.3),
     "ARC, constant": ARC(0.2, Constant(0.05)),
     "ARC, function": ARC(0.2, slowly),
-    "LARC without kernel": LARC(0.2, None),
     "exact": LARC(0.2, RBF.from_paper(1.0), memory=KeepAll()),
     "exact, late start": LARC(0.2, RBF.from_paper(1.0), memory=KeepAll(), initial_threshold=0.7),
     "lattice, late start": LARC(0.2, RBF.from_paper(1.0), initial_threshold=0.7, clip=0.1),
@@ -61,11 +60,11 @@ NAMES: list[str | int] = ["ann", "bob", "", "ünï", 0, 1, -5, "1", 2**70]
 class OneByOne:
     """The contract: an ordinary calibrator for each key."""
 
-    def __init__(self, prototype: LARC) -> None:
+    def __init__(self, prototype: ARC | LARC) -> None:
         self.prototype = prototype
-        self.calibrators: dict[Any, LARC] = {}
+        self.calibrators: dict[Any, ARC | LARC] = {}
 
-    def of(self, key: Any) -> LARC:
+    def of(self, key: Any) -> ARC | LARC:
         return self.calibrators.setdefault(key, copy.deepcopy(self.prototype))
 
     def thresholds(self, keys: list[Any], X: Any) -> list[float]:
@@ -99,7 +98,7 @@ def assert_equal(panel: Panel, alone: OneByOne) -> None:
 
 
 @every_prototype
-def test_a_panel_is_a_calibrator_for_each_key_to_the_last_bit(prototype: LARC) -> None:
+def test_a_panel_is_a_calibrator_for_each_key_to_the_last_bit(prototype: ARC | LARC) -> None:
     panel, alone = Panel(prototype), OneByOne(prototype)
     for seed in range(4):
         keys, X, curves, losses = events(seed)
@@ -182,7 +181,7 @@ def test_long_streams_stay_equal_as_terms_fill_tiles_and_leave_them(
 
 
 @every_prototype
-def test_how_events_are_cut_into_calls_changes_nothing(prototype: LARC) -> None:
+def test_how_events_are_cut_into_calls_changes_nothing(prototype: ARC | LARC) -> None:
     keys, X, curves, _ = events(3)
     whole, cut = Panel(prototype), Panel(prototype)
     whole.replay(keys, X, curves)
@@ -192,7 +191,7 @@ def test_how_events_are_cut_into_calls_changes_nothing(prototype: LARC) -> None:
 
 
 @every_prototype
-def test_a_panel_resumes_bit_for_bit(prototype: LARC) -> None:
+def test_a_panel_resumes_bit_for_bit(prototype: ARC | LARC) -> None:
     panel = Panel(prototype)
     panel.replay(*events(1)[:3])
     handed = prototype if "function" in repr(prototype) else None
@@ -241,7 +240,7 @@ def test_a_state_with_functions_asks_for_them() -> None:
 
 
 @every_prototype
-def test_what_is_put_in_comes_out_and_goes_on(prototype: LARC) -> None:
+def test_what_is_put_in_comes_out_and_goes_on(prototype: ARC | LARC) -> None:
     keys, X, curves, losses = events(5)
     alone = OneByOne(prototype)
     alone.replay(keys, X, curves)
@@ -258,7 +257,7 @@ def test_what_is_put_in_comes_out_and_goes_on(prototype: LARC) -> None:
 
 
 @every_prototype
-def test_a_dropped_key_is_forgotten_and_no_other(prototype: LARC) -> None:
+def test_a_dropped_key_is_forgotten_and_no_other(prototype: ARC | LARC) -> None:
     panel, alone = Panel(prototype), OneByOne(prototype)
     for seed in range(2):
         keys, X, curves, _ = events(seed)

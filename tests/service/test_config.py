@@ -41,7 +41,7 @@ from localarc.wire import config
 from localarc.wire.config import KernelConfig, StreamConfig
 
 
-def made(**fields: Any) -> LARC:
+def made(**fields: Any) -> Any:
     return build_calibrator(to_stored(msgspec.convert({"alpha": 0.1, **fields}, StreamConfig)))
 
 

@@ -47,7 +47,7 @@ def test_a_second_process_does_not_start(tmp_path: Path) -> None:
 def test_listening_to_others_takes_a_token(tmp_path: Path, tokens: Path) -> None:
     for host in ("0.0.0.0", "::", "192.0.2.1", "example.org"):
         said = refused_start(tmp_path / "data", "--host", host)
-        assert "without tokens" in said
+        assert "requires tokens" in said
         assert not (tmp_path / "data").exists()
     with Server(tmp_path / "data", "--host", "0.0.0.0", "--token-file", str(tokens)) as server:
         assert server.caller().call("GET", "/v1/streams")[0] == 401

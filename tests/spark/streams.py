@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pandas
 
-from localarc.calibrators.larc import LARC
+from localarc import ARC, LARC
 
 
 def keyed(keys: int, rounds: int, dimension: int = 0, seed: int = 0) -> Any:
@@ -24,11 +24,13 @@ def keyed(keys: int, rounds: int, dimension: int = 0, seed: int = 0) -> Any:
     return frame
 
 
-def alone(frame: Any, calibrator: LARC) -> tuple[dict[str, LARC], dict[tuple[str, int], float]]:
+def alone(
+    frame: Any, calibrator: ARC | LARC
+) -> tuple[dict[str, ARC | LARC], dict[tuple[str, int], float]]:
     """The calibrator of each key after a plain loop, and the threshold of each event."""
     features = [name for name in frame.columns if name.startswith("x")]
     fresh = calibrator.state()
-    calibrators: dict[str, LARC] = {}
+    calibrators: dict[str, ARC | LARC] = {}
     thresholds = {}
     for row in frame.sort_values(["order", "key"]).to_dict("records"):
         one = calibrators.setdefault(row["key"], type(calibrator).from_state(fresh))

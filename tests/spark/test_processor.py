@@ -21,7 +21,9 @@ def simulated(job: Job, initial: Any = None) -> Any:
     return TwsTester(BucketProcessor(job), initialStatePandas=initial)
 
 
-def job(calibrator: LARC, dimension: int = 0, losses: bool = False, rejects: bool = False) -> Job:
+def job(
+    calibrator: ARC | LARC, dimension: int = 0, losses: bool = False, rejects: bool = False
+) -> Job:
     return Job(calibrator, 4, dimension, losses, rejects)
 
 
@@ -41,7 +43,9 @@ def batches(frame: Any, size: int) -> list[Any]:
     ids=["ARC", "L-ARC"],
 )
 @pytest.mark.parametrize("size", [1, 7, 20])
-def test_every_key_is_calibrated_as_if_alone(calibrator: LARC, dimension: int, size: int) -> None:
+def test_every_key_is_calibrated_as_if_alone(
+    calibrator: ARC | LARC, dimension: int, size: int
+) -> None:
     frame = keyed(5, 20, dimension)
     bucket = simulated(job(calibrator, dimension))
     found = pandas.concat([bucket.testInPandas(2, part) for part in batches(frame, size)])

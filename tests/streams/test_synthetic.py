@@ -5,8 +5,8 @@ from localarc import ARC, LARC, RBF, replay
 from localarc.curves import miscoverage
 from localarc.metrics import group_risk
 from localarc.streams import Stream
-from localarc.streams.adversary import STRATEGIES, attack
 from localarc.streams.synthetic import heteroscedastic, spread
+from localarc.testing import STRATEGIES, attack
 
 
 def test_the_same_seed_gives_the_same_stream() -> None:
@@ -51,7 +51,7 @@ def test_a_stream_gives_its_rounds_one_by_one() -> None:
 
 
 def test_a_stream_checks_its_lengths() -> None:
-    with pytest.raises(ValueError, match="as many rounds"):
+    with pytest.raises(ValueError, match="same number of rounds"):
         Stream("odd", np.zeros((3, 1)), miscoverage([0.1]))
     with pytest.raises(ValueError, match="n must be a whole number"):
         heteroscedastic(0, seed=0)

@@ -2,20 +2,52 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Self, overload
+
+import numpy as np
 
 from localarc import validation
-from localarc.calibrators.larc import LARC
+from localarc.calibrators.adaptive import AdaptiveCalibrator
+from localarc.calibrators.base import Point, Points, ThresholdFunction
+from localarc.calibrators.settings import checked_settings
+from localarc.memory.base import LossCurves
 from localarc.rates import Rate
+from localarc.validation import FloatArray
 
 
-class ARC(LARC):
-    """Adaptive risk control: L-ARC without a kernel, one threshold whatever the input.
+class ARC(AdaptiveCalibrator):
+    """Adaptive risk control: one threshold c for all inputs, `c += eta_t (L_t - alpha)`.
 
+    The mean loss approaches `alpha` for any sequence of inputs and losses, at a stated rate.
+
+    Parameters
+    ----------
+    alpha : float
+        The target: the average loss that is accepted in the long run, in (0, `loss_bound`).
+    rate : float, Rate or callable, default 1.0
+        eta_t, the step size of round t, in the units of the score. A number eta means
+        `InverseSqrt(eta)`, that is `eta / sqrt(t)`; a function of t must not increase.
+    loss_bound : float, default 1.0
+        B, the largest loss that a round may have.
+    score_range : (float, float) or None, default None
+        The smallest and the largest possible score, where they are known: then the certificate
+        bounds the mean loss in advance.
+    initial_threshold : float, default 0.0
+        c_1, the threshold of the first round, in the units of the score.
+
+    Examples
+    --------
     >>> cal = ARC(alpha=0.1, rate=0.5)
     >>> cal.update(None, loss=1.0).threshold(None)
     0.45
+
+    References
+    ----------
+    Gibbs and Candes, *Adaptive conformal inference under distribution shift*, NeurIPS 2021.
+    Feldman et al., *Achieving risk control in online learning settings*, TMLR 2023.
+    Angelopoulos, Barber and Bates, *Online conformal prediction with decaying step sizes*, 2024.
     """
 
     def __init__(
@@ -27,16 +59,78 @@ class ARC(LARC):
         score_range: tuple[float, float] | None = None,
         initial_threshold: float = 0.0,
     ) -> None:
-        super().__init__(
-            alpha,
-            None,
-            rate,
-            0.0,
-            loss_bound=loss_bound,
-            score_range=score_range,
-            initial_threshold=initial_threshold,
+        self._start(
+            checked_settings(
+                alpha=alpha,
+                kernel=None,
+                rate=rate,
+                regularization=0.0,
+                loss_bound=loss_bound,
+                score_range=score_range,
+                initial_threshold=initial_threshold,
+                memory="auto",
+                clip=None,
+                radius=None,
+            )
         )
 
-    def threshold(self, x: Any) -> Any:
-        """c_t for one input, whatever it is, or n times c_t for an (n, d) array."""
-        return self._constant.constant if validation.is_single(x) else super().threshold(x)
+    @overload
+    def threshold(self, x: Points) -> FloatArray: ...
+    @overload
+    def threshold(self, x: Point) -> float: ...
+    def threshold(self, x: Point | Points) -> float | FloatArray:
+        """The threshold c_t for one input, whatever it is, or n times c_t for n inputs.
+
+        Parameters
+        ----------
+        x : array of shape (d,) or (n, d), or None
+            One input or many; only their number counts.
+        """
+        if validation.is_single(x):
+            return self._constant.constant
+        return np.full(len(np.asarray(x)), self._constant.constant)
+
+    def update(self, x: Point, loss: float) -> Self:
+        """Learn from the loss of one round: `c += eta_t (loss - alpha)`.
+
+        Parameters
+        ----------
+        x : array of shape (d,) or None
+            The input, which is ignored.
+        loss : float
+            The loss of the set that the threshold made, in [0, `loss_bound`].
+        """
+        constant = self._constant
+        if type(loss) is not float or not 0.0 <= loss <= self._loss_bound:
+            loss = validation.loss(loss, self._loss_bound)  # everything that can raise comes first
+        rate = self._rate(constant.rounds + 1)
+        constant.step(rate, loss, rate * (loss - self.alpha))
+        return self
+
+    def _play(self, points: FloatArray, curves: LossCurves) -> tuple[FloatArray, FloatArray]:
+        thresholds, losses = np.empty((2, len(points)))
+        rates = self.settings.rate.values(self.rounds + 1, self.rounds + len(points) + 1)
+        constant, alpha = self._constant.constant, self.alpha
+        for t, rate in enumerate(rates.tolist()):
+            thresholds[t] = constant
+            losses[t] = loss = curves.loss_at(t, constant)
+            constant += rate * (loss - alpha)
+        self._constant.extend(rates, losses, alpha)
+        return thresholds, losses
+
+    @property
+    def threshold_function(self) -> ThresholdFunction:
+        """The threshold of the next round, for every input; later updates do not change it."""
+        return ThresholdFunction(self._constant.constant)
+
+    @property
+    def averaged_threshold_function(self) -> ThresholdFunction:
+        """The mean of the thresholds of all rounds so far, and c_1 before the first."""
+        total = self._constant.constant_sum
+        return ThresholdFunction(total / self.rounds) if self.rounds else self.threshold_function
+
+    def _checkpoint(self) -> Any:
+        return copy.copy(self._constant), None, None, 0.0  # of the form of L-ARC's
+
+    def _rollback(self, checkpoint: Any) -> None:
+        self._constant = checkpoint[0]

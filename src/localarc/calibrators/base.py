@@ -5,172 +5,278 @@ from __future__ import annotations
 import contextlib
 import os
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Hashable, Iterator
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Any, Protocol, Self, TypeAlias, overload, runtime_checkable
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from localarc import atomic_write, serialization, validation
 from localarc.guarantees import Certificate, Evidence
-from localarc.memory import LossCurves
+from localarc.memory.base import LossCurves
 from localarc.validation import FloatArray
 
-Progress = Callable[[int], None]
+Point: TypeAlias = float | Sequence[float] | np.ndarray[tuple[int], np.dtype[Any]] | None
+"""One input: its d features, or None for a calibrator that ignores inputs."""
+
+Points: TypeAlias = Sequence[Sequence[float]] | np.ndarray[tuple[int, int], np.dtype[Any]]
+"""Many inputs: n rows of d features."""
+
+Progress: TypeAlias = Callable[[int], None]
+"""Called with the number of rounds just done."""
 
 
-class Calibrator(ABC):
-    """Answers each input with a threshold and learns from the loss of the set that it made."""
+@runtime_checkable
+class Calibrator(Protocol):
+    """Anything that returns a threshold for an input and is updated with the loss that followed.
+
+    These three members are all that `replay`, `Mondrian` and `check_calibrator` require. A
+    calibrator that wants more than the loss says so in an attribute `learns_from`, a set with any
+    of `"groups"`, `"score"` and `"curve"`; it then receives these as further keywords of `update`
+    (`groups` also of `threshold`).
+
+    Examples
+    --------
+    >>> class Fixed:
+    ...     alpha = 0.1
+    ...     def threshold(self, x):
+    ...         return 0.7
+    ...     def update(self, x, loss):
+    ...         return self
+    >>> isinstance(Fixed(), Calibrator)
+    True
+    """
+
+    @property
+    def alpha(self) -> float:
+        """The target: the average loss that is accepted in the long run."""
+
+    @property
+    def threshold(self) -> Callable[..., Any]:
+        """The threshold for one input, or n thresholds for n inputs; changes nothing."""
+
+    @property
+    def update(self) -> Callable[..., Any]:
+        """Learn from the loss of one round."""
+
+
+@runtime_checkable
+class Resumable(Calibrator, Protocol):
+    """A calibrator whose state can be stored, and resumed bit for bit.
+
+    Examples
+    --------
+    >>> from localarc import ARC
+    >>> isinstance(ARC(alpha=0.1), Resumable)
+    True
+    """
+
+    def state(self) -> bytes:
+        """The complete calibrator, for storage."""
+
+    def restore(self, data: bytes) -> Self:
+        """Replace what was learned by a state that was saved with the same settings."""
+
+
+class BaseCalibrator(ABC):
+    """What ARC, LARC and Mondrian have in common, beyond a `Calibrator`."""
 
     alpha: float
-    uses_groups = False  # whether the group has to be passed with each call
-
-    @abstractmethod
-    def threshold(self, x: Any) -> Any:
-        """The threshold for one input, or n thresholds for an (n, d) array; changes nothing."""
-
-    @abstractmethod
-    def update(self, x: Any, loss: float) -> Self:
-        """Learn the loss of one round."""
-
-    @abstractmethod
-    def follow(
-        self,
-        points: FloatArray,
-        curves: LossCurves,
-        groups: list[Hashable] | None,
-        progress: Progress,
-    ) -> tuple[FloatArray, FloatArray]:
-        """Go through rounds whose curves are known; thresholds and losses, as step by step."""
+    learns_from: frozenset[str] = frozenset()
 
     @property
     @abstractmethod
     def rounds(self) -> int:
-        """How many losses were learnt."""
+        """The number of losses learned from."""
 
     @property
     @abstractmethod
     def loss_bound(self) -> float:
         """The largest loss that a round may have."""
 
-    @property
+    @overload
     @abstractmethod
-    def averaged_threshold_function(self) -> Any:
-        """The time-averaged threshold function, `(1/T) sum_t g_t`, callable on (n, d)."""
+    def threshold(self, x: Points) -> FloatArray: ...
+    @overload
+    @abstractmethod
+    def threshold(self, x: Point) -> float: ...
+    @abstractmethod
+    def threshold(self, x: Point | Points) -> float | FloatArray:
+        """The threshold for one input, or n thresholds for n inputs; changes nothing."""
+
+    @abstractmethod
+    def update(self, x: Point, loss: float) -> Self:
+        """Learn from the loss of one round."""
+
+    @abstractmethod
+    def replay_curves(
+        self,
+        points: FloatArray,
+        curves: LossCurves,
+        groups: list[Hashable] | None,
+        progress: Progress,
+    ) -> tuple[FloatArray, FloatArray]:
+        """Thresholds and losses of rounds whose curves are known, as if step by step."""
 
     @property
     @abstractmethod
-    def threshold_function(self) -> Any:
-        """The threshold function of the next round, callable on (n, d)."""
+    def threshold_function(self) -> Callable[..., Any]:
+        """The threshold function of the next round; later updates do not change it."""
+
+    @property
+    @abstractmethod
+    def averaged_threshold_function(self) -> Callable[..., Any]:
+        """The time average of the threshold functions of all rounds so far."""
 
     @abstractmethod
     def certificate(
         self,
-        outstanding: int = 0,
+        pending: int = 0,
         evidence: Evidence | None = None,
         input_bound: float | None = None,
         losses: ArrayLike | None = None,
     ) -> Certificate:
-        """What can be promised about the mean loss."""
+        """What is guaranteed about the mean loss, and under which assumptions."""
 
     @abstractmethod
     def reset(self) -> Self:
-        """Forget everything learnt."""
+        """Forget everything learned."""
 
     @abstractmethod
     def state(self) -> bytes:
-        """All of the calibrator, to be stored."""
+        """The complete calibrator, for storage."""
 
     @classmethod
     @abstractmethod
     def from_state(cls, data: bytes) -> Self:
         """The calibrator whose `state` this was."""
-        raise TypeError("load a state with the class that saved it, e.g. LARC.load(path).")
+
+    @abstractmethod
+    def restore(self, data: bytes) -> Self:
+        """Replace what was learned by a state that was saved with the same settings."""
+
+    @abstractmethod
+    def _checkpoint(self) -> Any:
+        """A copy of everything learned, for `_rollback`."""
+
+    @abstractmethod
+    def _rollback(self, checkpoint: Any) -> None:
+        """Forget what was learned since the checkpoint."""
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the state to a file, all of it or nothing."""
+        """Write the state to a file, completely or not at all.
+
+        Parameters
+        ----------
+        path : path
+            The file to write; its folder must exist.
+        """
         atomic_write.write(path, self.state())
 
     @classmethod
-    def load(cls, path: str | os.PathLike[str], **functions: Any) -> Self:
-        """Read a saved state; functions that were part of it are handed in again by keyword."""
+    def load(cls, path: str | os.PathLike[str], **functions: object) -> Self:
+        """Read a file written by `save`.
+
+        Parameters
+        ----------
+        path : path
+            The file to read.
+        **functions : callable
+            Functions that were part of the calibrator (a user's kernel, rate or `group_of`), by
+            the name of their parameter: functions are not stored.
+        """
         data = serialization.read(path)
         try:
-            return cls.from_state(data, **functions)
+            return cls.from_state(data, **functions)  # what a subclass needs
         except serialization.StateError as error:
             raise serialization.StateError(f"{path}: {error}") from error
 
-    def predict_one(self, x: Any) -> float:
-        """The threshold for one input (river's name for `threshold`)."""
-        return float(self.threshold(x))
-
-    def learn_one(self, x: Any, loss: float) -> Self:
-        """Learn the loss of one round (river's name for `update`)."""
-        return self.update(x, loss)
-
     def partial_fit(self, X: ArrayLike, losses: ArrayLike) -> Self:
-        """Learn many losses, in order (scikit-learn's name); all of them or, if bad, none."""
-        at, costs = validation.points(X), validation.numbers("losses", losses).reshape(-1)
-        if len(at) != len(costs):
+        """Learn from many losses, in order; from all of them or, if one is invalid, from none.
+
+        Parameters
+        ----------
+        X : array of shape (n, d)
+            The inputs, in chronological order.
+        losses : array of shape (n,)
+            The loss of each round.
+        """
+        return self._learn_rows(X, losses, None)
+
+    def _learn_rows(
+        self, X: ArrayLike, losses: ArrayLike, groups: Sequence[Hashable] | None
+    ) -> Self:
+        rows, costs = validation.points(X), validation.numbers("losses", losses).reshape(-1)
+        if len(rows) != len(costs):
             raise ValueError(
-                f"losses must hold one number per row of X, got {len(costs)} for {len(at)} rows."
+                f"losses must have one number per row of X, got {len(costs)} for {len(rows)} rows."
             )
-        with self.unchanged_on_failure():
-            for t, (x, loss) in enumerate(zip(at, costs, strict=True)):
+        with self._unchanged_on_failure():
+            for t, (x, loss) in enumerate(zip(rows, costs.tolist(), strict=True)):
+                more = {} if groups is None else {"groups": groups[t]}
                 try:
-                    self.update(x, loss)
+                    self.update(x, loss, **more)
                 except (TypeError, ValueError) as error:
-                    error.add_note(f"in row {t}, counted from 0; nothing was learnt.")
+                    error.add_note(f"in row {t}, counted from 0; nothing was learned.")
                     raise
         return self
 
     @contextlib.contextmanager
-    def unchanged_on_failure(self) -> Iterator[None]:
-        """What is learnt inside is forgotten if anything fails inside."""
-        before = self.snapshot()
+    def _unchanged_on_failure(self) -> Iterator[None]:
+        """Forget what is learned inside if anything fails inside."""
+        before = self._checkpoint()
         try:
             yield
         except BaseException:
-            self.go_back(before)
+            self._rollback(before)
             raise
-
-    @abstractmethod
-    def snapshot(self) -> Any:
-        """A copy of all that was learnt, for `go_back`."""
-
-    @abstractmethod
-    def go_back(self, snapshot: Any) -> None:
-        """Forget what was learnt since the snapshot."""
-
-    @abstractmethod
-    def restore(self, data: bytes) -> Self:
-        """Take over a state that was saved with the same settings."""
 
 
 @dataclass(frozen=True)
 class ThresholdFunction:
-    """A threshold for every input: a local part, clipped where a clip is set, plus a constant."""
+    """A threshold for every input: a local part, clipped where a clip is set, plus a constant.
+
+    Parameters
+    ----------
+    constant : float
+        The part that is the same for all inputs.
+    local : callable or None, default None
+        The local part, from (n, d) points to (n,) numbers; None if there is none.
+    dimension : int or None, default None
+        The number of features that the local part expects.
+    clip : float or None, default None
+        The local part is kept within [-clip, clip].
+
+    Examples
+    --------
+    >>> ThresholdFunction(0.5, local=lambda X: X[:, 0], clip=1.0)([[0.2], [3.0]])
+    array([0.7, 1.5])
+    """
 
     constant: float
     local: Callable[[FloatArray], FloatArray] | None = None
     dimension: int | None = None
     clip: float | None = None
 
-    def __call__(self, x: Any) -> Any:
+    @overload
+    def __call__(self, x: Points) -> FloatArray: ...
+    @overload
+    def __call__(self, x: Point) -> float: ...
+    def __call__(self, x: Any) -> float | FloatArray:
         """The threshold for one input, or n thresholds for an (n, d) array."""
-        one = validation.is_single(x)
+        single = validation.is_single(x)
         if self.local is None:
-            return self.constant if one else np.full(len(np.asarray(x)), self.constant)
-        at = (
+            return self.constant if single else np.full(len(np.asarray(x)), self.constant)
+        points = (
             validation.point(x, self.dimension)[None]
-            if one
+            if single
             else validation.points(x, self.dimension)
         )
-        values = self.constant + clipped(self.local(at), self.clip)
-        return float(values[0]) if one else values
+        values = self.constant + clip_local(self.local(points), self.clip)
+        return float(values[0]) if single else values
 
 
-def clipped(local: FloatArray, clip: float | None) -> FloatArray:
+def clip_local(local: FloatArray, clip: float | None) -> FloatArray:
     """The local part, kept within [-clip, clip] if there is a clip."""
     return local if clip is None else np.clip(local, -clip, clip)

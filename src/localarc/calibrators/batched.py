@@ -1,4 +1,4 @@
-"""Together: many calibrators over one stream, sharing what their kernels have in common."""
+"""Many calibrators over one stream, sharing the evaluation of their kernels."""
 
 from __future__ import annotations
 
@@ -9,17 +9,18 @@ import numpy as np
 
 from localarc.calibrators.larc import LARC
 from localarc.kernels import Stationary
-from localarc.memory import KeepAll, LossCurves, Played
+from localarc.memory import KeepAll
+from localarc.memory.base import LossCurves, Played
 from localarc.memory.compiled_expansion import Compiled
 from localarc.validation import FloatArray
 
 Result = tuple[FloatArray, FloatArray]
 
 
-def follow_many(
+def replay_many_curves(
     calibrators: Sequence[LARC], points: FloatArray, curves: LossCurves, single: bool = False
 ) -> list[Result]:
-    """Thresholds and losses of each calibrator, as if each followed the stream alone.
+    """Thresholds and losses of each calibrator, as if each ran over the stream alone.
 
     New calibrators that keep all terms of one kernel evaluate it together, and those whose length
     scales differ by a factor share the distances. `single` evaluates the kernel in float32.
@@ -30,9 +31,15 @@ def follow_many(
             results = _together(calibrators, together, points, curves, single)
             found |= dict(zip(together, results, strict=True))
     return [
-        found[i] if i in found else calibrator.follow(points, curves, None, lambda done: None)
+        found[i]
+        if i in found
+        else calibrator.replay_curves(points, curves, None, lambda done: None)
         for i, calibrator in enumerate(calibrators)
     ]
+
+
+def _silent(done: int) -> None:
+    """Report no progress."""
 
 
 def _alike(calibrators: Sequence[LARC], dimension: int) -> dict[Any, list[int]]:
@@ -66,19 +73,19 @@ def _together(
     from localarc import engine
 
     mine = [calibrators[i] for i in chosen]
-    rounds = [each.rounds_ahead(points, curves) for each in mine]
-    locals_ = [each.local for each in mine]
-    expansions = [local for local in locals_ if isinstance(local, Compiled)]
-    streams = [local.stream(r) for local, r in zip(expansions, rounds, strict=True)]
-    ratios = [_length(mine[0]) / _length(each) for each in mine]
+    prepared = [calibrator._prepare_rounds(points, curves) for calibrator in mine]
+    rounds = [part for _, part in prepared]
+    expansions = [local for local, _ in prepared if isinstance(local, Compiled)]
+    streams = [local.stream(part) for local, part in zip(expansions, rounds, strict=True)]
+    ratios = [_length(mine[0]) / _length(calibrator) for calibrator in mine]
     try:
-        inner = [each.inner for each in expansions]
+        inner = [expansion.inner for expansion in expansions]
         all_played = engine.replay_many(inner, streams, ratios, single)
     except BaseException:
-        for each in mine:
-            each.reset()
+        for calibrator in mine:
+            calibrator.reset()
         raise
     return [
-        each.take_over(r, Played(played.thresholds, played.losses, played.norm))
-        for each, r, played in zip(mine, rounds, all_played, strict=True)
+        calibrator._commit(part, Played(played.thresholds, played.losses, played.norm))
+        for calibrator, part, played in zip(mine, rounds, all_played, strict=True)
     ]

@@ -2,222 +2,286 @@
 
 from __future__ import annotations
 
+import copy
 import dataclasses
+from collections import Counter
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Any, Self, overload
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from localarc import serialization, validation
 from localarc.calibrators.arc import ARC
-from localarc.calibrators.base import Calibrator, Progress
+from localarc.calibrators.base import BaseCalibrator, Calibrator, Point, Points, Progress
 from localarc.calibrators.larc import LARC
+from localarc.calibrators.step_by_step import replay_curves
 from localarc.guarantees import Certificate, Evidence
-from localarc.guarantees.certificate import audited, combine, doubted
-from localarc.memory import LossCurves
+from localarc.guarantees.certificate import check_against_log, combine_groups, with_unmet
+from localarc.memory.base import LossCurves
 from localarc.validation import FloatArray, IntArray
 
 Group = Hashable
 
 
-class Mondrian(Calibrator):
-    """A calibrator for each group of inputs: exact for groups known in advance.
+class Mondrian(BaseCalibrator):
+    """A calibrator for each group of inputs, for groups that are known in advance.
 
-    Groups come from `group_of(x)`, or are passed with each call.
+    Parameters
+    ----------
+    make_calibrator : callable
+        Returns a new calibrator, for instance `lambda: ARC(alpha=0.1)`. Anything with `alpha`,
+        `threshold` and `update` will do.
+    group_of : callable or None, default None
+        The group of an input. Without it, the group is passed with each call as `groups`.
 
+    Examples
+    --------
     >>> cal = Mondrian(lambda: ARC(alpha=0.1), group_of=lambda x: bool(x[0] > 0))
     >>> cal.update([1.0], loss=1.0).update([-1.0], loss=0.0)
     Mondrian(ARC(alpha=0.1, rate=InverseSqrt(eta=1.0), rounds=0), groups=2, rounds=2)
     >>> cal.threshold([1.0]), cal.threshold([-1.0])
     (0.9, -0.1)
+
+    References
+    ----------
+    Vovk, Gammerman and Shafer, *Algorithmic Learning in a Random World*, 2005, section 4.5.
     """
 
     def __init__(
         self,
         make_calibrator: Callable[[], Calibrator],
-        group_of: Callable[[Any], Group] | None = None,
+        group_of: Callable[[FloatArray], Group] | None = None,
     ) -> None:
         self._make = make_calibrator
         self._group_of = group_of
-        self._fresh = self._made()  # answers for groups that were never seen
-        self.alpha = self._fresh.alpha
+        self._template = self._new_calibrator()  # for groups that were never seen
+        self.alpha = self._template.alpha
+        self.learns_from = frozenset() if group_of else frozenset({"groups"})
         self.calibrators: dict[Group, Calibrator] = {}
+        self._updates: Counter[Group] = Counter()
 
-    def _made(self) -> Calibrator:
+    def _new_calibrator(self) -> Calibrator:
         if not callable(self._make):
             raise TypeError(
                 f"make_calibrator must be a function that makes one, got {self._make!r}. "
                 "For example lambda: ARC(alpha=0.1)."
             )
         made = self._make()
-        if not isinstance(made, Calibrator) or made.rounds:
+        rounds: Any = getattr(made, "rounds", 0)
+        if isinstance(made, type) or not isinstance(made, Calibrator) or rounds:
             raise TypeError(
                 f"make_calibrator must return a new calibrator, got {made!r}. "
                 "Make one in the function, e.g. lambda: ARC(alpha=0.1)."
             )
         return made
 
-    @property
-    def uses_groups(self) -> bool:  # type: ignore[override]
-        """Whether the group has to be passed with each call."""
-        return self._group_of is None
+    def group(self, x: Point, given: Group | None = None) -> Group:
+        """The group of one input.
 
-    def group(self, x: Any, given: Group | None = None) -> Group:
-        """The group of one input."""
+        Parameters
+        ----------
+        x : array of shape (d,)
+            The input, for `group_of`.
+        given : hashable or None, default None
+            The group that was passed, without `group_of`.
+        """
         group_of = self._group_of
         if given is None and group_of is None:
             raise ValueError(
-                "no group was given. Pass group=..., or construct Mondrian with group_of."
+                "no group was given. Pass groups=..., or construct Mondrian with group_of."
             )
         if given is not None and group_of is not None:
             raise ValueError(
                 f"group {given!r} was given, but this Mondrian has a group_of function. "
                 "Leave one of them out."
             )
-        found = given if group_of is None else group_of(x)
+        found: Any = given if group_of is None else group_of(x)  # type: ignore[arg-type]
         found = found.item() if isinstance(found, np.generic) else found
         try:
-            sound = found in self.calibrators or found == found  # hashed, and not NaN
+            usable = found in self.calibrators or found == found  # hashed, and not NaN
         except TypeError:
-            sound = False
-        if not sound:
+            usable = False
+        if not usable:
             raise ValueError(f"a group must be hashable and equal to itself, got {found!r}.")
-        return found
+        return found  # type: ignore[no-any-return]
 
-    def threshold(self, x: Any, group: Any = None) -> Any:
-        """The threshold for one input, or n for an (n, d) array (with n groups, if passed)."""
-        if validation.is_single(x):
-            return self._of(self.group(x, group)).threshold(x)
-        return GroupedThreshold(self, {}, self._fresh.threshold, live=True)(x, group)
+    @overload
+    def threshold(self, x: Points, groups: Sequence[Group] | None = None) -> FloatArray: ...
+    @overload
+    def threshold(self, x: Point, groups: Group | None = None) -> float: ...
+    def threshold(
+        self, x: Point | Points, groups: Group | Sequence[Group] | None = None
+    ) -> float | FloatArray:
+        """The threshold for one input, or n thresholds for n inputs; changes nothing.
 
-    def _of(self, group: Group) -> Calibrator:
-        return self.calibrators.get(group, self._fresh)
+        Parameters
+        ----------
+        x : array of shape (d,) or (n, d)
+            The features of one input, or of n inputs.
+        groups : hashable or sequence of n hashables, optional
+            The group of the input, or of each input, unless there is a `group_of`.
+        """
+        return GroupedThreshold(self, {}, self._template.threshold, live=True)(x, groups)  # type: ignore[arg-type]
 
-    def update(self, x: Any, loss: float, group: Any = None) -> Self:
-        """Learn the loss of one round in its group."""
-        self._learn(self.group(x, group), x, loss)
-        return self
+    def update(self, x: Point, loss: float, groups: Group | None = None) -> Self:
+        """Learn from the loss of one round in its group.
 
-    def _learn(self, key: Group, x: Any, loss: float) -> None:
-        calibrator = self.calibrators.get(key) or self._made()
+        Parameters
+        ----------
+        x : array of shape (d,)
+            The input of the round.
+        loss : float
+            The loss of the set that the threshold made.
+        groups : hashable, optional
+            The group of the input, unless there is a `group_of`.
+        """
+        key = self.group(x, groups)
+        calibrator = self.calibrators.get(key) or self._new_calibrator()
         calibrator.update(x, loss)
         self.calibrators[key] = calibrator  # a new group is kept once its first update worked
+        self._updates[key] += 1
+        return self
 
-    def follow(
+    def replay_curves(
         self,
         points: FloatArray,
         curves: LossCurves,
         groups: list[Hashable] | None,
         progress: Progress,
     ) -> tuple[FloatArray, FloatArray]:
-        """Go through rounds group by group: groups do not touch each other, so order is kept."""
-        keys = self.groups_of(points, groups if self.uses_groups else None)
+        """Thresholds and losses of rounds, group by group: groups do not affect each other."""
+        keys = self.groups_of(points, groups if self.learns_from else None)
         thresholds, losses = np.empty((2, len(points)))
-        with self.unchanged_on_failure():
-            for key, rounds in _rounds_of(keys).items():
-                part = self.calibrators.setdefault(key, self._made())
-                thresholds[rounds], losses[rounds] = part.follow(
-                    points[rounds], curves.take(rounds), None, progress
+        with self._unchanged_on_failure():
+            for key, rounds in _rounds_by_group(keys).items():
+                part = self.calibrators.setdefault(key, self._new_calibrator())
+                thresholds[rounds], losses[rounds] = replay_curves(
+                    part, points[rounds], curves.take(rounds), None, progress
                 )
+                self._updates[key] += len(rounds)
         return thresholds, losses
 
-    def snapshot(self) -> Any:
-        """A copy of all that was learnt, for `go_back`."""
-        return {key: (part, part.snapshot()) for key, part in self.calibrators.items()}
+    def _checkpoint(self) -> Any:
+        parts = self.calibrators
+        return dict(parts), {key: _checkpoint(part) for key, part in parts.items()}, +self._updates
 
-    def go_back(self, snapshot: Any) -> None:
-        """Forget what was learnt since the snapshot, and groups that came since."""
-        for part, before in snapshot.values():
-            part.go_back(before)
-        self.calibrators = {key: part for key, (part, _) in snapshot.items()}
+    def _rollback(self, checkpoint: Any) -> None:
+        parts, copies, self._updates = checkpoint
+        self.calibrators = {key: _rolled_back(part, copies[key]) for key, part in parts.items()}
 
     def groups_of(self, points: FloatArray, groups: Sequence[Group] | None) -> list[Group]:
-        """The group of each of n inputs."""
+        """The group of each of n inputs.
+
+        Parameters
+        ----------
+        points : array of shape (n, d)
+            The inputs, for `group_of`.
+        groups : sequence of n hashables or None
+            The groups that were passed, without `group_of`.
+        """
         if groups is None:
             return [self.group(x) for x in points]
         if len(groups) != len(points):
             raise ValueError(
-                f"groups must hold one group per input, got {len(groups)} for {len(points)}."
+                f"groups must have one entry per input, got {len(groups)} for {len(points)}."
             )
         return [self.group(None, group) for group in groups]
-
-    def predict_one(self, x: Any, group: Any = None) -> float:
-        """The threshold for one input (river's name for `threshold`)."""
-        return float(self.threshold(x, group))
-
-    def learn_one(self, x: Any, loss: float, group: Any = None) -> Self:
-        """Learn the loss of one round (river's name for `update`)."""
-        return self.update(x, loss, group)
 
     def partial_fit(
         self, X: ArrayLike, losses: ArrayLike, groups: Sequence[Group] | None = None
     ) -> Self:
-        """Learn many losses, in order (scikit-learn's name); all of them or, if bad, none."""
-        at, costs = validation.points(X), validation.numbers("losses", losses).reshape(-1)
-        keys = self.groups_of(at, groups)
-        if len(at) != len(costs):
-            raise ValueError(
-                f"losses must hold one number per row of X, got {len(costs)} for {len(at)} rows."
-            )
-        with self.unchanged_on_failure():
-            for x, loss, key in zip(at, costs, keys, strict=True):
-                self._learn(key, x, loss)
-        return self
+        """Learn from many losses, in order; from all of them or, if one is invalid, from none.
+
+        Parameters
+        ----------
+        X : array of shape (n, d)
+            The inputs, in chronological order.
+        losses : array of shape (n,)
+            The loss of each round.
+        groups : sequence of n hashables, optional
+            The group of each round, unless there is a `group_of`.
+        """
+        keys = self.groups_of(validation.points(X), groups)
+        return self._learn_rows(X, losses, None if self._group_of else keys)
 
     def reset(self) -> Self:
-        """Forget everything learnt, and all groups."""
+        """Forget everything learned, and all groups."""
         self.calibrators = {}
+        self._updates = Counter()
         return self
 
     @property
     def rounds(self) -> int:
-        """How many losses were learnt, in all groups."""
-        return sum(part.rounds for part in self.calibrators.values())
+        """The number of losses learned from, in all groups."""
+        parts = self.calibrators.items()
+        return sum(getattr(part, "rounds", self._updates[key]) for key, part in parts)
 
     @property
     def loss_bound(self) -> float:
         """The largest loss that a round may have."""
-        return self._fresh.loss_bound
+        return float(getattr(self._template, "loss_bound", 1.0))
 
     @property
     def averaged_threshold_function(self) -> GroupedThreshold:
         """The time-averaged threshold function of each group."""
-        parts = {key: part.averaged_threshold_function for key, part in self.calibrators.items()}
-        return GroupedThreshold(self, parts, self._fresh.averaged_threshold_function)
+        return self._functions("averaged_threshold_function")
 
     @property
     def threshold_function(self) -> GroupedThreshold:
         """The threshold function of each group's next round."""
-        parts = {key: part.threshold_function for key, part in self.calibrators.items()}
-        return GroupedThreshold(self, parts, self._fresh.threshold_function)
+        return self._functions("threshold_function")
+
+    def _functions(self, name: str) -> GroupedThreshold:
+        if not hasattr(self._template, name):
+            raise TypeError(f"{self._template!r} has no {name}.")
+        parts = {key: getattr(part, name) for key, part in self.calibrators.items()}
+        return GroupedThreshold(self, parts, getattr(self._template, name))
 
     def certificate(
         self,
-        outstanding: int = 0,
+        pending: int = 0,
         evidence: Evidence | None = None,
         input_bound: float | None = None,
         losses: ArrayLike | None = None,
     ) -> Certificate:
-        """The certificate over all groups, with each group's own in `groups`."""
-        reasons = () if evidence is None else evidence.too_few(self.rounds)
+        """The certificate over all groups, with each group's own in `groups`.
+
+        Parameters
+        ----------
+        pending : int, default 0
+            The largest number of losses that were ever pending at one time.
+        evidence : Evidence or None, default None
+            What `replay` found out about the stream: `record.evidence`.
+        input_bound : float or None, default None
+            The largest norm of an input, for the paper's own bound.
+        losses : array of shape (n,) or None, default None
+            All losses so far, from a log of your own, to check the calibrators against.
+        """
+        if not hasattr(self._template, "certificate"):
+            raise TypeError(f"{self._template!r} has no certificate.")
+        reasons = () if evidence is None else evidence.incomplete(self.rounds)
         shared = evidence and dataclasses.replace(evidence, rounds=None)  # it is of all groups
+        parts: dict[Group, Any] = dict(self.calibrators)
         groups = {
-            key: doubted(part.certificate(outstanding, shared, input_bound), reasons)
-            for key, part in self.calibrators.items()
+            key: with_unmet(part.certificate(pending, shared, input_bound), reasons)
+            for key, part in parts.items()
         }
-        return audited(combine(groups, self.alpha), losses)
+        return check_against_log(combine_groups(groups, self.alpha), losses)
+
+    # ---- state -------------------------------------------------------------------------------
 
     def state(self) -> bytes:
-        """All of the calibrators, to be stored."""
-        parts = [part.state() for part in self.calibrators.values()]
-        arrays = {str(i): np.frombuffer(part, np.uint8) for i, part in enumerate(parts)}
+        """All calibrators, for storage."""
+        states = [_state(part) for part in self.calibrators.values()]
+        arrays = {str(i): np.frombuffer(data, np.uint8) for i, data in enumerate(states)}
         content = {
             "groups": [serialization.group_to_json(group) for group in self.calibrators],
-            "uses_groups": self.uses_groups,
+            "uses_groups": self._group_of is None,
+            "updates": [self._updates[group] for group in self.calibrators],
         }
-        arrays["fresh"] = np.frombuffer(self._fresh.state(), np.uint8)
+        arrays["fresh"] = np.frombuffer(_state(self._template), np.uint8)
         return serialization.encode("Mondrian", content, arrays)
 
     @classmethod
@@ -225,57 +289,94 @@ class Mondrian(Calibrator):
         cls,
         data: bytes,
         make_calibrator: Callable[[], Calibrator] | None = None,
-        group_of: Callable[[Any], Group] | None = None,
+        group_of: Callable[[FloatArray], Group] | None = None,
     ) -> Self:
-        """The calibrators whose `state` this was; `group_of`, being a function, comes again."""
+        """The calibrators whose `state` this was.
+
+        Parameters
+        ----------
+        data : bytes
+            What `state` returned.
+        make_calibrator : callable or None, default None
+            What makes the calibrators, where they are not ARC, LARC or Mondrian.
+        group_of : callable or None, default None
+            The same function as before, if there was one: functions are not stored.
+        """
         content, arrays = _decoded(data)
         if group_of is None and not content["uses_groups"]:
             raise serialization.StateError(
                 "the state was saved with a group_of function, and functions are not stored. "
                 "Pass the same one: Mondrian.load(path, group_of=...)."
             )
-        fresh = arrays["fresh"].tobytes()
-        return cls(make_calibrator or (lambda: _any_calibrator(fresh)), group_of).restore(data)
+        template = arrays["fresh"].tobytes()
+        return cls(make_calibrator or (lambda: _built_in(template)), group_of).restore(data)
 
     def restore(self, data: bytes) -> Self:
-        """Take over a state that was saved with the same kind of calibrator."""
+        """Replace what was learned by a state that was saved with the same kind of calibrator.
+
+        Parameters
+        ----------
+        data : bytes
+            What `state` returned.
+        """
         content, arrays = _decoded(data)
-        self._made().restore(arrays["fresh"].tobytes())  # raises unless it has the same settings
-        parts = {
-            serialization.group_from_json(key): self._made().restore(arrays[str(i)].tobytes())
-            for i, key in enumerate(content["groups"])
-        }
+        new: Any = self._new_calibrator()
+        new.restore(arrays["fresh"].tobytes())  # raises unless it has the same settings
+        keys = [serialization.group_from_json(key) for key in content["groups"]]
+        parts: dict[Group, Any] = {key: self._new_calibrator() for key in keys}
+        for i, part in enumerate(parts.values()):
+            part.restore(arrays[str(i)].tobytes())
+        counts = content.get("updates") or [part.rounds for part in parts.values()]
         self.calibrators = parts
+        self._updates = Counter(dict(zip(keys, counts, strict=True)))
         return self
 
     def __repr__(self) -> str:
-        return f"Mondrian({self._fresh!r}, groups={len(self.calibrators)}, rounds={self.rounds})"
+        return f"Mondrian({self._template!r}, groups={len(self.calibrators)}, rounds={self.rounds})"
 
 
 @dataclass(frozen=True)
 class GroupedThreshold:
-    """A threshold function for each group, and one for groups that were never seen."""
+    """A threshold function for each group, and one for groups that were never seen.
+
+    Parameters
+    ----------
+    owner : Mondrian
+        What finds the group of an input.
+    parts : mapping
+        The threshold function of each group.
+    unseen : callable
+        The threshold function of other groups.
+    live : bool, default False
+        Whether to use the owner's calibrators as they are now.
+    """
 
     owner: Mondrian
-    parts: Mapping[Group, Callable[[Any], Any]]
-    unseen: Callable[[Any], Any]
+    parts: Mapping[Group, Callable[..., Any]]
+    unseen: Callable[..., Any]
     live: bool = False
 
-    def __call__(self, x: Any, groups: Any = None) -> Any:
+    @overload
+    def __call__(self, x: Points, groups: Sequence[Group] | None = None) -> FloatArray: ...
+    @overload
+    def __call__(self, x: Point, groups: Group | None = None) -> float: ...
+    def __call__(
+        self, x: Point | Points, groups: Group | Sequence[Group] | None = None
+    ) -> float | FloatArray:
         """The threshold for one input and its group, or n thresholds for n of them."""
         if validation.is_single(x):
-            return self._part(self.owner.group(x, groups))(x)
-        at = np.asarray(x)
-        keys = self.owner.groups_of(at, groups)
-        return np.array([self._part(key)(row) for key, row in zip(keys, at, strict=True)])
+            return float(self._function(self.owner.group(x, groups))(x))  # type: ignore[arg-type]
+        rows = np.asarray(x)
+        keys = self.owner.groups_of(rows, groups)  # type: ignore[arg-type]
+        return np.array([self._function(key)(row) for key, row in zip(keys, rows, strict=True)])
 
-    def _part(self, group: Group) -> Callable[[Any], Any]:
+    def _function(self, group: Group) -> Callable[..., Any]:
         if self.live and group in self.owner.calibrators:
             return self.owner.calibrators[group].threshold
         return self.parts.get(group, self.unseen)
 
 
-def _rounds_of(keys: list[Group]) -> dict[Group, IntArray]:
+def _rounds_by_group(keys: list[Group]) -> dict[Group, IntArray]:
     """The rounds of each group, in order."""
     rounds: dict[Group, list[int]] = {}
     for t, key in enumerate(keys):
@@ -283,21 +384,38 @@ def _rounds_of(keys: list[Group]) -> dict[Group, IntArray]:
     return {key: np.array(group, dtype=np.int64) for key, group in rounds.items()}
 
 
+def _checkpoint(part: Calibrator) -> Any:
+    return part._checkpoint() if isinstance(part, BaseCalibrator) else copy.deepcopy(part)
+
+
+def _rolled_back(part: Calibrator, checkpoint: Any) -> Calibrator:
+    if not isinstance(part, BaseCalibrator):
+        return checkpoint  # type: ignore[no-any-return]
+    part._rollback(checkpoint)
+    return part
+
+
+def _state(part: Any) -> bytes:
+    if not hasattr(part, "state"):
+        raise serialization.StateError(f"{part!r} cannot be saved: it has no state().")
+    return bytes(part.state())
+
+
 def _decoded(data: bytes) -> tuple[dict[str, Any], Mapping[str, Any]]:
     kind, content, arrays = serialization.decode(data)
     if kind != "Mondrian":
         raise serialization.StateError(
-            f"the state is of kind {kind}, not Mondrian. Use {kind}.load."
+            f"the state is of kind {kind}, not Mondrian. Load it with {kind}.load."
         )
     return content, arrays
 
 
-def _any_calibrator(data: bytes) -> Calibrator:
+def _built_in(data: bytes) -> Calibrator:
     kind = serialization.decode(data)[0]
-    kinds: dict[str, type[Calibrator]] = {"LARC": LARC, "ARC": ARC, "Mondrian": Mondrian}
+    kinds: dict[str, type[ARC | LARC | Mondrian]] = {"LARC": LARC, "ARC": ARC, "Mondrian": Mondrian}
     if kind not in kinds:
         raise serialization.StateError(
             f"groups hold calibrators of kind {kind!r}. "
-            "Hand in what makes them: Mondrian.load(path, make_calibrator=...)."
+            "Pass what makes them: Mondrian.load(path, make_calibrator=...)."
         )
     return kinds[kind].from_state(data)

@@ -1,4 +1,4 @@
-"""The trace of the constant c_t, in constant memory: all that the long-run guarantees need."""
+"""The running constant c_t and sums over its past: all that the long-run guarantees need."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from localarc.validation import FloatArray
 
 
 class RunningConstant:
-    """c_t and what has to be known of its past: eq. (constant_component), and sums over it.
+    """c_t and what the guarantees need of its past: eq. (constant_component), and sums over it.
 
     `weighted` is `sum_r Delta_r c_r` with `Delta_r = 1/eta_r - 1/eta_(r-1)`, for the identity
     `sum_t (L_t - alpha) = sum_r Delta_r (c_(T+1) - c_r)` that every run must satisfy.
@@ -66,7 +66,7 @@ class RunningConstant:
         self.lowest = min(self.lowest, float(constants.min()))
 
     def extend_compiled(self, rates: FloatArray, losses: FloatArray, alpha: float) -> None:
-        """`extend`, to the last bit, where the engine is in use anyway: it is sooner there."""
+        """`extend`, to the last bit, where the engine is loaded anyway: it is faster there."""
         from localarc.engine import running_constants
 
         fields = np.array([[getattr(self, name) for name in self.FIELDS]])
@@ -79,15 +79,15 @@ class RunningConstant:
         return self.loss_sum / self.rounds if self.rounds else float("nan")
 
     def values(self) -> dict[str, float]:
-        """The fields, to be stored."""
+        """The fields, for storage."""
         return {name: getattr(self, name) for name in self.FIELDS}
 
     @classmethod
     def restored(cls, values: Mapping[str, float]) -> RunningConstant:
-        """The trace whose `values` were stored."""
-        trace = cls(float(values["constant"]))
-        trace._set(values)
-        return trace
+        """The running constant whose `values` were stored."""
+        constant = cls(float(values["constant"]))
+        constant._set(values)
+        return constant
 
     def _set(self, values: Mapping[str, float]) -> None:
         for name in self.FIELDS[1:]:

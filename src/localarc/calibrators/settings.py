@@ -1,4 +1,4 @@
-"""What a calibrator is told once: target, kernel, rate, memory and limits, checked together."""
+"""The fixed configuration of a calibrator: target, kernel, rate, memory and limits."""
 
 from __future__ import annotations
 
@@ -7,15 +7,16 @@ from dataclasses import dataclass
 from typing import Any
 
 from localarc import serialization, validation
-from localarc.kernels import Kernel, as_kernel
-from localarc.kernels.custom import Function
-from localarc.memory import Memory, as_memory
+from localarc.kernels import Kernel
+from localarc.kernels.custom import Function, as_kernel
+from localarc.memory import Memory
+from localarc.memory.auto import as_memory
 from localarc.rates import Rate, as_rate
 
 
 @dataclass(frozen=True)
 class Settings:
-    """The fixed part of a calibrator; its running part is its trace and its expansion."""
+    """The fixed configuration of a calibrator; what it learns is a constant and an expansion."""
 
     alpha: float
     kernel: Kernel | None
@@ -32,12 +33,12 @@ class Settings:
         """The settings as JSON, for `settings_from_json`."""
         return serialization.fields_to_json(self)
 
-    def describe(self, memory: Memory) -> str:
-        """The settings that say what is run, with the memory in use, as keyword arguments."""
+    def describe(self, memory: Memory | None = None) -> str:
+        """The settings as keyword arguments, with the memory in use where it is known."""
         parts: dict[str, Any] = {"alpha": self.alpha, "rate": self.rate}
         if self.kernel is not None:
             parts["kernel"] = self.kernel
-            parts |= {"regularization": self.regularization, "memory": memory}
+            parts |= {"regularization": self.regularization, "memory": memory or self.memory}
         limits = {"clip": self.clip, "radius": self.radius, "score_range": self.score_range}
         parts |= {name: value for name, value in limits.items() if value is not None}
         if self.loss_bound != 1.0:
@@ -70,7 +71,7 @@ def checked_settings(
     clip: float | None,
     radius: float | None,
 ) -> Settings:
-    """Settings that fit together, or one sentence on what does not."""
+    """Settings that fit together; raises with the reason if they do not."""
     bound = validation.positive(
         "loss_bound", loss_bound, "It is the largest possible loss, e.g. 1.0."
     )

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import click
 
-from localarc.cli.group import OneSentence, refusing
+from localarc.cli.group import LocalarcGroup, user_errors
 
 
-@click.group(cls=OneSentence, short_help="List, fetch, find and check data sets.")
+@click.group(cls=LocalarcGroup, short_help="List, fetch, find and check data sets.")
 def data() -> None:
     """Data sets that experiments use; LOCALARC_DATA names a folder that is looked at first."""
 
@@ -30,7 +30,7 @@ def list_command() -> None:
 @click.argument("name")
 def get(name: str) -> None:
     """Fetch NAME into the cache, unless it is here, and check it."""
-    with refusing():
+    with user_errors():
         from localarc.experiments.data import get as get_dataset
 
         click.echo(f"{name} is in {get_dataset(name)}")
@@ -40,7 +40,7 @@ def get(name: str) -> None:
 @click.argument("name")
 def where(name: str) -> None:
     """Print the folder that holds NAME."""
-    with refusing():
+    with user_errors():
         from localarc.experiments.data import DataError, find
 
         found = find(name)
@@ -53,7 +53,7 @@ def where(name: str) -> None:
 @click.argument("name")
 def verify(name: str) -> None:
     """Check the files of NAME against their SHA-256."""
-    with refusing():
+    with user_errors():
         from localarc.experiments.data import verify as verify_dataset
 
         for file in verify_dataset(name):

@@ -8,9 +8,9 @@ from typing import Any
 
 import click
 
-from localarc.cli.group import BadInput, refusing
+from localarc.cli.group import BadInput, user_errors
 from localarc.cli.options import jobs as check_jobs
-from localarc.cli.options import numbers
+from localarc.cli.options import names, numbers
 
 _KEYS = {
     "data": "source",
@@ -26,10 +26,6 @@ _FLAGS = {
 }
 
 
-def _names(_: Any, option: click.Parameter, value: str | None) -> tuple[str, ...] | None:
-    return None if value is None else tuple(part.strip() for part in value.split(","))
-
-
 @click.command(short_help="Run an experiment of the paper, and report.")
 @click.argument("name", required=False)
 @click.option("--list", "list_them", is_flag=True, help="Name the experiments and leave.")
@@ -39,7 +35,7 @@ def _names(_: Any, option: click.Parameter, value: str | None) -> tuple[str, ...
 @click.option(
     "--jobs", type=int, default=-1, callback=check_jobs, help="Processes; -1 uses every core."
 )
-@click.option("--methods", callback=_names, metavar="A,B", help="Only these methods.")
+@click.option("--methods", callback=names, metavar="A,B", help="Only these methods.")
 @click.option(
     "--length-scales",
     callback=numbers,
@@ -63,7 +59,7 @@ def reproduce(
 
     Finished tasks are kept in OUT/tasks, so a run that was stopped goes on where it was.
     """
-    with refusing():
+    with user_errors():
         from localarc.experiments import EXPERIMENTS, Plan, report, run
 
         if list_them:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from localarc.cli.group import refusing
+from localarc.cli.group import user_errors
 
 
 @click.command(short_help="Start the HTTP service.")
@@ -68,7 +68,7 @@ def serve(
     Example:
       localarc serve --data calibration
     """
-    with refusing():
+    with user_errors():
         try:
             from localarc.service.limits import Limits
             from localarc.service.server import Options

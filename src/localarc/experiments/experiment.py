@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from numpy.typing import NDArray
 
-from localarc.calibrators.base import Calibrator
+from localarc.calibrators.base import BaseCalibrator
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -85,9 +85,9 @@ class Experiment:
     differs: tuple[str, ...]
     load: Callable[[Plan], Any]
     digest: Callable[[Any], str]
-    methods: Callable[[Plan], Mapping[str, Callable[[], Calibrator]]]
+    methods: Callable[[Plan], Mapping[str, Callable[[], BaseCalibrator]]]
     trials: Callable[[Plan], Sequence[str]]
-    perform: Callable[[Any, Task, Callable[[], Calibrator], Plan], Outcome]
+    perform: Callable[[Any, Task, Callable[[], BaseCalibrator], Plan], Outcome]
     tabulate: Callable[[Any, Sequence[Outcome]], list[Row]]
     findings: Callable[[Sequence[Row]], list[str]]
     tables: Mapping[str, Callable[[Sequence[Row]], Table]]

@@ -17,7 +17,7 @@ import numpy as np
 
 from localarc import atomic_write
 from localarc._sweep import as_they_finish
-from localarc.calibrators.base import Calibrator
+from localarc.calibrators.base import BaseCalibrator
 from localarc.experiments.experiment import Experiment, Outcome, Plan, Results, Task
 from localarc.reporting.assessment import version
 
@@ -60,8 +60,8 @@ def run(
 
 
 def _asked_for(
-    methods: Mapping[str, Callable[[], Calibrator]], wanted: tuple[str, ...] | None
-) -> dict[str, Callable[[], Calibrator]]:
+    methods: Mapping[str, Callable[[], BaseCalibrator]], wanted: tuple[str, ...] | None
+) -> dict[str, Callable[[], BaseCalibrator]]:
     unknown = [name for name in wanted or () if name not in methods]
     if unknown:
         raise ValueError(
@@ -72,7 +72,7 @@ def _asked_for(
 
 
 def _timed(
-    experiment: Experiment, data: Any, task: Task, make: Callable[[], Calibrator], plan: Plan
+    experiment: Experiment, data: Any, task: Task, make: Callable[[], BaseCalibrator], plan: Plan
 ) -> Outcome:
     start = time.perf_counter()
     outcome = experiment.perform(data, task, make, plan)

@@ -11,10 +11,23 @@ from localarc import validation
 
 @dataclass(frozen=True)
 class Bound:
-    """`|mean loss - alpha| <= value`, as long as what it `assumes` is true.
+    """`|mean loss - alpha| <= value`, as long as its assumptions hold.
 
-    `unmet` lists the assumptions that are known to fail; then the value promises nothing. The value
-    is infinite where the theorem does not apply at all.
+    Parameters
+    ----------
+    name : str
+        The theorem.
+    value : float
+        The bound, in the units of the loss; infinite where the theorem does not apply.
+    assumes : tuple of str
+        The assumptions.
+    unmet : tuple of str, default empty
+        The assumptions that are known to fail; then the value guarantees nothing.
+
+    Examples
+    --------
+    >>> Bound("theorem A", 0.02, ("losses in [0, B]",)).holds
+    True
     """
 
     name: str
@@ -24,7 +37,7 @@ class Bound:
 
     @property
     def holds(self) -> bool:
-        """Whether nothing is known against it."""
+        """Whether no assumption is known to fail."""
         return not self.unmet
 
     def to_dict(self) -> dict[str, Any]:
@@ -40,16 +53,31 @@ class Bound:
     def __str__(self) -> str:
         if self.holds:
             return f"{self.name}: {self.value:.4g}, assuming {'; '.join(self.assumes)}"
-        return f"{self.name}: no promise, because {'; '.join(self.unmet)}"
+        return f"{self.name}: no guarantee, because {'; '.join(self.unmet)}"
 
 
 @dataclass(frozen=True)
 class Evidence:
-    """What is known about a stream's losses and scores, beyond what the user stated.
+    """What was observed of a stream's losses and scores, beyond what the user stated.
 
-    `replay` fills it from the curves; a user who knows the score range can state that alone. The
-    counts are None when nobody looked. `rounds` says how many rounds were looked at; evidence of
-    several replays adds up with `+`.
+    `replay` fills it from the curves (`record.evidence`); the evidence of several replays adds up
+    with `+`.
+
+    Parameters
+    ----------
+    score_range : (float, float) or None, default None
+        The smallest and the largest score.
+    full_set_fails : int or None, default None
+        In how many rounds the full set cost more than alpha; None if nobody checked.
+    empty_set_passes : int or None, default None
+        In how many rounds the empty set cost less than alpha; None if nobody checked.
+    rounds : int or None, default None
+        How many rounds were checked.
+
+    Examples
+    --------
+    >>> Evidence((0.0, 1.0), 0, 0, 10) + Evidence((0.5, 2.0), 1, 0, 5)
+    Evidence(score_range=(0.0, 2.0), full_set_fails=1, empty_set_passes=0, rounds=15)
     """
 
     score_range: tuple[float, float] | None = None
@@ -65,7 +93,7 @@ class Evidence:
                 validation.integer(name, getattr(self, name), 0, "It counts rounds.")
 
     def __add__(self, other: Evidence) -> Evidence:
-        """What both tell; what one of them does not know, the sum does not know."""
+        """The evidence of both; what is unknown to one of them is unknown to the sum."""
         ranges = self.score_range, other.score_range
         both = None
         if ranges[0] is not None and ranges[1] is not None:
@@ -77,17 +105,17 @@ class Evidence:
             _sum(self.rounds, other.rounds),
         )
 
-    def against(self, rounds: int) -> tuple[str, ...]:
-        """What is known to fail of (A2) and (A3), or was never looked at, in so many rounds."""
+    def violations(self, rounds: int) -> tuple[str, ...]:
+        """Which of (A2) and (A3) failed or were not checked in this number of rounds."""
         failed = []
         if self.full_set_fails:
             failed.append(f"a full set cost more than alpha in {self.full_set_fails} round(s)")
         if self.empty_set_passes:
             failed.append(f"an empty set cost less than alpha in {self.empty_set_passes} round(s)")
-        return (*failed, *self.too_few(rounds))
+        return (*failed, *self.incomplete(rounds))
 
-    def too_few(self, rounds: int) -> tuple[str, ...]:
-        """Whether fewer rounds were looked at than there were."""
+    def incomplete(self, rounds: int) -> tuple[str, ...]:
+        """Whether fewer rounds were checked than there were."""
         if self.rounds is None or self.rounds >= rounds:
             return ()
         covered = f"the evidence covers {self.rounds} of {rounds} rounds"

@@ -1,4 +1,4 @@
-"""The certificate: what can be said about the mean loss of a run, and on what it rests."""
+"""The certificate: what is guaranteed about the mean loss of a run, under which assumptions."""
 
 from __future__ import annotations
 
@@ -23,12 +23,43 @@ _ROUNDING = 1e-9
 
 @dataclass(frozen=True)
 class Certificate:
-    """Observed risk, the identity check, and bounds on `|risk - alpha|`.
+    """The observed risk, the consistency check, and bounds on `|risk - alpha|`.
 
-    `accounted` is what the trace of c says that the losses exceeded alpha by, in all.
-    `identity_holds` compares it with the losses themselves. Without outside `losses` those are the
-    calibrator's own sums, and the check finds a damaged calibrator; with them, it also finds
-    updates that were lost or doubled, or a stale state that was restored.
+    Calibrators make certificates: `cal.certificate()`.
+
+    Parameters
+    ----------
+    rounds : int
+        The number of losses that the calibrator has learned from.
+    alpha : float
+        The target.
+    risk : float
+        The mean loss so far, NaN before the first.
+    accounted : float
+        The sum of `L_t - alpha` over all rounds, as the running constant accounts for it.
+    identity_gap, identity_holds : float, bool
+        The consistency check: how far the losses themselves differ from `accounted`, and whether
+        that is rounding. Without a log of `losses` these are the calibrator's own sums, and the
+        check finds a damaged calibrator; with one, it also finds updates that were lost or
+        repeated, or an outdated state that was restored.
+    observed : Bound
+        The bound from the running constant alone, for any data.
+    theorem_a, theorem_b : Bound
+        The bounds of the guarantees page; `bound` is the smaller one of those that hold.
+    paper : Bound
+        The paper's own bound.
+    pending : int, default 0
+        The largest number of losses that were pending at one time, as stated.
+    groups : mapping, default empty
+        The certificate of each group, for `Mondrian`.
+
+    Examples
+    --------
+    >>> from localarc import ARC
+    >>> cal = ARC(alpha=0.1, score_range=(0.0, 1.0)).partial_fit([[0.0]] * 100, [1.0, *[0.0] * 99])
+    >>> certificate = cal.certificate()
+    >>> certificate.risk, certificate.identity_holds, round(certificate.bound.value, 2)
+    (0.01, True, 0.2)
     """
 
     rounds: int
@@ -41,7 +72,7 @@ class Certificate:
     theorem_a: Bound
     theorem_b: Bound
     paper: Bound
-    outstanding: int = 0
+    pending: int = 0
     groups: Mapping[Hashable, Certificate] = field(default_factory=dict)
     _scale: float = field(default=1.0, repr=False, compare=False)  # of what the identity sums
     _forward: Callable[[int], Bound] | None = field(default=None, repr=False, compare=False)
@@ -53,11 +84,17 @@ class Certificate:
         return min(choices, key=lambda b: b.value)
 
     def forward(self, rounds: int) -> Bound:
-        """A bound on `|risk - alpha|` once so many rounds have been seen."""
+        """A bound on `|risk - alpha|` at a later round.
+
+        Parameters
+        ----------
+        rounds : int
+            The number of rounds that will have been seen then.
+        """
         if self._forward is None:
             raise ValueError(
-                "no forward bound across groups, since how rounds will be split among them is not "
-                "known. Ask one group: certificate.groups[group].forward(rounds)."
+                "there is no forward bound across groups, since it is unknown how rounds will be "
+                "split among them. Use one group's: certificate.groups[group].forward(rounds)."
             )
         return self._forward(rounds)
 
@@ -67,7 +104,7 @@ class Certificate:
             "rounds": self.rounds,
             "alpha": self.alpha,
             "risk": self.risk if self.rounds else None,
-            "outstanding": self.outstanding,
+            "pending": self.pending,
             "identity_gap": self.identity_gap,
             "identity_holds": self.identity_holds,
             "bounds": [bound.to_dict() for bound in self._bounds()],
@@ -78,7 +115,7 @@ class Certificate:
         return self.observed, self.theorem_a, self.theorem_b, self.paper
 
     def __str__(self) -> str:
-        identity = "holds" if self.identity_holds else "IS BROKEN: losses were lost or doubled"
+        identity = "holds" if self.identity_holds else "IS BROKEN: losses were lost or repeated"
         lines = [
             f"mean loss {self.risk:.4f} over {self.rounds} rounds, target {self.alpha}",
             f"identity {identity} (gap {self.identity_gap:.1e})",
@@ -90,7 +127,7 @@ class Certificate:
 
 @dataclass(frozen=True)
 class Identity:
-    """What the trace of c accounts for, and by how much the losses differ from it."""
+    """What the running constant accounts for, and how far the losses differ from it."""
 
     accounted: float
     gap: float
@@ -102,57 +139,57 @@ class Identity:
         return self.gap <= _ROUNDING * self.scale
 
 
-def identity(settings: Settings, trace: RunningConstant) -> Identity:
+def identity(settings: Settings, constant: RunningConstant) -> Identity:
     """`sum_t (L_t - alpha) = sum_r Delta_r (c_(T+1) - c_r)`, which any run must satisfy."""
-    accounted = trace.constant * trace.inverse_rate - trace.weighted
-    size = max(abs(trace.lowest), abs(trace.highest)) * trace.inverse_rate
-    scale = 1.0 + trace.rounds * settings.loss_bound + 2.0 * size
-    gap = abs(trace.loss_sum - settings.alpha * trace.rounds - accounted)
+    accounted = constant.constant * constant.inverse_rate - constant.weighted
+    size = max(abs(constant.lowest), abs(constant.highest)) * constant.inverse_rate
+    scale = 1.0 + constant.rounds * settings.loss_bound + 2.0 * size
+    gap = abs(constant.loss_sum - settings.alpha * constant.rounds - accounted)
     return Identity(accounted, gap, scale)
 
 
 def certify(
     settings: Settings,
-    trace: RunningConstant,
+    constant: RunningConstant,
     evidence: Evidence,
     norms: NormSums | None,
-    outstanding: int,
+    pending: int,
     input_bound: float | None,
     dimension: int | None,
 ) -> Certificate:
     """The certificate of one calibrator."""
-    trace = copy.copy(trace)  # the certificate speaks of this moment, also when asked later
-    sums = identity(settings, trace)
+    constant = copy.copy(constant)  # the certificate describes this moment, also when read later
+    sums = identity(settings, constant)
     return Certificate(
-        rounds=trace.rounds,
+        rounds=constant.rounds,
         alpha=settings.alpha,
-        risk=trace.risk,
+        risk=constant.risk,
         accounted=sums.accounted,
         identity_gap=sums.gap,
         identity_holds=sums.holds,
-        observed=theorems.observed(trace),
-        theorem_a=theorems.theorem_a(settings, trace, evidence, outstanding),
-        theorem_b=theorems.theorem_b(settings, trace, evidence, norms, outstanding),
-        paper=theorems.paper(settings, trace, evidence, input_bound, dimension, outstanding),
-        outstanding=outstanding,
+        observed=theorems.observed(constant),
+        theorem_a=theorems.theorem_a(settings, constant, evidence, pending),
+        theorem_b=theorems.theorem_b(settings, constant, evidence, norms, pending),
+        paper=theorems.paper(settings, constant, evidence, input_bound, dimension, pending),
+        pending=pending,
         _scale=sums.scale,
-        _forward=lambda rounds: theorems.forward(settings, trace, evidence, outstanding, rounds),
+        _forward=lambda rounds: theorems.forward(settings, constant, evidence, pending, rounds),
     )
 
 
-def audited(certificate: Certificate, losses: ArrayLike | None) -> Certificate:
-    """The certificate with its identity checked against losses that were kept elsewhere."""
+def check_against_log(certificate: Certificate, losses: ArrayLike | None) -> Certificate:
+    """The certificate, with its identity checked against a log of losses kept elsewhere."""
     if losses is None:
         return certificate
-    told = validation.numbers("losses", losses).reshape(-1)
-    gap = abs(float((told - certificate.alpha).sum()) - certificate.accounted)
-    same = len(told) == certificate.rounds and gap <= _ROUNDING * certificate._scale
+    logged = validation.numbers("losses", losses).reshape(-1)
+    gap = abs(float((logged - certificate.alpha).sum()) - certificate.accounted)
+    same = len(logged) == certificate.rounds and gap <= _ROUNDING * certificate._scale
     holds = certificate.identity_holds and same
     return dataclasses.replace(certificate, identity_gap=gap, identity_holds=holds)
 
 
-def doubted(certificate: Certificate, reasons: tuple[str, ...]) -> Certificate:
-    """The certificate, with reasons against all of its bounds that rest on assumptions."""
+def with_unmet(certificate: Certificate, reasons: tuple[str, ...]) -> Certificate:
+    """The certificate, with unmet assumptions added to all bounds that have any."""
 
     def against(bound: Bound) -> Bound:
         return dataclasses.replace(bound, unmet=(*bound.unmet, *reasons))
@@ -165,7 +202,7 @@ def doubted(certificate: Certificate, reasons: tuple[str, ...]) -> Certificate:
     )
 
 
-def combine(groups: Mapping[Hashable, Certificate], alpha: float) -> Certificate:
+def combine_groups(groups: Mapping[Hashable, Certificate], alpha: float) -> Certificate:
     """The certificate over all groups: deviations average, weighted by rounds."""
     parts = [part for part in groups.values() if part.rounds]
     rounds = sum(part.rounds for part in parts)
@@ -191,7 +228,7 @@ def combine(groups: Mapping[Hashable, Certificate], alpha: float) -> Certificate
         theorem_a=joint(lambda part: part.theorem_a),
         theorem_b=joint(lambda part: part.theorem_b),
         paper=joint(lambda part: part.paper),
-        outstanding=max((part.outstanding for part in parts), default=0),
+        pending=max((part.pending for part in parts), default=0),
         groups=dict(groups),
         _scale=sum(part._scale for part in parts),
     )

@@ -1,4 +1,4 @@
-"""How far the threshold function can wander: the sums behind theorems B and C."""
+"""How far the threshold function can drift: the sums behind theorems B and C."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ class NormSums:
         self.rounds = 0
         self.latest = math.sqrt(self._square)  # R_T
         self.weighted = 0.0  # sum_r Delta_r R_(r-1)
-        self.fading = 0.0  # sum_t lambda |f_t|, bounded
+        self._regularization_sum = 0.0  # sum_t lambda |f_t|, bounded
         self._inverse_rate = 0.0
 
     def advance(self, rounds: int) -> NormSums:
-        """Extend the sums up to so many rounds."""
+        """Extend the sums to this number of rounds."""
         while self.rounds < rounds:
             self._chunk(min(rounds, self.rounds + _CHUNK))
         return self
@@ -49,18 +49,18 @@ class NormSums:
         inverse = 1.0 / eta
         self.weighted += float(np.diff(inverse, prepend=self._inverse_rate) @ before)
         limit = math.sqrt(kappa) * worst  # |f_t| <= sqrt(kappa) max(alpha, B - alpha) / lambda
-        self.fading += float(np.minimum(settings.regularization * before, limit).sum())
+        self._regularization_sum += float(np.minimum(settings.regularization * before, limit).sum())
         self.latest = float(norms[-1])
         self._square = float(squares[-1])
         self._inverse_rate = float(inverse[-1])
         self.rounds = stop
 
     @property
-    def wander(self) -> float:
+    def theorem_b_bound(self) -> float:
         """`(R_T / eta_T + sum_r Delta_r R_(r-1)) / T`: theorem B's bound."""
         return (self.latest * self._inverse_rate + self.weighted) / self.rounds
 
     @property
-    def residual(self) -> float:
+    def regularization_cost(self) -> float:
         """The mean of lambda |f_t|, bounded: what regularization costs in theorem C."""
-        return self.fading / self.rounds
+        return self._regularization_sum / self.rounds

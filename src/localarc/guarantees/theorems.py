@@ -1,4 +1,4 @@
-"""Bounds on the distance between the mean loss and the target: ours, and the paper's beside them.
+"""Bounds on the distance between the mean loss and the target: ours and the paper's.
 
 Proofs are in `docs/guarantees.md`. (A1) losses lie in [0, B]; (A2) the full set costs at most
 alpha; (A3) the empty set costs at least alpha; (F) the local part stays in [-F_-, F_+].
@@ -16,25 +16,27 @@ from localarc.guarantees.drift import NormSums
 from localarc.rates import InverseSqrt
 
 _A = ("losses in [0, B]", "full set costs <= alpha", "empty set costs >= alpha")
-_UNBOUNDED = "the score range is not known: state score_range"
+_UNBOUNDED = "the score range is unknown: state score_range"
 
 
-def observed(trace: RunningConstant) -> Bound:
-    """CERT: from the trace of c alone, for any data."""
-    reach = max(trace.constant - trace.lowest, trace.highest - trace.constant)
-    value = reach * trace.inverse_rate / trace.rounds if trace.rounds else math.inf
-    return Bound("observed (CERT)", value, ("the trace of c is complete",), _started(trace))
+def observed(constant: RunningConstant) -> Bound:
+    """CERT: from the running constant alone, for any data."""
+    reach = max(constant.constant - constant.lowest, constant.highest - constant.constant)
+    value = reach * constant.inverse_rate / constant.rounds if constant.rounds else math.inf
+    return Bound(
+        "observed (CERT)", value, ("the running constant is complete",), _started(constant)
+    )
 
 
 def theorem_a(
-    settings: Settings, trace: RunningConstant, evidence: Evidence, outstanding: int
+    settings: Settings, constant: RunningConstant, evidence: Evidence, pending: int
 ) -> Bound:
     """The range of c, divided by eta_T T: no residual, for any data."""
-    value, unmet = math.inf, [*_started(trace), *_known(settings, trace, evidence)]
-    if trace.rounds and (scores := score_range(settings, evidence)):
-        low, high = constant_range(settings, scores, trace.rounds, settings.rate(1), outstanding)
+    value, unmet = math.inf, [*_started(constant), *_known(settings, constant, evidence)]
+    if constant.rounds and (scores := score_range(settings, evidence)):
+        low, high = constant_range(settings, scores, constant.rounds, settings.rate(1), pending)
         start = settings.initial_threshold
-        value = (max(high, start) - min(low, start)) * trace.inverse_rate / trace.rounds
+        value = (max(high, start) - min(low, start)) * constant.inverse_rate / constant.rounds
         unmet += _finite(value)
     assumes = (*_assumed(settings, evidence), "bounded local part")
     return Bound("theorem A", value, assumes, tuple(unmet))
@@ -42,22 +44,22 @@ def theorem_a(
 
 def theorem_b(
     settings: Settings,
-    trace: RunningConstant,
+    constant: RunningConstant,
     evidence: Evidence,
     norms: NormSums | None,
-    outstanding: int,
+    pending: int,
 ) -> Bound:
     """Without lambda: the norm of g grows slowly, so c does."""
-    inexact = _exact(settings, outstanding)
-    unmet = [*_started(trace), *_known(settings, trace, evidence), *inexact]
-    value = norms.wander if norms and trace.rounds and not inexact else math.inf
+    inexact = _exact(settings, pending)
+    unmet = [*_started(constant), *_known(settings, constant, evidence), *inexact]
+    value = norms.theorem_b_bound if norms and constant.rounds and not inexact else math.inf
     assumes = (*_assumed(settings, evidence), "every term kept", "feedback in order")
     return Bound("theorem B", value, assumes, tuple(unmet))
 
 
 def theorem_c(
     settings: Settings,
-    trace: RunningConstant,
+    constant: RunningConstant,
     evidence: Evidence,
     norms: NormSums | None,
     weight_norm: float,
@@ -66,12 +68,12 @@ def theorem_c(
     norm = validation.not_negative(
         "weight_norm", weight_norm, "It is the norm of the weight, sqrt(|f_w|^2 + c_w^2)."
     )
-    unmet = [*_started(trace), *_known(settings, trace, evidence), *_exact(settings, 0)]
+    unmet = [*_started(constant), *_known(settings, constant, evidence), *_exact(settings, 0)]
     if settings.radius is not None:
         unmet.append("radius projects the local part, which theorem C does not cover")
     value = math.inf
-    if norms and trace.rounds and settings.radius is None and not _exact(settings, 0):
-        value = norm * (norms.wander + norms.residual)
+    if norms and constant.rounds and settings.radius is None and not _exact(settings, 0):
+        value = norm * (norms.theorem_b_bound + norms.regularization_cost)
     assumes = [*_assumed(settings, evidence), "every term kept", "feedback in order"]
     if settings.kernel is None:
         assumes.append("a constant weight, since there is no kernel")
@@ -79,18 +81,19 @@ def theorem_c(
 
 
 def forward(
-    settings: Settings, trace: RunningConstant, evidence: Evidence, outstanding: int, rounds: int
+    settings: Settings, constant: RunningConstant, evidence: Evidence, pending: int, rounds: int
 ) -> Bound:
     """For the mean loss at a later round, from where c has been and where it can go."""
-    validation.integer("rounds", rounds, trace.rounds + 1, "Ask for a round that is still to come.")
-    value, unmet = math.inf, list(_known(settings, trace, evidence))
+    hint = "It must be a round that is still to come."
+    validation.integer("rounds", rounds, constant.rounds + 1, hint)
+    value, unmet = math.inf, list(_known(settings, constant, evidence))
     if scores := score_range(settings, evidence):
-        step = settings.rate(trace.rounds + 1)
-        low, high = constant_range(settings, scores, rounds, step, outstanding)
-        pending = outstanding * step  # awaited losses may still push c from where it is now
-        low = min(low, trace.lowest, trace.constant - pending * settings.alpha)
+        step = settings.rate(constant.rounds + 1)
+        low, high = constant_range(settings, scores, rounds, step, pending)
+        reach = pending * step  # pending losses may still push c from where it is now
+        low = min(low, constant.lowest, constant.constant - reach * settings.alpha)
         up = settings.loss_bound - settings.alpha
-        high = max(high, trace.highest, trace.constant + pending * up)
+        high = max(high, constant.highest, constant.constant + reach * up)
         value = (high - low) / (settings.rate(rounds) * rounds)
         unmet += _finite(value)
     assumes = (*_assumed(settings, evidence, ahead=True), "bounded local part")
@@ -99,19 +102,19 @@ def forward(
 
 def paper(
     settings: Settings,
-    trace: RunningConstant,
+    constant: RunningConstant,
     evidence: Evidence,
     input_bound: float | None,
     dimension: int | None,
-    outstanding: int,
+    pending: int,
 ) -> Bound:
     """The paper's own bound: its eq. (6), corrected, without a kernel; else its theorem 2."""
     name = "paper, eq. (6) corrected" if settings.kernel is None else "paper, theorem 2"
-    unmet = [*_started(trace), *_known(settings, trace, evidence)]
+    unmet = [*_started(constant), *_known(settings, constant, evidence)]
     if not isinstance(settings.rate, InverseSqrt):
         unmet.append("the paper's bound is for rates eta / sqrt(t)")
-    if outstanding:
-        unmet.append("the paper's bound is for losses that come at once")
+    if pending:
+        unmet.append("the paper's bound requires immediate feedback")
     scores = score_range(settings, evidence)
     assumes = _assumed(settings, evidence)
     if unmet or scores is None:
@@ -120,7 +123,7 @@ def paper(
     start = settings.initial_threshold
     span = max(scores[1], start) - min(scores[0], start)
     eta, B = settings.rate(1), settings.loss_bound
-    root = math.sqrt(trace.rounds)
+    root = math.sqrt(constant.rounds)
     if settings.kernel is None:
         return Bound(name, (span / eta + B) / root, assumes)
     rho = settings.kernel.lipschitz(dimension or 1)
@@ -140,9 +143,9 @@ def _theorem_2(
     kernel, B = settings.kernel, settings.loss_bound
     unmet = _exact(settings, 0)
     if not kernel or kernel.scale is None or rho is None:
-        unmet += ("the kernel's scale and Lipschitz constant are not known",)
+        unmet += ("the kernel's scale and Lipschitz constant are unknown",)
     if input_bound is None:
-        unmet += ("the largest input norm D is not known: state input_bound",)
+        unmet += ("the largest input norm D is unknown: state input_bound",)
     if settings.regularization == 0:
         unmet += ("regularization is 0",)
     if unmet or kernel is None or kernel.scale is None or rho is None or input_bound is None:
@@ -155,7 +158,7 @@ def _theorem_2(
 
 
 def score_range(settings: Settings, evidence: Evidence) -> tuple[float, float] | None:
-    """What the user stated, else what was seen."""
+    """The range that the user stated, else the one observed."""
     return settings.score_range or evidence.score_range
 
 
@@ -164,18 +167,18 @@ def constant_range(
     scores: tuple[float, float],
     rounds: int,
     step: float,
-    outstanding: int,
+    pending: int,
 ) -> tuple[float, float]:
     """Where c can be: a loss above alpha cannot come while the set is full, nor below if empty."""
     below, above = local_range(settings, rounds)
-    steps = (outstanding + 1) * step  # with D losses outstanding, D more may still push outwards
+    steps = (pending + 1) * step  # with D losses pending, D more may still push outwards
     low = scores[0] - above - steps * settings.alpha
     high = scores[1] + below + steps * (settings.loss_bound - settings.alpha)
     return low, high
 
 
 def local_range(settings: Settings, rounds: int) -> tuple[float, float]:
-    """(F_-, F_+): the local part of a threshold lies in [-F_-, F_+] in so many rounds."""
+    """(F_-, F_+): the local part of a threshold lies in [-F_-, F_+] in this number of rounds."""
     kernel = settings.kernel
     if kernel is None or kernel.scale == 0:
         return 0.0, 0.0
@@ -199,8 +202,8 @@ def _reach(settings: Settings, rounds: int) -> float:
     return min(reach, 1.0 / settings.regularization) if settings.regularization else reach
 
 
-def _started(trace: RunningConstant) -> tuple[str, ...]:
-    return () if trace.rounds else ("no round has been seen",)
+def _started(constant: RunningConstant) -> tuple[str, ...]:
+    return () if constant.rounds else ("no round has been seen",)
 
 
 def _assumed(settings: Settings, evidence: Evidence, ahead: bool = False) -> tuple[str, ...]:
@@ -213,9 +216,9 @@ def _assumed(settings: Settings, evidence: Evidence, ahead: bool = False) -> tup
     return (*_A, f"scores in [{scores[0]:.4g}, {scores[1]:.4g}], {source}")
 
 
-def _known(settings: Settings, trace: RunningConstant, evidence: Evidence) -> tuple[str, ...]:
-    """What is known to fail of (A2), (A3) and bounded scores."""
-    unmet = list(evidence.against(trace.rounds))
+def _known(settings: Settings, constant: RunningConstant, evidence: Evidence) -> tuple[str, ...]:
+    """Which of (A2), (A3) and bounded scores are known to fail."""
+    unmet = list(evidence.violations(constant.rounds))
     stated, seen = settings.score_range, evidence.score_range
     if stated is None and seen is None:
         unmet.append(_UNBOUNDED)
@@ -224,18 +227,18 @@ def _known(settings: Settings, trace: RunningConstant, evidence: Evidence) -> tu
     return tuple(unmet)
 
 
-def _exact(settings: Settings, outstanding: int) -> tuple[str, ...]:
-    """What keeps the norm argument of theorems B and C from applying."""
+def _exact(settings: Settings, pending: int) -> tuple[str, ...]:
+    """Why the norm argument of theorems B and C does not apply, if it does not."""
     unmet = []
     if settings.kernel is not None:
         if settings.kernel.scale is None:
-            unmet.append("the kernel's scale is not known: use Custom(function, scale=...)")
+            unmet.append("the kernel's scale is unknown: use Custom(function, scale=...)")
         if not settings.memory.exact:
             unmet.append(f"{settings.memory!r} does not keep every term")
         if settings.clip is not None:
             unmet.append("clip changes thresholds but not the local part")
-    if outstanding:
-        unmet.append(f"{outstanding} loss(es) may be outstanding")
+    if pending:
+        unmet.append(f"{pending} loss(es) may be pending")
     return tuple(unmet)
 
 

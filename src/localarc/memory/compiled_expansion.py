@@ -40,9 +40,9 @@ class Compiled:
         self.inner = inner
         # Online, a Python call costs as much as a compiled step. The engine checks and scales a
         # point itself, so the call goes straight there.
-        self.evaluate_one: Callable[[FloatArray], float] = inner.near
-        self.learn: Callable[[FloatArray, float, float], bool] = inner.learn_near
-        self.learn_at_once = getattr(inner, "learn_at_once", inner.learn_near)
+        self.evaluate_one: Callable[[FloatArray], float] = inner.evaluate_raw
+        self.learn: Callable[[FloatArray, float, float], bool] = inner.learn_raw
+        self.try_learn_fast = getattr(inner, "try_learn_fast", inner.learn_raw)
         self.accumulate = inner.accumulate
         self.shrink = inner.shrink
         self.arrays = inner.arrays

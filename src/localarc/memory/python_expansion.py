@@ -70,7 +70,7 @@ class Terms:
         self.add(point, weight)
         return True
 
-    learn_at_once = learn
+    try_learn_fast = learn
 
     def replay(self, rounds: Rounds) -> Played:
         """Play rounds one by one: only Python can evaluate this kernel."""

@@ -51,14 +51,3 @@ def play(local: Expansion, kernel: Kernel, rounds: Rounds) -> Played:
         square = step(local, kernel, point, decay, push, rounds.radius, square)
         constant += push
     return Played(thresholds, losses, square)
-
-
-def play_constant(rounds: Rounds) -> Played:
-    """Play rounds without a local part."""
-    thresholds, losses = np.empty((2, len(rounds.points)))
-    constant = rounds.constant
-    for t, rate in enumerate(rounds.rates.tolist()):
-        thresholds[t] = constant
-        losses[t] = loss = rounds.curves.loss_at(t, constant)
-        constant += rate * (loss - rounds.alpha)
-    return Played(thresholds, losses, 0.0)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, Protocol
 
 from localarc.calibrators.settings import Settings
-from localarc.memory import Arrays, Expansion
+from localarc.memory.base import Arrays, Expansion
 from localarc.panel.per_key import Expansions
 from localarc.panel.pooled import Terms, fits
 from localarc.panel.running_constants import Traces

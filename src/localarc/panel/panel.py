@@ -12,12 +12,13 @@ from numpy.typing import ArrayLike
 
 from localarc import atomic_write, serialization
 from localarc._replay import examine
+from localarc.calibrators.adaptive import AdaptiveCalibrator
 from localarc.calibrators.arc import ARC
 from localarc.calibrators.larc import LARC
 from localarc.curves import Curves
 from localarc.guarantees import Certificate, Evidence
-from localarc.guarantees.certificate import doubted
-from localarc.memory import Arrays
+from localarc.guarantees.certificate import with_unmet
+from localarc.memory.base import Arrays
 from localarc.panel.arguments import check_curves, checked_losses, checked_points
 from localarc.panel.keys import Key, Rows, key, listed
 from localarc.panel.local_parts import LocalParts, local_parts
@@ -44,8 +45,8 @@ class Panel:
     1
     """
 
-    def __init__(self, prototype: LARC) -> None:
-        if not isinstance(prototype, LARC) or prototype.rounds:
+    def __init__(self, prototype: AdaptiveCalibrator) -> None:
+        if not isinstance(prototype, AdaptiveCalibrator) or prototype.rounds:
             raise TypeError(
                 f"the prototype of a panel must be a new ARC or LARC, got {prototype!r}. "
                 "For example ARC(alpha=0.1)."
@@ -139,16 +140,16 @@ class Panel:
 
     # ---- single streams ----------------------------------------------------------------------
 
-    def calibrator(self, key: Key) -> LARC:
+    def calibrator(self, key: Key) -> AdaptiveCalibrator:
         """The calibrator of one key, to go on alone: the panel no longer moves it."""
         row = self._row(key)
         local, square = (None, 0.0) if self._local is None else self._local.copy(row)
         dimension = None if local is None else self._dimension
         alone = copy.copy(self.prototype).reset()
-        alone.go_back((self._traces.get(row), local, dimension, square))
+        alone._rollback((self._traces.get(row), local, dimension, square))
         return alone
 
-    def put(self, key: Key, calibrator: LARC) -> Self:
+    def put(self, key: Key, calibrator: AdaptiveCalibrator) -> Self:
         """Let a key go on from where a calibrator stands, which must have the same settings."""
         name = _key(key)
         same = type(calibrator) is type(self.prototype) and calibrator.settings == self.settings
@@ -157,7 +158,7 @@ class Panel:
                 f"the panel holds calibrators like {self.prototype!r}, got {calibrator!r}. "
                 "Put in one with the same settings."
             )
-        trace, local, dimension, square = calibrator.snapshot()
+        trace, local, dimension, square = calibrator._checkpoint()
         known = self._dimension
         if known is not None and dimension not in (None, known):
             raise ValueError(
@@ -197,10 +198,10 @@ class Panel:
 
         `evidence` is that of the panel's records, of all of them: it is of all keys together.
         """
-        reasons = () if evidence is None else evidence.too_few(int(self.rounds.sum()))
+        reasons = () if evidence is None else evidence.incomplete(int(self.rounds.sum()))
         shared = evidence and dataclasses.replace(evidence, rounds=None)
         made = self.calibrator(key).certificate(outstanding, shared, input_bound, losses)
-        return doubted(made, reasons)
+        return with_unmet(made, reasons)
 
     def rounds_of(self, keys: Any) -> IntArray:
         """How many losses each of these keys has learnt, 0 for keys that were never seen."""
@@ -270,12 +271,12 @@ class Panel:
         return serialization.encode("Panel", content, arrays)
 
     @classmethod
-    def from_state(cls, data: bytes, prototype: LARC | None = None) -> Self:
+    def from_state(cls, data: bytes, prototype: AdaptiveCalibrator | None = None) -> Self:
         """The panel whose `state` this was.
 
         Functions (a user's kernel or rate) are not stored: hand in a prototype with the same ones.
         """
-        prototypes: dict[str, type[LARC]] = {"ARC": ARC, "LARC": LARC}
+        prototypes: dict[str, type[ARC | LARC]] = {"ARC": ARC, "LARC": LARC}
         stored = _decoded(data)[1]["prototype"].tobytes()
         kind = serialization.decode(stored)[0]
         if prototype is None and kind not in prototypes:
@@ -306,7 +307,9 @@ class Panel:
         atomic_write.write(path, self.state())
 
     @classmethod
-    def load(cls, path: str | os.PathLike[str], prototype: LARC | None = None) -> Self:
+    def load(
+        cls, path: str | os.PathLike[str], prototype: AdaptiveCalibrator | None = None
+    ) -> Self:
         """The panel that `save` wrote."""
         try:
             return cls.from_state(serialization.read(path), prototype)
@@ -314,7 +317,7 @@ class Panel:
             raise serialization.StateError(f"{path}: {error}") from error
 
 
-def _resumed(kind: type[Panel], prototype: LARC, data: bytes) -> Panel:
+def _resumed(kind: type[Panel], prototype: AdaptiveCalibrator, data: bytes) -> Panel:
     return kind(prototype).restore(data)
 
 

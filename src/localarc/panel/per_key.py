@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from localarc.calibrators.settings import Settings
-from localarc.memory import Arrays, Expansion
+from localarc.memory.base import Arrays, Expansion
 from localarc.memory.stepwise import step
 from localarc.panel.ragged import Packed, pack
 from localarc.panel.running_constants import Traces

@@ -8,7 +8,8 @@ import numpy as np
 
 from localarc.calibrators.settings import Settings
 from localarc.kernels import Stationary
-from localarc.memory import Arrays, Expansion, KeepAll, KeepLast
+from localarc.memory import KeepAll, KeepLast
+from localarc.memory.base import Arrays, Expansion
 from localarc.memory.compiled_expansion import profile, roots
 from localarc.panel.ragged import SHAPE
 from localarc.panel.running_constants import Traces

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from localarc.memory import Arrays
+from localarc.memory.base import Arrays
 
 SHAPE = " shape"
 """What the name of an array is followed by in the name of its shapes."""

@@ -9,7 +9,7 @@ from typing import Self, TypeAlias
 
 import numpy as np
 
-from localarc.calibrators.larc import LARC
+from localarc.calibrators.adaptive import AdaptiveCalibrator
 from localarc.curves import miscoverage
 from localarc.panel import Panel
 from localarc.serialization import StateError
@@ -28,7 +28,7 @@ class Bucket:
     skipped: dict[str, int] = field(default_factory=dict)
 
     @classmethod
-    def new(cls, calibrator: LARC) -> Self:
+    def new(cls, calibrator: AdaptiveCalibrator) -> Self:
         """A bucket without keys."""
         return cls(Panel(calibrator))
 
@@ -37,7 +37,9 @@ class Bucket:
         return self.panel.state(), json.dumps(self.skipped, sort_keys=True), buckets
 
     @classmethod
-    def restored(cls, stored: Stored, calibrator: LARC | None, buckets: int | None) -> Self:
+    def restored(
+        cls, stored: Stored, calibrator: AdaptiveCalibrator | None, buckets: int | None
+    ) -> Self:
         """The bucket that was stored; one of another job's settings is refused."""
         panel, skipped, count = stored
         if buckets is not None and count != buckets:

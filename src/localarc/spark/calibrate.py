@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from localarc import validation
-from localarc.calibrators.larc import LARC
+from localarc.calibrators.adaptive import AdaptiveCalibrator
 from localarc.panel import Panel
 from localarc.spark.columns import Columns, bucket_of
 from localarc.spark.processor import BucketProcessor, Job
@@ -23,7 +23,7 @@ def calibrate(
     features: Sequence[str] = (),
     score: str | None = None,
     loss: str | None = None,
-    calibrator: LARC,
+    calibrator: AdaptiveCalibrator,
     buckets: int,
     initial: Any = None,
     bad_rows: str = "fail",
@@ -83,7 +83,9 @@ def _check_calibrator(calibrator: Any, columns: Columns) -> None:
         )
 
 
-def _processor(calibrator: LARC, buckets: int, columns: Columns, rejects: bool) -> BucketProcessor:
+def _processor(
+    calibrator: AdaptiveCalibrator, buckets: int, columns: Columns, rejects: bool
+) -> BucketProcessor:
     from pyspark.sql.streaming import StatefulProcessor
 
     StatefulProcessor.register(BucketProcessor)

@@ -12,7 +12,7 @@ from typing import Any
 from urllib.parse import quote
 
 from localarc import atomic_write, serialization
-from localarc.calibrators.larc import LARC
+from localarc.calibrators.adaptive import AdaptiveCalibrator
 from localarc.spark.bucket import Bucket
 from localarc.spark.processor import STATE
 from localarc.spark.session import current_session
@@ -28,7 +28,7 @@ def export_state(
     checkpoint: _Folder,
     folder: _Folder,
     *,
-    calibrator: LARC | None = None,
+    calibrator: AdaptiveCalibrator | None = None,
     operator: int = 0,
     session: Any = None,
 ) -> dict[str, Path]:
@@ -73,7 +73,7 @@ def import_state(source: _Folder | Mapping[str, _Folder], *, session: Any = None
 
 
 def _buckets(
-    session: Any, checkpoint: _Folder, operator: int, calibrator: LARC | None
+    session: Any, checkpoint: _Folder, operator: int, calibrator: AdaptiveCalibrator | None
 ) -> Iterator[Bucket]:
     reader = session.read.format("statestore").option("stateVarName", STATE)
     stored = reader.option("operatorId", operator).load(os.fspath(checkpoint))

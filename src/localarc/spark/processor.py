@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from localarc.calibrators.larc import LARC
+from localarc.calibrators.adaptive import AdaptiveCalibrator
 from localarc.spark.bucket import SCHEMA, Bucket
 from localarc.spark.events import Events
 from localarc.spark.output_rows import learnt_losses, output, played_scores
@@ -23,7 +23,7 @@ STATE = "bucket"
 class Job:
     """What every bucket of a job needs to know; it travels to the workers."""
 
-    calibrator: LARC
+    calibrator: AdaptiveCalibrator
     buckets: int
     dimension: int
     given_losses: bool

@@ -90,9 +90,9 @@ class LatticeMemory(Request, tag="lattice", tag_field="kind"):
     Parameters
     ----------
     tolerance : float, default 1e-15
-        Accuracy of the local part, relative to the sum of its terms.
+        Largest difference between the kernel used and the Gaussian, relative to its scale.
     max_bytes : int, default 2**26
-        Upper limit of the memory, in bytes.
+        Limit of the memory, in bytes; beyond it, feedback is rejected.
 
     Examples
     --------
@@ -110,9 +110,9 @@ class DictionaryMemory(Request, tag="dictionary", tag_field="kind"):
     Parameters
     ----------
     tolerance : float, default 1e-4
-        An input is added unless the dictionary represents it up to this squared distance.
+        Error of the local part over a whole run, in units of the score; measured, not proven.
     max_size : int, default 1024
-        Largest number of inputs in the dictionary.
+        Largest number of stored points; beyond it the error grows instead of the memory.
 
     Examples
     --------
@@ -206,9 +206,9 @@ class StreamConfig(Request):
     features : int, default 0
         Number of features of an input; at least 1 with a kernel.
     rate : float or RateConfig, default 1.0
-        Step size; a number eta means `eta / sqrt(t)`.
+        Step size, in units of the score; a number eta means `eta / sqrt(t)`.
     regularization : float, default 1e-4
-        Weight of the regularization of the local part, lambda in the paper.
+        lambda in the paper: the local part shrinks by `1 - rate * regularization` in every round.
     loss_bound : float, default 1.0
         Largest possible loss.
     score_range : tuple of float, optional
@@ -218,7 +218,8 @@ class StreamConfig(Request):
     memory : AutoMemory, LatticeMemory, DictionaryMemory, KeepLastMemory or KeepAllMemory
         What the local part stores; requires a kernel. Default: `AutoMemory()`.
     clip : float, optional
-        Largest norm of the local part; requires a kernel.
+        Largest absolute value of the local part of a threshold, in units of the score; requires a
+        kernel.
     set : LabelSetConfig or IntervalConfig, optional
         The kind of prediction set to return when a prediction comes with `scores`.
     timeout : float, optional
@@ -261,6 +262,11 @@ class CreateResponse(Response):
         Name of the stream.
     config : StreamConfig
         Its configuration, with every default filled in.
+
+    Examples
+    --------
+    >>> CreateResponse("demand", StreamConfig(alpha=0.1)).config.alpha
+    0.1
     """
 
     stream: str

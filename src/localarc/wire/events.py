@@ -14,6 +14,11 @@ class StreamEvent(Response, tag_field="kind"):
     ----------
     seq : int
         Position of the event in the stream, from 0.
+
+    Examples
+    --------
+    >>> isinstance(ResetEvent(3), StreamEvent)
+    True
     """
 
     seq: int
@@ -41,6 +46,11 @@ class ChangeEvent(StreamEvent):
         Number of losses that arrived after the loss of a newer prediction.
     expired : int
         Number of predictions that expired.
+
+    Examples
+    --------
+    >>> issubclass(FeedbackEvent, ChangeEvent), issubclass(ResetEvent, ChangeEvent)
+    (True, False)
     """
 
     at: float
@@ -52,7 +62,13 @@ class ChangeEvent(StreamEvent):
 
 
 class CreatedEvent(ChangeEvent, tag="created"):
-    """The stream was created."""
+    """The stream was created.
+
+    Examples
+    --------
+    >>> CreatedEvent(0, 0.0, 0, None, 0, 0, 0).kind
+    'created'
+    """
 
 
 class PredictedEvent(ChangeEvent, tag="predicted"):
@@ -68,6 +84,11 @@ class PredictedEvent(ChangeEvent, tag="predicted"):
         Size of its prediction set, if scores were sent: a number of labels, or a width.
     group : str or None
         Its group, if one was sent.
+
+    Examples
+    --------
+    >>> PredictedEvent(1, 0.0, 0, None, 1, 0, 0, id="a", threshold=0.5).kind
+    'predicted'
     """
 
     id: str
@@ -87,6 +108,11 @@ class FeedbackEvent(ChangeEvent, tag="feedback"):
         Its loss.
     threshold, size, group
         As in the `PredictedEvent` of the prediction.
+
+    Examples
+    --------
+    >>> FeedbackEvent(2, 0.0, 1, 1.0, 0, 0, 0, id="a", loss=1.0, threshold=0.5).kind
+    'feedback'
     """
 
     id: str
@@ -107,6 +133,11 @@ class ExpiredEvent(ChangeEvent, tag="expired"):
         The default loss that was used instead, if the stream has one.
     group : str or None
         Group of the prediction, if one was sent.
+
+    Examples
+    --------
+    >>> ExpiredEvent(2, 0.0, 0, None, 0, 0, 1, id="a").kind
+    'expired'
     """
 
     id: str
@@ -115,11 +146,23 @@ class ExpiredEvent(ChangeEvent, tag="expired"):
 
 
 class ImportedEvent(ChangeEvent, tag="imported"):
-    """The state of the calibrator was replaced by an imported one."""
+    """The state of the calibrator was replaced by an imported one.
+
+    Examples
+    --------
+    >>> ImportedEvent(3, 0.0, 2, 0.5, 0, 0, 0).kind
+    'imported'
+    """
 
 
 class ResetEvent(StreamEvent, tag="reset"):
-    """Events were missed: read the history, and continue from `seq`, the latest event."""
+    """Events were missed: read the history, and continue from `seq`, the latest event.
+
+    Examples
+    --------
+    >>> ResetEvent(3).kind
+    'reset'
+    """
 
 
 AnyEvent: TypeAlias = (

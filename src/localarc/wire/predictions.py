@@ -23,7 +23,7 @@ from localarc.wire.fields import (
 )
 
 
-class PredictRequest(Request):
+class PredictRequest(Request, omit_defaults=True):
     """A request for a threshold. Repeating it with the same id has no further effect.
 
     Parameters
@@ -36,6 +36,11 @@ class PredictRequest(Request):
         Group of the input; the summary reports the risk of each group.
     scores : list of float, optional
         With scores, the response has a prediction set. What they are depends on the config's `set`.
+
+    Examples
+    --------
+    >>> PredictRequest([0.2, 0.7], group="weekend").x
+    [0.2, 0.7]
     """
 
     x: Features = msgspec.field(default_factory=list)
@@ -104,6 +109,11 @@ class PredictResponse(Response):
         The threshold, in units of the score.
     set : LabelSet, Interval or None
         The prediction set, if the request had scores.
+
+    Examples
+    --------
+    >>> PredictResponse("a", seq=1, threshold=0.5, set=Interval(1.0, 2.0, 1.0)).set.size
+    1.0
     """
 
     id: str
@@ -119,6 +129,11 @@ class FeedbackRequest(Request):
     ----------
     loss : float
         The loss, between 0 and the loss bound of the stream.
+
+    Examples
+    --------
+    >>> FeedbackRequest(1.0).loss
+    1.0
     """
 
     loss: Number
@@ -133,6 +148,11 @@ class FeedbackResponse(Response):
         Position of the feedback in the stream.
     rounds : int
         Number of losses learned from, including this one.
+
+    Examples
+    --------
+    >>> FeedbackResponse(seq=2, rounds=1).rounds
+    1
     """
 
     seq: int
@@ -191,6 +211,12 @@ class BatchRequest(Request):
     ----------
     operations : list of PredictOperation or FeedbackOperation
         At most 1,000 operations.
+
+    Examples
+    --------
+    >>> operation = FeedbackOperation(stream="demand", id="a", loss=1.0)
+    >>> len(BatchRequest([operation]).operations)
+    1
     """
 
     operations: Annotated[list[Operation], Meta(min_length=1, max_length=MAX_OPERATIONS)]
@@ -215,6 +241,11 @@ class Problem(Response):
         The reason, in a sentence or two.
     type : str
         Always "about:blank": the status says what kind of error it is.
+
+    Examples
+    --------
+    >>> Problem("Not Found", 404, "there is no stream 'demand'.").status
+    404
     """
 
     title: str
@@ -236,6 +267,11 @@ class BatchResult(Response):
         Result of a feedback.
     problem : Problem or None
         Why the operation failed, if it did.
+
+    Examples
+    --------
+    >>> BatchResult(200, feedback=FeedbackResponse(seq=2, rounds=1)).problem is None
+    True
     """
 
     status: int
@@ -251,6 +287,11 @@ class BatchResponse(Response):
     ----------
     results : list of BatchResult
         One result per operation, in the same order.
+
+    Examples
+    --------
+    >>> BatchResponse([BatchResult(200)]).results[0].status
+    200
     """
 
     results: list[BatchResult]

@@ -13,24 +13,13 @@ class StreamListItem(Response):
     ----------
     stream : str
         Name of the stream.
-    seq : int
-        Position of its latest change.
-    rounds : int
-        Number of losses learned from.
-    risk : float or None
-        Mean of these losses; None before the first one.
-    target : float
-        Target risk, the config's `alpha`.
-    pending : int
-        Number of predictions that wait for feedback.
-    expired : int
-        Number of predictions that expired.
-    late : int
-        Number of losses that arrived after the loss of a newer prediction.
-    memory_bytes : int
-        Memory of the local part, in bytes.
-    healthy : bool
-        Whether the consistency check passes; an unhealthy stream rejects writes.
+    seq, rounds, risk, target, pending, expired, late, memory_bytes, healthy
+        As in `StreamSummary`.
+
+    Examples
+    --------
+    >>> StreamListItem("demand", 3, 1, 1.0, 0.1, 1, 0, 0, 29344, True).pending
+    1
     """
 
     stream: str
@@ -52,6 +41,11 @@ class StreamList(Response):
     ----------
     streams : list of StreamListItem
         One item per stream, sorted by name.
+
+    Examples
+    --------
+    >>> StreamList([]).streams
+    []
     """
 
     streams: list[StreamListItem]
@@ -72,6 +66,11 @@ class BoundStatus(Response):
         Its assumptions.
     unmet : list of str
         Those that are not met.
+
+    Examples
+    --------
+    >>> BoundStatus("theorem A", 0.05, True, ["scores lie in the range"], []).value
+    0.05
     """
 
     name: str
@@ -100,6 +99,12 @@ class CertificateStatus(Response):
         The best bound.
     bounds : list of BoundStatus
         All bounds.
+
+    Examples
+    --------
+    >>> bound = BoundStatus("observed", 0.05, True, [], [])
+    >>> CertificateStatus(True, 0.0, 0, 1, bound, [bound]).consistent
+    True
     """
 
     consistent: bool
@@ -121,6 +126,11 @@ class GroupRisk(Response):
         Number of losses in the group.
     risk : float
         Mean of these losses.
+
+    Examples
+    --------
+    >>> GroupRisk("weekend", rounds=20, risk=0.1).risk
+    0.1
     """
 
     group: str
@@ -135,6 +145,11 @@ class FeatureRange(Response):
     ----------
     low, high, mean : float
         Smallest and largest value, and the mean.
+
+    Examples
+    --------
+    >>> FeatureRange(low=0.0, high=1.0, mean=0.4).mean
+    0.4
     """
 
     low: float
@@ -183,6 +198,11 @@ class StreamSummary(Response):
         Its size, in bytes.
     features : list of FeatureRange
         One item per feature; empty before the first prediction.
+
+    Examples
+    --------
+    >>> StreamSummary.__struct_fields__[:3]
+    ('stream', 'config', 'created')
     """
 
     stream: str
@@ -226,6 +246,11 @@ class HistoryPoint(Response, array_like=True):
         Bound on `|risk - target|` that the thresholds so far prove, if there is one.
     pending, late, expired : int
         As in `StreamSummary`, at this point.
+
+    Examples
+    --------
+    >>> HistoryPoint(1, 0.0, 1.0, 0.5, None, None, 0.9, 0, 0, 0).observed
+    0.9
     """
 
     rounds: int
@@ -255,6 +280,11 @@ class History(Response):
         There is one point per `stride` rounds, a power of two.
     points : list of HistoryPoint
         The points, oldest first.
+
+    Examples
+    --------
+    >>> History("demand", seq=0, target=0.1, stride=1, points=[]).points
+    []
     """
 
     stream: str
@@ -286,6 +316,11 @@ class ThresholdMap(Response):
         Mean of every feature.
     thresholds : list of list of float
         One row per second value, or a single row; one column per first value.
+
+    Examples
+    --------
+    >>> ThresholdMap("s", 2, 1, 0, None, [0.0, 1.0], [], [0.5], [[0.4, 0.6]]).thresholds
+    [[0.4, 0.6]]
     """
 
     stream: str
@@ -308,6 +343,11 @@ class ImportResponse(Response):
         Position of the import in the stream.
     rounds : int
         Number of losses that the imported state has learned from.
+
+    Examples
+    --------
+    >>> ImportResponse(seq=3, rounds=2).rounds
+    2
     """
 
     seq: int
@@ -321,6 +361,11 @@ class Alive(Response):
     ----------
     alive : bool
         Always true.
+
+    Examples
+    --------
+    >>> Alive(True)
+    Alive(alive=True)
     """
 
     alive: bool
@@ -339,6 +384,11 @@ class Ready(Response):
         Number of streams.
     unhealthy : int
         Number of streams that reject writes because their consistency check fails.
+
+    Examples
+    --------
+    >>> Ready(False, "replaying.", streams=0, unhealthy=0).detail
+    'replaying.'
     """
 
     ready: bool

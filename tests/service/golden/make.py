@@ -13,7 +13,7 @@ from typing import Any
 import msgspec
 import numpy as np
 
-from localarc import LARC
+from localarc import ARC, LARC
 from localarc.service.api.queries import summarize
 from localarc.service.limits import Limits
 from localarc.service.storage import events
@@ -124,7 +124,7 @@ def probes(features: int) -> list[list[float]]:
     return [[round(0.37 * i - 0.9 + 0.21 * j, 3) for j in range(features)] for i in range(6)]
 
 
-def thresholds(calibrator: LARC, features: int) -> list[str]:
+def thresholds(calibrator: ARC | LARC, features: int) -> list[str]:
     return [float(calibrator.threshold(np.array(x))).hex() for x in probes(features)]
 
 

@@ -70,9 +70,11 @@ class DictionaryExpansion:
         self._ones = np.ones(dimensions)
         self._roots = self._ones if roots is None else roots
         self._value_at = specialise(loops.value_at, profile, dimensions)
-        near = specialise(loops.near, profile, dimensions, loops.value_at)
+        raw = specialise(loops.evaluate_raw, profile, dimensions, loops.value_at)
         tables = self._atoms, self._coefs, self._to_atoms, self._to_buffer, self._buffer
-        self._near = bound(near, (*tables, self._roots, profile.parameter), WHOLE, WHOLE, POINT)
+        self._evaluate_raw = bound(
+            raw, (*tables, self._roots, profile.parameter), WHOLE, WHOLE, POINT
+        )
         self._append = bound(_append, (self._buffer, self._roots), WHOLE, POINT, NUMBER, NUMBER)
 
     def evaluate(self, points: FloatArray) -> FloatArray:
@@ -111,15 +113,15 @@ class DictionaryExpansion:
         self.shrink(decay)
         self.add(point, weight)
 
-    def near(self, point: FloatArray) -> float:
+    def evaluate_raw(self, point: FloatArray) -> float:
         """f at a point that is still to be divided by the roots; NaN if it is not healthy."""
-        value: float = self.fade * self._near(self.size, self.held, point)
+        value: float = self.fade * self._evaluate_raw(self.size, self.held, point)
         self._looked = point.tobytes() if value == value else b""
         return value
 
-    def learn_near(self, point: FloatArray, decay: float, weight: float) -> bool:
+    def learn_raw(self, point: FloatArray, decay: float, weight: float) -> bool:
         """`learn` for such a point; False, and nothing learnt, if it is not healthy."""
-        if point.tobytes() != self._looked and math.isnan(self.near(point)):
+        if point.tobytes() != self._looked and math.isnan(self.evaluate_raw(point)):
             return False
         self.clock += self.fade
         self.rounds += 1

@@ -45,7 +45,7 @@ def value_at(
     return exact + dot(heights[:size], near[:size])  # type: ignore[no-any-return]
 
 
-def near(
+def evaluate_raw(
     atoms: Any, coefs: Any, to_atoms: Any, to_buffer: Any, buffer: Any, roots: Any,
     parameter: float, size: int, held: int, point: Any,
 ) -> float:  # fmt: skip

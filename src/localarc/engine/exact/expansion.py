@@ -51,7 +51,7 @@ class ExactExpansion:
         self.fade, self.clock = 1.0, 0.0
         self._roots = np.ones(dimensions) if roots is None else roots
         self._value_at = specialise(loops.value_at, profile, dimensions)
-        self._near_in = specialise(loops.near, profile, dimensions, loops.value_at)
+        self._evaluate_raw_in = specialise(loops.evaluate_raw, profile, dimensions, loops.value_at)
         self._hold(1)
 
     def evaluate(self, points: FloatArray) -> FloatArray:
@@ -95,20 +95,20 @@ class ExactExpansion:
         self.shrink(decay)
         self.add(point, weight)
 
-    def near(self, point: FloatArray) -> float:
+    def evaluate_raw(self, point: FloatArray) -> float:
         """f at a point that is still to be divided by the roots; NaN if it is not healthy."""
-        return self.fade * self._near(self.first, self.count, point)  # type: ignore[no-any-return]
+        return self.fade * self._evaluate_raw(self.first, self.count, point)  # type: ignore[no-any-return]
 
-    def learn_near(self, point: FloatArray, decay: float, weight: float) -> bool:
+    def learn_raw(self, point: FloatArray, decay: float, weight: float) -> bool:
         """`learn` for such a point; False, and nothing learnt, if it is not healthy."""
         self._make_room(1)
         fade, clock = self.fade * decay, self.clock + self.fade
         if fade < loops.FAINT or self.count - self.first == self.window:
-            healthy = not math.isnan(self.near(point))
+            healthy = not math.isnan(self.evaluate_raw(point))
             if healthy:
                 self.learn(point / self._roots, decay, weight)
             return healthy
-        if not self._append_near(self.count, point, weight * self.scale / fade, clock):
+        if not self._append_raw(self.count, point, weight * self.scale / fade, clock):
             return False
         self.fade, self.clock = fade, clock
         self.count += 1
@@ -233,11 +233,13 @@ class ExactExpansion:
         self._tiles, self._weights, self._joined, self._folded = tiles, weights, joined, folded
         self._store = tiles, weights, joined, folded
         settings = self._roots, self.profile.parameter
-        self._near = bound(self._near_in, (tiles, weights, *settings), WHOLE, WHOLE, POINT)
+        self._evaluate_raw = bound(
+            self._evaluate_raw_in, (tiles, weights, *settings), WHOLE, WHOLE, POINT
+        )
         state = tiles, weights, joined, self._roots
-        self._append_near = bound(_append_near, state, WHOLE, POINT, NUMBER, NUMBER)
+        self._append_raw = bound(_append_raw, state, WHOLE, POINT, NUMBER, NUMBER)
 
 
-_append_near = entry(loops.append_near, brief=True)
+_append_raw = entry(loops.append_raw, brief=True)
 _retire = entry(loops.retire)
 _fold = entry(loops.fold)

@@ -40,7 +40,7 @@ def values_at(
     return results
 
 
-def near(
+def evaluate_raw(
     tiles: Any, weights: Any, roots: Any, parameter: float, first: int, count: int, point: Any
 ) -> float:
     """`value_at` for a point that is still to be divided by the roots; NaN if it is not healthy."""
@@ -72,11 +72,11 @@ def append(store: Any, count: int, point: Any, weight: float, clock: float) -> N
     joined[b, j] = clock
 
 
-def append_near(
+def append_raw(
     tiles: Any, weights: Any, joined: Any, roots: Any, count: int, point: Any, weight: float,
     clock: float,
 ) -> bool:  # fmt: skip
-    """`append` for a point as `near` takes it; False, and nothing changed, if not healthy."""
+    """`append` for such a point; False, and nothing changed, if it is not finite and in range."""
     b, j = count // TILE, count % TILE
     if not scaled(point, roots, tiles[b, :, j]):
         tiles[b, :, j] = 0.0

@@ -50,9 +50,9 @@ class LatticeExpansion:
         arrays = self._reals, self._wholes
         # f at a point that is still to be divided by the roots, NaN if it is not healthy; and
         # `learn` for such a point, or False and nothing learnt: not healthy, or no room.
-        self.near: Callable[[FloatArray], float] = bound(_near, arrays, POINT)
-        self.learn_at_once: Callable[[FloatArray, float, float], bool]
-        self.learn_at_once = bound(_learn, arrays, POINT, NUMBER, NUMBER)
+        self.evaluate_raw: Callable[[FloatArray], float] = bound(_evaluate_raw, arrays, POINT)
+        self.try_learn_fast: Callable[[FloatArray, float, float], bool]
+        self.try_learn_fast = bound(_learn, arrays, POINT, NUMBER, NUMBER)
 
     def _follow(self, rule: Rule) -> None:
         self.rule = rule
@@ -117,12 +117,12 @@ class LatticeExpansion:
 
     def learn(self, point: FloatArray, decay: float, weight: float) -> None:
         """One round: f joins the average, shrinks, and gains a term; or nothing, if it raises."""
-        self.learn_near(point * self._roots, decay, weight)
+        self.learn_raw(point * self._roots, decay, weight)
 
-    def learn_near(self, point: FloatArray, decay: float, weight: float) -> bool:
-        """`learn` for a point as `near` takes it; False, and nothing learnt, if not healthy."""
-        while not self.learn_at_once(point, decay, weight):
-            if math.isnan(self.near(point)):
+    def learn_raw(self, point: FloatArray, decay: float, weight: float) -> bool:
+        """`learn` for a raw point; False, and nothing learned, if it is not finite and in range."""
+        while not self.try_learn_fast(point, decay, weight):
+            if math.isnan(self.evaluate_raw(point)):
                 return False
             self._check(point / self._roots)
             self._make_room()
@@ -231,7 +231,7 @@ class LatticeExpansion:
         self._take(arrays)
 
     def _hold(self, pages: int, tiles: int) -> None:
-        """Nothing yet, with so much room, in the arrays that `near` and `learn_at_once` know."""
+        """An empty lattice with that much room, in the arrays bound to the compiled calls."""
         places.lay_out(self._reals, self._wholes, self.rule, self.dimensions, pages, tiles)
         self._reals[places.WEIGHT] = self._weight
         self._reals[places.ROOTS : places.ROOTS + self.dimensions] = self._roots
@@ -263,6 +263,6 @@ _value_at = entry(loops.value_at)
 _values_at = entry(loops.values_at, value_at=jit(loops.value_at))
 _add_at = entry(loops.add_at)
 _fold = entry(loops.fold_all)
-_near = entry(loops.near, brief=True, value_at=jit(loops.value_at))
+_evaluate_raw = entry(loops.evaluate_raw, brief=True, value_at=jit(loops.value_at))
 _learn = entry(loops.learn, brief=True)
 _replay: Any = entry(loops.replay)

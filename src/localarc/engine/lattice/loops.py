@@ -169,7 +169,7 @@ def add_at(reals: Any, wholes: Any, point: Any, weight: float, clock: float) -> 
     return True
 
 
-def near(reals: Any, wholes: Any, point: Any) -> float:
+def evaluate_raw(reals: Any, wholes: Any, point: Any) -> float:
     """f at a point that is still to be divided by the roots; NaN if it is not healthy."""
     here = part(reals, HERE, HERE + len(point))
     if not scaled(point, reals[ROOTS:], here):

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 
-from localarc.calibrators.base import Calibrator
+from localarc.calibrators.base import BaseCalibrator
 
 SIZE = 1.5
 """Beams a set, on held-out users."""
@@ -19,15 +19,17 @@ _STEPS = 12
 
 
 def matched(
-    make: Callable[[float], Calibrator], size_of: Callable[[Calibrator], float], size: float = SIZE
-) -> Calibrator:
+    make: Callable[[float], BaseCalibrator],
+    size_of: Callable[[BaseCalibrator], float],
+    size: float = SIZE,
+) -> BaseCalibrator:
     """Of the calibrators tried, the one whose size comes closest.
 
     `size_of` replays a new calibrator and gives the mean size of its sets, which falls with the
     target but for chance.
     """
     low, high = _RANGE
-    tried: list[tuple[float, Calibrator]] = []
+    tried: list[tuple[float, BaseCalibrator]] = []
     for _ in range(_STEPS):
         target = math.sqrt(low * high)
         calibrator = make(target)

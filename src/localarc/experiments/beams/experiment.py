@@ -8,7 +8,7 @@ from typing import cast, get_args
 
 import numpy as np
 
-from localarc.calibrators.base import Calibrator
+from localarc.calibrators.base import BaseCalibrator
 from localarc.experiments.beams import measurements, tables, users
 from localarc.experiments.beams.figures import curves, maps
 from localarc.experiments.beams.measurements import City
@@ -58,7 +58,7 @@ def digest(data: City) -> str:
     return found.hexdigest()
 
 
-def methods(plan: Plan) -> Mapping[str, Callable[[], Calibrator]]:
+def methods(plan: Plan) -> Mapping[str, Callable[[], BaseCalibrator]]:
     """ARC, Mondrian near and far, L-ARC at each length scale, then the memory study's."""
     return recipes(plan.length_scales or LENGTH_SCALES)
 

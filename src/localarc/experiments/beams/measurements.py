@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from localarc._replay import replay_many
-from localarc.calibrators.base import Calibrator
+from localarc.calibrators.base import BaseCalibrator
 from localarc.experiments.beams.equal_size import SIZE, matched
 from localarc.experiments.beams.evaluation import BY_QUARTER, DRAWN, SNR, Evaluated
 from localarc.experiments.beams.methods import SHOWN, Recipe
@@ -72,7 +72,7 @@ class _Study:
         self._curves = trial.calibration.curves()
         self._held = trial.test.curves()
 
-    def runs(self) -> dict[str, tuple[Calibrator, Record]]:
+    def runs(self) -> dict[str, tuple[BaseCalibrator, Record]]:
         """A calibrator and its record at every target, and where its sets have the same size."""
         calibrators = {setting_name(target): self._make(target) for target in self._make.targets}
         if self._make.swept:
@@ -81,17 +81,17 @@ class _Study:
         pairs = zip(calibrators.values(), records, strict=True)
         return dict(zip(calibrators, pairs, strict=True))
 
-    def _replayed(self, calibrators: list[Calibrator]) -> list[Record]:
+    def _replayed(self, calibrators: list[BaseCalibrator]) -> list[Record]:
         users = self._trial.calibration
         return replay_many(calibrators, users.places, self._curves, users.groups())
 
-    def size_of(self, calibrator: Calibrator) -> float:
+    def size_of(self, calibrator: BaseCalibrator) -> float:
         """The mean set size of the averaged threshold on held-out users."""
         self._replayed([calibrator])
         at = _thresholds(calibrator, calibrator.averaged_threshold_function, self._trial.test)
         return float(self._held.sizes_at(at).mean())
 
-    def facts(self, calibrator: Calibrator) -> Row:
+    def facts(self, calibrator: BaseCalibrator) -> Row:
         """What does not depend on the target: users, predictor, and the size of the state."""
         lean = self._make.without_archive()(calibrator.alpha)
         self._replayed([lean])
@@ -102,7 +102,7 @@ class _Study:
             "running_kb": len(lean.state()) / 1000,
         }
 
-    def evaluations(self, calibrator: Calibrator, record: Record) -> dict[str, Evaluated]:
+    def evaluations(self, calibrator: BaseCalibrator, record: Record) -> dict[str, Evaluated]:
         """Online at each round's own threshold; held out at the averaged and the last one."""
         online, test = self._trial.calibration, self._trial.test
         at = {
@@ -118,15 +118,15 @@ class _Study:
         return {"users online": online, "users average": held, "users last": held}
 
 
-def _threshold_map(calibrator: Calibrator) -> FloatArray:
+def _threshold_map(calibrator: BaseCalibrator) -> FloatArray:
     """The averaged threshold in the middle of each cell; NaN for Mondrian, which has two."""
-    if calibrator.uses_groups:
+    if "groups" in calibrator.learns_from:
         return np.full(DRAWN.shape, np.nan)
     return np.asarray(calibrator.averaged_threshold_function(DRAWN.centres())).reshape(DRAWN.shape)
 
 
-def _thresholds(calibrator: Calibrator, function: Any, users: Users) -> FloatArray:
-    where = (users.groups(),) if calibrator.uses_groups else ()
+def _thresholds(calibrator: BaseCalibrator, function: Any, users: Users) -> FloatArray:
+    where = (users.groups(),) if "groups" in calibrator.learns_from else ()
     return np.asarray(function(users.places, *where))
 
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import partial
 
 from localarc.calibrators.arc import ARC
-from localarc.calibrators.base import Calibrator
+from localarc.calibrators.base import BaseCalibrator
 from localarc.calibrators.larc import LARC
 from localarc.calibrators.mondrian import Mondrian
 from localarc.kernels import RBF
@@ -32,7 +32,7 @@ class Recipe:
     by_distance: bool = False
     targets: tuple[float, ...] = TARGETS
 
-    def __call__(self, alpha: float = SHOWN) -> Calibrator:
+    def __call__(self, alpha: float = SHOWN) -> BaseCalibrator:
         """A new calibrator."""
         if self.length_scale is not None:
             kernel = RBF.from_paper(self.length_scale)

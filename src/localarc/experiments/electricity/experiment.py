@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 
 from localarc.calibrators.arc import ARC
-from localarc.calibrators.base import Calibrator
+from localarc.calibrators.base import BaseCalibrator
 from localarc.calibrators.larc import LARC
 from localarc.calibrators.mondrian import Mondrian
 from localarc.experiments.electricity import data, figures, measurements, tables
@@ -33,7 +33,7 @@ def digest(data: Electricity) -> str:
     return hashlib.sha256(data.demand.tobytes()).hexdigest()
 
 
-def methods(plan: Plan) -> Mapping[str, Callable[[], Calibrator]]:
+def methods(plan: Plan) -> Mapping[str, Callable[[], BaseCalibrator]]:
     """ARC, L-ARC at each length scale, and three others for comparison."""
     scales = plan.length_scales or LENGTH_SCALES
     exact = {f"L-ARC l={scale:g}": partial(_larc, scale, KeepAll()) for scale in scales}
@@ -46,11 +46,11 @@ def methods(plan: Plan) -> Mapping[str, Callable[[], Calibrator]]:
     }
 
 
-def _arc() -> Calibrator:
+def _arc() -> BaseCalibrator:
     return ARC(ALPHA, 1.0, score_range=_RANGE)
 
 
-def _larc(length_scale: float, memory: Memory) -> Calibrator:
+def _larc(length_scale: float, memory: Memory) -> BaseCalibrator:
     return LARC(ALPHA, RBF.from_paper(length_scale), 1.0, 1e-4, score_range=_RANGE, memory=memory)
 
 

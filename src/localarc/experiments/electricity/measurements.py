@@ -9,10 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from localarc._replay import replay
-from localarc.bootstrap import block_bootstrap
-from localarc.calibrators.base import Calibrator
+from localarc.calibrators.base import BaseCalibrator
 from localarc.experiments.electricity.data import DAYS, Electricity
 from localarc.experiments.experiment import Outcome, Plan, Row, Task
+from localarc.metrics import block_bootstrap
 from localarc.validation import FloatArray
 
 EVALUATIONS = ("online", "average", "last")
@@ -38,7 +38,9 @@ SPLITS: dict[str, Callable[[Electricity], Split]] = {
 }
 
 
-def perform(data: Electricity, task: Task, make: Callable[[], Calibrator], plan: Plan) -> Outcome:
+def perform(
+    data: Electricity, task: Task, make: Callable[[], BaseCalibrator], plan: Plan
+) -> Outcome:
     """Calibrate on one part, evaluate on the other."""
     calibration, evaluation = SPLITS[task.trial](data)
     calibrator = make()
@@ -70,9 +72,9 @@ def perform(data: Electricity, task: Task, make: Callable[[], Calibrator], plan:
     return Outcome(task, run.calibrator, rows, arrays, told)
 
 
-def _held_out(calibrator: Calibrator, function: Any, part: Electricity) -> FloatArray:
+def _held_out(calibrator: BaseCalibrator, function: Any, part: Electricity) -> FloatArray:
     stream = part.stream()
-    if calibrator.uses_groups:
+    if "groups" in calibrator.learns_from:
         return np.asarray(function(stream.X, stream.groups))
     return np.asarray(function(stream.X))
 

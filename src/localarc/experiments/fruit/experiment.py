@@ -7,7 +7,7 @@ from functools import partial
 from pathlib import Path
 
 from localarc.calibrators.arc import ARC
-from localarc.calibrators.base import Calibrator
+from localarc.calibrators.base import BaseCalibrator
 from localarc.calibrators.larc import LARC
 from localarc.calibrators.mondrian import Mondrian
 from localarc.experiments.experiment import Drawing, Experiment, Plan
@@ -43,18 +43,18 @@ def digest(data: Outputs) -> str:
     return data.digest()
 
 
-def methods(plan: Plan) -> Mapping[str, Callable[[], Calibrator]]:
+def methods(plan: Plan) -> Mapping[str, Callable[[], BaseCalibrator]]:
     """ARC, L-ARC at each length scale, Mondrian by confidence decile."""
     scales = plan.length_scales or LENGTH_SCALES
     local = {f"L-ARC l={scale:g}": partial(_larc, scale) for scale in scales}
     return {"ARC": _arc, **local, "Mondrian": partial(Mondrian, _arc)}
 
 
-def _arc() -> Calibrator:
+def _arc() -> BaseCalibrator:
     return ARC(ALPHA, 1.0, score_range=_RANGE)
 
 
-def _larc(length_scale: float) -> Calibrator:
+def _larc(length_scale: float) -> BaseCalibrator:
     return LARC(
         ALPHA, RBF.from_paper(length_scale), 1.0, 1e-4, score_range=_RANGE, memory=KeepAll()
     )

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from localarc._replay import replay
-from localarc.calibrators.base import Calibrator
+from localarc.calibrators.base import BaseCalibrator
 from localarc.curves import Curves
 from localarc.experiments.experiment import Outcome, Plan, Row, Task
 from localarc.experiments.fruit.model_outputs import Outputs
@@ -68,7 +68,7 @@ def deciles(confidence: FloatArray, reference: FloatArray) -> list[int]:
     return found
 
 
-def perform(data: Outputs, task: Task, make: Callable[[], Calibrator], plan: Plan) -> Outcome:
+def perform(data: Outputs, task: Task, make: Callable[[], BaseCalibrator], plan: Plan) -> Outcome:
     """Calibrate in random order, then evaluate on the other samples."""
     score, trial = trial_of(task.trial)
     first, rest = split(data, plan.seed, trial)
@@ -82,7 +82,7 @@ def perform(data: Outputs, task: Task, make: Callable[[], Calibrator], plan: Pla
         ("average", calibrator.averaged_threshold_function),
         ("last", calibrator.threshold_function),
     ):
-        where = (deciles(held.confidence, reference),) if calibrator.uses_groups else ()
+        where = (deciles(held.confidence, reference),) if "groups" in calibrator.learns_from else ()
         thresholds[name] = np.asarray(function(held.confidence[:, None], *where))
     rows: list[Row] = []
     for name, at in thresholds.items():

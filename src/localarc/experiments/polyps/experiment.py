@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
-from localarc.calibrators.base import Calibrator
+from localarc.calibrators.base import BaseCalibrator
 from localarc.experiments.experiment import Drawing, Experiment, Plan
 from localarc.experiments.polyps import (
     cache,
@@ -40,7 +40,7 @@ def digest(data: Outputs) -> str:
     return data.digest()
 
 
-def methods(plan: Plan) -> Mapping[str, Callable[[], Calibrator]]:
+def methods(plan: Plan) -> Mapping[str, Callable[[], BaseCalibrator]]:
     """ARC, L-ARC at each length scale, Mondrian by source, then the memory study's."""
     scales = plan.length_scales or LENGTH_SCALES
     local = {f"L-ARC l={scale:g}": Recipe(scale) for scale in scales}

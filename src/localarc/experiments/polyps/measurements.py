@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from localarc._replay import replay
-from localarc.calibrators.base import Calibrator
+from localarc.calibrators.base import BaseCalibrator
 from localarc.experiments.experiment import Outcome, Plan, Row, Task
 from localarc.experiments.polyps.images import SOURCES
 from localarc.experiments.polyps.model_outputs import Outputs
@@ -30,7 +30,7 @@ def perform(data: Outputs, task: Task, make: Any, plan: Plan) -> Outcome:
     places = coordinates(data.features, calibration)
     online, test = data.take(calibration), data.take(held)
     curves = online.curves(setting.space)
-    calibrator: Calibrator = make(setting)
+    calibrator: BaseCalibrator = make(setting)
     run = replay(calibrator, places[calibration], curves, online.groups())
     lean = calibrator
     if make.without_archive() != make:
@@ -57,9 +57,9 @@ def perform(data: Outputs, task: Task, make: Any, plan: Plan) -> Outcome:
 
 
 def _held_out(
-    calibrator: Calibrator, function: Any, places: FloatArray, part: Outputs
+    calibrator: BaseCalibrator, function: Any, places: FloatArray, part: Outputs
 ) -> FloatArray:
-    if calibrator.uses_groups:
+    if "groups" in calibrator.learns_from:
         return np.asarray(function(places, part.groups()))
     return np.asarray(function(places))
 

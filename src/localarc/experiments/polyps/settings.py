@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from localarc.calibrators.arc import ARC
-from localarc.calibrators.base import Calibrator
+from localarc.calibrators.base import BaseCalibrator
 from localarc.calibrators.larc import LARC
 from localarc.calibrators.mondrian import Mondrian
 from localarc.experiments.polyps.images import SOURCES
@@ -72,7 +72,7 @@ class Recipe:
     memory: Memory = _EXACT
     by_source: bool = False
 
-    def __call__(self, setting: Setting = HEADLINE) -> Calibrator:
+    def __call__(self, setting: Setting = HEADLINE) -> BaseCalibrator:
         """A new calibrator."""
         alpha, eta, scores = setting.alpha, setting.eta, _RANGES[setting.space]
         if self.length_scale is not None:

@@ -33,7 +33,7 @@ def openapi(endpoints: Iterable[Endpoint], version: str) -> dict[str, Any]:
     endpoints = list(endpoints)
     kinds = _kinds(endpoints)
     schemas, components = msgspec.json.schema_components(kinds, ref_template=_REF)
-    found = {str(kind): schema for kind, schema in zip(kinds, schemas, strict=True)}
+    found = {str(kind): _portable(schema) for kind, schema in zip(kinds, schemas, strict=True)}
     paths: dict[str, Any] = {}
     for endpoint in endpoints:
         paths.setdefault(endpoint.path, {})[endpoint.method.lower()] = _operation(endpoint, found)
@@ -47,10 +47,29 @@ def openapi(endpoints: Iterable[Endpoint], version: str) -> dict[str, Any]:
         },
         "paths": paths,
         "components": {
-            "schemas": components,
+            "schemas": _portable(components),
             "securitySchemes": {"token": {"type": "http", "scheme": "bearer"}},
         },
     }
+
+
+def _portable(schema: Any) -> Any:
+    """The schema without `items: false`, which generators of clients do not read.
+
+    A tuple of equal items becomes a list of a fixed length, which is the same.
+    """
+    if isinstance(schema, list):
+        return [_portable(part) for part in schema]
+    if not isinstance(schema, dict):
+        return schema
+    found = {name: _portable(part) for name, part in schema.items()}
+    if found.get("items") is False:
+        del found["items"]
+        first, *others = found["prefixItems"]
+        if all(item == first for item in others):
+            del found["prefixItems"]
+            found["items"] = first
+    return found
 
 
 def _kinds(endpoints: list[Endpoint]) -> list[Any]:

@@ -14,6 +14,7 @@ from typing import Annotated, Literal, TypeAlias
 import numpy as np
 from msgspec import Meta
 
+from localarc import ARC
 from localarc.calibrators.running_constant import RunningConstant
 from localarc.calibrators.settings import Settings
 from localarc.guarantees import Bound, Evidence
@@ -113,7 +114,7 @@ def summarize(stream: Stream) -> StreamSummary:
         oldest_pending=next((pending.at for pending in state.pending.values()), None),
         expired=state.expired,
         late=state.late,
-        memory=repr(stream.calibrator.memory) if state.config.kernel else "none",
+        memory="none" if isinstance(stream.calibrator, ARC) else repr(stream.calibrator.memory),
         memory_bytes=stream.calibrator.nbytes,
         features=[
             FeatureRange(feature.low, feature.high, feature.total / state.predictions)
@@ -129,7 +130,7 @@ def _certificate(stream: Stream) -> CertificateStatus:
         consistent=stream.healthy,
         consistency_gap=certificate.identity_gap,
         replay_differs=stream.replay_differs,
-        max_pending=certificate.outstanding,
+        max_pending=certificate.pending,
         bound=_bound(certificate.bound),
         bounds=[_bound(bound) for bound in bounds],
     )

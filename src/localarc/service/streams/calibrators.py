@@ -66,7 +66,7 @@ def same_config(existing: Config, config: StreamConfig) -> bool:
 # ---- calibrators -----------------------------------------------------------------------------
 
 
-def build_calibrator(config: Config) -> LARC:
+def build_calibrator(config: Config) -> ARC | LARC:
     """The calibrator that a config describes, before its first round."""
     _check(config)
     rate = _rate(config.rate)

@@ -8,7 +8,7 @@ from typing import Self, assert_never
 import msgspec
 import numpy as np
 
-from localarc import LARC, serialization
+from localarc import ARC, LARC, serialization
 from localarc.guarantees import Certificate
 from localarc.service.storage import events
 from localarc.service.storage.events import Event
@@ -37,7 +37,7 @@ from localarc.wire.events import (
 class Stream:
     """A calibrator and its state."""
 
-    def __init__(self, name: str, state: StreamState, calibrator: LARC) -> None:
+    def __init__(self, name: str, state: StreamState, calibrator: ARC | LARC) -> None:
         self.name = name
         self.state = state
         self.calibrator = calibrator
@@ -195,7 +195,7 @@ class Stream:
 
     def certificate(self) -> Certificate:
         """The calibrator's certificate, given the largest number of pending predictions."""
-        return self.calibrator.certificate(outstanding=self.state.outstanding)
+        return self.calibrator.certificate(pending=self.state.outstanding)
 
     @property
     def healthy(self) -> bool:
@@ -225,7 +225,7 @@ class Stream:
         stream.replay_differs = snapshot.replay_differs
         return stream
 
-    def load_calibrator(self, data: bytes) -> LARC:
+    def load_calibrator(self, data: bytes) -> ARC | LARC:
         """A calibrator from a client's state, which must have this stream's settings."""
         try:
             calibrator = build_calibrator(self.state.config).restore(data)

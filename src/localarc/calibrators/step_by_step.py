@@ -1,0 +1,77 @@
+"""Any calibrator over rounds whose curves are known: compiled where it can be, else in a loop."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from typing import Any, Protocol
+
+import numpy as np
+
+from localarc.calibrators.base import Calibrator, Progress
+from localarc.memory.base import LossCurves
+from localarc.validation import FloatArray
+
+
+class Curve(Protocol):
+    """What one round would have cost at any threshold."""
+
+    def loss(self, threshold: float) -> float:
+        """The loss of the set that a threshold makes."""
+
+    def size(self, threshold: float) -> float:
+        """The size of that set, NaN if unknown."""
+
+    def min_threshold(self, loss: float = 0.0) -> float:
+        """The smallest threshold whose loss is at most this."""
+
+
+def replay_curves(
+    calibrator: Calibrator,
+    points: FloatArray,
+    curves: LossCurves,
+    groups: list[Hashable] | None,
+    progress: Progress,
+) -> tuple[FloatArray, FloatArray]:
+    """Thresholds and losses of one calibrator, ours or a user's."""
+    fast = getattr(calibrator, "replay_curves", None)
+    if fast is not None:
+        thresholds, losses = fast(points, curves, groups, progress)
+        return thresholds, losses
+    steps = [
+        play_round(calibrator, x, curves[t], groups[t] if groups else None)
+        for t, x in enumerate(_reported(points, progress))
+    ]
+    thresholds, losses = np.array(steps).reshape(-1, 3)[:, :2].T
+    return thresholds, losses
+
+
+def _reported(points: FloatArray, progress: Progress) -> Any:
+    for x in points:
+        yield x
+        progress(1)
+
+
+def play_round(
+    calibrator: Calibrator, x: Any, curve: Curve, groups: Hashable
+) -> tuple[float, float, float]:
+    """Threshold, loss and set size of one round, after which the calibrator is updated."""
+    wanted = getattr(calibrator, "learns_from", ())
+    where = {"groups": groups} if "groups" in wanted else {}
+    threshold = _number(calibrator.threshold(x, **where))
+    loss = curve.loss(threshold)
+    more: dict[str, Any] = dict(where)
+    if "curve" in wanted:
+        more["curve"] = curve
+    if "score" in wanted:
+        more["score"] = curve.min_threshold(calibrator.alpha)
+    calibrator.update(x, loss, **more)
+    return threshold, loss, curve.size(threshold)
+
+
+def _number(threshold: Any) -> float:
+    try:
+        return float(threshold)
+    except (TypeError, ValueError) as error:
+        raise TypeError(
+            f"threshold must return one number for one input, got {threshold!r:.60}."
+        ) from error

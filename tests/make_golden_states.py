@@ -1,0 +1,81 @@
+"""Write the golden states of the present version: python tests/make_golden_states.py FOLDER.
+
+Run it once, when `localarc.serialization.VERSION` changes, and commit the folder; later versions
+must open it to the same thresholds. The folder of version 2 was written by the same calibrators
+before length scales were lengths (its `no_kernel` was an L-ARC without a kernel).
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from localarc import (
+    ARC,
+    LARC,
+    RBF,
+    Cauchy,
+    Constant,
+    Dictionary,
+    KeepAll,
+    KeepLast,
+    Laplace,
+    Matern32,
+    Matern52,
+    Mondrian,
+    Power,
+    RationalQuadratic,
+    Triangular,
+)
+
+CALIBRATORS: dict[str, Any] = {
+    "arc": ARC(0.1, 0.5, score_range=(0.0, 2.0), initial_threshold=0.3),
+    "rbf_exact_per_feature": LARC(
+        0.2, RBF((0.5, 1.0), 1.5), Power(0.5, 0.7), 1e-3, memory=KeepAll(), clip=1.0
+    ),
+    "laplace_window": LARC(0.1, Laplace(0.8), memory=KeepLast(20)),
+    "matern32_dictionary": LARC(0.1, Matern32(0.9), Constant(0.05), memory=Dictionary(1e-4, 64)),
+    "matern52_radius": LARC(0.1, Matern52(1.3), memory=KeepAll(), radius=0.8),
+    "cauchy": LARC(0.1, Cauchy(1.1), memory=KeepAll()),
+    "triangular": LARC(0.1, Triangular(2.0), memory=KeepAll()),
+    "rational_quadratic": LARC(0.1, RationalQuadratic(0.6, 1.2, 2.5), memory=KeepAll()),
+    "sum": LARC(0.1, 2 * (RBF(0.7) + Laplace(0.7)) * Cauchy(1.4)),
+    "paper": LARC(0.1, RBF.from_paper(0.3), 0.7, memory=KeepAll()),
+    "mondrian": Mondrian(lambda: LARC(0.1, RBF(0.5), memory=KeepAll())),
+}
+
+
+def learn(cal: Any, X: Any, losses: Any, groups: list[Any]) -> None:
+    for x, loss, group in zip(X, losses, groups, strict=True):
+        cal.update(x, float(loss), **({"groups": group} if isinstance(cal, Mondrian) else {}))
+
+
+def thresholds(cal: Any, probes: Any) -> list[str]:
+    more = {"groups": "a"} if isinstance(cal, Mondrian) else {}
+    return [float(cal.threshold(x, **more)).hex() for x in probes]
+
+
+def main(folder: Path) -> None:
+    random = np.random.default_rng(3)
+    X, losses = random.normal(size=(60, 2)), random.random(60) < 0.3
+    probes = random.normal(size=(5, 2))
+    groups = ["a" if x[0] > 0 else ("b", 1) for x in X]
+    states = {}
+    for name, cal in CALIBRATORS.items():
+        learn(cal, X, losses, groups)
+        (folder / f"{name}.bin").write_bytes(cal.state())
+        before = thresholds(cal, probes)
+        learn(cal, probes, [1.0] * len(probes), ["a"] * len(probes))
+        after = thresholds(cal, probes)
+        states[name] = {"class": type(cal).__name__, "thresholds": before, "after": after}
+    rows = [[float(value).hex() for value in x] for x in probes]
+    text = json.dumps({"probes": rows, "states": states}, indent=1)
+    (folder / "expected.json").write_text(text + "\n")
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]))

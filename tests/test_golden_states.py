@@ -1,0 +1,47 @@
+"""States stored by earlier versions open to the same thresholds, bit for bit, and resume.
+
+A new version of the state format gets a folder of its own, written by `make_golden_states.py`;
+the folders of older versions stay as they are.
+"""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from localarc import ARC, LARC, Mondrian
+from localarc.serialization import VERSION
+
+GOLDEN = Path(__file__).parent / "golden"
+CASES = [
+    pytest.param(folder, name, id=f"{folder.name} {name}")
+    for folder in sorted(GOLDEN.glob("states_v*"))
+    for name in json.loads((folder / "expected.json").read_text())["states"]
+]
+CLASSES: dict[str, Any] = {"ARC": ARC, "LARC": LARC, "Mondrian": Mondrian}
+
+
+def thresholds(cal: Any, probes: list[list[float]]) -> list[str]:
+    more = {"groups": "a"} if isinstance(cal, Mondrian) else {}
+    return [float(cal.threshold(np.array(x), **more)).hex() for x in probes]
+
+
+@pytest.mark.parametrize(("folder", "name"), CASES)
+def test_a_stored_state_resumes_bit_for_bit(folder: Path, name: str, tmp_path: Path) -> None:
+    stored = json.loads((folder / "expected.json").read_text())
+    probes = [[float.fromhex(value) for value in x] for x in stored["probes"]]
+    expected = stored["states"][name]
+    cal = CLASSES[expected["class"]].load(folder / f"{name}.bin")
+    assert thresholds(cal, probes) == expected["thresholds"]
+    cal.save(tmp_path / "again")
+    again = type(cal).load(tmp_path / "again")
+    for x in probes:
+        more = {"groups": "a"} if isinstance(again, Mondrian) else {}
+        again.update(np.array(x), 1.0, **more)
+    assert thresholds(again, probes) == expected["after"]
+
+
+def test_the_present_version_has_a_golden_folder() -> None:
+    assert (GOLDEN / f"states_v{VERSION}" / "expected.json").exists()
