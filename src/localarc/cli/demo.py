@@ -29,7 +29,7 @@ _OUTPUT_FILES = ("easy-hard.png", "stream.csv", "report.html")
 def demo(rounds: int, seed: int, out: Path, quiet: bool) -> None:
     """Compare ARC and L-ARC on a synthetic stream with an easy and a hard side.
 
-    Both meet the target on average; ARC exceeds it in the hard group. Writes the
+    Both approach the target on average; ARC misses far more in the hard group. Writes the
     figure easy-hard.png, report.html and the stream, stream.csv, to the folder OUT.
     """
     with user_errors():
