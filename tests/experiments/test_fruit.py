@@ -83,7 +83,7 @@ def test_outputs_survive_saving_and_loading(tmp_path: Path) -> None:
         Outputs.load(tmp_path / FILE)
 
 
-def test_the_shipped_outputs_are_those_of_the_provenance() -> None:
+def test_the_shipped_outputs_are_the_ones_in_the_provenance() -> None:
     folder = resources.files("localarc.experiments.fruit")
     content = (folder / FILE).read_bytes()
     stated = (folder / "PROVENANCE.md").read_text(encoding="utf-8")
@@ -107,13 +107,17 @@ def test_the_shipped_labels_are_the_test_split_of_131_classes() -> None:
 def test_the_data_set_has_the_classes_of_the_shipped_outputs() -> None:
     folder = data.find("fruits360")
     if folder is None:
-        reason = "Fruits-360 is not here: set LOCALARC_DATA to a folder that holds fruits360"
+        reason = (
+            "Fruits-360 is not downloaded: set LOCALARC_DATA to the parent of a folder fruits360"
+        )
         (pytest.fail if os.environ.get("LOCALARC_REQUIRE_DATA") else pytest.skip)(reason)
     with (folder / "index.csv").open(newline="") as file:
         test = [row for row in csv.DictReader(file) if row["split"] == "Test"]
     assert [int(row["label"]) for row in test] == list(range(131))
     assert [int(row["n_tiles"]) for row in test] == np.bincount(shipped().labels).tolist()
-    pytest.importorskip("PIL", reason="Pillow is not here: pip install 'localarc[experiments]'")
+    pytest.importorskip(
+        "PIL", reason="Pillow is not installed: pip install 'localarc[experiments]'"
+    )
     assert tiles.read(folder, "Test", [1]).pictures.shape == (148, 64, 64, 3)
 
 
@@ -176,7 +180,7 @@ def test_where_the_network_is_unsure_larc_covers_more_than_arc(
 
 @pytest.mark.skipif(
     util.find_spec("sklearn") is None,
-    reason="scikit-learn is not here: pip install 'localarc[experiments]'",
+    reason="scikit-learn is not installed: pip install 'localarc[experiments]'",
 )
 def test_digits_run_without_any_file(tmp_path: Path) -> None:
     found = run(Fruit(dataset="digits"), Plan(trials=2), tmp_path)
@@ -185,9 +189,7 @@ def test_digits_run_without_any_file(tmp_path: Path) -> None:
     assert 0.6 < accuracy < 0.95
 
 
-@pytest.mark.skipif(
-    util.find_spec("sklearn") is not None, reason="scikit-learn is here, nothing is missing"
-)
+@pytest.mark.skipif(util.find_spec("sklearn") is not None, reason="scikit-learn is installed")
 def test_digits_without_scikit_learn_say_what_to_install() -> None:
     with pytest.raises(ValueError, match=r"pip install 'localarc\[experiments\]'"):
         Fruit(dataset="digits").load(Plan())
