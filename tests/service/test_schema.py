@@ -19,8 +19,8 @@ pytestmark = pytest.mark.service
 TOKEN = "every-door-is-open-to-me"
 EXAMPLES = 25
 
-# Events never end, so they are not asked for. A batch answers each bad operation on its own. And a
-# schema cannot say that alpha lies below the loss bound: such a config is valid by it, and rejected.
+# Events never end, so they are not requested. A batch reports each bad operation on its own. And a
+# schema cannot express that alpha is below the loss bound, so it accepts a config that is rejected.
 SETTINGS = """
 [checks.positive_data_acceptance]
 enabled = false
