@@ -2,51 +2,25 @@
 
 from __future__ import annotations
 
-import contextlib
-import csv
-import io
 import json
 import subprocess
 import sys
-import warnings
-from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from localarc import ARC, LARC, RBF, Constant, replay, tune
-from localarc.cli import main
-from localarc.streams import heteroscedastic, read_table
-
-STREAM = heteroscedastic(400, seed=0)
-
-
-@dataclass(frozen=True)
-class Result:
-    """The exit status and the output of a command."""
-
-    status: int
-    stdout: str
-    stderr: str
-
-
-def localarc(*arguments: object) -> Result:
-    """Run a command in this process; a Python warning that it lets through is an error."""
-    out, err = io.StringIO(), io.StringIO()
-    status: object = None
-    with (
-        contextlib.redirect_stdout(out),
-        contextlib.redirect_stderr(err),
-        warnings.catch_warnings(),
-    ):
-        warnings.simplefilter("error")
-        try:
-            main([str(argument) for argument in arguments])
-        except SystemExit as stop:
-            status = stop.code
-    assert isinstance(status, int)
-    return Result(status, out.getvalue(), err.getvalue())
+from commands import (
+    Result,
+    assert_rejected,
+    localarc,
+    read_rows,
+    run_tune,
+    write_quantiles,
+    write_rounds,
+)
+from localarc import LARC, RBF, replay
+from localarc.streams import read_table
 
 
 def run_replay(file: Path, out: Path, *more: object) -> Result:
@@ -55,32 +29,14 @@ def run_replay(file: Path, out: Path, *more: object) -> Result:
     return localarc("replay", file, *usual, "--out", out, *more)
 
 
-def assert_rejected(result: Result, *expected: str) -> None:
-    """The command failed with one line on standard error, which contains these words."""
-    assert result.status == 2, result.stderr
-    assert result.stderr.count("\n") == 1
-    assert result.stderr.startswith("localarc: ")
-    assert result.stdout == ""
-    for words in expected:
-        assert words in result.stderr
+@pytest.fixture(scope="module")
+def table(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return write_rounds(tmp_path_factory.mktemp("data") / "rounds.csv")
 
 
 @pytest.fixture(scope="module")
-def table(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    path = tmp_path_factory.mktemp("data") / "rounds.csv"
-    scores = STREAM.curves.breakpoints[1::2].tolist()
-    groups = STREAM.groups or ()
-    with path.open("w", newline="") as file:
-        writer = csv.writer(file)
-        writer.writerow(["x1", "x2", "s", "cost", "third"])
-        rows = zip(STREAM.X.tolist(), scores, groups, strict=True)
-        writer.writerows([*x, score, 0.5, group] for x, score, group in rows)
-    return path
-
-
-def rows(path: Path) -> list[dict[str, str]]:
-    with path.open(newline="") as file:
-        return list(csv.DictReader(file))
+def quantiles(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return write_quantiles(tmp_path_factory.mktemp("data") / "quantiles.csv")
 
 
 def test_a_replay_writes_what_the_library_computes(table: Path, tmp_path: Path) -> None:
@@ -90,7 +46,7 @@ def test_a_replay_writes_what_the_library_computes(table: Path, tmp_path: Path) 
     assert sorted(p.name for p in out.iterdir()) == ["record.csv", "report.html", "summary.json"]
     stream = read_table(table, ["x1", "x2"], "s", group="third")
     expected = replay(LARC(0.1, RBF(0.4)), stream.X, stream.curves)
-    record = rows(out / "record.csv")
+    record = read_rows(out / "record.csv")
     assert list(record[0]) == ["round", "group", "threshold", "loss", "size"]
     np.testing.assert_array_equal([float(r["threshold"]) for r in record], expected.thresholds)
     summary = json.loads((out / "summary.json").read_text(), parse_constant=pytest.fail)
@@ -104,7 +60,7 @@ def test_a_replay_writes_what_the_library_computes(table: Path, tmp_path: Path) 
 def test_compare_also_runs_arc(table: Path, tmp_path: Path) -> None:
     result = run_replay(table, tmp_path, "--method", "mondrian", "--group", "third", "--compare")
     assert result.status == 0, result.stderr
-    record = rows(tmp_path / "record.csv")
+    record = read_rows(tmp_path / "record.csv")
     assert [row["method"] for row in record] == ["Mondrian"] * 400 + ["ARC"] * 400
     summary = json.loads((tmp_path / "summary.json").read_text())
     assert [each["method"] for each in summary["methods"]] == ["Mondrian", "ARC"]
@@ -117,7 +73,7 @@ def test_only_larc_requires_features(table: Path, tmp_path: Path) -> None:
     result = localarc(*usual, "--method", "arc")
     assert result.status == 0, result.stderr
     assert run_replay(table, tmp_path / "same", "--method", "arc").status == 0
-    found, same = (rows(tmp_path / name / "record.csv") for name in ("out", "same"))
+    found, same = (read_rows(tmp_path / name / "record.csv") for name in ("out", "same"))
     assert found == same
     assert_rejected(localarc("tune", *usual[1:], "--length-scales", "1"), "--features")
 
@@ -141,19 +97,6 @@ def test_every_option_reaches_the_calibrator(table: Path, tmp_path: Path) -> Non
         assert words in run["calibrator"]
 
 
-@pytest.fixture(scope="module")
-def quantiles(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Rounds of quantile intervals, whose scores are negative when the truth is well inside."""
-    path = tmp_path_factory.mktemp("data") / "quantiles.csv"
-    scores = STREAM.curves.breakpoints[1::2] - 0.5
-    with path.open("w", newline="") as file:
-        writer = csv.writer(file)
-        writer.writerow(["x1", "x2", "s", "w"])
-        rows = zip(STREAM.X.tolist(), scores.tolist(), strict=True)
-        writer.writerows([*x, score, 1.0] for x, score in rows)
-    return path
-
-
 @pytest.mark.parametrize("width", [[], ["--width", "w"]])
 def test_sizes_with_negative_scores_require_a_width(
     quantiles: Path, tmp_path: Path, width: list[str]
@@ -161,9 +104,9 @@ def test_sizes_with_negative_scores_require_a_width(
     result = run_replay(quantiles, tmp_path, *width)
     assert result.status == 0, result.stderr
     assert ("note: set sizes are omitted" in result.stderr) is not bool(width)
-    sizes = [float(row["size"]) for row in rows(tmp_path / "record.csv") if row["size"]]
+    sizes = [float(row["size"]) for row in read_rows(tmp_path / "record.csv") if row["size"]]
     assert len(sizes) == (400 if width else 0)
-    thresholds = [float(row["threshold"]) for row in rows(tmp_path / "record.csv")]
+    thresholds = [float(row["threshold"]) for row in read_rows(tmp_path / "record.csv")]
     assert sizes == pytest.approx([max(0.0, 1.0 + 2.0 * each) for each in thresholds][: len(sizes)])
     assert ("group-size" in (tmp_path / "report.html").read_text()) is bool(width)
 
@@ -366,80 +309,3 @@ def test_reproduce_rejects_options_before_it_starts(
     out = tmp_path / "out"
     result = localarc("reproduce", "electricity", "--quick", option, value, "--out", out)
     assert_rejected(result, f"'{option}'", str(value))
-
-
-def run_tune(file: Path, out: Path, *more: object) -> Result:
-    usual = ["--features", "x1,x2", "--score", "s", "--alpha", "0.1", "--length-scales", "0.4,1.2"]
-    return localarc("tune", file, *usual, "--out", out, *more)
-
-
-def test_tune_selects_what_the_library_selects(table: Path, tmp_path: Path) -> None:
-    out = tmp_path / "tuning"
-    result = run_tune(table, out, "--rates", "1,constant:0.1", "--neighbourhood", "1")
-    assert result.status == 0, result.stderr
-    assert sorted(p.name for p in out.iterdir()) == ["trade-off.png", "tuning.csv"]
-    stream = read_table(table, ["x1", "x2"], "s")
-    rates = (1.0, Constant(0.1))
-    candidates: list[ARC | LARC] = [ARC(0.1, rate) for rate in rates]
-    candidates += [LARC(0.1, RBF(scale), rate) for scale in (0.4, 1.2) for rate in rates]
-    expected = tune(stream.X, stream.curves, candidates, RBF(1.0))
-    found = rows(out / "tuning.csv")
-    assert [row["rate"] for row in found] == ["1", "constant:0.1"] * 3
-    assert [float(row["worst"]) for row in found] == [j.worst for j in expected.evaluations]
-    assert [float(row["size"]) for row in found] == [j.size for j in expected.evaluations]
-    assert [int(row["selected"]) for row in found].index(1) == expected.chosen
-    assert expected.held_out is not None
-    for words in (
-        "Candidates over the first 300 rounds",
-        "the last 100 rounds, held out",
-        f"risk {expected.held_out.risk:.4f}",
-        "used to choose and flatter",
-        "as options of localarc replay",
-    ):
-        assert words in result.stdout
-
-
-def test_tune_without_sizes_selects_by_the_worst_neighbourhood(
-    quantiles: Path, tmp_path: Path
-) -> None:
-    (tmp_path / "trade-off.png").write_text("old")
-    result = run_tune(quantiles, tmp_path, "--rates", "0.5,1", "--neighbourhood", "1")
-    assert result.status == 0, result.stderr
-    assert "candidates are compared by their worst neighbourhood only" in result.stderr
-    assert [path.name for path in tmp_path.iterdir()] == ["tuning.csv"]
-    found = rows(tmp_path / "tuning.csv")
-    worst = [max(0.0, float(row["worst"]) - 0.1) for row in found]
-    assert worst[[row["selected"] for row in found].index("1")] == min(worst)
-    assert "sizes" not in run_tune(quantiles, tmp_path, "--width", "w").stderr
-    assert (tmp_path / "trade-off.png").exists()
-
-
-def test_tune_warns_without_held_out_rounds_and_at_the_end_of_the_grid(
-    table: Path, tmp_path: Path
-) -> None:
-    result = run_tune(
-        table, tmp_path, "--held-out", 0, "--rates", "0.01,5", "--kernels", "rbf,laplace"
-    )
-    assert result.status == 0, result.stderr
-    assert "held out" in result.stderr
-    assert "rate was selected; consider extending the grid" in result.stderr
-    assert "held out:" not in result.stdout
-    assert "quote the held-out ones" not in result.stdout
-
-
-@pytest.mark.parametrize(
-    ("options", "words"),
-    [
-        (["--length-scales", "0.3,soon"], "expected numbers"),
-        (["--length-scales", ""], "expected numbers such as 0.5,1 but got ''"),
-        (["--jobs", "0"], "expected at least 1 process, or -1"),
-        (["--kernels", "rbf,round"], "expected names among"),
-        (["--held-out", "1"], "held_out must be below 1"),
-        (["--neighbourhood", "1e-9"], "no neighbourhood has"),
-    ],
-)
-def test_a_bad_option_of_tune_is_a_one_line_error(
-    table: Path, tmp_path: Path, options: list[str], words: str
-) -> None:
-    assert_rejected(run_tune(table, tmp_path / "out", *options), words)
-    assert not (tmp_path / "out").exists()

@@ -7,8 +7,10 @@ from localarc.curves import cumulative_probability, negative_probability, quanti
 from localarc.sets import interval, interval_from_quantiles, label_set, mask
 
 
-@pytest.mark.parametrize("threshold", [-0.5, 0.0, 0.25, 2.0])
-@pytest.mark.parametrize("y", [0.5, 1.0, 1.25, 3.0, 4.5])
+@pytest.mark.parametrize(
+    ("threshold", "y"),
+    [(-0.5, 1.0), (-0.5, 2.0), (0.0, 1.0), (0.0, 1.25), (0.25, 1.25), (0.25, 3.25), (2.0, 4.5)],
+)
 def test_a_member_is_whatever_scores_at_most_the_threshold(threshold: float, y: float) -> None:
     assert (y in interval(1.0, threshold)) == bool(residual(1.0, y) <= threshold)
     widened = interval_from_quantiles(1.0, 3.0, threshold)

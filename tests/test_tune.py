@@ -118,7 +118,7 @@ def _tune(**changed: Any) -> Tuning:
         ({"held_out": 1e-9}, "1200 to choose on and 0 to judge on"),
         ({"held_out": 1 - 1e-9}, "0 to choose on and 1200 to judge on"),
         ({"X": STREAM.X[1:]}, "as many rounds"),
-        ({"neighbourhood": RBF.from_paper(1e-9)}, "no neighbourhood holds"),
+        ({"neighbourhood": RBF.from_paper(1e-9)}, "no neighbourhood has"),
     ],
 )
 def test_what_cannot_be_tuned_is_refused(changed: dict[str, Any], words: str) -> None:
@@ -137,4 +137,5 @@ def test_the_figure_shows_every_candidate(tuned: Tuning) -> None:
     legend = axes.get_legend()
     assert legend is not None
     labels = [text.get_text() for text in legend.get_texts()]
-    assert labels == ["ARC", "L-ARC l=0.387298", "L-ARC l=1.22474", "chosen", "target 0.1"]
+    families = ["ARC", "L-ARC length scale 0.387", "L-ARC length scale 1.22"]
+    assert labels == [*families, "selected", "target 0.1"]

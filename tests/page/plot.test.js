@@ -37,6 +37,20 @@ test("panels do not overlap", () => {
   assert.ok(lower.y + lower.height < SIZE.height);
 });
 
+test("even a low panel has two ticks", () => {
+  for (const high of [1.08, 19, 140, 1640]) {
+    const domain = [0, high];
+    const { nodes } = xyPlot({ width: 400, height: 180 }, rounds, [
+      { ...panel("a"), domain, integers: true },
+      panel("b"),
+    ]);
+    const [{ attributes: upper }] = nodes.filter(({ tag }) => tag === "svg");
+    assert.ok(
+      find(nodes, "grid").filter(({ attributes }) => attributes.y1 <= upper.y + upper.height).length >= 2,
+    );
+  }
+});
+
 test("a point is found at its own position", () => {
   const { targets } = xyPlot(SIZE, rounds, [panel("loss")]);
   for (let index = 0; index < targets.count; index += 1) {

@@ -159,8 +159,8 @@ def test_a_failed_consistency_check_is_shown_on_both_views(start: Start, visit: 
     live(page)
     expect(page.locator("#guarantee")).to_have_attribute("data-state", "passed")
 
-    def forget_a_loss(desk: Any) -> None:
-        desk.stream("s").calibrator._constant.loss_sum -= 1.0
+    def forget_a_loss(manager: Any) -> None:
+        manager.stream("s").calibrator._constant.loss_sum -= 1.0
 
     service.ask(forget_a_loss)
     service.http.close()  # the connection may have been closed while idle
@@ -315,8 +315,8 @@ def test_a_card_that_moves_keeps_the_focus(start: Start, visit: Visitor) -> None
     page = watched.open()
     page.locator('[data-key="c"] a').focus()
 
-    def break_stream(desk: Any) -> None:
-        desk.stream("c").calibrator._constant.loss_sum -= 1.0
+    def break_stream(manager: Any) -> None:
+        manager.stream("c").calibrator._constant.loss_sum -= 1.0
 
     service.ask(break_stream)
     expect(page.locator("#streams .name")).to_have_text(["c", "a", "b"])

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
 
 import click
 
@@ -149,7 +148,7 @@ OUTPUT: list[Option] = [
 ]
 
 
-def with_options(options: list[Any]) -> Option:
+def with_options(options: Sequence[Option]) -> Option:
     """Return a decorator that adds options, in the order in which --help lists them."""
 
     def decorate(command: Callable[..., None]) -> Callable[..., None]:

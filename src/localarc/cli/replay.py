@@ -14,7 +14,7 @@ from localarc.rates import Rate
 
 NO_SIZES = "set sizes are omitted because some scores are negative; pass --width to include them"
 _OUTPUT_FILES = ("record.csv", "record.parquet", "summary.json", "report.html")
-_OPTIONS = [
+_OPTIONS: list[options.Option] = [
     click.option(
         "--features",
         callback=options.names,

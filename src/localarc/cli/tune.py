@@ -45,7 +45,7 @@ def _rates(context: click.Context, option: click.Parameter, value: str) -> dict[
     }
 
 
-_OPTIONS = [
+_OPTIONS: list[options.Option] = [
     click.option(
         "--features",
         required=True,

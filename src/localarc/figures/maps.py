@@ -14,6 +14,7 @@ from localarc.validation import FloatArray
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.image import AxesImage
 
 BUILDING = "#b4b8bf"
 BELOW = "#cc3311"
@@ -147,7 +148,7 @@ def draw_map(
     scale: tuple[float, float],
     colours: str = "viridis",
     corner: tuple[float, float] | None = None,
-) -> Any:
+) -> AxesImage:
     """Draw one map, with its lower left end at `corner` if given.
 
     Returns the image, for a colour bar.
@@ -186,7 +187,7 @@ def _range(values: FloatArray) -> tuple[float, float]:
     return (float(finite.min()), float(finite.max())) if len(finite) else (0.0, 1.0)
 
 
-def colour_bar(axes: Axes, image: Any, label: str, below: bool = False) -> None:
+def colour_bar(axes: Axes, image: AxesImage, label: str, below: bool = False) -> None:
     """Draw the colour scale below the maps, with a red end if values lie below it."""
     bar = axes.figure.colorbar(
         image,

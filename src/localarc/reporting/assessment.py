@@ -6,7 +6,7 @@ import importlib.metadata
 import math
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import Any, TypedDict
 
 import numpy as np
 
@@ -133,7 +133,33 @@ def _worst(stream: Stream, record: Record, kernel: Kernel | None) -> list[Neighb
         return []
 
 
-def summary(stream: Stream, assessments: Sequence[Assessment]) -> dict[str, Any]:
+class MethodSummary(TypedDict):
+    """The part of a `Summary` on one method; see `summary` for the fields."""
+
+    method: str
+    calibrator: str
+    risk: float | None
+    size: float | None
+    bound: dict[str, object] | None
+    score_range: dict[str, float | bool | None]
+    certificate: dict[str, object]
+    groups: list[dict[str, object]]
+    neighbourhoods: list[dict[str, object]]
+
+
+class Summary(TypedDict):
+    """The summary of several runs, as in summary.json; see `summary` for the fields."""
+
+    format: str
+    localarc: str
+    source: str
+    rounds: int
+    features: list[str]
+    target: float
+    methods: list[MethodSummary]
+
+
+def summary(stream: Stream, assessments: Sequence[Assessment]) -> Summary:
     """Return the summary of several runs as JSON values.
 
     Parameters
@@ -145,8 +171,8 @@ def summary(stream: Stream, assessments: Sequence[Assessment]) -> dict[str, Any]
 
     Returns
     -------
-    dict
-        With None for numbers that are not finite, and these fields:
+    Summary
+        A dict with None for numbers that are not finite, and these fields:
 
         - format, localarc: the format and the version of localarc
         - source, rounds, features

@@ -51,7 +51,7 @@ const labelWidth = (labels) => Math.max(...labels.map((label) => label.length)) 
  */
 export function xyPlot({ width, height }, x, panels) {
   const inner = (height - TICKS - TITLE + GAP) / panels.length - TITLE - GAP;
-  const yTicks = panels.map((panel) => ticks(panel.domain, inner / 45, panel.integers));
+  const yTicks = panels.map((panel) => ticks(panel.domain, Math.max(2, inner / 30), panel.integers));
   const left = Math.max(...yTicks.map((values) => labelWidth(tickLabels(values))));
   const boxes = panels.map((_, index) => {
     const top = TITLE + index * (inner + TITLE + GAP);
