@@ -1,49 +1,68 @@
-"""The command, as a user runs it."""
+"""The commands: results, messages and files; run in-process, unless a process is the point."""
 
 from __future__ import annotations
 
+import contextlib
 import csv
+import io
 import json
-import os
 import subprocess
 import sys
+import warnings
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from localarc import ARC, LARC, RBF, Constant, replay
-from localarc._tune import tune
-from localarc.streams.synthetic import heteroscedastic
-from localarc.streams.tables import read_table
+from localarc import ARC, LARC, RBF, Constant, replay, tune
+from localarc.cli import main
+from localarc.streams import heteroscedastic, read_table
 
 STREAM = heteroscedastic(400, seed=0)
 
 
-def localarc(*arguments: object, **environment: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-W", "error", "-m", "localarc", *map(str, arguments)],
-        capture_output=True,
-        text=True,
-        timeout=120,
-        env=os.environ | environment,
-    )
+@dataclass(frozen=True)
+class Result:
+    """The exit status and the output of a command."""
+
+    status: int
+    stdout: str
+    stderr: str
 
 
-def replayed(file: Path, out: Path, *more: object) -> subprocess.CompletedProcess[str]:
-    """A replay of the usual columns; an option that is given again counts instead."""
-    usual = ["--features", "x1,x2", "--score", "s", "--alpha", "0.1", "--length-scale", "0.3"]
+def localarc(*arguments: object) -> Result:
+    """Run a command in this process; a Python warning that it lets through is an error."""
+    out, err = io.StringIO(), io.StringIO()
+    status: object = None
+    with (
+        contextlib.redirect_stdout(out),
+        contextlib.redirect_stderr(err),
+        warnings.catch_warnings(),
+    ):
+        warnings.simplefilter("error")
+        try:
+            main([str(argument) for argument in arguments])
+        except SystemExit as stop:
+            status = stop.code
+    assert isinstance(status, int)
+    return Result(status, out.getvalue(), err.getvalue())
+
+
+def run_replay(file: Path, out: Path, *more: object) -> Result:
+    """Replay with the usual columns; an option given again replaces the usual one."""
+    usual = ["--features", "x1,x2", "--score", "s", "--alpha", "0.1", "--length-scale", "0.4"]
     return localarc("replay", file, *usual, "--out", out, *more)
 
 
-def refused(done: subprocess.CompletedProcess[str], *expected: str) -> None:
-    assert done.returncode == 2, done.stderr
-    assert "Traceback" not in done.stderr
-    assert done.stderr.count("\n") == 1
-    assert done.stderr.startswith("localarc: ")
-    assert done.stdout == ""
+def assert_rejected(result: Result, *expected: str) -> None:
+    """The command failed with one line on standard error, which contains these words."""
+    assert result.status == 2, result.stderr
+    assert result.stderr.count("\n") == 1
+    assert result.stderr.startswith("localarc: ")
+    assert result.stdout == ""
     for words in expected:
-        assert words in done.stderr
+        assert words in result.stderr
 
 
 @pytest.fixture(scope="module")
@@ -66,11 +85,11 @@ def rows(path: Path) -> list[dict[str, str]]:
 
 def test_a_replay_writes_what_the_library_computes(table: Path, tmp_path: Path) -> None:
     out = tmp_path / "new" / "results"
-    done = replayed(table, out, "--group", "third")
-    assert done.returncode == 0, done.stderr
+    result = run_replay(table, out, "--group", "third")
+    assert result.status == 0, result.stderr
     assert sorted(p.name for p in out.iterdir()) == ["record.csv", "report.html", "summary.json"]
     stream = read_table(table, ["x1", "x2"], "s", group="third")
-    expected = replay(LARC(0.1, RBF.from_paper(0.3)), stream.X, stream.curves)
+    expected = replay(LARC(0.1, RBF(0.4)), stream.X, stream.curves)
     record = rows(out / "record.csv")
     assert list(record[0]) == ["round", "group", "threshold", "loss", "size"]
     np.testing.assert_array_equal([float(r["threshold"]) for r in record], expected.thresholds)
@@ -78,39 +97,39 @@ def test_a_replay_writes_what_the_library_computes(table: Path, tmp_path: Path) 
     assert summary["methods"][0]["risk"] == expected.risk
     assert summary["methods"][0]["score_range"]["stated"] is False
     for words in ("L-ARC", "easy", "hard", "±", "No score range was stated", "report.html"):
-        assert words in done.stdout
-    assert done.stderr == ""
+        assert words in result.stdout
+    assert result.stderr == ""
 
 
-def test_compare_runs_arc_beside_the_method(table: Path, tmp_path: Path) -> None:
-    done = replayed(table, tmp_path, "--method", "mondrian", "--group", "third", "--compare")
-    assert done.returncode == 0, done.stderr
+def test_compare_also_runs_arc(table: Path, tmp_path: Path) -> None:
+    result = run_replay(table, tmp_path, "--method", "mondrian", "--group", "third", "--compare")
+    assert result.status == 0, result.stderr
     record = rows(tmp_path / "record.csv")
     assert [row["method"] for row in record] == ["Mondrian"] * 400 + ["ARC"] * 400
     summary = json.loads((tmp_path / "summary.json").read_text())
     assert [each["method"] for each in summary["methods"]] == ["Mondrian", "ARC"]
-    assert "ARC" in done.stdout
+    assert "ARC" in result.stdout
 
 
-def test_only_larc_needs_features(table: Path, tmp_path: Path) -> None:
+def test_only_larc_requires_features(table: Path, tmp_path: Path) -> None:
     usual = ["replay", table, "--score", "s", "--alpha", "0.1", "--out", tmp_path / "out"]
-    refused(localarc(*usual), "--method larc needs --features")
-    done = localarc(*usual, "--method", "arc")
-    assert done.returncode == 0, done.stderr
-    assert replayed(table, tmp_path / "same", "--method", "arc").returncode == 0
+    assert_rejected(localarc(*usual), "--method larc requires --features")
+    result = localarc(*usual, "--method", "arc")
+    assert result.status == 0, result.stderr
+    assert run_replay(table, tmp_path / "same", "--method", "arc").status == 0
     found, same = (rows(tmp_path / name / "record.csv") for name in ("out", "same"))
     assert found == same
-    refused(localarc("tune", *usual[1:], "--length-scales", "1"), "--features")
+    assert_rejected(localarc("tune", *usual[1:], "--length-scales", "1"), "--features")
 
 
 def test_every_option_reaches_the_calibrator(table: Path, tmp_path: Path) -> None:
     pytest.importorskip("pyarrow")
-    done = replayed(
+    result = run_replay(
         *(table, tmp_path, "--loss", "cost", "--kernel", "matern32", "--length-scale", "0.2,5"),
         *("--rate", 0.5, "--regularization", 0.01, "--memory", "last:50", "--clip", 2),
         *("--score-range", "-1,30", "--loss-bound", 2, "--format", "parquet", "--quiet"),
     )
-    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+    assert result == Result(0, "", "")
     from pyarrow.parquet import read_table as read_parquet
 
     record = read_parquet(tmp_path / "record.parquet")
@@ -136,12 +155,12 @@ def quantiles(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.mark.parametrize("width", [[], ["--width", "w"]])
-def test_sizes_of_negative_scores_take_a_width(
+def test_sizes_with_negative_scores_require_a_width(
     quantiles: Path, tmp_path: Path, width: list[str]
 ) -> None:
-    done = replayed(quantiles, tmp_path, *width)
-    assert done.returncode == 0, done.stderr
-    assert ("note: sizes are left out" in done.stderr) is not bool(width)
+    result = run_replay(quantiles, tmp_path, *width)
+    assert result.status == 0, result.stderr
+    assert ("note: set sizes are omitted" in result.stderr) is not bool(width)
     sizes = [float(row["size"]) for row in rows(tmp_path / "record.csv") if row["size"]]
     assert len(sizes) == (400 if width else 0)
     thresholds = [float(row["threshold"]) for row in rows(tmp_path / "record.csv")]
@@ -158,44 +177,44 @@ def test_sizes_of_negative_scores_take_a_width(
     ],
 )
 def test_a_rate_is_a_number_or_a_kind(table: Path, tmp_path: Path, rate: str, words: str) -> None:
-    assert replayed(table, tmp_path, "--rate", rate).returncode == 0
+    assert run_replay(table, tmp_path, "--rate", rate).status == 0
     summary = json.loads((tmp_path / "summary.json").read_text())
     assert words in summary["methods"][0]["calibrator"]
 
 
-def test_a_broken_assumption_is_a_note_and_not_a_python_warning(
+def test_a_violated_assumption_is_a_note_and_not_a_python_warning(
     table: Path, tmp_path: Path
 ) -> None:
-    done = replayed(table, tmp_path, "--loss", "cost", "--alpha", 0.6)
-    assert done.returncode == 0
-    assert done.stderr.startswith("note: an empty set costs less than alpha")
-    assert "Warning" not in done.stderr
-    assert done.stderr.count("\n") == 1
+    result = run_replay(table, tmp_path, "--loss", "cost", "--alpha", 0.6)
+    assert result.status == 0
+    assert result.stderr.startswith("note: an empty set costs less than alpha")
+    assert "Warning" not in result.stderr
+    assert result.stderr.count("\n") == 1
 
 
 def test_a_folder_keeps_its_other_files(table: Path, tmp_path: Path) -> None:
     (tmp_path / "mine.txt").write_text("mine")
     (tmp_path / "record.csv").write_text("old")
-    assert replayed(table, tmp_path, "--method", "arc").returncode == 0
+    assert run_replay(table, tmp_path, "--method", "arc").status == 0
     assert (tmp_path / "mine.txt").read_text() == "mine"
     assert (tmp_path / "record.csv").read_text() != "old"
     assert len(list(tmp_path.iterdir())) == 4
 
 
-def test_an_earlier_record_of_another_kind_goes_with_its_run(table: Path, tmp_path: Path) -> None:
+def test_an_earlier_record_in_another_format_is_removed(table: Path, tmp_path: Path) -> None:
     (tmp_path / "record.parquet").write_text("old")
     (tmp_path / "mine.parquet").write_text("mine")
-    assert replayed(table, tmp_path, "--alpha", 2).returncode == 2
+    assert run_replay(table, tmp_path, "--alpha", 2).status == 2
     assert (tmp_path / "record.parquet").exists()
-    assert replayed(table, tmp_path, "--method", "arc").returncode == 0
+    assert run_replay(table, tmp_path, "--method", "arc").status == 0
     names = sorted(path.name for path in tmp_path.iterdir())
     assert names == ["mine.parquet", "record.csv", "report.html", "summary.json"]
 
 
-def test_the_file_that_is_read_is_not_replaced(table: Path, tmp_path: Path) -> None:
-    for command, name in ((replayed, "record.csv"), (tuned, "tuning.csv")):
+def test_the_input_file_is_not_replaced(table: Path, tmp_path: Path) -> None:
+    for command, name in ((run_replay, "record.csv"), (run_tune, "tuning.csv")):
         (tmp_path / name).write_text(table.read_text())
-        refused(command(tmp_path / name, tmp_path), "would be replaced by what is written")
+        assert_rejected(command(tmp_path / name, tmp_path), "would be replaced by the output")
         assert (tmp_path / name).read_text() == table.read_text()
 
 
@@ -217,11 +236,11 @@ GOOD = HEAD + "1,2,0.5\n2,3,0.25\n"
         (HEAD + "1,2,3\n1,3,4\n", ["column 'x1'", "1 in every row"]),
     ],
 )
-def test_a_bad_table_is_one_sentence_and_leaves_nothing(
+def test_a_bad_table_is_a_one_line_error_and_no_output(
     tmp_path: Path, text: str, expected: list[str]
 ) -> None:
     (tmp_path / "bad.csv").write_text(text)
-    refused(replayed(tmp_path / "bad.csv", tmp_path / "out"), *expected)
+    assert_rejected(run_replay(tmp_path / "bad.csv", tmp_path / "out"), *expected)
     assert [path.name for path in tmp_path.iterdir()] == ["bad.csv"]
 
 
@@ -233,8 +252,8 @@ def test_a_bad_table_is_one_sentence_and_leaves_nothing(
         (["--alpha", "nan"], ["alpha must be finite"]),
         (["--alpha", "high"], ["--alpha", "'high'"]),
         (["--method", "best"], ["--method", "'best'"]),
-        (["--method", "mondrian"], ["--method mondrian needs --group"]),
-        (["--method", "arc", "--compare"], ["--compare runs ARC beside another method"]),
+        (["--method", "mondrian"], ["--method mondrian requires --group"]),
+        (["--method", "arc", "--compare"], ["--compare adds ARC to another method"]),
         (["--length-scale", "-1"], ["length_scale must be positive, got -1"]),
         (["--length-scale", "wide"], ["--length-scale", "'wide'"]),
         (["--length-scale", "1,2,3"], ["length_scale must be one number or one per feature"]),
@@ -254,58 +273,86 @@ def test_a_bad_table_is_one_sentence_and_leaves_nothing(
         (["--rate", "100000"], ["rate(1) * regularization must be below 1"]),
         (["--loss", "cost"], ["no column 'cost'"]),
         (["--group", "g"], ["no column 'g'"]),
-        (["--features", "x1,x1"], ["each once"]),
+        (["--features", "x1,x1"], ["each only once"]),
         (["--nonsense"], ["--nonsense"]),
     ],
 )
-def test_a_bad_option_is_one_sentence_and_leaves_nothing(
+def test_a_bad_option_is_a_one_line_error_and_no_output(
     tmp_path: Path, options: list[str], expected: list[str]
 ) -> None:
     (tmp_path / "good.csv").write_text(GOOD)
-    refused(replayed(tmp_path / "good.csv", tmp_path / "out", *options), *expected)
+    assert_rejected(run_replay(tmp_path / "good.csv", tmp_path / "out", *options), *expected)
     assert [path.name for path in tmp_path.iterdir()] == ["good.csv"]
 
 
-def test_files_that_cannot_be_read_are_refused(tmp_path: Path) -> None:
-    refused(replayed(tmp_path / "none.csv", tmp_path / "out"), "none.csv does not exist")
-    refused(replayed(tmp_path, tmp_path / "out"), "not a table")
+def test_unreadable_files_are_rejected(tmp_path: Path) -> None:
+    assert_rejected(run_replay(tmp_path / "none.csv", tmp_path / "out"), "none.csv does not exist")
+    assert_rejected(run_replay(tmp_path, tmp_path / "out"), "not a table")
     (tmp_path / "t.parquet").write_bytes(b"PAR1 no PAR1")
-    refused(replayed(tmp_path / "t.parquet", tmp_path / "out"), "t.parquet")
+    assert_rejected(run_replay(tmp_path / "t.parquet", tmp_path / "out"), "t.parquet")
     assert not (tmp_path / "out").exists()
 
 
-def test_a_folder_that_cannot_be_written_is_refused(table: Path, tmp_path: Path) -> None:
+def test_an_output_folder_that_cannot_be_written_is_rejected(table: Path, tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
-    refused(replayed(table, tmp_path / "file"), "is a file, not a folder")
-    refused(replayed(table, tmp_path / "file" / "out"), "is a file, not a folder")
+    assert_rejected(run_replay(table, tmp_path / "file"), "is a file, not a folder")
+    assert_rejected(run_replay(table, tmp_path / "file" / "out"), "is a file, not a folder")
     (tmp_path / "out" / "summary.json").mkdir(parents=True)
-    refused(replayed(table, tmp_path / "out"), "summary.json is a folder")
+    assert_rejected(run_replay(table, tmp_path / "out"), "summary.json is a folder")
     assert [path.name for path in (tmp_path / "out").iterdir()] == ["summary.json"]
 
 
 @pytest.mark.skipif(not Path("/proc/self").exists(), reason="needs a folder nobody can write to")
-def test_a_read_only_folder_is_refused(table: Path) -> None:
-    refused(replayed(table, Path("/proc/localarc")), "cannot write to /proc/localarc")
+def test_a_read_only_folder_is_rejected(table: Path) -> None:
+    assert_rejected(run_replay(table, Path("/proc/localarc")), "cannot write to /proc/localarc")
 
 
-def test_the_demo_prints_its_table_and_names_its_files(tmp_path: Path) -> None:
-    done = localarc("demo", "--rounds", 600, "--out", tmp_path / "demo")
-    assert done.returncode == 0, done.stderr
+def test_the_demo_prints_its_table_and_its_files(tmp_path: Path) -> None:
+    result = localarc("demo", "--rounds", 600, "--out", tmp_path / "demo")
+    assert result.status == 0, result.stderr
     for words in ("easy", "middle", "hard", "risk, ARC", "risk, L-ARC"):
-        assert words in done.stdout
+        assert words in result.stdout
     for name in ("easy-hard.png", "report.html"):
-        assert str(tmp_path / "demo" / name) in done.stdout
+        assert str(tmp_path / "demo" / name) in result.stdout
         assert (tmp_path / "demo" / name).stat().st_size > 10_000
-    refused(localarc("demo", "--rounds", 0, "--out", tmp_path / "none"), "rounds")
-    refused(localarc("demo", "--seed", -1, "--out", tmp_path / "none"), "--seed", "-1")
+    assert_rejected(localarc("demo", "--rounds", 0, "--out", tmp_path / "none"), "rounds")
+    assert_rejected(localarc("demo", "--seed", -1, "--out", tmp_path / "none"), "--seed", "-1")
     assert not (tmp_path / "none").exists()
 
 
-def test_help_and_version_are_there_and_light() -> None:
+def test_every_command_has_help() -> None:
     assert "replay" in localarc("--help").stdout
     assert "--score-range" in localarc("replay", "--help").stdout
     assert "[default: localarc-NAME]" in localarc("reproduce", "--help").stdout
     assert localarc("--version").stdout.startswith("localarc, version ")
+
+
+def test_the_module_is_the_command_and_reports_errors_without_a_traceback(tmp_path: Path) -> None:
+    command = [sys.executable, "-W", "error", "-m", "localarc", "replay", "none.csv"]
+    options = ["--features", "x", "--score", "s", "--alpha", "0.1", "--out", "out"]
+    done = subprocess.run(
+        [*command, *options], capture_output=True, text=True, timeout=120, cwd=tmp_path
+    )
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.startswith("localarc: none.csv does not exist")
+    assert done.stderr.count("\n") == 1
+
+
+def test_an_interrupt_is_one_line_and_leaves_no_output(
+    table: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupt(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("localarc.streams.read_table", interrupt)
+    result = run_replay(table, tmp_path / "out")
+    assert (result.status, result.stdout) == (130, "")
+    # click ends the line of the ^C first.
+    assert result.stderr.strip() == "localarc: interrupted; no output was written."
+    assert not (tmp_path / "out").exists()
+
+
+def test_importing_the_command_imports_no_heavy_package() -> None:
     heavy = {"matplotlib", "numba", "pandas"}
     code = f"import localarc.cli, sys; print({heavy} & set(sys.modules))"
     out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
@@ -313,67 +360,71 @@ def test_help_and_version_are_there_and_light() -> None:
 
 
 @pytest.mark.parametrize(("option", "value"), [("--jobs", 0), ("--trials", 0), ("--seed", -1)])
-def test_reproduce_refuses_before_it_starts(tmp_path: Path, option: str, value: int) -> None:
+def test_reproduce_rejects_options_before_it_starts(
+    tmp_path: Path, option: str, value: int
+) -> None:
     out = tmp_path / "out"
-    done = localarc("reproduce", "electricity", "--quick", option, value, "--out", out)
-    refused(done, f"'{option}'", str(value))
+    result = localarc("reproduce", "electricity", "--quick", option, value, "--out", out)
+    assert_rejected(result, f"'{option}'", str(value))
 
 
-def tuned(file: Path, out: Path, *more: object) -> subprocess.CompletedProcess[str]:
-    usual = ["--features", "x1,x2", "--score", "s", "--alpha", "0.1", "--length-scales", "0.3,3"]
+def run_tune(file: Path, out: Path, *more: object) -> Result:
+    usual = ["--features", "x1,x2", "--score", "s", "--alpha", "0.1", "--length-scales", "0.4,1.2"]
     return localarc("tune", file, *usual, "--out", out, *more)
 
 
-def test_tune_chooses_what_the_library_chooses(table: Path, tmp_path: Path) -> None:
+def test_tune_selects_what_the_library_selects(table: Path, tmp_path: Path) -> None:
     out = tmp_path / "tuning"
-    done = tuned(table, out, "--rates", "1,constant:0.1", "--neighbourhood", "1")
-    assert done.returncode == 0, done.stderr
+    result = run_tune(table, out, "--rates", "1,constant:0.1", "--neighbourhood", "1")
+    assert result.status == 0, result.stderr
     assert sorted(p.name for p in out.iterdir()) == ["trade-off.png", "tuning.csv"]
     stream = read_table(table, ["x1", "x2"], "s")
     rates = (1.0, Constant(0.1))
     candidates: list[ARC | LARC] = [ARC(0.1, rate) for rate in rates]
-    candidates += [LARC(0.1, RBF.from_paper(scale), rate) for scale in (0.3, 3.0) for rate in rates]
-    expected = tune(stream.X, stream.curves, candidates, RBF.from_paper(1.0))
+    candidates += [LARC(0.1, RBF(scale), rate) for scale in (0.4, 1.2) for rate in rates]
+    expected = tune(stream.X, stream.curves, candidates, RBF(1.0))
     found = rows(out / "tuning.csv")
     assert [row["rate"] for row in found] == ["1", "constant:0.1"] * 3
     assert [float(row["worst"]) for row in found] == [j.worst for j in expected.evaluations]
     assert [float(row["size"]) for row in found] == [j.size for j in expected.evaluations]
-    assert [int(row["chosen"]) for row in found].index(1) == expected.chosen
+    assert [int(row["selected"]) for row in found].index(1) == expected.chosen
     assert expected.held_out is not None
     for words in (
-        "The first 300 rounds",
+        "Candidates over the first 300 rounds",
         "the last 100 rounds, held out",
         f"risk {expected.held_out.risk:.4f}",
         "used to choose and flatter",
         "as options of localarc replay",
     ):
-        assert words in done.stdout
+        assert words in result.stdout
 
 
-def test_tune_without_sizes_chooses_by_the_worst_neighbourhood(
+def test_tune_without_sizes_selects_by_the_worst_neighbourhood(
     quantiles: Path, tmp_path: Path
 ) -> None:
     (tmp_path / "trade-off.png").write_text("old")
-    done = tuned(quantiles, tmp_path, "--rates", "0.5,1", "--neighbourhood", "1")
-    assert done.returncode == 0, done.stderr
-    assert "the choice is by the risk of the worst neighbourhood alone" in done.stderr
+    result = run_tune(quantiles, tmp_path, "--rates", "0.5,1", "--neighbourhood", "1")
+    assert result.status == 0, result.stderr
+    assert "candidates are compared by their worst neighbourhood only" in result.stderr
     assert [path.name for path in tmp_path.iterdir()] == ["tuning.csv"]
     found = rows(tmp_path / "tuning.csv")
     worst = [max(0.0, float(row["worst"]) - 0.1) for row in found]
-    assert worst[[row["chosen"] for row in found].index("1")] == min(worst)
-    assert "sizes" not in tuned(quantiles, tmp_path, "--width", "w").stderr
+    assert worst[[row["selected"] for row in found].index("1")] == min(worst)
+    assert "sizes" not in run_tune(quantiles, tmp_path, "--width", "w").stderr
     assert (tmp_path / "trade-off.png").exists()
 
 
-def test_tune_says_when_nothing_is_held_out_and_when_the_grid_ends_too_early(
+def test_tune_warns_without_held_out_rounds_and_at_the_end_of_the_grid(
     table: Path, tmp_path: Path
 ) -> None:
-    done = tuned(table, tmp_path, "--held-out", 0, "--rates", "0.01,5", "--kernels", "rbf,laplace")
-    assert done.returncode == 0, done.stderr
-    assert "nothing is held out" in done.stderr
-    assert "rate was chosen, offer" in done.stderr
-    assert "held out:" not in done.stdout
-    assert "quote the held-out ones" not in done.stdout
+    result = run_tune(
+        table, tmp_path, "--held-out", 0, "--rates", "0.01,5", "--kernels", "rbf,laplace"
+    )
+    assert result.status == 0, result.stderr
+    assert "held out" in result.stderr
+    assert "rate was selected; consider extending the grid" in result.stderr
+    assert "held out:" not in result.stdout
+    assert "quote the held-out ones" not in result.stdout
 
 
 @pytest.mark.parametrize(
@@ -384,11 +435,11 @@ def test_tune_says_when_nothing_is_held_out_and_when_the_grid_ends_too_early(
         (["--jobs", "0"], "expected at least 1 process, or -1"),
         (["--kernels", "rbf,round"], "expected names among"),
         (["--held-out", "1"], "held_out must be below 1"),
-        (["--neighbourhood", "1e-9"], "no neighbourhood holds"),
+        (["--neighbourhood", "1e-9"], "no neighbourhood has"),
     ],
 )
-def test_tune_refuses_in_one_sentence(
+def test_a_bad_option_of_tune_is_a_one_line_error(
     table: Path, tmp_path: Path, options: list[str], words: str
 ) -> None:
-    refused(tuned(table, tmp_path / "out", *options), words)
+    assert_rejected(run_tune(table, tmp_path / "out", *options), words)
     assert not (tmp_path / "out").exists()

@@ -1,4 +1,4 @@
-"""Input of the wrong kind, at every door: our own words, not those of Python or NumPy."""
+"""Input of the wrong kind raises an error that names the argument, wherever it is passed."""
 
 from collections.abc import Callable
 from typing import Any
@@ -8,7 +8,6 @@ import pytest
 
 from localarc import ARC, LARC, RBF, KeepAll, Mondrian, replay, replay_many, sets
 from localarc._tune import tune
-from localarc.bootstrap import block_bootstrap
 from localarc.curves import (
     cumulative_probability,
     false_negatives,
@@ -18,11 +17,11 @@ from localarc.curves import (
     residual,
 )
 from localarc.kernels import Radial
-from localarc.metrics import group_risk, localized_risk, worst_neighbourhood
+from localarc.metrics import block_bootstrap, group_risk, localized_risk, worst_neighbourhood
 from localarc.testing import check_calibrator
 
 X, CURVES = np.zeros((3, 1)), miscoverage([0.1, 0.2, 0.3])
-LEARNT = LARC(0.1, RBF.from_paper(1.0)).update([0.0, 0.0], 1.0)
+LEARNED = LARC(0.1, RBF.from_paper(1.0)).update([0.0, 0.0], 1.0)
 NOTHING: Any = None
 
 
@@ -42,23 +41,29 @@ class NoThreshold(NoTarget):
 
 
 CALLS: dict[str, tuple[Callable[[], Any], str]] = {
-    "ragged": (lambda: LEARNT.threshold([[1, 2], [3]]), "Rows must have one length"),
-    "text": (lambda: LEARNT.threshold("ab"), "x must hold numbers only, got 'ab'"),  # type: ignore[arg-type]
-    "dict": (lambda: LEARNT.update({"a": 0}, 1.0), "values of the dict in a fixed order"),  # type: ignore[arg-type]
-    "empty": (lambda: LEARNT.update([], 1.0), "x must hold one feature at least"),
-    "scores": (lambda: miscoverage(NOTHING), "scores must hold numbers only, got None"),
-    "no inputs": (lambda: replay(LEARNT, None, CURVES), "X must hold numbers only, got None"),
+    "ragged": (lambda: LEARNED.threshold([[1, 2], [3]]), "All rows must have the same length"),
+    "text": (lambda: LEARNED.threshold("ab"), "x must contain only numbers, got 'ab'"),  # type: ignore[arg-type]
+    "dict": (lambda: LEARNED.update({"a": 0}, 1.0), "values of the dict in a fixed order"),  # type: ignore[arg-type]
+    "empty": (lambda: LEARNED.update([], 1.0), "x must have at least one feature"),
+    "scores": (lambda: miscoverage(NOTHING), "scores must contain only numbers, got None"),
+    "no inputs": (lambda: replay(LEARNED, None, CURVES), "X must contain only numbers, got None"),
     "cost": (lambda: miscoverage([1, 2], cost=[1, 2]), "pass bound="),
-    "columns": (lambda: residual(np.zeros((3, 1)), np.zeros(3)), "y and prediction must have one"),
+    "columns": (
+        lambda: residual(np.zeros((3, 1)), np.zeros(3)),
+        "prediction must have the same",
+    ),
     "lengths": (lambda: quantile_excess([1, 2], [3, 4], [1]), "got y (1,), lower (2,), upper"),
-    "a label": (lambda: cumulative_probability(0.5), "one for each label, got shape ()"),
-    "no labels": (lambda: cumulative_probability([]), "one for each label, got shape (0,)"),
+    "a label": (lambda: cumulative_probability(0.5), "one entry per label, got shape ()"),
+    "no labels": (lambda: cumulative_probability([]), "one entry per label, got shape (0,)"),
     "images": (lambda: false_negatives(NOTHING, NOTHING), "must be lists of images"),
     "loss": (lambda: from_function(NOTHING, 2, [0.0]), "loss must be a function"),
     "formula": (lambda: Radial(NOTHING), "needs a function of u"),
     "interval": (lambda: sets.interval(NOTHING, 1.0), "prediction must be a number"),
-    "groups": (lambda: group_risk([0.1], NOTHING), "groups must hold one per round, got None"),
-    "a group": (lambda: replay(ARC(0.1), X, CURVES, groups=5), "groups must hold one per round"),  # type: ignore[arg-type]
+    "groups": (lambda: group_risk([0.1], NOTHING), "groups must have one entry per round"),
+    "a group": (
+        lambda: replay(ARC(0.1), X, CURVES, groups=5),  # type: ignore[arg-type]
+        "groups must have one entry per round",
+    ),
     "place": (lambda: worst_neighbourhood(X, [0, 0, 1], NOTHING), "must be a kernel, got None"),
     "places": (lambda: localized_risk(X, [0, 0, 1], 0.1, X), "must be a kernel, got 0.1"),  # type: ignore[arg-type]
     "many": (lambda: replay_many(ARC(0.1), X, CURVES), "calibrators must be a list"),  # type: ignore[arg-type]
@@ -83,12 +88,12 @@ CALLS: dict[str, tuple[Callable[[], Any], str]] = {
 
 
 @pytest.mark.parametrize(("call", "words"), CALLS.values(), ids=CALLS.keys())
-def test_what_is_wrong_is_said_in_our_own_words(call: Callable[[], Any], words: str) -> None:
-    before = LEARNT.state()
+def test_the_message_names_the_argument_and_the_rule(call: Callable[[], Any], words: str) -> None:
+    before = LEARNED.state()
     with pytest.raises((TypeError, ValueError)) as raised:
         call()
     assert words in str(raised.value)
-    assert LEARNT.state() == before
+    assert LEARNED.state() == before
 
 
 def test_a_bad_row_of_many_is_named() -> None:

@@ -101,13 +101,16 @@ def test_arc_fails_in_the_hard_corner_of_the_synthetic_stream() -> None:
     ("call", "words"),
     [
         (lambda: rolling_risk([0.1], 0), "window must be a whole number"),
-        (lambda: group_risk([0.1, 0.2], ["a"]), "one per round"),
+        (lambda: group_risk([0.1, 0.2], ["a"]), "one entry per round"),
         (lambda: risk([[0.1]]), "one number per round"),
         (lambda: risk([np.nan]), "losses must be finite"),
-        (lambda: localized_risk([[0.0]], [0.1, 0.2], RBF.from_paper(1.0), [[0.0]]), "one per row"),
+        (
+            lambda: localized_risk([[0.0]], [0.1, 0.2], RBF.from_paper(1.0), [[0.0]]),
+            "one entry per",
+        ),
         (
             lambda: worst_neighbourhood([[0.0]], [0.1], RBF.from_paper(1.0)),
-            "no neighbourhood holds 30",
+            "no neighbourhood has 30",
         ),
     ],
 )

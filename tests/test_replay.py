@@ -78,7 +78,7 @@ def test_an_empty_stream_is_an_empty_record() -> None:
         (lambda: replay(ARC(0.1), np.zeros((3, 1)), miscoverage([0.1])), "3 rows and 1 curves"),
         (
             lambda: replay(ARC(0.1), [[0.0]], miscoverage([0.1]), groups=[1, 2]),
-            "groups must hold one per round",
+            "groups must have one entry per round",
         ),
         (
             lambda: replay(ARC(0.1), [[0.0]], miscoverage([0.1], cost=[2.0], bound=2.0)),
@@ -140,7 +140,7 @@ def test_without_pandas_the_way_to_install_it_is_named(monkeypatch: pytest.Monke
 def test_a_record_says_what_was_run() -> None:
     run = replay(LARC(0.1, RBF.from_paper(1.0)), [[0.0]], miscoverage([0.5]))
     assert "memory=Lattice(tolerance=1e-15" in run.calibrator  # what "auto" chose
-    assert "mean loss 1.0000 for a target of 0.1" in repr(run)
+    assert "mean loss 1.0000, target 0.1" in repr(run)
     assert run.evidence == Evidence((0.5, 0.5), 0, 0, rounds=1)
 
 

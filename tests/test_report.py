@@ -1,4 +1,4 @@
-"""The report: one page, nothing fetched, names shown and never obeyed."""
+"""The report: one page without external resources, with all text from the data escaped."""
 
 from __future__ import annotations
 
@@ -11,8 +11,7 @@ import pytest
 
 from localarc import ARC, LARC, RBF, Mondrian, replay
 from localarc.curves import miscoverage
-from localarc.reporting.assessment import Run
-from localarc.reporting.html import write_report
+from localarc.reporting import Run, write_report
 from localarc.streams import Stream
 from localarc.streams.synthetic import heteroscedastic
 
@@ -20,8 +19,8 @@ VOID = {"meta", "br", "hr", "img", "input", "link"}
 SECTIONS = [
     "Summary",
     "Running risk",
-    "What is promised",
-    "By group",
+    "Guarantees",
+    "Groups",
     "Thresholds",
     "Worst neighbourhoods",
 ]
@@ -85,7 +84,7 @@ def stream() -> Stream:
     return heteroscedastic(800, seed=0)
 
 
-def test_the_page_makes_no_outside_request(tmp_path: Path, stream: Stream) -> None:
+def test_the_page_makes_no_external_request(tmp_path: Path, stream: Stream) -> None:
     runs = [run("L-ARC", LARC(0.1, RBF.from_paper(0.3)), stream), run("ARC", ARC(0.1), stream)]
     text, page = report(tmp_path / "report.html", stream, runs)
     assert not {"script", "link", "iframe", "object", "embed", "base", "form"} & set(page.tags)
@@ -103,7 +102,7 @@ def test_references_inside_the_page_find_their_target(tmp_path: Path, stream: St
     assert len(page.ids) == len(set(page.ids))
 
 
-def test_the_page_says_all_that_it_should(tmp_path: Path, stream: Stream) -> None:
+def test_the_page_has_every_section_and_the_results(tmp_path: Path, stream: Stream) -> None:
     runs = [run("L-ARC", LARC(0.1, RBF.from_paper(0.3)), stream), run("ARC", ARC(0.1), stream)]
     _, page = report(tmp_path / "report.html", stream, runs)
     for section in SECTIONS:
@@ -119,18 +118,18 @@ def test_assumptions_that_fail_are_named(tmp_path: Path) -> None:
     stream = heteroscedastic(200, seed=1)
     calibrator = LARC(0.1, RBF.from_paper(0.3), score_range=(0.0, 0.5))
     _, page = report(tmp_path / "report.html", stream, [run("L-ARC", calibrator, stream)])
-    assert "no promise" in page.text
+    assert "no guarantee" in page.text
     assert "leave the stated score_range" in page.text
-    assert "No bound can be given" in page.text
+    assert "No bound holds" in page.text
 
 
-def test_mondrian_has_a_promise_for_each_group(tmp_path: Path, stream: Stream) -> None:
+def test_mondrian_has_a_bound_per_group(tmp_path: Path, stream: Stream) -> None:
     calibrator = Mondrian(lambda: ARC(0.1))
     _, page = report(tmp_path / "report.html", stream, [run("Mondrian", calibrator, stream)])
-    assert "bound of its own" in page.text
+    assert "bound of the group" in page.text
 
 
-def test_names_from_the_data_are_shown_and_never_obeyed(tmp_path: Path) -> None:
+def test_names_from_the_data_are_escaped(tmp_path: Path) -> None:
     evil = '</svg><script>alert("1")</script>&amp;'
     base = heteroscedastic(120, seed=0)
     groups = tuple(f"{evil} 日本 {t % 2}" for t in range(120))
@@ -149,8 +148,8 @@ def test_small_streams_have_a_report_too(tmp_path: Path, rounds: int, dimension:
     _, page = report(
         tmp_path / "report.html", stream, [run("L-ARC", LARC(0.1, RBF.from_paper(0.01)), stream)]
     )
-    assert "No groups were given" in page.text
-    assert "No neighbourhood holds enough rounds" in page.text or rounds == 40
+    assert "The stream has no groups" in page.text
+    assert "No neighbourhood has enough rounds" in page.text or rounds == 40
 
 
 def test_an_old_report_survives_a_failed_one(tmp_path: Path, stream: Stream) -> None:

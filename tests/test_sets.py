@@ -46,8 +46,8 @@ def test_reprs_tell_what_is_inside() -> None:
     [
         (lambda: interval(1.0, float("nan")), "threshold must be finite"),
         (lambda: label_set([0.5, 1.5], 0.0), "probabilities must lie in"),
-        (lambda: label_set([[0.5]], 0.0), "one per label"),
-        (lambda: label_set([0.5], 0.0, labels=["a", "b"]), "labels must name 1"),
+        (lambda: label_set([[0.5]], 0.0), "one entry per label"),
+        (lambda: label_set([0.5], 0.0, labels=["a", "b"]), "labels must name all 1"),
         (lambda: label_set([0.5], 0.0, score="aps"), "score must be"),  # type: ignore[arg-type]
         (lambda: mask([[np.nan]], 0.0), "probabilities must be finite"),
     ],

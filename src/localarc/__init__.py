@@ -7,7 +7,6 @@ The public names below are imported when they are first used, so that `import lo
 from __future__ import annotations
 
 from importlib import import_module
-from importlib.metadata import PackageNotFoundError, version
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -36,10 +35,7 @@ if TYPE_CHECKING:
     from localarc.record import Record
     from localarc.serialization import StateError
 
-try:
-    __version__ = version("localarc")
-except PackageNotFoundError:  # a source tree on the path, never installed
-    __version__ = "0+unknown"
+    __version__: str
 
 _MODULES = (
     *("client", "curves", "experiments", "figures", "guarantees", "kernels", "memory", "metrics"),
@@ -106,7 +102,10 @@ __all__ = [
 
 
 def __getattr__(name: str) -> object:
-    if name in _NAMES:
+    value: object
+    if name == "__version__":
+        value = _version()
+    elif name in _NAMES:
         value = getattr(import_module(_NAMES[name]), name)
     elif name in _MODULES:
         value = import_module(f"{__name__}.{name}")
@@ -118,3 +117,12 @@ def __getattr__(name: str) -> object:
 
 def __dir__() -> list[str]:
     return sorted({*globals(), *__all__, *_MODULES})
+
+
+def _version() -> str:
+    from importlib.metadata import PackageNotFoundError, version
+
+    try:
+        return version("localarc")
+    except PackageNotFoundError:  # a source tree on the path, never installed
+        return "0+unknown"

@@ -11,9 +11,12 @@ import itertools
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 import numpy as np
+
+if TYPE_CHECKING:
+    import pandas
 
 from localarc import validation
 
@@ -27,7 +30,17 @@ Result = TypeVar("Result")
 class Sweep:
     """The rows of a sweep in the order of its grid: the parameters of a task, then its results.
 
-    `hash` is a SHA-256 of all rows, to the last bit of every number: compare it, not the rows.
+    Its `hash` is a SHA-256 of all rows, to the last bit of every number, for comparing sweeps.
+
+    Parameters
+    ----------
+    rows : tuple of dict
+        One for each point of the grid.
+
+    Examples
+    --------
+    >>> Sweep(({"alpha": 0.1, "risk": 0.09}, {"alpha": 0.2, "risk": 0.21})).columns()
+    {'alpha': [0.1, 0.2], 'risk': [0.09, 0.21]}
     """
 
     rows: tuple[Row, ...]
@@ -47,11 +60,11 @@ class Sweep:
         return f"Sweep({len(self)} rows, hash {self.hash[:12]})"
 
     def columns(self) -> dict[str, list[Any]]:
-        """The table, by column; None where a row lacks one."""
+        """The table as a dict of columns; None where a row has no value."""
         names = dict.fromkeys(name for row in self.rows for name in row)
         return {name: [row.get(name) for row in self.rows] for name in names}
 
-    def to_pandas(self) -> Any:
+    def to_pandas(self) -> pandas.DataFrame:
         """The table as a pandas DataFrame."""
         try:
             import pandas
@@ -61,13 +74,30 @@ class Sweep:
 
 
 def sweep(task: Task, grid: Grid, seed: int = 0, jobs: int | None = None) -> Sweep:
-    """Run `task(random, **parameters)` at every point of a grid; it returns results by name.
+    """Run a task at every point of a grid.
 
-    `grid` maps parameters to their values, of which all combinations are run, the last parameter
-    fastest; or it is a list of parameters by name. `random` is a NumPy generator: task i gets the
-    i-th child of `SeedSequence(seed)`, so that no result depends on which worker ran it. `jobs` is
-    the number of processes, by default what `joblib.parallel_config` says, or else one.
+    Parameters
+    ----------
+    task : callable
+        `task(random, **parameters)`, which returns its results by name. `random` is a NumPy
+        generator: task i gets the i-th child of `SeedSequence(seed)`, so that no result depends on
+        which worker ran it.
+    grid : mapping or list of dict
+        Maps parameters to lists of values, of which all combinations are run, the last parameter
+        fastest; or lists the points one by one.
+    seed : int, default 0
+        Same seed, same results.
+    jobs : int or None, default None
+        The number of processes; None leaves it to `joblib.parallel_config`, which means one unless
+        it says otherwise.
 
+    Returns
+    -------
+    Sweep
+        A row for each point.
+
+    Examples
+    --------
     >>> def estimate(random, size):
     ...     return {"mean": float(random.normal(size=size).mean().round(3))}
     >>> sweep(estimate, {"size": [10, 1000]}, seed=1).columns()
@@ -88,16 +118,16 @@ def sweep(task: Task, grid: Grid, seed: int = 0, jobs: int | None = None) -> Swe
 def as_they_finish(
     function: Callable[..., Result], arguments: Sequence[tuple[Any, ...]], jobs: int | None = None
 ) -> Iterator[tuple[int, Result]]:
-    """Call a function with each tuple of arguments, one BLAS thread each; (index, result) pairs.
+    """Call a function with each tuple of arguments, with one BLAS thread each.
 
-    They come in the order in which they finish, from wherever joblib runs them.
+    Yields (index, result) pairs in the order in which calls finish, wherever joblib runs them.
     """
     import joblib
     from threadpoolctl import threadpool_limits
 
     try:
         parallel = joblib.Parallel(n_jobs=jobs, return_as="generator_unordered")
-    except ValueError:  # some backends, Ray's among them, have no results before the last
+    except ValueError:  # some backends, Ray's among them, return all results at the end
         parallel = joblib.Parallel(n_jobs=jobs)
     calls = (joblib.delayed(_call)(function, i, each) for i, each in enumerate(arguments))
     with threadpool_limits(limits=1):  # for tasks that are threads of this process
@@ -143,7 +173,9 @@ def _points(grid: Grid) -> list[Row]:
             f"{grid!r:.80}. For example {{'alpha': [0.1, 0.2]}}."
         ) from error
     if not points:
-        raise ValueError(f"grid has no point, got {grid!r:.80}. Give each parameter a value.")
+        raise ValueError(
+            f"grid has no point, got {grid!r:.80}. Pass at least one value per parameter."
+        )
     return points
 
 

@@ -1,4 +1,4 @@
-"""Tuning: choose a calibrator on the first part of a stream, and judge it on the rest."""
+"""Tuning: select a calibrator on the first part of a stream, and evaluate it on the rest."""
 
 from __future__ import annotations
 
@@ -21,21 +21,36 @@ from localarc.kernels import Kernel
 from localarc.validation import FloatArray
 
 CAUTION = (
-    "The candidates' numbers were used to choose and flatter the one that was chosen: quote the "
-    "held-out ones. Whoever changes the candidates after reading those has used them up."
+    "The candidates' results were used for the selection, and are optimistic for the selected one: "
+    "report the held-out results. They stop being held out once they influence the candidates."
 )
 
 
 class SelectionWarning(UserWarning):
-    """A calibrator is evaluated on the rounds that it was chosen on."""
+    """A calibrator is evaluated on the rounds that it was selected on."""
 
 
 @dataclass(frozen=True)
 class Evaluation:
-    """How a calibrator did in some rounds, each answered before its loss was known.
+    """How a calibrator performed in some rounds, online.
 
-    `worst` is the risk of the worst neighbourhood and `worst_error` its standard error, as if
-    rounds were independent; `excess` is by how much it is above the target, 0 if it is not.
+    Parameters
+    ----------
+    rounds : int
+        The number of rounds.
+    risk : float
+        The mean loss.
+    worst, worst_error : float
+        The risk of the worst neighbourhood, and its standard error as if rounds were independent.
+    size : float
+        The mean set size, NaN if unknown.
+    alpha : float
+        The target.
+
+    Examples
+    --------
+    >>> round(Evaluation(100, 0.1, 0.14, 0.02, 1.5, 0.1).excess, 9)
+    0.04
     """
 
     rounds: int
@@ -47,16 +62,38 @@ class Evaluation:
 
     @property
     def excess(self) -> float:
-        """By how much the worst neighbourhood is above the target."""
+        """How far the worst neighbourhood is above the target, 0 if it is not."""
         return max(0.0, self.worst - self.alpha)
 
 
 @dataclass(frozen=True, eq=False)
 class Tuning:
-    """What came of `tune`: `evaluations` of the candidates on the rounds that they were chosen on.
+    """The result of `tune`.
 
-    `held_out` judges the chosen one on the rest of the stream, after which it stands as it would
-    had it run from the first round on; it is None where nothing was held out.
+    Parameters
+    ----------
+    candidates : tuple of calibrators
+        The candidates, new.
+    evaluations : tuple of Evaluation
+        Their results on the rounds used for the selection.
+    chosen : int
+        The index of the selected candidate.
+    held_out : Evaluation or None
+        The result of the selected one on the rest of the stream, after running from the first round
+        on; None where nothing was held out.
+    neighbourhood : Kernel
+        What a neighbourhood was.
+    sweep : Sweep
+        The evaluations as a table.
+
+    Examples
+    --------
+    >>> from localarc import ARC, LARC, RBF, tune
+    >>> from localarc.streams.synthetic import heteroscedastic
+    >>> stream = heteroscedastic(2000, seed=0)
+    >>> found = tune(stream.X, stream.curves, [ARC(0.1), LARC(0.1, RBF(0.4))], RBF(0.4))
+    >>> found.calibrator
+    LARC(...)
     """
 
     candidates: tuple[BaseCalibrator, ...]
@@ -68,7 +105,7 @@ class Tuning:
 
     @property
     def calibrator(self) -> BaseCalibrator:
-        """The chosen candidate, new."""
+        """The selected candidate, new."""
         return copy.deepcopy(self.candidates[self.chosen])
 
 
@@ -80,21 +117,49 @@ def tune(
     held_out: float = 0.25,
     jobs: int | None = None,
 ) -> Tuning:
-    """Choose among candidates by worst-neighbourhood risk, then set size, and judge on the tail.
+    """Select a calibrator by worst neighbourhood, then set size; evaluate it on held-out rounds.
 
-    Every candidate goes through the first part of the stream online. Its excess is that of the
-    worst place over the target, as `neighbourhood` sees places: one kernel for all, or they could
-    not be compared. Of those within one standard error of the smallest excess, the one with the
-    smallest sets is chosen; where sizes are not known, the one with the smallest excess. The last
-    share `held_out` of the stream has no part in this. `jobs` is that of `sweep`.
+    Every candidate runs online over the first part of the stream. Its excess is how far its worst
+    neighbourhood is above the target. Of those within one standard error of the smallest excess,
+    the one with the smallest sets is selected; where sizes are unknown, the one with the smallest
+    excess.
+
+    Parameters
+    ----------
+    X : array of shape (n, d)
+        The inputs in chronological order.
+    curves : Curves
+        What each round would have cost at any threshold: see `localarc.curves`.
+    candidates : sequence of calibrators
+        New calibrators with the same target.
+    neighbourhood : Kernel
+        What a neighbourhood is; one kernel for all candidates, so that they can be compared.
+    held_out : float, default 0.25
+        The fraction of rounds held out, from the end, which play no part in the selection.
+    jobs : int or None, default None
+        The number of processes, as for `sweep`.
+
+    Returns
+    -------
+    Tuning
+        The selected calibrator with its evaluations.
+
+    Examples
+    --------
+    >>> from localarc import ARC, LARC, RBF
+    >>> from localarc.streams.synthetic import heteroscedastic
+    >>> stream = heteroscedastic(2000, seed=0)
+    >>> found = tune(stream.X, stream.curves, [ARC(0.1), LARC(0.1, RBF(0.4))], RBF(0.4))
+    >>> found.held_out.rounds
+    500
     """
     points = validation.points(X)
-    prototypes = _new(candidates)
+    prototypes = _checked(candidates)
     metrics.check_kernel(neighbourhood)
     if len(points) != len(curves):
         raise ValueError(
-            f"X and curves must have as many rounds, got {len(points)} rows and {len(curves)} "
-            "curves."
+            f"X and curves must have the same number of rounds, got {len(points)} rows and "
+            f"{len(curves)} curves."
         )
     start = _split(len(points), held_out)
     measure = _Measure(points[:start], curves.take(slice(0, start)), prototypes, neighbourhood)
@@ -111,7 +176,7 @@ def tune(
 
 @dataclass(frozen=True, eq=False)
 class _Measure:
-    """The task of the sweep: one candidate over the rounds to choose on."""
+    """The task of the sweep: one candidate over the rounds used for the selection."""
 
     X: FloatArray
     curves: Curves
@@ -127,7 +192,7 @@ class _Measure:
 def _evaluate(
     candidate: BaseCalibrator, X: FloatArray, curves: Curves, neighbourhood: Kernel, start: int
 ) -> Evaluation:
-    """Run the stream from its first round, and judge from round `start` on."""
+    """Run the stream from its first round, and evaluate from round `start` on."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", AssumptionWarning)  # of the stream, whoever is chosen
         record = replay(copy.deepcopy(candidate), X, curves)
@@ -152,36 +217,44 @@ def _choice(evaluations: Sequence[Evaluation]) -> int:
     return min(within, key=lambda i: (evaluations[i].size, evaluations[i].excess))
 
 
-def _new(candidates: Sequence[BaseCalibrator]) -> tuple[BaseCalibrator, ...]:
+def _checked(candidates: Sequence[BaseCalibrator]) -> tuple[BaseCalibrator, ...]:
     listed = tuple(candidates) if isinstance(candidates, Iterable) else (candidates,)
     wrong = [each for each in listed if not isinstance(each, BaseCalibrator) or each.rounds]
     if wrong or not listed or not isinstance(candidates, Iterable):
         raise TypeError(
             f"candidates must be new calibrators, got {wrong[0] if wrong else candidates!r}. "
-            "For example [LARC(0.1, RBF(l)) for l in (0.1, 1.0)]."
+            "For example [LARC(0.1, RBF(s)) for s in (0.1, 1.0)]."
         )
     if any(each.learns_from for each in listed):
-        raise ValueError("candidates must find groups themselves: give Mondrian a group_of.")
+        raise ValueError(
+            "candidates must find groups themselves: construct Mondrian with group_of."
+        )
     if len({each.alpha for each in listed}) > 1:
-        raise ValueError("candidates must have one target alpha: another one is another promise.")
+        raise ValueError(
+            "all candidates must have the same alpha: different targets cannot be compared."
+        )
     return listed
 
 
 def _split(rounds: int, held_out: float) -> int:
-    share = validation.not_negative("held_out", held_out, "It is a share of the stream, e.g. 0.25.")
+    share = validation.not_negative(
+        "held_out", held_out, "It is a fraction of the stream, e.g. 0.25."
+    )
     if share >= 1.0:
-        raise ValueError(f"held_out must be below 1, got {share}: leave rounds to choose on.")
+        raise ValueError(
+            f"held_out must be below 1, got {share}: some rounds are needed for the selection."
+        )
     if share == 0.0:
         warnings.warn(
-            "nothing is held out: whatever is chosen will be evaluated on the rounds that it was "
-            "chosen on, and look better than it is. Use held_out=0.25.",
+            "nothing is held out: the selected calibrator has no evaluation of its own, and its "
+            "results on the rounds used for the selection are optimistic. Use held_out=0.25.",
             SelectionWarning,
             stacklevel=3,
         )
     start = rounds - round(rounds * share)
     if share and not 0 < start < rounds:
         raise ValueError(
-            f"held_out = {share} of {rounds} rounds leaves {start} to choose on and "
-            f"{rounds - start} to judge on: take a longer stream, or a share nearer 0.25."
+            f"held_out = {share} of {rounds} rounds leaves {start} for the selection and "
+            f"{rounds - start} held out: use a longer stream, or a fraction nearer 0.25."
         )
     return start

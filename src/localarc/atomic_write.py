@@ -1,4 +1,4 @@
-"""Writing files so that a crash leaves the old file or the new one, never half of it."""
+"""Atomic writes: after a crash there is the old file or the new one, never part of one."""
 
 from __future__ import annotations
 
@@ -8,12 +8,14 @@ from pathlib import Path
 
 
 def write(path: str | os.PathLike[str], data: bytes) -> None:
-    """Write all of the bytes or nothing."""
+    """Replace the file at `path` by one with these bytes, and wait until it is on disk."""
     target = Path(path)
     if target.is_dir():
-        raise IsADirectoryError(f"{target} is a folder: name a file to write to.")
+        raise IsADirectoryError(f"cannot write {target}: it is a folder.")
     if not target.parent.is_dir():
-        raise FileNotFoundError(f"there is no folder {target.parent} to write {target.name} to.")
+        raise FileNotFoundError(
+            f"cannot write {target.name}: folder {target.parent} does not exist."
+        )
     partial = target.with_name(f".{target.name}.{os.getpid()}.partial")
     try:
         with partial.open("wb") as file:
@@ -27,7 +29,7 @@ def write(path: str | os.PathLike[str], data: bytes) -> None:
 
 
 def _sync_folder(folder: Path) -> None:
-    # The rename itself must reach the disk; folders cannot be opened on every platform.
+    """Flush the rename to disk, where the platform lets a folder be opened."""
     with contextlib.suppress(OSError):
         handle = os.open(folder, os.O_RDONLY)
         try:

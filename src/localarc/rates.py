@@ -12,22 +12,41 @@ import numpy as np
 from localarc import validation
 from localarc.validation import FloatArray
 
+__all__ = ["Constant", "InverseSqrt", "Power", "Rate", "Schedule"]
+
 _HINT = "It is the size of the first step, in units of the score, e.g. 1.0."
 
 
 class Rate(ABC):
-    """eta_t: positive and non-increasing in the round t = 1, 2, ..."""
+    """eta_t, the step size of round t: positive and non-increasing in t = 1, 2, ...
+
+    The base of the rates below; derive from it for a rate of your own, or pass a function of t.
+
+    Examples
+    --------
+    >>> class Halving(Rate):
+    ...     def __call__(self, t):
+    ...         return 1.0 if t < 1000 else 0.5
+    >>> Halving().values(999, 1001)
+    array([1. , 0.5])
+    """
 
     @abstractmethod
     def __call__(self, t: int) -> float:
         """The step of round t."""
 
     def values(self, start: int, stop: int) -> FloatArray:
-        """The steps of rounds start, ..., stop - 1."""
+        """The steps of rounds start, ..., stop - 1.
+
+        Parameters
+        ----------
+        start, stop : int
+            The first round, and the one after the last.
+        """
         return np.fromiter(map(self, range(start, stop)), np.float64, stop - start)
 
     def sum_bound(self, rounds: int) -> float:
-        """At least the sum of the first so many steps."""
+        """An upper bound on the sum of the first `rounds` steps."""
         return float(self.values(1, rounds + 1).sum())
 
 
@@ -35,8 +54,19 @@ class Rate(ABC):
 class InverseSqrt(Rate):
     """`eta / sqrt(t)`, the paper's rate.
 
+    Parameters
+    ----------
+    eta : float
+        The first step, in the units of the score.
+
+    Examples
+    --------
     >>> InverseSqrt(1.0)(4)
     0.5
+
+    References
+    ----------
+    Zecchin and Simeone, *Localized adaptive risk control*, NeurIPS 2024.
     """
 
     eta: float
@@ -59,7 +89,24 @@ class InverseSqrt(Rate):
 
 @dataclass(frozen=True)
 class Power(Rate):
-    """`eta * t^(-exponent)`, exponent in [0, 1): larger settles faster, adapts slower."""
+    """`eta * t^(-exponent)`: a larger exponent settles faster and adapts more slowly.
+
+    Parameters
+    ----------
+    eta : float
+        The first step, in the units of the score.
+    exponent : float
+        In [0, 1); 0.5 is the paper's rate.
+
+    Examples
+    --------
+    >>> Power(1.0, exponent=0.5)(4)
+    0.5
+
+    References
+    ----------
+    Angelopoulos, Barber and Bates, *Online conformal prediction with decaying step sizes*, 2024.
+    """
 
     eta: float
     exponent: float
@@ -91,7 +138,22 @@ class Power(Rate):
 
 @dataclass(frozen=True)
 class Constant(Rate):
-    """The same step for ever: keeps adapting, never settles."""
+    """The same step in every round: keeps adapting, never settles.
+
+    Parameters
+    ----------
+    eta : float
+        The step, in the units of the score.
+
+    Examples
+    --------
+    >>> Constant(0.05)(1000)
+    0.05
+
+    References
+    ----------
+    Gibbs and Candes, *Adaptive conformal inference under distribution shift*, NeurIPS 2021.
+    """
 
     eta: float
 
@@ -107,13 +169,26 @@ class Constant(Rate):
         return np.full(stop - start, self.eta)
 
     def sum_bound(self, rounds: int) -> float:
-        """So many equal steps."""
+        """The sum of equal steps."""
         return self.eta * rounds
 
 
 @dataclass(frozen=True)
 class Schedule(Rate):
-    """A user's function of t, checked for being positive and non-increasing as it is used."""
+    """A user's function of t, checked to be positive and non-increasing as it is used.
+
+    Calibrators wrap a function that is passed as their rate.
+
+    Parameters
+    ----------
+    function : callable
+        The step of round t = 1, 2, ...
+
+    Examples
+    --------
+    >>> Schedule(lambda t: 1.0 / t)(4)
+    0.25
+    """
 
     function: Callable[[int], float]
 

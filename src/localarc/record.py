@@ -1,4 +1,4 @@
-"""Record: one row per round of a run."""
+"""Record: the threshold, loss and set size of every round of a run."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ import json
 import os
 import zipfile
 import zlib
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import asdict, dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,15 +19,40 @@ from localarc.calibrators.mondrian import Group
 from localarc.guarantees import Evidence
 from localarc.validation import FloatArray
 
+if TYPE_CHECKING:
+    import pandas
+
 _FORMAT = "localarc record 1"
 
 
 @dataclass(frozen=True, eq=False)
 class Record:
-    """What was answered in each round, what it cost, how large the set was, and whose it was.
+    """Threshold, loss, set size and group of every round of a run; `replay` returns one.
 
-    `sizes` are NaN where the curves do not know them, `groups` is None where there are none.
-    `calibrator` says what was run, `evidence` what the curves tell about the assumptions.
+    Parameters
+    ----------
+    thresholds : array of float, shape (n,)
+        Threshold of each round, before its loss was known.
+    losses : array of float, shape (n,)
+        Loss of each round.
+    sizes : array of float, shape (n,)
+        Set size of each round; NaN where unknown.
+    groups : tuple of hashable or None
+        Group of each round; None without groups.
+    alpha : float
+        Target risk.
+    calibrator : str
+        The calibrator and its settings, as text.
+    evidence : Evidence
+        What the curves say about the assumptions of the guarantees.
+
+    Examples
+    --------
+    >>> from localarc import ARC, replay
+    >>> from localarc.curves import miscoverage
+    >>> record = replay(ARC(alpha=0.1), None, miscoverage([0.5, 0.2, 0.1]))
+    >>> len(record), record.losses
+    (3, array([1., 0., 0.]))
     """
 
     thresholds: FloatArray
@@ -43,32 +68,80 @@ class Record:
 
     @property
     def risk(self) -> float:
-        """The mean loss."""
+        """The mean loss; NaN without rounds."""
         return float(self.losses.mean()) if len(self) else float("nan")
 
     def __repr__(self) -> str:
         return (
-            f"Record({len(self)} rounds, mean loss {self.risk:.4f} for a target of {self.alpha}, "
+            f"Record({len(self)} rounds, mean loss {self.risk:.4f}, target {self.alpha}, "
             f"{self.calibrator})"
         )
 
-    def columns(self) -> dict[str, Sequence[Any] | NDArray[Any]]:
-        """The table, by column; rounds count from 1, as t does in the paper."""
-        table: dict[str, Sequence[Any] | NDArray[Any]] = {"round": np.arange(1, len(self) + 1)}
+    def columns(self) -> dict[str, Sequence[Hashable] | NDArray[np.generic]]:
+        """Return the record as columns.
+
+        Returns
+        -------
+        dict
+            The columns round (counted from 1, as t in the paper), group (if there are groups),
+            threshold, loss and size.
+
+        Examples
+        --------
+        >>> from localarc import ARC, replay
+        >>> from localarc.curves import miscoverage
+        >>> list(replay(ARC(alpha=0.1), None, miscoverage([0.5])).columns())
+        ['round', 'threshold', 'loss', 'size']
+        """
+        table: dict[str, Sequence[Hashable] | NDArray[np.generic]] = {
+            "round": np.arange(1, len(self) + 1)
+        }
         if self.groups is not None:
             table["group"] = list(self.groups)
         return table | {"threshold": self.thresholds, "loss": self.losses, "size": self.sizes}
 
-    def to_pandas(self) -> Any:
-        """The table as a pandas DataFrame."""
+    def to_pandas(self) -> pandas.DataFrame:
+        """Return the record as a pandas DataFrame, one row per round.
+
+        Returns
+        -------
+        pandas.DataFrame
+            The columns of `columns()`. Requires pandas: `pip install 'localarc[pandas]'`.
+
+        Examples
+        --------
+        >>> from localarc import ARC, replay
+        >>> from localarc.curves import miscoverage
+        >>> replay(ARC(alpha=0.1), None, miscoverage([0.5])).to_pandas().shape
+        (1, 4)
+        """
         try:
             import pandas
         except ImportError as error:
-            raise ImportError("to_pandas needs pandas: pip install 'localarc[pandas]'") from error
+            raise ImportError(
+                "to_pandas requires pandas: pip install 'localarc[pandas]'"
+            ) from error
         return pandas.DataFrame(self.columns())
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write all of the record to one file, which `Record.load` reads."""
+        """Write the record to a file that `Record.load` reads.
+
+        Parameters
+        ----------
+        path : str or path-like
+            File to write, or to replace; a crash leaves the old file or the new one.
+
+        Examples
+        --------
+        >>> from localarc import ARC, replay
+        >>> from localarc.curves import miscoverage
+        >>> record = replay(ARC(alpha=0.1), None, miscoverage([0.5]))
+        >>> import tempfile
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     record.save(f"{folder}/run.record")
+        ...     Record.load(f"{folder}/run.record").risk
+        1.0
+        """
         labels = list(dict.fromkeys(self.groups or ()))
         codes = {label: code for code, label in enumerate(labels)}
         meta = {
@@ -93,7 +166,28 @@ class Record:
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Record:
-        """The record that `save` wrote."""
+        """Read a record that `save` wrote.
+
+        Parameters
+        ----------
+        path : str or path-like
+            File to read.
+
+        Returns
+        -------
+        Record
+            The record. Raises a `StateError` if the file is not a record or is damaged.
+
+        Examples
+        --------
+        >>> from localarc import ARC, replay
+        >>> from localarc.curves import miscoverage
+        >>> import tempfile
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     replay(ARC(alpha=0.1), None, miscoverage([0.5])).save(f"{folder}/run.record")
+        ...     Record.load(f"{folder}/run.record").alpha
+        0.1
+        """
         try:
             with np.load(io.BytesIO(serialization.read(path)), allow_pickle=False) as file:
                 stored = dict(file)
@@ -104,7 +198,8 @@ class Record:
             if isinstance(error, serialization.StateError):
                 raise
             raise serialization.StateError(
-                f"{path} is not a localarc record, or it is damaged. Give a file of Record.save."
+                f"{path} is not a localarc record, or it is damaged. Pass a file written by "
+                "Record.save()."
             ) from error
         labels = (
             None

@@ -24,7 +24,7 @@ import numpy as np
 
 from localarc import kernels, memory, rates
 from localarc.kernels import Custom, Kernel, Radial, Stationary
-from localarc.memory import Arrays
+from localarc.memory.base import Arrays
 from localarc.rates import Rate, Schedule
 
 MAGIC = b"LOCALARC"

@@ -176,20 +176,23 @@ def test_the_assumptions_are_checked_at_both_ends() -> None:
     [
         (lambda: miscoverage([0.1, np.nan]), "scores must be finite, .* got nan at position 1"),
         (lambda: miscoverage([[0.1]]), "one number per round"),
-        (lambda: miscoverage([0.1], cost=[2.0]), r"round 0 .* leaves \[0, 1.0\]"),
-        (lambda: miscoverage([0.1], cost=[-2.0]), r"round 0 .* leaves \[0, 1.0\]"),
+        (lambda: miscoverage([0.1], cost=[2.0]), r"round 0 .* has a loss outside \[0, 1.0\]"),
+        (lambda: miscoverage([0.1], cost=[-2.0]), r"round 0 .* has a loss outside \[0, 1.0\]"),
         (lambda: miscoverage([0.1], widths=0.0, label_scores=[[0.1]]), "not both"),
         (lambda: miscoverage([0.1, 0.3], label_scores=[[0.1], [0.2]]), "score of round 1 is not"),
-        (lambda: from_table([[0.5, 0.2], [0.1, 0.2]], [0, 1]), "round 1 .* has a loss that rises"),
+        (
+            lambda: from_table([[0.5, 0.2], [0.1, 0.2]], [0, 1]),
+            "round 1 .* loss that increases",
+        ),
         (lambda: from_table([[0.5, 0.2]], [1, 0]), "ascending"),
         (lambda: from_table([[0.5, 0.2]], [1]), "must have 1 columns"),
-        (lambda: from_table([[0.5]], [1], [[-1.0]]), "round 0 .* has a size that falls"),
+        (lambda: from_table([[0.5]], [1], [[-1.0]]), "round 0 .* has a size that decreases"),
         (lambda: relative_regret([[0.1, 0.2]], [[0.0, 0.0]]), "gains of round 0"),
         (lambda: relative_regret([[0.1, 0.2]], [[-1.0, 1.0]]), "gains of round 0"),
         (lambda: relative_regret([[0.1, 0.2]], [[1.0]]), "shape of scores"),
         (lambda: false_negatives([np.zeros((2, 2))], []), "one mask per image"),
         (lambda: false_negatives([np.zeros((2, 2))], [np.zeros(3)]), "mask of round 0"),
-        (lambda: false_negatives([np.zeros((2, 2))], [np.full((2, 2), 255)]), "0 and 1 only"),
+        (lambda: false_negatives([np.zeros((2, 2))], [np.full((2, 2), 255)]), "only 0 and 1"),
         (lambda: false_negatives([np.full((2, 2), np.nan)], [np.eye(2)]), "scores of round 0"),
         (
             lambda: Curves(np.array([0.0]), np.array([1.0]), None, np.array([0, 1])),
@@ -197,7 +200,7 @@ def test_the_assumptions_are_checked_at_both_ends() -> None:
         ),
         (
             lambda: Curves(np.array([-np.inf]), np.array([1.0]), None, np.array([0, 2])),
-            "offsets must rise",
+            "offsets must increase",
         ),
     ],
 )
@@ -223,8 +226,8 @@ def test_scores_have_one_orientation() -> None:
         negative_probability([2.0])
 
 
-def test_the_least_threshold_is_where_a_loss_is_first_low_enough() -> None:
+def test_the_minimum_threshold_is_where_a_loss_is_first_low_enough() -> None:
     curve = from_table([[0.9, 0.5, 0.2]], [0.0, 1.0, 2.0])[0]
-    assert [curve.least_threshold(loss) for loss in (1.0, 0.9, 0.5, 0.3, 0.2, 0.0)] == [
+    assert [curve.min_threshold(loss) for loss in (1.0, 0.9, 0.5, 0.3, 0.2, 0.0)] == [
         *(-np.inf, 0.0, 1.0, 2.0, 2.0, np.inf)
     ]

@@ -35,7 +35,7 @@ def test_breakpoints_that_do_not_ascend_are_refused_by_round(order: list[float])
     steps = len(order) + 1
     breakpoints = np.array([-np.inf, *sorted(order), -np.inf, *order])
     losses = np.tile(np.linspace(1.0, 0.0, steps), 2)
-    with pytest.raises(ValueError, match=r"round 1 .* breakpoints that do not ascend"):
+    with pytest.raises(ValueError, match=r"round 1 .* breakpoints that are not ascending"):
         Curves(breakpoints, losses, None, np.array([0, steps, 2 * steps]))
 
 

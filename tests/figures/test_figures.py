@@ -70,17 +70,17 @@ def test_the_running_risk_ends_at_the_risk() -> None:
 
 
 @pytest.mark.parametrize("name", list(CALIBRATORS))
-def test_the_band_ends_at_the_bound_of_the_certificate(name: str) -> None:
-    band = figures.promised_band(CALIBRATORS[name], RECORDS[name], figures.shown_rounds(600))
+def test_the_bound_over_time_ends_at_the_bound_of_the_certificate(name: str) -> None:
+    band = figures.bound_over_time(CALIBRATORS[name], RECORDS[name], figures.shown_rounds(600))
     bound = CALIBRATORS[name].certificate(evidence=RECORDS[name].evidence).bound
     assert band[-1] == pytest.approx(bound.value)
     assert (np.diff(band[10:]) <= 1e-9).all() or name == "Mondrian"
 
 
-def test_the_band_after_fewer_rounds_is_the_bound_that_was_then() -> None:
+def test_the_bound_after_fewer_rounds_is_the_one_of_a_certificate_at_that_time() -> None:
     calibrator = LARC(0.1, KERNEL, memory=KeepLast(20), score_range=(0.0, 20.0))
     longer = replay(calibrator, STREAM.X, STREAM.curves)
-    band = figures.promised_band(calibrator, longer, np.array([100]))
+    band = figures.bound_over_time(calibrator, longer, np.array([100]))
     again = LARC(0.1, KERNEL, memory=KeepLast(20), score_range=(0.0, 20.0))
     record = replay(again, STREAM.X[:100], STREAM.curves.take(slice(0, 100)))
     assert band[0] == pytest.approx(again.certificate(evidence=record.evidence).bound.value)
@@ -94,7 +94,7 @@ def test_groups_are_ordered_by_risk_and_the_worst_are_shown() -> None:
     heights = [patch.get_height() for patch in on.patches]  # type: ignore[attr-defined]
     assert heights == sorted(heights)
     assert heights[-1] == pytest.approx(29 / 30)
-    assert "18 left out" in on.get_title(loc="left")
+    assert "18 with lower risk omitted" in on.get_title(loc="left")
 
 
 def test_names_are_never_read_as_mathematics() -> None:

@@ -22,7 +22,7 @@ def test_maps_share_a_colour_scale_and_mark_what_is_below_it() -> None:
     assert drawn[0, 0] < 1.0
     assert not np.ma.getmaskarray(drawn).any()
     assert len([patch for patch in axes.patches if patch.get_fill()]) == 2
-    with pytest.raises(ValueError, match="one map at least"):
+    with pytest.raises(ValueError, match="at least one map"):
         maps(axes, {}, ground, "a title", "a label")
 
 

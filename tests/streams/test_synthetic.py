@@ -51,7 +51,7 @@ def test_a_stream_gives_its_rounds_one_by_one() -> None:
 
 
 def test_a_stream_checks_its_lengths() -> None:
-    with pytest.raises(ValueError, match="as many rounds"):
+    with pytest.raises(ValueError, match="same number of rounds"):
         Stream("odd", np.zeros((3, 1)), miscoverage([0.1]))
     with pytest.raises(ValueError, match="n must be a whole number"):
         heteroscedastic(0, seed=0)

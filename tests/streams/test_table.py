@@ -103,12 +103,12 @@ def test_lines_count_what_rows_do_not(tmp_path: Path) -> None:
     [
         ("", "is empty"),
         ("\n\n", "is empty"),
-        ("a,b,s\n", "a header and no rows"),
+        ("a,b,s\n", "a header but no rows"),
         ("a,a,s\n1,2,3\n", "more than one column 'a'"),
-        ("a,B ,s\n1,2,3\n", "has no column 'b': it has 'a', 'B ', 's', and 'B ' comes closest."),
+        ("a,B ,s\n1,2,3\n", "has no column 'b': it has 'a', 'B ', 's'; the closest is 'B '."),
         ("a;b;s\n1;2;3\n", "separated by ';'"),
-        ("a,b,s\n1,2,3\n4,5\n", "row 2 (line 3): 2 cells where the header has 3"),
-        ("a,b,s\n1,2,3\n4,5,6,7\n", "row 2 (line 3): 4 cells where the header has 3"),
+        ("a,b,s\n1,2,3\n4,5\n", "row 2 (line 3): 2 cells, but the header has 3"),
+        ("a,b,s\n1,2,3\n4,5,6,7\n", "row 2 (line 3): 4 cells, but the header has 3"),
         ('a,b,s\n1,2,"3\n', "line 2: not comma-separated text"),
         ("a,b,s\n1,2,3\n1,5,6\n", "column 'a': the feature is 1 in every row"),
         ("a,b,s\n1,é,3\n".encode("latin-1"), "not UTF-8 text: byte 0xe9"),
@@ -147,7 +147,7 @@ def test_a_missing_group_is_refused(tmp_path: Path) -> None:
 
 def test_features_are_named_once_each(tmp_path: Path) -> None:
     for features in ([], ["a", "a"], [""]):
-        with pytest.raises(ValueError, match="at least one column, each once"):
+        with pytest.raises(ValueError, match="at least one column, and each only once"):
             read_table(write(tmp_path, ROWS), features, "s")
 
 

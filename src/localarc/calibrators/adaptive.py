@@ -17,10 +17,9 @@ from localarc.guarantees import Bound, Certificate, Evidence
 from localarc.guarantees.certificate import certify, check_against_log, identity
 from localarc.guarantees.drift import NormSums
 from localarc.guarantees.theorems import score_range, theorem_c
-from localarc.kernels import as_kernel
 from localarc.kernels.base import Kernel
-from localarc.kernels.custom import Function
-from localarc.memory import Arrays, LossCurves
+from localarc.kernels.custom import Function, as_kernel
+from localarc.memory.base import Arrays, LossCurves
 from localarc.rates import as_rate
 from localarc.validation import FloatArray
 

@@ -12,7 +12,7 @@ from localarc import validation
 from localarc.calibrators.adaptive import AdaptiveCalibrator
 from localarc.calibrators.base import Point, Points, ThresholdFunction
 from localarc.calibrators.settings import checked_settings
-from localarc.memory import LossCurves
+from localarc.memory.base import LossCurves
 from localarc.rates import Rate
 from localarc.validation import FloatArray
 

@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike
 
 from localarc import atomic_write, serialization, validation
 from localarc.guarantees import Certificate, Evidence
-from localarc.memory import LossCurves
+from localarc.memory.base import LossCurves
 from localarc.validation import FloatArray
 
 Point: TypeAlias = float | Sequence[float] | np.ndarray[tuple[int], np.dtype[Any]] | None
@@ -175,7 +175,7 @@ class BaseCalibrator(ABC):
         atomic_write.write(path, self.state())
 
     @classmethod
-    def load(cls, path: str | os.PathLike[str], **functions: Callable[..., Any]) -> Self:
+    def load(cls, path: str | os.PathLike[str], **functions: object) -> Self:
         """Read a file written by `save`.
 
         Parameters
@@ -188,7 +188,7 @@ class BaseCalibrator(ABC):
         """
         data = serialization.read(path)
         try:
-            return cls.from_state(data, **functions)
+            return cls.from_state(data, **functions)  # what a subclass needs
         except serialization.StateError as error:
             raise serialization.StateError(f"{path}: {error}") from error
 

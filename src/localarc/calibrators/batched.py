@@ -9,7 +9,8 @@ import numpy as np
 
 from localarc.calibrators.larc import LARC
 from localarc.kernels import Stationary
-from localarc.memory import KeepAll, LossCurves, Played
+from localarc.memory import KeepAll
+from localarc.memory.base import LossCurves, Played
 from localarc.memory.compiled_expansion import Compiled
 from localarc.validation import FloatArray
 

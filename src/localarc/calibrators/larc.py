@@ -15,8 +15,9 @@ from localarc.calibrators.base import Point, Points, ThresholdFunction
 from localarc.calibrators.settings import Settings, checked_settings
 from localarc.kernels import Kernel
 from localarc.kernels.custom import Function
-from localarc.memory import Arrays, Expansion, LossCurves, Memory, Played, Rounds
+from localarc.memory import Memory
 from localarc.memory.auto import MANY_TERMS, warn_memory_growth
+from localarc.memory.base import Arrays, Expansion, LossCurves, Played, Rounds
 from localarc.memory.stepwise import step
 from localarc.rates import Rate
 from localarc.validation import FloatArray

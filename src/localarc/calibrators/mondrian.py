@@ -19,7 +19,7 @@ from localarc.calibrators.larc import LARC
 from localarc.calibrators.step_by_step import replay_curves
 from localarc.guarantees import Certificate, Evidence
 from localarc.guarantees.certificate import check_against_log, combine_groups, with_unmet
-from localarc.memory import LossCurves
+from localarc.memory.base import LossCurves
 from localarc.validation import FloatArray, IntArray
 
 Group = Hashable
@@ -111,7 +111,9 @@ class Mondrian(BaseCalibrator):
     def threshold(self, x: Points, groups: Sequence[Group] | None = None) -> FloatArray: ...
     @overload
     def threshold(self, x: Point, groups: Group | None = None) -> float: ...
-    def threshold(self, x: Any, groups: Any = None) -> float | FloatArray:
+    def threshold(
+        self, x: Point | Points, groups: Group | Sequence[Group] | None = None
+    ) -> float | FloatArray:
         """The threshold for one input, or n thresholds for n inputs; changes nothing.
 
         Parameters
@@ -121,14 +123,7 @@ class Mondrian(BaseCalibrator):
         groups : hashable or sequence of n hashables, optional
             The group of the input, or of each input, unless there is a `group_of`.
         """
-        if validation.is_single(x):
-            return float(self._part(self.group(x, groups)).threshold(x))
-        function = GroupedThreshold(self, {}, self._template.threshold, live=True)
-        thresholds: FloatArray = function(x, groups)
-        return thresholds
-
-    def _part(self, group: Group) -> Calibrator:
-        return self.calibrators.get(group, self._template)
+        return GroupedThreshold(self, {}, self._template.threshold, live=True)(x, groups)  # type: ignore[arg-type]
 
     def update(self, x: Point, loss: float, groups: Group | None = None) -> Self:
         """Learn from the loss of one round in its group.
@@ -365,12 +360,14 @@ class GroupedThreshold:
     def __call__(self, x: Points, groups: Sequence[Group] | None = None) -> FloatArray: ...
     @overload
     def __call__(self, x: Point, groups: Group | None = None) -> float: ...
-    def __call__(self, x: Any, groups: Any = None) -> float | FloatArray:
+    def __call__(
+        self, x: Point | Points, groups: Group | Sequence[Group] | None = None
+    ) -> float | FloatArray:
         """The threshold for one input and its group, or n thresholds for n of them."""
         if validation.is_single(x):
-            return float(self._function(self.owner.group(x, groups))(x))
+            return float(self._function(self.owner.group(x, groups))(x))  # type: ignore[arg-type]
         rows = np.asarray(x)
-        keys = self.owner.groups_of(rows, groups)
+        keys = self.owner.groups_of(rows, groups)  # type: ignore[arg-type]
         return np.array([self._function(key)(row) for key, row in zip(keys, rows, strict=True)])
 
     def _function(self, group: Group) -> Callable[..., Any]:

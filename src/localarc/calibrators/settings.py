@@ -7,9 +7,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from localarc import serialization, validation
-from localarc.kernels import Kernel, as_kernel
-from localarc.kernels.custom import Function
-from localarc.memory import Memory, as_memory
+from localarc.kernels import Kernel
+from localarc.kernels.custom import Function, as_kernel
+from localarc.memory import Memory
+from localarc.memory.auto import as_memory
 from localarc.rates import Rate, as_rate
 
 

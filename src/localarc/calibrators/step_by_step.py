@@ -8,7 +8,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from localarc.calibrators.base import Calibrator, Progress
-from localarc.memory import LossCurves
+from localarc.memory.base import LossCurves
 from localarc.validation import FloatArray
 
 
@@ -21,7 +21,7 @@ class Curve(Protocol):
     def size(self, threshold: float) -> float:
         """The size of that set, NaN if unknown."""
 
-    def least_threshold(self, loss: float = 0.0) -> float:
+    def min_threshold(self, loss: float = 0.0) -> float:
         """The smallest threshold whose loss is at most this."""
 
 
@@ -63,7 +63,7 @@ def play_round(
     if "curve" in wanted:
         more["curve"] = curve
     if "score" in wanted:
-        more["score"] = curve.least_threshold(calibrator.alpha)
+        more["score"] = curve.min_threshold(calibrator.alpha)
     calibrator.update(x, loss, **more)
     return threshold, loss, curve.size(threshold)
 

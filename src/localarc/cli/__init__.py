@@ -1,4 +1,4 @@
-"""The command `localarc`: options in, library calls, and what they made out."""
+"""The command `localarc`: one module per subcommand, each a thin layer over the library."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import click
 
 from localarc.cli.data import data
 from localarc.cli.demo import demo
-from localarc.cli.group import OneSentence
+from localarc.cli.group import LocalarcGroup
 from localarc.cli.replay import replay_command
 from localarc.cli.reproduce import reproduce
 from localarc.cli.serve import serve
@@ -16,10 +16,10 @@ from localarc.reporting.assessment import version
 _CONTEXT = {"help_option_names": ["-h", "--help"], "show_default": True}
 
 
-@click.group(cls=OneSentence, context_settings=_CONTEXT)
+@click.group(cls=LocalarcGroup, context_settings=_CONTEXT)
 @click.version_option(version(), prog_name="localarc")
 def main() -> None:
-    """Promise how often a running model fails, overall and for every kind of input."""
+    """Online risk control for deployed models, overall and per region of the input space."""
 
 
 for _command in (replay_command, tune_command, demo, reproduce, data, serve):

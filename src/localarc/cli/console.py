@@ -1,4 +1,4 @@
-"""The console: tables, a progress bar and notes for people at a terminal."""
+"""Console output: tables, progress bars and notes."""
 
 from __future__ import annotations
 
@@ -12,58 +12,66 @@ from rich.markup import escape
 from rich.table import Table
 
 from localarc.reporting.assessment import Assessment
-from localarc.reporting.format import number, plus_minus, promised, score_words
+from localarc.reporting.format import (
+    describe_score_range,
+    format_bound,
+    number,
+    omitted_groups,
+    plus_minus,
+)
 
-_LONG = 3000  # rounds from which on waiting deserves a progress bar
-_MOST_GROUPS = 20
+_LONG = 3000  # rounds; shorter runs end before a progress bar would be read
+_MAX_GROUPS = 20
 _STEP = 256
 _WIDE = 160
 
 
 def print_tables(assessments: Sequence[Assessment]) -> None:
-    """Risk, target and bound of each method, then risk and set size by group."""
+    """Print risk, target and bound per method, then risk and set size per group."""
     console = Console(highlight=False)
     if not console.is_terminal:
-        console.width = _WIDE  # in a file or a pipe, nothing forces a row to wrap
+        console.width = _WIDE  # a file or a pipe has no width to wrap at
     console.print(_methods(assessments))
     if assessments[0].groups:
         console.print(_groups(assessments))
-    console.print(escape(score_words(assessments[0])), soft_wrap=True)
+    console.print(escape(describe_score_range(assessments[0])), soft_wrap=True)
 
 
 def _methods(assessments: Sequence[Assessment]) -> Table:
+    """Return the table of methods."""
     table = _table("method", "rounds", "risk", "target", "bound on |risk - target|", "mean size")
-    for each in assessments:
-        certificate = each.certificate
+    for assessment in assessments:
+        certificate = assessment.certificate
         table.add_row(
-            escape(each.run.name),
+            escape(assessment.run.name),
             f"{certificate.rounds:,}",
             f"{certificate.risk:.4f}",
             f"{certificate.alpha:g}",
-            promised(certificate.bound),
-            number(each.size),
+            format_bound(certificate.bound),
+            number(assessment.size),
         )
     return table
 
 
 def _groups(assessments: Sequence[Assessment]) -> Table:
-    """Groups from the safest to the riskiest; the riskiest only, where there are many."""
-    columns = [f"{what}, {each.run.name}" for each in assessments for what in ("risk", "size")]
+    """Return the table of groups, from the lowest to the highest risk."""
+    columns = [f"{what}, {item.run.name}" for item in assessments for what in ("risk", "size")]
     table = _table("group", "rounds", *columns)
-    by_group = [{row.group: row for row in each.groups} for each in assessments]
+    by_group = [{row.group: row for row in item.groups} for item in assessments]
     rows = assessments[0].groups
-    for row in rows[-_MOST_GROUPS:]:
+    for row in rows[-_MAX_GROUPS:]:
         cells = [escape(str(row.group)), f"{row.count:,}"]
         for groups in by_group:
             mine = groups[row.group]
             cells += [plus_minus(mine.risk, mine.standard_error), number(mine.size)]
         table.add_row(*cells)
-    if len(rows) > _MOST_GROUPS:
-        table.caption = f"{len(rows) - _MOST_GROUPS} groups of lower risk are left out"
+    if len(rows) > _MAX_GROUPS:
+        table.caption = omitted_groups(len(rows) - _MAX_GROUPS)
     return table
 
 
 def _table(first: str, *rest: str) -> Table:
+    """Return an empty table whose columns, but for the first, are numbers."""
     table = Table(box=None, header_style="bold", pad_edge=False)
     table.add_column(first)
     for name in rest:
@@ -72,7 +80,7 @@ def _table(first: str, *rest: str) -> Table:
 
 
 def print_rows(title: str, head: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
-    """Any table, with a title."""
+    """Print a table with a title."""
     console = Console(highlight=False)
     if not console.is_terminal:
         console.width = _WIDE
@@ -85,7 +93,7 @@ def print_rows(title: str, head: Sequence[str], rows: Sequence[Sequence[str]]) -
 
 @contextlib.contextmanager
 def task_bar(quiet: bool) -> Iterator[Callable[[int, int], None] | None]:
-    """A bar on standard error that counts finished tasks, if somebody is looking."""
+    """Show a progress bar of finished tasks on standard error, if that is a terminal."""
     console = Console(stderr=True)
     if quiet or not console.is_terminal:
         yield None
@@ -99,21 +107,21 @@ def task_bar(quiet: bool) -> Iterator[Callable[[int, int], None] | None]:
 
 @contextlib.contextmanager
 def progress_bar(what: str, rounds: int, quiet: bool) -> Iterator[Callable[[int], None] | None]:
-    """A bar on standard error while a long input is replayed, if somebody is looking."""
+    """Show a progress bar of a long replay on standard error, if that is a terminal."""
     console = Console(stderr=True)
     if quiet or rounds < _LONG or not console.is_terminal:
         yield None
         return
     from rich.progress import Progress
 
-    waiting = 0
+    pending = 0
 
-    def advance(done: int) -> None:  # a bar that moves with every round would cost more than it
-        nonlocal waiting
-        waiting += done
-        if waiting >= _STEP:
-            bar.advance(task, waiting)
-            waiting = 0
+    def advance(done: int) -> None:  # redrawing the bar costs more than a round
+        nonlocal pending
+        pending += done
+        if pending >= _STEP:
+            bar.advance(task, pending)
+            pending = 0
 
     with Progress(console=console, transient=True) as bar:
         task = bar.add_task(what, total=rounds)
@@ -122,9 +130,9 @@ def progress_bar(what: str, rounds: int, quiet: bool) -> Iterator[Callable[[int]
 
 @contextlib.contextmanager
 def warnings_as_notes() -> Iterator[None]:
-    """Each kind of warning once, as one line on standard error."""
+    """Print each distinct warning once, as one line on standard error."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         yield
-    for text in dict.fromkeys(str(each.message) for each in caught):
+    for text in dict.fromkeys(str(warning.message) for warning in caught):
         click.echo(f"note: {text}", err=True)

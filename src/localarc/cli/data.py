@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import click
 
-from localarc.cli.group import OneSentence, refusing
+from localarc.cli.group import LocalarcGroup, user_errors
 
 
-@click.group(cls=OneSentence, short_help="List, download, locate and verify data sets.")
+@click.group(cls=LocalarcGroup, short_help="List, download, locate and verify data sets.")
 def data() -> None:
     """Manage the data sets of the experiments. LOCALARC_DATA names a folder to search first."""
 
@@ -29,7 +29,7 @@ def list_command() -> None:
 @click.argument("name")
 def get(name: str) -> None:
     """Download NAME to the cache, unless it is present, and verify it."""
-    with refusing():
+    with user_errors():
         from localarc.experiments.data import get as get_dataset
 
         click.echo(f"{name} is in {get_dataset(name)}")
@@ -39,7 +39,7 @@ def get(name: str) -> None:
 @click.argument("name")
 def where(name: str) -> None:
     """Print the folder of NAME."""
-    with refusing():
+    with user_errors():
         from localarc.experiments.data import DataError, find
 
         found = find(name)
@@ -52,7 +52,7 @@ def where(name: str) -> None:
 @click.argument("name")
 def verify(name: str) -> None:
     """Verify the files of NAME against their SHA-256."""
-    with refusing():
+    with user_errors():
         from localarc.experiments.data import verify as verify_dataset
 
         for file in verify_dataset(name):

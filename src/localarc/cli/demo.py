@@ -1,61 +1,68 @@
-"""`localarc demo`: a stream with an easy and a hard side, with ARC and with L-ARC."""
+"""`localarc demo`: ARC and L-ARC on a stream with an easy and a hard side."""
 
 from __future__ import annotations
 
 import csv
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 import click
 
-from localarc.cli.group import refusing
-from localarc.cli.replay import replayed, tell
+from localarc.cli.group import user_errors
+from localarc.cli.runs import print_results, run_all
+
+if TYPE_CHECKING:
+    from localarc.record import Record
+    from localarc.streams import Stream
+
+_OUTPUT_FILES = ("easy-hard.png", "stream.csv", "report.html")
 
 
-@click.command(short_help="See ARC and L-ARC on a stream with an easy and a hard side.")
-@click.option("--rounds", type=int, default=6000, help="Rounds to replay.")
+@click.command(short_help="Compare ARC and L-ARC on a synthetic stream.")
+@click.option("--rounds", type=int, default=6000, help="Number of rounds.")
 @click.option("--seed", type=click.IntRange(0), default=0, help="Seed of the stream.")
 @click.option(
-    "--out", type=click.Path(path_type=Path), default="localarc-demo", help="Folder to write."
+    "--out", type=click.Path(path_type=Path), default="localarc-demo", help="Output folder."
 )
-@click.option("--quiet", is_flag=True, help="Print nothing but notes and errors.")
+@click.option("--quiet", is_flag=True, help="Suppress normal output.")
 def demo(rounds: int, seed: int, out: Path, quiet: bool) -> None:
-    """Replay a synthetic stream with ARC and L-ARC; show who pays for the average.
+    """Compare ARC and L-ARC on a synthetic stream with an easy and a hard side.
 
-    Writes the figure easy-hard.png, report.html and the stream itself, stream.csv, into the folder
-    OUT.
+    Both approach the target on average; ARC misses far more in the hard group. Writes the
+    figure easy-hard.png, report.html and the stream, stream.csv, to the folder OUT.
     """
-    with refusing():
+    with user_errors():
         from localarc import ARC, LARC, RBF
         from localarc.reporting.assessment import assess
         from localarc.reporting.files import staged
         from localarc.reporting.html import render
-        from localarc.streams.synthetic import heteroscedastic
+        from localarc.streams import heteroscedastic
 
-        kernel = RBF.from_paper(0.3)
-        with staged(out) as place:
+        kernel = RBF(length_scale=0.4)
+        with staged(out) as folder:
             stream = heteroscedastic(rounds, seed)
             calibrators = {"ARC": ARC(alpha=0.1), "L-ARC": LARC(alpha=0.1, kernel=kernel)}
-            runs = replayed(stream, calibrators, quiet)
+            runs = run_all(stream, calibrators, quiet)
             assessments = [assess(stream, run, kernel) for run in runs]
-            _save_figure(place / "easy-hard.png", {run.name: run.record for run in runs})
-            _save_stream(place / "stream.csv", stream)
-            (place / "report.html").write_text(render(stream, assessments), encoding="utf-8")
-    tell(assessments, [out / n for n in ("easy-hard.png", "stream.csv", "report.html")], quiet)
+            _save_figure(folder / "easy-hard.png", {run.name: run.record for run in runs})
+            _save_stream(folder / "stream.csv", stream)
+            (folder / "report.html").write_text(render(stream, assessments), encoding="utf-8")
+    print_results(assessments, [out / name for name in _OUTPUT_FILES], quiet)
 
 
-def _save_stream(path: Path, stream: Any) -> None:
-    """The stream as a table that `localarc replay` reads."""
+def _save_stream(path: Path, stream: Stream) -> None:
+    """Write the stream as a table that `localarc replay` reads."""
     scores = stream.curves.breakpoints[1::2]
-    rows = zip(*stream.X.T.tolist(), scores.tolist(), stream.groups, strict=True)
+    rows = zip(*stream.X.T.tolist(), scores.tolist(), stream.groups or (), strict=True)
     with path.open("w", newline="", encoding="utf-8") as file:
         writer = csv.writer(file, lineterminator="\n")
         writer.writerow([*stream.features, "score", "third"])
         writer.writerows(rows)
 
 
-def _save_figure(path: Path, records: dict[str, Any]) -> None:
-    """Risk and set size by group, side by side, as one picture."""
+def _save_figure(path: Path, records: Mapping[str, Record]) -> None:
+    """Draw risk and set size per group, side by side."""
     from matplotlib.figure import Figure
 
     from localarc.figures import group_risk, group_size

@@ -1,4 +1,4 @@
-"""The group of commands: errors are one sentence on standard error and exit code 2."""
+"""The command group: an error is one line on standard error and exit status 2."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ import click
 
 
 class BadInput(click.ClickException):
-    """Input that cannot be used; the message says what to do."""
+    """Unusable input; the message says how to fix it."""
 
     exit_code = 2
 
 
-class OneSentence(click.Group):
-    """A group whose errors are one sentence on standard error and exit code 2."""
+class LocalarcGroup(click.Group):
+    """A group that reports an error in one line and exits with status 2."""
 
     def main(self, *args: Any, **extra: Any) -> Any:
-        """Run the command and leave with its exit code."""
+        """Run the command and exit with its status."""
         try:
             fixed = {"prog_name": "localarc", "standalone_mode": False}
             result = super().main(*args, **{**extra, **fixed})
@@ -31,14 +31,14 @@ class OneSentence(click.Group):
             click.echo(f"localarc: {' '.join(error.format_message().split())}", err=True)
             sys.exit(2)
         except (click.Abort, KeyboardInterrupt):
-            click.echo("localarc: stopped; no report was written.", err=True)
+            click.echo("localarc: interrupted; no output was written.", err=True)
             sys.exit(130)
         sys.exit(result if isinstance(result, int) else 0)
 
 
 @contextlib.contextmanager
-def refusing() -> Iterator[None]:
-    """Errors that tell the user what to do become the command's one sentence."""
+def user_errors() -> Iterator[None]:
+    """Turn errors that the user can fix into `BadInput`, without a traceback."""
     from localarc.experiments.data import DataError
 
     try:

@@ -1,32 +1,110 @@
-"""`localarc replay`: calibrate the rounds of a table, and report."""
+"""`localarc replay`: replay a CSV or Parquet file and write a report."""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 import click
 
 from localarc.cli import options
-from localarc.cli.group import refusing
+from localarc.cli.group import user_errors
+from localarc.cli.runs import print_results, run_all
+from localarc.memory import Memory
+from localarc.rates import Rate
 
-NO_SIZES = "sizes are left out, since a score is negative: give --width to have them"
-_OWN = ("record.csv", "record.parquet", "summary.json", "report.html")
+NO_SIZES = "set sizes are omitted because some scores are negative; pass --width to include them"
+_OUTPUT_FILES = ("record.csv", "record.parquet", "summary.json", "report.html")
+_OPTIONS = [
+    click.option(
+        "--features",
+        callback=options.names,
+        metavar="A,B",
+        help="Columns of the input.  [default: the number of the round; required by --method larc]",
+    ),
+    *options.ROUNDS,
+    click.option("--group", help="Column with the group, for results per group and for Mondrian."),
+    *options.TARGET,
+    click.option(
+        "--method",
+        type=click.Choice(["larc", "arc", "mondrian"]),
+        default="larc",
+        help="L-ARC: a threshold function of the input. ARC: one threshold. Mondrian: one "
+        "threshold per group.",
+    ),
+    click.option(
+        "--length-scale",
+        default="1.0",
+        callback=options.length_scale,
+        metavar="L",
+        help="Length scale of the kernel, in the units of the features; one number, or one per "
+        "feature.",
+    ),
+    click.option(
+        "--kernel",
+        type=click.Choice(list(options.KERNELS)),
+        default="rbf",
+        metavar="NAME",
+        help=f"Kernel: {', '.join(options.KERNELS)}.",
+    ),
+    click.option(
+        "--rate",
+        default="1.0",
+        callback=options.rate,
+        metavar="R",
+        help=f"Learning rate: {options.RATE_SYNTAX}.",
+    ),
+    *options.LIMITS,
+    click.option(
+        "--score-range",
+        callback=options.numbers,
+        metavar="LO,HI",
+        help="Smallest and largest possible score, for bounds that hold in advance.",
+    ),
+    click.option("--compare", is_flag=True, help="Also run ARC, for comparison."),
+    click.option(
+        "--format",
+        "table",
+        type=click.Choice(["csv", "parquet"]),
+        default="csv",
+        help="File format of the record.",
+    ),
+    *options.OUTPUT,
+]
 
 
-@click.command(name="replay", short_help="Calibrate the rounds of a table, and report.")
+@click.command(name="replay", short_help="Replay a CSV or Parquet file and write a report.")
 @click.argument("file", type=click.Path(path_type=Path))
-@options.replay_options
+@options.with_options(_OPTIONS)
 def replay_command(
-    file: Path, out: Path, table: str, quiet: bool, compare: bool, **given: Any
+    file: Path,
+    features: tuple[str, ...] | None,
+    score: str,
+    loss: str | None,
+    width: str | None,
+    group: str | None,
+    alpha: float,
+    method: str,
+    length_scale: float | tuple[float, ...],
+    kernel: str,
+    rate: Rate,
+    regularization: float,
+    loss_bound: float,
+    memory: Memory | str,
+    clip: float | None,
+    score_range: tuple[float, ...] | None,
+    compare: bool,
+    table: str,
+    quiet: bool,
+    out: Path,
 ) -> None:
-    """Replay FILE, a CSV or Parquet table with one round a row, in the order of time.
+    """Replay FILE, a CSV or Parquet file with one row per round, in chronological order.
 
     Writes record.csv (threshold, loss and set size of each round), summary.json and report.html
-    into the folder OUT. The size of a set is the width of `prediction +- threshold`, or of what
-    --width says; it is left out where a score is negative and no width is given.
+    to the folder OUT. The set size is the width of `prediction +- threshold`, or follows from
+    --width; it is omitted if some scores are negative and --width is not given.
 
-    Scale features first if their units differ: the kernel measures distance across all of them.
+    Scale the features first if their units differ: the kernel measures distance across all of
+    them.
 
     \b
     Example:
@@ -35,43 +113,38 @@ def replay_command(
     """
     from localarc.cli.console import warnings_as_notes
 
-    with refusing():
-        from localarc.reporting.files import check_apart, check_table, staged, write_results
-        from localarc.streams.tables import read_table
+    with user_errors():
+        from localarc.cli.methods import build_methods
+        from localarc.reporting.files import (
+            check_input_survives,
+            check_table_format,
+            staged,
+            write_results,
+        )
+        from localarc.streams import read_table
 
-        check_table(table)
-        check_apart(file, out, _OWN)
-        choice = options.choice(compare, **given)
-        columns = {name: given[name] for name in ("features", "score", "loss", "width", "group")}
-        with staged(out, _OWN) as place, warnings_as_notes():
-            stream = read_table(file, **columns, loss_bound=given["loss_bound"])
+        check_table_format(table)
+        check_input_survives(file, out, _OUTPUT_FILES)
+        methods = build_methods(
+            method=method,
+            compare=compare,
+            alpha=alpha,
+            kernel=kernel,
+            length_scale=length_scale,
+            rate=rate,
+            regularization=regularization,
+            loss_bound=loss_bound,
+            score_range=score_range,
+            memory=memory,
+            clip=clip,
+            has_groups=group is not None,
+            has_features=features is not None,
+        )
+        with staged(out, _OUTPUT_FILES) as folder, warnings_as_notes():
+            stream = read_table(file, features, score, loss, group, loss_bound, width)
             if stream.curves.widths is None:
                 click.echo(f"note: {NO_SIZES}.", err=True)
-            runs = replayed(stream, choice.calibrators, quiet)
-            assessments = write_results(place, stream, runs, choice.kernel, table)
-    tell(assessments, [out / f"record.{table}", out / "summary.json", out / "report.html"], quiet)
-
-
-def replayed(stream: Any, calibrators: dict[str, Any], quiet: bool) -> list[Any]:
-    """Every calibrator over the stream, with a progress bar where somebody is looking."""
-    from localarc import replay
-    from localarc.cli.console import progress_bar
-    from localarc.reporting.assessment import Run
-
-    total = len(stream) * len(calibrators)
-    with progress_bar("replaying", total, quiet) as progress:
-        return [
-            Run(name, each, replay(each, stream.X, stream.curves, stream.groups, progress))
-            for name, each in calibrators.items()
-        ]
-
-
-def tell(assessments: list[Any], paths: list[Path], quiet: bool) -> None:
-    """Print what came of it, and where it was written."""
-    if quiet:
-        return
-    from localarc.cli.console import print_tables
-
-    print_tables(assessments)
-    for path in paths:
-        click.echo(f"wrote {path}")
+            runs = run_all(stream, methods.calibrators, quiet)
+            assessments = write_results(folder, stream, runs, methods.kernel, table)
+    written = (f"record.{table}", "summary.json", "report.html")
+    print_results(assessments, [out / name for name in written], quiet)

@@ -8,16 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from localarc.cli.group import BadInput, refusing
+from localarc.cli.group import BadInput, user_errors
 from localarc.cli.options import jobs as check_jobs
-from localarc.cli.options import numbers
+from localarc.cli.options import names, numbers
 
 if TYPE_CHECKING:
     from localarc.experiments import Experiment, Plan, Results
-
-
-def _names(_: Any, parameter: click.Parameter, value: str | None) -> tuple[str, ...] | None:
-    return None if value is None else tuple(part.strip() for part in value.split(","))
 
 
 def _options(_: Any, parameter: click.Parameter, values: tuple[str, ...]) -> dict[str, str]:
@@ -46,7 +42,7 @@ def _options(_: Any, parameter: click.Parameter, values: tuple[str, ...]) -> dic
 @click.option(
     "--jobs", type=int, default=-1, callback=check_jobs, help="Processes; -1 uses every core."
 )
-@click.option("--methods", callback=_names, metavar="A,B", help="Run only these methods.")
+@click.option("--methods", callback=names, metavar="A,B", help="Run only these methods.")
 @click.option(
     "--length-scales",
     callback=numbers,
@@ -80,7 +76,7 @@ def reproduce(
     Finished tasks are stored in OUT/tasks, and an interrupted run resumes from them. A stored task
     is run again if the data, the options or localarc's source code have changed.
     """
-    with refusing():
+    with user_errors():
         from localarc.experiments import EXPERIMENTS, Plan, report, run
 
         if list_them:

@@ -1,42 +1,58 @@
-"""`localarc tune`: choose kernel and rate on the rounds of a table, and judge on its tail."""
+"""`localarc tune`: select a kernel and rate, and evaluate on held-out rounds."""
 
 from __future__ import annotations
 
 import csv
 import shlex
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 import click
 
 from localarc.cli import options
-from localarc.cli.group import refusing
+from localarc.cli.group import user_errors
 from localarc.cli.replay import NO_SIZES
+from localarc.memory import Memory
 from localarc.rates import InverseSqrt, Rate
 
-_OWN = ("tuning.csv", "trade-off.png")
+if TYPE_CHECKING:
+    from localarc._tune import Tuning
+    from localarc.calibrators.base import BaseCalibrator
+
+_OUTPUT_FILES = ("tuning.csv", "trade-off.png")
+
+Name = tuple[str, str, str]
+"""A candidate: kernel, length scale and rate, as `localarc replay` accepts them."""
 
 
-def _kernels(_: Any, option: click.Parameter, value: str) -> tuple[str, ...]:
-    names = tuple(part.strip() for part in value.split(","))
-    unknown = [name for name in names if name not in options.KERNELS]
+def _kernels(context: click.Context, option: click.Parameter, value: str) -> tuple[str, ...]:
+    """Parse names of kernels."""
+    chosen = options.names(context, option, value) or ()
+    unknown = [name for name in chosen if name not in options.KERNELS]
     if unknown:
         known = ", ".join(options.KERNELS)
         raise click.BadParameter(f"expected names among {known}, but got {unknown[0]!r}.")
-    return names
+    return chosen
 
 
-def _rates(context: Any, option: click.Parameter, value: str) -> dict[str, Rate]:
-    """Rates by what is typed for them after `localarc replay --rate`."""
-    made = {part.strip(): options.rate(context, option, part) for part in value.split(",")}
+def _rates(context: click.Context, option: click.Parameter, value: str) -> dict[str, Rate]:
+    """Parse rates, by the text that `localarc replay --rate` accepts for them."""
+    parsed = {part.strip(): options.rate(context, option, part) for part in value.split(",")}
     return {
-        _text(each.eta) if isinstance(each, InverseSqrt) else text: each
-        for text, each in made.items()
+        _text(rate.eta) if isinstance(rate, InverseSqrt) else text: rate
+        for text, rate in parsed.items()
     }
 
 
 _OPTIONS = [
-    options.FEATURES,
+    click.option(
+        "--features",
+        required=True,
+        callback=options.names,
+        metavar="A,B",
+        help="Columns of the input.",
+    ),
     *options.ROUNDS,
     *options.TARGET,
     click.option(
@@ -44,30 +60,33 @@ _OPTIONS = [
         required=True,
         callback=options.numbers,
         metavar="L,L",
-        help="Length scales to choose from: squared distances over which a mistake is felt.",
+        help="Candidate length scales of the kernel, in the units of the features.",
     ),
     click.option(
         "--rates",
         default="1.0",
         callback=_rates,
         metavar="R,R",
-        help=f"Rates to choose from: each {options.RATES}.",
+        help=f"Candidate learning rates, each {options.RATE_SYNTAX}.",
     ),
     click.option(
         "--kernels",
         default="rbf",
         callback=_kernels,
         metavar="NAMES",
-        help=f"Kernels to choose from: {', '.join(options.KERNELS)}.",
+        help=f"Candidate kernels: {', '.join(options.KERNELS)}.",
     ),
     click.option(
         "--neighbourhood",
         type=float,
         metavar="L",
-        help="Length scale of the places that are compared.  [default: the middle one]",
+        help="Length scale of the neighbourhoods to compare.  [default: the middle candidate]",
     ),
     click.option(
-        "--held-out", type=float, default=0.25, help="Share of the rounds, the last ones, to judge."
+        "--held-out",
+        type=float,
+        default=0.25,
+        help="Fraction of rounds held out, from the end.",
     ),
     *options.LIMITS,
     click.option(
@@ -75,100 +94,112 @@ _OPTIONS = [
         type=int,
         default=1,
         callback=options.jobs,
-        help="Processes; -1 uses every core.",
+        help="Number of processes; -1 uses every core.",
     ),
     *options.OUTPUT,
 ]
 
 
-@click.command(name="tune", short_help="Choose kernel and rate on a table, and judge on its tail.")
+@click.command(name="tune", short_help="Select a kernel and rate, and evaluate on held-out rounds.")
 @click.argument("file", type=click.Path(path_type=Path))
 @options.with_options(_OPTIONS)
 def tune_command(
     file: Path,
-    out: Path,
+    features: tuple[str, ...],
+    score: str,
+    loss: str | None,
+    width: str | None,
+    alpha: float,
+    length_scales: tuple[float, ...],
+    rates: dict[str, Rate],
+    kernels: tuple[str, ...],
     neighbourhood: float | None,
     held_out: float,
+    regularization: float,
+    loss_bound: float,
+    memory: Memory | str,
+    clip: float | None,
     jobs: int,
     quiet: bool,
-    **given: Any,
+    out: Path,
 ) -> None:
-    """Choose kernel and rate for FILE, a table as `localarc replay` reads it.
+    """Select a kernel and rate for FILE, a table as `localarc replay` reads it.
 
-    ARC and every combination of kernel, length scale and rate go through the first rounds. Of those
-    whose worst neighbourhood is best, up to a standard error, the one with the smallest sets is
-    chosen, and judged on the last rounds, held out. Writes tuning.csv and trade-off.png into OUT.
+    Runs ARC and every combination of kernel, length scale and rate over the first rounds. Among
+    the candidates whose worst neighbourhood is within one standard error of the best, selects the
+    one with the smallest sets, and evaluates it on the last rounds, which were held out. Writes
+    tuning.csv and trade-off.png to the folder OUT.
 
-    The size of a set is the width of `prediction +- threshold`, or of what --width says. Where a
-    score is negative and no width is given there are no sizes: then the one whose worst
-    neighbourhood is best is chosen, and trade-off.png is left out.
+    The set size is the width of `prediction +- threshold`, or follows from --width. If some scores
+    are negative and --width is not given, sizes are unknown: the candidate with the best worst
+    neighbourhood is selected, and trade-off.png is not written.
 
     \b
     Example:
       localarc tune scores.csv --features hour,demand --score residual --alpha 0.1 \\
-        --length-scales 0.1,0.3,1,3 --rates 0.5,1,2 --out tuning
+        --length-scales 0.2,0.4,0.7,1.2 --rates 0.5,1,2 --out tuning
     """
     from localarc.cli.console import print_rows, warnings_as_notes
 
-    with refusing():
+    with user_errors():
         from localarc._tune import CAUTION, tune
-        from localarc.reporting.files import check_apart, staged
-        from localarc.streams.tables import read_table
+        from localarc.reporting.files import check_input_survives, staged
+        from localarc.streams import read_table
 
-        scales = sorted(given["length_scales"])
-        middle = scales[len(scales) // 2] if neighbourhood is None else neighbourhood
-        names = ("features", "score", "loss", "width", "loss_bound")
-        columns = {name: given[name] for name in names}
-        check_apart(file, out, _OWN)
-        with staged(out, _OWN) as place, warnings_as_notes():
-            candidates = _candidates(**given)
-            stream = read_table(file, **columns)
-            sized = stream.curves.widths is not None
-            if not sized:
-                how = "the choice is by the risk of the worst neighbourhood alone"
-                click.echo(f"note: {NO_SIZES}; {how}.", err=True)
-            places = options.KERNELS[given["kernels"][0]](middle)
-            tuning = tune(
-                stream.X, stream.curves, list(candidates.values()), places, held_out, jobs
+        middle = sorted(length_scales)[len(length_scales) // 2]
+        check_input_survives(file, out, _OUTPUT_FILES)
+        with staged(out, _OUTPUT_FILES) as folder, warnings_as_notes():
+            candidates = _candidates(
+                alpha, kernels, length_scales, rates, regularization, loss_bound, memory, clip
             )
-            head, rows = _table(tuning, list(candidates))
-            _write(place, head, rows, tuning)
-            if sized:
-                _draw(place, tuning)
-    if not quiet:
-        name = list(candidates)[tuning.chosen]
-        print_rows(f"The first {tuning.evaluations[0].rounds:,} rounds, to choose on", head, rows)
-        _tell_chosen(name, given)
-        _tell_held_out(tuning)
-        click.echo(f"neighbourhoods are those of {places!r}")
-        if tuning.held_out is not None:
-            click.echo(CAUTION)
-        for written in _OWN if sized else _OWN[:1]:
-            click.echo(f"wrote {out / written}")
+            stream = read_table(file, features, score, loss, None, loss_bound, width)
+            has_sizes = stream.curves.widths is not None
+            if not has_sizes:
+                rule = "candidates are compared by their worst neighbourhood only"
+                click.echo(f"note: {NO_SIZES}; {rule}.", err=True)
+            kernel = options.KERNELS[kernels[0]](middle if neighbourhood is None else neighbourhood)
+            tuning = tune(
+                stream.X, stream.curves, list(candidates.values()), kernel, held_out, jobs
+            )
+            header, rows = _table(tuning, list(candidates))
+            _write_table(folder / "tuning.csv", header, rows, tuning)
+            if has_sizes:
+                _draw(folder / "trade-off.png", tuning)
+    if quiet:
+        return
+    selected = list(candidates)[tuning.chosen]
+    print_rows(f"Candidates over the first {tuning.evaluations[0].rounds:,} rounds", header, rows)
+    click.echo(f"selected, as options of localarc replay: {_as_options(selected)}")
+    _warn_grid_edge(selected, length_scales, rates)
+    _print_held_out(tuning)
+    click.echo(f"neighbourhoods: {kernel!r}")
+    if tuning.held_out is not None:
+        click.echo(CAUTION)
+    for name in _OUTPUT_FILES if has_sizes else _OUTPUT_FILES[:1]:
+        click.echo(f"wrote {out / name}")
 
 
 def _candidates(
-    *,
     alpha: float,
-    kernels: tuple[str, ...],
-    length_scales: tuple[float, ...],
-    rates: dict[str, Rate],
+    kernels: Sequence[str],
+    length_scales: Sequence[float],
+    rates: Mapping[str, Rate],
     regularization: float,
     loss_bound: float,
-    memory: Any,
+    memory: Memory | str,
     clip: float | None,
-    **_: Any,
-) -> dict[tuple[str, str, str], Any]:
-    """ARC with every rate, then every combination, by kernel, length scale and rate."""
+) -> dict[Name, BaseCalibrator]:
+    """Build ARC with every rate, then L-ARC with every kernel, length scale and rate."""
     from localarc import ARC, LARC
 
-    made: dict[tuple[str, str, str], Any] = {}
-    for typed, rate in rates.items():
-        made["none (ARC)", "-", typed] = ARC(alpha, rate, loss_bound=loss_bound)
+    candidates: dict[Name, BaseCalibrator] = {
+        ("none (ARC)", "-", text): ARC(alpha, rate, loss_bound=loss_bound)
+        for text, rate in rates.items()
+    }
     for kernel in kernels:
         for length_scale in length_scales:
-            for typed, rate in rates.items():
-                made[kernel, _text(length_scale), typed] = LARC(
+            for text, rate in rates.items():
+                candidates[kernel, _text(length_scale), text] = LARC(
                     alpha,
                     options.KERNELS[kernel](length_scale),
                     rate,
@@ -177,75 +208,91 @@ def _candidates(
                     memory=memory,
                     clip=clip,
                 )
-    return made
+    return candidates
 
 
 def _text(value: float) -> str:
-    """A number with all its digits."""
+    """Return a number with all its digits."""
     return repr(value).removesuffix(".0")
 
 
-def _table(tuning: Any, names: list[tuple[str, str, str]]) -> tuple[list[str], list[list[str]]]:
+def _table(tuning: Tuning, candidates: Sequence[Name]) -> tuple[list[str], list[list[str]]]:
+    """Return the header and the rows of the table of candidates."""
     from localarc.reporting.format import number, plus_minus
 
-    head = ["kernel", "length scale", "rate", "risk", "worst neighbourhood", "mean size", "chosen"]
+    header = ["kernel", "length scale", "rate", "risk", "worst neighbourhood", "mean size"]
     rows = [
         [
             *name,
-            f"{each.risk:.4f}",
-            plus_minus(each.worst, each.worst_error),
-            number(each.size),
+            f"{result.risk:.4f}",
+            plus_minus(result.worst, result.worst_error),
+            number(result.size),
             "*" if i == tuning.chosen else "",
         ]
-        for i, (name, each) in enumerate(zip(names, tuning.evaluations, strict=True))
+        for i, (name, result) in enumerate(zip(candidates, tuning.evaluations, strict=True))
     ]
-    return head, rows
+    return [*header, "selected"], rows
 
 
-def _write(place: Path, head: list[str], rows: list[list[str]], tuning: Any) -> None:
-    with (place / "tuning.csv").open("w", newline="", encoding="utf-8") as file:
+def _write_table(
+    path: Path, header: Sequence[str], rows: Sequence[Sequence[str]], tuning: Tuning
+) -> None:
+    """Write the candidates with all digits."""
+    with path.open("w", newline="", encoding="utf-8") as file:
         writer = csv.writer(file, lineterminator="\n")
-        writer.writerow([*head[:3], "risk", "worst", "worst_error", "size", "chosen"])
-        for i, (row, each) in enumerate(zip(rows, tuning.evaluations, strict=True)):
-            found = each.risk, each.worst, each.worst_error, each.size
-            writer.writerow([*row[:3], *found, int(i == tuning.chosen)])
+        writer.writerow([*header[:3], "risk", "worst", "worst_error", "size", "selected"])
+        for i, (row, result) in enumerate(zip(rows, tuning.evaluations, strict=True)):
+            values = result.risk, result.worst, result.worst_error, result.size
+            writer.writerow([*row[:3], *values, int(i == tuning.chosen)])
 
 
-def _draw(place: Path, tuning: Any) -> None:
+def _draw(path: Path, tuning: Tuning) -> None:
+    """Draw the trade-off between set size and worst-neighbourhood risk."""
     from matplotlib.figure import Figure
 
     from localarc.figures import trade_off
 
     figure = Figure(figsize=(8.0, 5.2), layout="constrained")
     trade_off(figure.subplots(), tuning)
-    figure.savefig(place / "trade-off.png", dpi=160)
+    figure.savefig(path, dpi=160)
 
 
-def _tell_held_out(tuning: Any) -> None:
+def _print_held_out(tuning: Tuning) -> None:
+    """Print the evaluation on the held-out rounds."""
     from localarc.reporting.format import number, plus_minus
 
-    judged = tuning.held_out
-    if judged is None:
+    result = tuning.held_out
+    if result is None:
         return
-    worst = plus_minus(judged.worst, judged.worst_error)
+    worst = plus_minus(result.worst, result.worst_error)
     click.echo(
-        f"the last {judged.rounds:,} rounds, held out: risk {judged.risk:.4f} for a target of "
-        f"{judged.alpha:g}, worst neighbourhood {worst}, mean size {number(judged.size)}"
+        f"the last {result.rounds:,} rounds, held out: risk {result.risk:.4f}, target "
+        f"{result.alpha:g}, worst neighbourhood {worst}, mean size {number(result.size)}"
     )
 
 
-def _tell_chosen(name: tuple[str, str, str], given: dict[str, Any]) -> None:
-    """The chosen one as options of `localarc replay`, and whether the grid ended too early."""
-    kernel, length_scale, rate = name
-    words = ["--rate", rate, "--method", "arc"]
-    if length_scale != "-":
-        words = ["--rate", rate, "--kernel", kernel, "--length-scale", length_scale]
-    click.echo(f"chosen, as options of localarc replay: {shlex.join(words)}")
-    etas = [each.eta for each in given["rates"].values() if isinstance(each, InverseSqrt)]
-    for what, value, offered in (
-        ("length scale", length_scale, given["length_scales"]),
-        ("rate", rate, etas),
-    ):
-        for end, extreme, more in ((min, "smallest", "smaller"), (max, "largest", "larger")):
-            if len(set(offered)) > 1 and value == _text(end(offered)):
-                click.echo(f"note: the {extreme} {what} was chosen, offer {more} ones.", err=True)
+def _as_options(selected: Name) -> str:
+    """Return a candidate as options of `localarc replay`."""
+    kernel, length_scale, rate = selected
+    if length_scale == "-":
+        return shlex.join(["--rate", rate, "--method", "arc"])
+    return shlex.join(["--rate", rate, "--kernel", kernel, "--length-scale", length_scale])
+
+
+def _warn_grid_edge(
+    selected: Name, length_scales: Sequence[float], rates: Mapping[str, Rate]
+) -> None:
+    """Suggest a wider grid if the selected candidate lies at an end of it."""
+    _, length_scale, rate = selected
+    etas = [candidate.eta for candidate in rates.values() if isinstance(candidate, InverseSqrt)]
+    for what, value, grid in (("length scale", length_scale, length_scales), ("rate", rate, etas)):
+        for end, extreme, direction in (
+            (min, "smallest", "downwards"),
+            (max, "largest", "upwards"),
+        ):
+            if len(set(grid)) > 1 and value == _text(end(grid)):
+                click.echo(
+                    f"note: the {extreme} {what} was selected; consider extending the grid "
+                    f"{direction}.",
+                    err=True,
+                )

@@ -1,15 +1,15 @@
-"""Curves: what each threshold would have cost, packed for a whole stream in flat arrays."""
+"""Curves: loss and set size of every round against the threshold, in flat arrays."""
 
 from __future__ import annotations
 
 import operator
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from localarc import validation
+from localarc.curves.layout import check_layout, check_steps
 from localarc.validation import FloatArray, IntArray
 
 
@@ -17,13 +17,39 @@ from localarc.validation import FloatArray, IntArray
 class Curves:
     """Loss and set size of n rounds as step functions of the threshold.
 
-    Round t owns the entries `offsets[t]` to `offsets[t + 1]`. Entry j says: from `breakpoints[j]`
-    on, the loss is `losses[j]` and the set has size `sizes[j]`. The first breakpoint of a round is
-    minus infinity, the empty set. A set {score <= threshold} gains a member exactly when the
-    threshold reaches its score, so each step holds from its breakpoint on, that point included.
+    The loss functions of `localarc.curves` build these; the constructor is for losses of your own.
+    Round t owns the entries from `offsets[t]` up to, but not including, `offsets[t + 1]`. At a
+    threshold of at least `breakpoints[j]`, and below the next breakpoint of the round, the loss is
+    `losses[j]` and the size is `sizes[j]`. The set {score <= threshold} gains a member exactly when
+    the threshold reaches its score, so a step includes its breakpoint.
 
-    Intervals have no steps in size: their width is `max(0, widths[t] + 2 * threshold)`, and then
-    `sizes` is None. `grid_error` is the most by which a grid can have overstated a loss.
+    Parameters
+    ----------
+    breakpoints : array of float, shape (m,)
+        Thresholds at which a round's loss or size changes, ascending within a round. The first one
+        of every round is minus infinity: the empty set.
+    losses : array of float, shape (m,)
+        Losses, between 0 and `bound`, not increasing within a round.
+    sizes : array of float, shape (m,), or None
+        Set sizes, not decreasing within a round. None if unknown, or given by `widths`.
+    offsets : array of int, shape (n + 1,)
+        Where each round starts; the last one is m.
+    bound : float, default 1.0
+        Largest possible loss.
+    widths : array of float, shape (n,), optional
+        For intervals: their width at threshold 0. The size is then
+        `max(0, widths[t] + 2 * threshold)`, in the units of the score.
+    grid_error : float, default 0.0
+        Largest amount by which evaluating the loss on a grid can have overstated it.
+
+    Examples
+    --------
+    >>> from localarc.curves import miscoverage
+    >>> curves = miscoverage([0.3, 0.1], widths=0.0)
+    >>> curves
+    Curves(2 rounds, 4 steps, bound=1)
+    >>> curves.losses_at([0.2, 0.2]), curves.sizes_at([0.2, 0.2])
+    (array([1., 0.]), array([0.4, 0.4]))
     """
 
     breakpoints: FloatArray
@@ -35,8 +61,8 @@ class Curves:
     grid_error: float = 0.0
 
     def __post_init__(self) -> None:
-        _check_layout(self)
-        _check_steps(self)
+        check_layout(self)
+        check_steps(self)
 
     def __len__(self) -> int:
         return len(self.offsets) - 1
@@ -44,37 +70,109 @@ class Curves:
     def __getitem__(self, t: int) -> Curve:
         index = operator.index(t)
         if not -len(self) <= index < len(self):
-            raise IndexError(f"round {t} does not exist: there are {len(self)}, counted from 0.")
+            raise _no_such_round(t, len(self))
         return Curve(self, index % len(self))
 
     def __repr__(self) -> str:
         return f"Curves({len(self)} rounds, {len(self.losses)} steps, bound={self.bound:g})"
 
     def loss_at(self, t: int, threshold: float) -> float:
-        """The loss of round t at a threshold."""
+        """Return the loss of one round at a threshold.
+
+        Parameters
+        ----------
+        t : int
+            Index of the round, counted from 0.
+        threshold : float
+            Threshold, in the units of the score.
+
+        Returns
+        -------
+        float
+            The loss, between 0 and `bound`.
+
+        Examples
+        --------
+        >>> from localarc.curves import miscoverage
+        >>> miscoverage([0.3]).loss_at(0, threshold=0.2)
+        1.0
+        """
         return float(self.losses[self._entry(t, threshold)])
 
     def size_at(self, t: int, threshold: float) -> float:
-        """The size of round t's set at a threshold; NaN when sizes are not known."""
+        """Return the set size of one round at a threshold.
+
+        Parameters
+        ----------
+        t : int
+            Index of the round, counted from 0.
+        threshold : float
+            Threshold, in the units of the score.
+
+        Returns
+        -------
+        float
+            The size; NaN if sizes are unknown.
+
+        Examples
+        --------
+        >>> from localarc.curves import miscoverage
+        >>> miscoverage([0.3], widths=0.0).size_at(0, threshold=0.5)
+        1.0
+        """
         if self.widths is not None:
             return max(0.0, float(self.widths[t]) + 2.0 * threshold)
         return float(self.sizes[self._entry(t, threshold)]) if self.sizes is not None else np.nan
 
     def _entry(self, t: int, threshold: float) -> int:
         if threshold != threshold:
-            raise ValueError(f"a threshold must be a number, got NaN in round {t} (from 0).")
+            raise ValueError(f"threshold must be a number, got NaN in round {t} (counted from 0).")
         if not 0 <= t < len(self):
-            raise IndexError(f"round {t} does not exist: there are {len(self)}, counted from 0.")
+            raise _no_such_round(t, len(self))
         start, stop = self.offsets[t], self.offsets[t + 1]
         steps = np.searchsorted(self.breakpoints[start:stop], threshold, side="right")
         return int(start) + int(steps) - 1
 
     def losses_at(self, thresholds: ArrayLike) -> FloatArray:
-        """The loss of every round, each at its own threshold."""
+        """Return the loss of every round, each at its own threshold.
+
+        Parameters
+        ----------
+        thresholds : array_like of float, shape (n,) or ()
+            One threshold per round, or one for all rounds.
+
+        Returns
+        -------
+        array of float, shape (n,)
+            The losses.
+
+        Examples
+        --------
+        >>> from localarc.curves import miscoverage
+        >>> miscoverage([0.3, 0.1]).losses_at(0.2)
+        array([1., 0.])
+        """
         return self.losses[self._entries(thresholds)]
 
     def sizes_at(self, thresholds: ArrayLike) -> FloatArray:
-        """The set size of every round, each at its own threshold; NaN when sizes are not known."""
+        """Return the set size of every round, each at its own threshold.
+
+        Parameters
+        ----------
+        thresholds : array_like of float, shape (n,) or ()
+            One threshold per round, or one for all rounds.
+
+        Returns
+        -------
+        array of float, shape (n,)
+            The sizes; NaN if they are unknown.
+
+        Examples
+        --------
+        >>> from localarc.curves import miscoverage
+        >>> miscoverage([0.3, 0.1], widths=[0.0, 1.0]).sizes_at(0.2)
+        array([0.4, 1.4])
+        """
         at = validation.numbers("thresholds", thresholds)
         if self.widths is not None:
             return np.maximum(0.0, self.widths + 2.0 * at)
@@ -87,11 +185,31 @@ class Curves:
         reached = self.breakpoints <= np.repeat(at, np.diff(self.offsets))
         return self.offsets[:-1] + np.add.reduceat(reached, self.offsets[:-1], dtype=np.int64) - 1
 
-    def take(self, rounds: Any) -> Curves:
-        """The curves of some rounds only, by index, slice or mask."""
+    def take(self, rounds: slice | ArrayLike) -> Curves:
+        """Return the curves of some of the rounds.
+
+        Parameters
+        ----------
+        rounds : slice, array_like of int or array_like of bool
+            Which rounds, as in NumPy indexing. A slice with step 1 copies nothing.
+
+        Returns
+        -------
+        Curves
+            The curves of those rounds, in the order given.
+
+        Examples
+        --------
+        >>> from localarc.curves import miscoverage
+        >>> miscoverage([0.3, 0.1, 0.2]).take([2, 0]).losses_at(0.25)
+        array([0., 1.])
+        """
         if isinstance(rounds, slice) and rounds.step in (None, 1):
-            return self._run(*rounds.indices(len(self))[:2])
-        chosen = np.arange(len(self))[rounds]
+            return self._contiguous(*rounds.indices(len(self))[:2])
+        index = rounds if isinstance(rounds, slice) else np.asarray(rounds)
+        if isinstance(index, np.ndarray) and not index.size:
+            index = index.astype(np.int64)  # NumPy reads an empty list as floats
+        chosen = np.arange(len(self))[index]
         lengths = np.diff(self.offsets)[chosen]
         offsets = np.concatenate(([0], np.cumsum(lengths)))
         entries = np.repeat(self.offsets[chosen] - offsets[:-1], lengths) + np.arange(offsets[-1])
@@ -105,8 +223,8 @@ class Curves:
             self.grid_error,
         )
 
-    def _run(self, start: int, stop: int) -> Curves:
-        """Rounds that follow each other: views, which need not be checked a second time."""
+    def _contiguous(self, start: int, stop: int) -> Curves:
+        """Return consecutive rounds as views, which need no second validation."""
         stop = max(start, stop)
         offsets = self.offsets[start : stop + 1]
         entries = slice(offsets[0], offsets[-1])
@@ -125,26 +243,69 @@ class Curves:
 
     @property
     def score_range(self) -> tuple[float, float]:
-        """The smallest and the largest breakpoint."""
+        """The smallest and the largest finite breakpoint; (0, 0) if there is none."""
         steps = self.breakpoints[np.isfinite(self.breakpoints)]
         return (float(steps.min()), float(steps.max())) if len(steps) else (0.0, 0.0)
 
     def full_set_fails(self, alpha: float) -> IntArray:
-        """Rounds that break (A2): even the full set costs more than alpha."""
+        """Return the rounds that violate assumption (A2): even the full set loses more than alpha.
+
+        Parameters
+        ----------
+        alpha : float
+            Target risk.
+
+        Returns
+        -------
+        array of int
+            Indices of the rounds, counted from 0.
+
+        Examples
+        --------
+        >>> from localarc.curves import from_table
+        >>> from_table([[0.5], [0.0]], grid=[0.0]).full_set_fails(0.1)
+        array([0])
+        """
         return np.flatnonzero(self.losses[self.offsets[1:] - 1] > alpha)
 
     def empty_set_passes(self, alpha: float) -> IntArray:
-        """Rounds that break (A3): the empty set costs less than alpha."""
+        """Return the rounds that violate assumption (A3): the empty set loses less than alpha.
+
+        Parameters
+        ----------
+        alpha : float
+            Target risk.
+
+        Returns
+        -------
+        array of int
+            Indices of the rounds, counted from 0.
+
+        Examples
+        --------
+        >>> from localarc.curves import miscoverage
+        >>> miscoverage([0.3, 0.1], cost=[1.0, 0.0]).empty_set_passes(0.1)
+        array([1])
+        """
         return np.flatnonzero(self.losses[self.offsets[:-1]] < alpha)
 
 
 @dataclass(frozen=True, eq=False)
 class Curve:
-    """The curve of one round.
+    """Loss and set size of one round against the threshold: `curves[t]`.
 
+    Parameters
+    ----------
+    curves : Curves
+        The curves of the stream.
+    t : int
+        Index of the round, counted from 0.
+
+    Examples
+    --------
     >>> from localarc.curves import miscoverage
-    >>> round = miscoverage([0.3])[0]
-    >>> round.loss(0.2), round.loss(0.3)
+    >>> curve = miscoverage([0.3])[0]
+    >>> curve.loss(0.2), curve.loss(0.3)
     (1.0, 0.0)
     """
 
@@ -152,63 +313,72 @@ class Curve:
     t: int
 
     def loss(self, threshold: float) -> float:
-        """What the set at this threshold costs."""
+        """Return the loss of the set at a threshold.
+
+        Parameters
+        ----------
+        threshold : float
+            Threshold, in the units of the score.
+
+        Returns
+        -------
+        float
+            The loss.
+
+        Examples
+        --------
+        >>> from localarc.curves import miscoverage
+        >>> miscoverage([0.3])[0].loss(0.3)
+        0.0
+        """
         return self.curves.loss_at(self.t, threshold)
 
     def size(self, threshold: float) -> float:
-        """How large the set at this threshold is."""
+        """Return the size of the set at a threshold.
+
+        Parameters
+        ----------
+        threshold : float
+            Threshold, in the units of the score.
+
+        Returns
+        -------
+        float
+            The size; NaN if it is unknown.
+
+        Examples
+        --------
+        >>> from localarc.curves import miscoverage
+        >>> miscoverage([0.3], widths=0.0)[0].size(0.3)
+        0.6
+        """
         return self.curves.size_at(self.t, threshold)
 
-    def least_threshold(self, loss: float = 0.0) -> float:
-        """The smallest threshold that costs no more than `loss`; infinity if none does.
+    def min_threshold(self, loss: float = 0.0) -> float:
+        """Return the smallest threshold whose loss is at most `loss`.
 
-        For miscoverage that is the score of the truth.
+        Parameters
+        ----------
+        loss : float, default 0.0
+            Acceptable loss.
+
+        Returns
+        -------
+        float
+            The threshold; infinity if no threshold reaches that loss. For miscoverage and the
+            default, it is the score of the true outcome.
+
+        Examples
+        --------
+        >>> from localarc.curves import miscoverage
+        >>> miscoverage([0.3])[0].min_threshold()
+        0.3
         """
         start, stop = self.curves.offsets[self.t], self.curves.offsets[self.t + 1]
         enough = np.flatnonzero(self.curves.losses[start:stop] <= loss)
         return float(self.curves.breakpoints[start + enough[0]]) if len(enough) else np.inf
 
 
-def _check_layout(curves: Curves) -> None:
-    offsets, n = curves.offsets, len(curves.breakpoints)
-    fits = len(offsets) >= 1 and offsets[0] == 0 and offsets[-1] == n == len(curves.losses)
-    if not fits or (np.diff(offsets) < 1).any():
-        raise ValueError(
-            f"offsets must rise from 0 to the number of entries, {n}, by at least 1 a round. "
-            "Make curves with the functions of localarc.curves."
-        )
-    if curves.sizes is not None and len(curves.sizes) != n:
-        raise ValueError(f"sizes must hold one number per entry, got {len(curves.sizes)} for {n}.")
-    if curves.widths is not None and len(curves.widths) != len(offsets) - 1:
-        raise ValueError("widths must hold one number per round.")
-
-
-def _check_steps(curves: Curves) -> None:
-    """Monotone, bounded and finite, or the index of the first round that is not."""
-    breaks, losses, starts = curves.breakpoints, curves.losses, curves.offsets[:-1]
-    inside = np.ones(len(breaks), dtype=bool)  # entries that follow another one of their round
-    inside[starts] = False
-    _refuse(curves, ~inside & (breaks != -np.inf), "must start at minus infinity")
-    _refuse(curves, inside & ~np.isfinite(breaks), "has a score that is not finite")
-    _refuse(curves, ~((losses >= 0) & (losses <= curves.bound)), f"leaves [0, {curves.bound}]")
-    _refuse(curves, inside & _falls(breaks), "has breakpoints that do not ascend")
-    _refuse(curves, inside & _falls(-losses), "has a loss that rises with the threshold")
-    if curves.sizes is not None:
-        _refuse(curves, inside & _falls(curves.sizes), "has a size that falls with the threshold")
-
-
-def _falls(values: FloatArray) -> Any:
-    with np.errstate(invalid="ignore"):
-        return np.diff(values, prepend=values[:1]) < 0
-
-
-def _refuse(curves: Curves, wrong: Any, what: str) -> None:
-    if not wrong.any():
-        return
-    entry = int(np.argmax(wrong))
-    t = int(np.searchsorted(curves.offsets, entry, side="right")) - 1
-    raise ValueError(
-        f"the curve of round {t} (index, from 0) {what}: breakpoint {curves.breakpoints[entry]}, "
-        f"loss {curves.losses[entry]}. Losses lie in [0, bound] and fall as the set grows; pass "
-        "bound= where they can be larger."
-    )
+def _no_such_round(t: int, count: int) -> IndexError:
+    """Return the error of an index out of range."""
+    return IndexError(f"round {t} does not exist: there are {count}, counted from 0.")

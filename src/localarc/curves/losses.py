@@ -1,4 +1,4 @@
-"""Losses: each turns what is known of a stream into its curves."""
+"""Losses: functions that turn the scores and outcomes of a stream into curves."""
 
 from __future__ import annotations
 
@@ -20,19 +20,37 @@ def miscoverage(
     label_scores: ArrayLike | None = None,
     bound: float = 1.0,
 ) -> Curves:
-    """Each round costs 1, or its own `cost`, unless the set holds the truth.
+    """Return curves of the miscoverage loss: 1 if the set misses the true outcome, else 0.
 
-    `scores` are the true outcomes' scores. For set sizes give `widths`, the interval's width at
-    threshold 0 (0 for intervals around a prediction, upper - lower for quantiles), or
-    `label_scores`, the scores of all labels, (n, K).
+    Parameters
+    ----------
+    scores : array_like of float, shape (n,)
+        Score of the true outcome of each round.
+    cost : array_like of float, shape (n,), optional
+        Loss of a miss in each round, between 0 and `bound`. Default: 1.
+    widths : float or array_like of float, shape (n,), optional
+        For intervals: the width at threshold 0, in the units of the score. It is 0 for
+        `prediction +- threshold`, and upper - lower for predicted quantiles. Sizes are unknown
+        without `widths` or `label_scores`.
+    label_scores : array_like of float, shape (n, K), optional
+        For label sets: the scores of all labels. Sizes then count labels.
+    bound : float, default 1.0
+        Largest possible loss.
 
+    Returns
+    -------
+    Curves
+        One curve per round.
+
+    Examples
+    --------
     >>> miscoverage([0.3, 0.1]).losses_at([0.2, 0.2])
     array([1., 0.])
     """
     s = _vector("scores", scores)
     costs = np.ones(len(s)) if cost is None else _vector("cost", cost, len(s))
     if widths is not None and label_scores is not None:
-        raise ValueError("give widths for intervals or label_scores for label sets, not both.")
+        raise ValueError("pass widths for intervals or label_scores for label sets, not both.")
     if label_scores is not None:
         return _label_curves(s, costs, label_scores, bound)
     breakpoints = np.column_stack([np.full(len(s), -np.inf), s])
@@ -49,12 +67,13 @@ def miscoverage(
 def _label_curves(
     s: FloatArray, costs: FloatArray, label_scores: ArrayLike, bound: float
 ) -> Curves:
+    """Return miscoverage curves whose sizes count labels."""
     table = np.sort(_table("label_scores", label_scores, len(s)), axis=1)
     absent = ~(table == s[:, None]).any(axis=1)
     if absent.any():
         raise ValueError(
             f"the score of round {int(np.argmax(absent))} is not among its label_scores. "
-            "Take scores from the same table: label_scores[arange(n), y]."
+            "Take scores from the same array: label_scores[arange(n), y]."
         )
     breakpoints = np.column_stack([np.full(len(s), -np.inf), table])
     losses = np.where(breakpoints < s[:, None], costs[:, None], 0.0)
@@ -63,9 +82,31 @@ def _label_curves(
 
 
 def relative_regret(scores: ArrayLike, gains: ArrayLike) -> Curves:
-    """`1 - (best gain in the set) / (best gain of all)`, the beams' loss; an empty set costs 1.
+    """Return curves of the relative regret: `1 - (best gain in the set) / (best gain of all)`.
 
-    Both are (n, K): one row a round, one column an option. Sizes count options.
+    The loss of the paper's beam selection experiment. An empty set has loss 1; sizes count options.
+
+    Parameters
+    ----------
+    scores : array_like of float, shape (n, K)
+        Score of each option in each round; options with low scores enter the set first.
+    gains : array_like of float, shape (n, K)
+        Gain of each option, not negative, with at least one positive gain per round.
+
+    Returns
+    -------
+    Curves
+        One curve per round.
+
+    Examples
+    --------
+    >>> curves = relative_regret(scores=[[0.1, 0.5]], gains=[[3.0, 4.0]])
+    >>> curves.loss_at(0, 0.1), curves.loss_at(0, 0.5), curves.size_at(0, 0.5)
+    (0.25, 0.0, 2.0)
+
+    References
+    ----------
+    Zecchin and Simeone, "Localized Adaptive Risk Control", NeurIPS 2024.
     """
     s = _table("scores", scores)
     gain = _table("gains", gains, len(s))
@@ -74,8 +115,8 @@ def relative_regret(scores: ArrayLike, gains: ArrayLike) -> Curves:
     hopeless = (gain < 0).any(axis=1) | (gain.max(axis=1) <= 0)
     if hopeless.any():
         raise ValueError(
-            f"gains of round {int(np.argmax(hopeless))} must not be negative and one must be "
-            "positive. Leave out rounds in which no option gains anything."
+            f"gains of round {int(np.argmax(hopeless))} must not be negative, and one at least "
+            "must be positive. Drop rounds in which no option has a gain."
         )
     order = np.argsort(s, axis=1, kind="stable")
     best = np.maximum.accumulate(np.take_along_axis(gain, order, axis=1), axis=1)
@@ -93,18 +134,42 @@ def from_table(
     bound: float = 1.0,
     below: ArrayLike | None = None,
 ) -> Curves:
-    """Curves known at the thresholds of a grid: losses and sizes are (n, m), the grid is (m,).
+    """Return curves from losses that are known on a grid of thresholds.
 
-    Between two grid points the loss is that of the lower one, and below the grid it is `below`, the
-    loss of each round's empty set (`bound` if not given): overstated by at most `grid_error`, never
-    understated.
+    Between two grid points the loss is that of the lower one. It is therefore overstated by at most
+    `Curves.grid_error`, and never understated.
+
+    Parameters
+    ----------
+    losses : array_like of float, shape (n, m)
+        Loss of each round at each threshold, not increasing along a row.
+    grid : array_like of float, shape (m,)
+        Ascending thresholds.
+    sizes : array_like of float, shape (n, m), optional
+        Set sizes, not decreasing along a row.
+    bound : float, default 1.0
+        Largest possible loss.
+    below : array_like of float, shape (n,), optional
+        Loss of each round's empty set, which applies below the grid. Default: `bound`.
+
+    Returns
+    -------
+    Curves
+        One curve per round.
+
+    Examples
+    --------
+    >>> from_table([[0.8, 0.2]], grid=[0.0, 1.0]).loss_at(0, 0.5)
+    0.8
     """
     at = _vector("grid", grid)
     if len(at) == 0 or (np.diff(at) <= 0).any():
-        raise ValueError("grid must hold ascending thresholds, at least one.")
+        raise ValueError("grid must have at least one threshold, in ascending order.")
     table = _table("losses", losses)
     if table.shape[1] != len(at):
-        raise ValueError(f"losses must have {len(at)} columns, one a threshold, got {table.shape}.")
+        raise ValueError(
+            f"losses must have {len(at)} columns, one per threshold, got {table.shape}."
+        )
     n = len(table)
     breakpoints = np.column_stack([np.full(n, -np.inf), np.tile(at, (n, 1))])
     empty = np.full(n, float(bound)) if below is None else _vector("below", below, n)
@@ -123,10 +188,29 @@ def from_function(
     size: Callable[[int, FloatArray], ArrayLike] | None = None,
     bound: float = 1.0,
 ) -> Curves:
-    """Curves of any bounded loss that falls with the threshold, evaluated on a grid.
+    """Return curves of any bounded loss that does not increase with the threshold.
 
-    `loss(t, thresholds)` gives the losses of round t at all thresholds of the grid.
+    Parameters
+    ----------
+    loss : callable
+        `loss(t, thresholds)` returns the losses of round t (counted from 0) at an array of
+        thresholds.
+    rounds : int
+        Number of rounds.
+    grid : array_like of float, shape (m,)
+        Ascending thresholds at which the loss is evaluated; see `from_table`.
+    size : callable, optional
+        `size(t, thresholds)` returns set sizes in the same way.
+    bound : float, default 1.0
+        Largest possible loss.
 
+    Returns
+    -------
+    Curves
+        One curve per round.
+
+    Examples
+    --------
     >>> curves = from_function(lambda t, g: np.clip(1 - g, 0, 1), 2, grid=[0.0, 0.5, 1.0])
     >>> curves.losses_at([0.7, 1.0]), curves.grid_error
     (array([0.5, 0. ]), 0.5)
@@ -136,13 +220,13 @@ def from_function(
     if not callable(loss):
         raise TypeError(f"loss must be a function of (t, thresholds), got {loss!r}.")
 
-    def table(name: str, function: Callable[[int, FloatArray], ArrayLike]) -> FloatArray:
+    def evaluate(name: str, function: Callable[[int, FloatArray], ArrayLike]) -> FloatArray:
         rows = [validation.numbers(f"{name} of round {t}", function(t, at)) for t in range(count)]
         full = [np.broadcast_to(row, at.shape) for row in rows]
         return np.stack(full) if full else np.zeros((0, len(at)))
 
-    sizes = None if size is None else table("size", size)
-    return from_table(table("loss", loss), at, sizes, bound)
+    sizes = None if size is None else evaluate("size", size)
+    return from_table(evaluate("loss", loss), at, sizes, bound)
 
 
 def _rectangular(
@@ -153,7 +237,7 @@ def _rectangular(
     widths: FloatArray | None = None,
     grid_error: float = 0.0,
 ) -> Curves:
-    """Curves in which every round has the same number of steps."""
+    """Return curves in which every round has the same number of steps."""
     n, steps = breakpoints.shape
     offsets = np.arange(n + 1, dtype=np.int64) * steps
     flat_sizes = None if sizes is None else np.ascontiguousarray(sizes).reshape(-1)
@@ -162,16 +246,18 @@ def _rectangular(
 
 
 def _vector(name: str, values: ArrayLike, length: int | None = None) -> FloatArray:
+    """Return a vector with one finite number per round."""
     array = validation.numbers(name, values)
     if array.ndim != 1 or (length is not None and len(array) != length):
         wanted = "one number per round" if length is None else f"{length} numbers, one per round"
-        raise ValueError(f"{name} must hold {wanted}, got shape {array.shape}.")
+        raise ValueError(f"{name} must have {wanted}, got shape {array.shape}.")
     return array
 
 
 def _table(name: str, values: ArrayLike, rows: int | None = None) -> FloatArray:
+    """Return an array of finite numbers with one row per round."""
     array = validation.numbers(name, values)
     if array.ndim != 2 or array.shape[1] == 0 or (rows is not None and len(array) != rows):
         wanted = "(n, K)" if rows is None else f"({rows}, K)"
-        raise ValueError(f"{name} must have shape {wanted}, one row a round, got {array.shape}.")
+        raise ValueError(f"{name} must have shape {wanted}, one row per round, got {array.shape}.")
     return array

@@ -1,6 +1,9 @@
-"""Figures: one function each, from (axes, data) to axes."""
+"""Figures: functions that draw on given axes and return them.
 
-from localarc.figures.bound_over_time import promised_band
+A colour means the same method in every figure. matplotlib is imported when a figure is drawn.
+"""
+
+from localarc.figures.bound_over_time import bound_over_time
 from localarc.figures.group_risk import group_risk
 from localarc.figures.group_size import group_size
 from localarc.figures.maps import Ground, maps
@@ -13,12 +16,12 @@ from localarc.figures.trade_off import trade_off
 
 __all__ = [
     "Ground",
+    "bound_over_time",
     "colours",
     "group_risk",
     "group_size",
     "maps",
     "neighbourhoods",
-    "promised_band",
     "running_risk",
     "shown_rounds",
     "threshold_map",

@@ -1,4 +1,4 @@
-"""Bars side by side: one cluster a group, one bar a method."""
+"""Grouped bar charts: one cluster per group, one bar per method."""
 
 from __future__ import annotations
 
@@ -15,21 +15,21 @@ from localarc.record import Record
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-MOST = 12
-"""More groups than these do not fit; then those with the highest risk are shown."""
+MAX_GROUPS = 12
+"""Number of groups that fit; if there are more, those with the highest risk are shown."""
 
 
 def group_bars(
     axes: Axes, records: Mapping[str, Record], value: Callable[[GroupRisk], tuple[float, float]]
 ) -> int:
-    """Bars of a value and its standard error by group, from the safest to the riskiest.
+    """Draw a value and its standard error per group, from the lowest to the highest risk.
 
-    Returns how many groups were left out.
+    Returns the number of groups that were omitted.
     """
     rows = {name: _rows(record) for name, record in records.items()}
     groups = list(dict.fromkeys(group for by_group in rows.values() for group in by_group))
     groups.sort(key=lambda g: max(by[g].risk for by in rows.values() if g in by))
-    shown = groups[-MOST:]
+    shown = groups[-MAX_GROUPS:]
     pairs = {
         name: [value(by_group[g]) if g in by_group else (np.nan, np.nan) for g in shown]
         for name, by_group in rows.items()
@@ -41,7 +41,7 @@ def group_bars(
 def clusters(
     axes: Axes, groups: Sequence[str], pairs: Mapping[str, Sequence[tuple[float, float]]]
 ) -> None:
-    """One cluster a group, one bar a method, from (height, error) pairs in the order of groups."""
+    """Draw one cluster per group from (height, error) pairs in the order of groups."""
     width = 0.8 / len(pairs)
     for i, (name, values) in enumerate(pairs.items()):
         heights, errors = np.array(values).T
@@ -64,6 +64,6 @@ def clusters(
 
 
 def _rows(record: Record) -> dict[str, GroupRisk]:
-    """By group name; all rounds are one group where there are no others."""
+    """Return risks by group; all rounds are one group if the record has none."""
     groups = record.groups or ("all rounds",) * len(record)
     return {str(row.group): row for row in group_risk(record.losses, groups, record.sizes)}

@@ -1,10 +1,10 @@
-"""The band: how far the mean loss could be from the target after each round."""
+"""Bound over time: the certified distance of the mean loss from the target at each round."""
 
 from __future__ import annotations
 
 import copy
 import math
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -19,10 +19,31 @@ if TYPE_CHECKING:
     from localarc.record import Record
 
 
-def promised_band(calibrator: Any, record: Record, rounds: IntArray) -> FloatArray:
-    """The certificate's bound on |mean loss - alpha|, had it been asked after each of `rounds`.
+def bound_over_time(calibrator: object, record: Record, rounds: IntArray) -> FloatArray:
+    """Return the bound on |mean loss - alpha| that a certificate would have given at each round.
 
-    Infinite where nothing is promised, or where the calibrator is not one of ours.
+    Parameters
+    ----------
+    calibrator : object
+        The calibrator after the replay: an ARC, LARC or Mondrian.
+    record : Record
+        What `replay` returned.
+    rounds : array of int
+        Rounds, counted from 1, such as `shown_rounds(len(record))`.
+
+    Returns
+    -------
+    array of float
+        One bound per round; infinity where no bound holds, or for other calibrators.
+
+    Examples
+    --------
+    >>> from localarc import ARC, replay
+    >>> from localarc.streams import heteroscedastic
+    >>> stream, cal = heteroscedastic(100, seed=0), ARC(alpha=0.1, score_range=(0.0, 20.0))
+    >>> record = replay(cal, stream.X, stream.curves)
+    >>> bound_over_time(cal, record, np.array([25, 100])).round(2)
+    array([4.2, 2.1])
     """
     if isinstance(calibrator, AdaptiveCalibrator):
         return _bounds(calibrator, record.evidence, rounds)
@@ -32,7 +53,7 @@ def promised_band(calibrator: Any, record: Record, rounds: IntArray) -> FloatArr
 
 
 def _bounds(calibrator: AdaptiveCalibrator, evidence: Evidence, rounds: IntArray) -> FloatArray:
-    """The smaller of theorems A and B, among those that hold."""
+    """Return the smaller bound of theorems A and B, among those that hold."""
     certificate = calibrator.certificate(evidence=evidence)
     bounds = np.full(len(rounds), math.inf)
     if certificate.theorem_a.holds:
@@ -46,7 +67,7 @@ def _bounds(calibrator: AdaptiveCalibrator, evidence: Evidence, rounds: IntArray
 
 
 def _over_groups(calibrator: Mondrian, record: Record, rounds: IntArray) -> FloatArray:
-    """Deviations average over groups, weighted by how many rounds each has had."""
+    """Average the bounds of the groups, weighted by their numbers of rounds."""
     labels = record.groups or ()
     total = np.zeros(len(rounds))
     for group, part in calibrator.calibrators.items():

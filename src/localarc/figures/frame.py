@@ -1,4 +1,4 @@
-"""The frame of every figure: a title that says what is shown, labelled axes, nothing else."""
+"""The frame of every figure: title, axis labels, spines and legend."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _TITLE = {"color": INK, "fontsize": 11, "fontweight": "bold"}
 
 
 def frame(axes: Axes, title: str, x: str, y: str) -> Axes:
-    """Title, labels and quiet spines."""
+    """Set the title and the axis labels, and remove the upper and right spines."""
     axes.set_title(plain(title, 60), _TITLE, loc="left", pad=8)
     axes.set_xlabel(plain(x, 48), color=INK)
     axes.set_ylabel(plain(y, 40), color=INK)
@@ -26,12 +26,12 @@ def frame(axes: Axes, title: str, x: str, y: str) -> Axes:
 
 
 def target_line(axes: Axes, alpha: float) -> None:
-    """The target, as a dashed line across."""
+    """Draw the target as a dashed horizontal line."""
     axes.axhline(alpha, color=INK, linestyle="--", linewidth=1.2, label=f"target {alpha:g}")
 
 
 def legend(axes: Axes) -> Axes:
-    """A legend between the title and the axes, where it hides nothing."""
+    """Put the legend between the title and the axes, where it covers no data."""
     handles, labels = axes.get_legend_handles_labels()
     columns = len(labels) if len(labels) <= 4 else 3
     rows = -(-len(labels) // columns)
@@ -52,7 +52,7 @@ def legend(axes: Axes) -> Axes:
 
 
 def plain(text: object, longest: int = 24) -> str:
-    """A user's name as a label: cut where it is long, and never read as mathematics."""
+    """Return a label for a name from the data: shortened, with dollar signs escaped."""
     name = " ".join(str(text).split())
     short = name if len(name) <= longest else f"{name[: longest - 1]}…"
     return short.replace("$", r"\$")

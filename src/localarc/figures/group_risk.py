@@ -1,4 +1,4 @@
-"""Risk by group: who pays for the average?"""
+"""Risk per group."""
 
 from __future__ import annotations
 
@@ -14,9 +14,32 @@ if TYPE_CHECKING:
 
 
 def group_risk(axes: Axes, records: Mapping[str, Record]) -> Axes:
-    """The mean loss of each group with its standard error, beside the target."""
+    """Draw the mean loss per group with its standard error, and the target.
+
+    Parameters
+    ----------
+    axes : matplotlib.axes.Axes
+        Where to draw.
+    records : mapping of str to Record
+        Records by name of the method.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+        The same axes.
+
+    Examples
+    --------
+    >>> from matplotlib.figure import Figure
+    >>> from localarc import ARC, replay
+    >>> from localarc.streams import heteroscedastic
+    >>> stream = heteroscedastic(100, seed=0)
+    >>> record = replay(ARC(alpha=0.1), stream.X, stream.curves, stream.groups)
+    >>> group_risk(Figure().subplots(), {"ARC": record}).get_ylabel()
+    'mean loss'
+    """
     target_line(axes, next(iter(records.values())).alpha)
-    left_out = group_bars(axes, records, lambda row: (row.risk, row.standard_error))
+    omitted = group_bars(axes, records, lambda row: (row.risk, row.standard_error))
     axes.set_ylim(bottom=0.0)
-    title = "Risk by group" + (f" (the worst, {left_out} left out)" if left_out else "")
+    title = "Risk per group" + (f" ({omitted} with lower risk omitted)" if omitted else "")
     return legend(frame(axes, title, "", "mean loss"))

@@ -1,4 +1,4 @@
-"""Set size by group: what the promise costs, and whom."""
+"""Set size per group."""
 
 from __future__ import annotations
 
@@ -14,8 +14,31 @@ if TYPE_CHECKING:
 
 
 def group_size(axes: Axes, records: Mapping[str, Record]) -> Axes:
-    """The mean set size of each group with its standard error."""
-    left_out = group_bars(axes, records, lambda row: (row.size, row.size_standard_error))
+    """Draw the mean set size per group with its standard error.
+
+    Parameters
+    ----------
+    axes : matplotlib.axes.Axes
+        Where to draw.
+    records : mapping of str to Record
+        Records by name of the method.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+        The same axes.
+
+    Examples
+    --------
+    >>> from matplotlib.figure import Figure
+    >>> from localarc import ARC, replay
+    >>> from localarc.streams import heteroscedastic
+    >>> stream = heteroscedastic(100, seed=0)
+    >>> record = replay(ARC(alpha=0.1), stream.X, stream.curves, stream.groups)
+    >>> group_size(Figure().subplots(), {"ARC": record}).get_ylabel()
+    'mean set size'
+    """
+    omitted = group_bars(axes, records, lambda row: (row.size, row.size_standard_error))
     axes.set_ylim(bottom=0.0)
-    title = "Set size by group" + (f" (highest risk, {left_out} left out)" if left_out else "")
+    title = "Set size per group" + (f" ({omitted} with lower risk omitted)" if omitted else "")
     return legend(frame(axes, title, "", "mean set size"))

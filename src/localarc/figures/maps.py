@@ -1,4 +1,4 @@
-"""Maps: one value over one area, for several methods, side by side on one colour scale."""
+"""Maps: a value over an area, for several methods, side by side with one colour scale."""
 
 from __future__ import annotations
 
@@ -18,18 +18,29 @@ if TYPE_CHECKING:
 BUILDING = "#b4b8bf"
 BELOW = "#cc3311"
 TRANSMITTER = "#2ca02c"
-_GAP = 0.05  # between two maps, as a share of a map's width
-_HEAD = 0.13  # for a map's name, likewise
-_HUGE = 1e9  # stands for infinity, which an image would leave white
+_GAP = 0.05  # between two maps, as a fraction of the width of a map
+_HEAD = 0.13  # for the name of a map, likewise
+_HUGE = 1e9  # replaces infinity, which an image would leave white
 _NAME: dict[str, Any] = {"color": INK, "fontsize": 7.2}
 
 
 @dataclass(frozen=True)
 class Ground:
-    """What every map of one place has in common: the area, its buildings, a transmitter.
+    """What all maps of an area have in common.
 
-    `area` is what is coloured: the range of x and the range of y. A building is its west, south,
-    east and north end.
+    Parameters
+    ----------
+    area : ((west, east), (south, north))
+        The area that the values cover.
+    buildings : sequence of (west, south, east, north), optional
+        Rectangles to draw on top.
+    transmitter : (x, y), optional
+        Position of a transmitter, inside the area or not.
+
+    Examples
+    --------
+    >>> Ground(((0.0, 100.0), (0.0, 50.0)), transmitter=(50.0, -20.0)).borders()
+    (0.0, -23.0, 100.0, 50.0)
     """
 
     area: tuple[tuple[float, float], tuple[float, float]]
@@ -37,7 +48,18 @@ class Ground:
     transmitter: tuple[float, float] | None = None
 
     def borders(self) -> tuple[float, float, float, float]:
-        """West, south, east and north end of all that is drawn."""
+        """Return the west, south, east and north ends of the drawing.
+
+        Returns
+        -------
+        tuple of float
+            The ends of the area, extended to the transmitter.
+
+        Examples
+        --------
+        >>> Ground(((0.0, 100.0), (0.0, 50.0))).borders()
+        (0.0, 0.0, 100.0, 50.0)
+        """
         (west, east), (south, north) = self.area
         if self.transmitter is None:
             return west, south, east, north
@@ -61,13 +83,43 @@ def maps(
     columns: int = 3,
     colours: str = "viridis",
 ) -> Axes:
-    """Each panel's values, rows of cells from the south, over the area; NaN is left white.
+    """Draw one map per panel, with a common colour scale.
 
-    All panels share one colour scale, by default from the lowest to the highest finite value of
-    all. A value below it is red, one above it has the colour of the upper end.
+    Values below the scale are red, values above it have the colour of its upper end, and NaN is
+    white.
+
+    Parameters
+    ----------
+    axes : matplotlib.axes.Axes
+        Where to draw.
+    panels : mapping of str to array of float, shape (rows, columns)
+        Values by name of the map; rows go from south to north.
+    ground : Ground
+        Area, buildings and transmitter.
+    title, label : str
+        Title of the figure, and label of the colour scale.
+    limits : (float, float), optional
+        Ends of the colour scale. Default: the smallest and the largest finite value.
+    columns : int, default 3
+        Number of maps side by side.
+    colours : str, default "viridis"
+        Name of a matplotlib colour map.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+        The same axes.
+
+    Examples
+    --------
+    >>> from matplotlib.figure import Figure
+    >>> ground = Ground(((0.0, 2.0), (0.0, 1.0)))
+    >>> axes = maps(Figure().subplots(), {"ARC": np.array([[0.1, 0.2]])}, ground, "Risk", "risk")
+    >>> len(axes.get_images())
+    1
     """
     if not panels:
-        raise ValueError("panels must hold one map at least, by name.")
+        raise ValueError("panels must have at least one map.")
     scale = limits or _range(np.concatenate([panel.reshape(-1) for panel in panels.values()]))
     west, south, east, north = ground.borders()
     width, height = east - west, north - south
@@ -96,7 +148,7 @@ def draw_map(
     colours: str = "viridis",
     corner: tuple[float, float] | None = None,
 ) -> Any:
-    """One map: cells, buildings, the transmitter; its borders start at `corner`, or where they are.
+    """Draw one map, with its lower left end at `corner` if given.
 
     Returns the image, for a colour bar.
     """
@@ -129,12 +181,13 @@ def draw_map(
 
 
 def _range(values: FloatArray) -> tuple[float, float]:
+    """Return the smallest and the largest finite value."""
     finite = values[np.isfinite(values)]
     return (float(finite.min()), float(finite.max())) if len(finite) else (0.0, 1.0)
 
 
 def colour_bar(axes: Axes, image: Any, label: str, below: bool = False) -> None:
-    """The scale under the maps, with a red end where there are values below it."""
+    """Draw the colour scale below the maps, with a red end if values lie below it."""
     bar = axes.figure.colorbar(
         image,
         ax=axes,

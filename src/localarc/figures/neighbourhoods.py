@@ -1,4 +1,4 @@
-"""Worst neighbourhoods: where the promise fails, or comes closest to failing."""
+"""Neighbourhoods with the highest risk."""
 
 from __future__ import annotations
 
@@ -27,26 +27,54 @@ def neighbourhoods(
     features: Sequence[str] = (),
     name: str = "L-ARC",
 ) -> Axes:
-    """The worst places among the inputs on the first two features, numbered, with their risk.
+    """Draw the worst neighbourhoods among the inputs, numbered, with their risks.
 
-    With one feature, the risk of each place with two standard errors, beside the target.
+    The figure shows the first two features; with one feature, it shows the risk of each
+    neighbourhood with two standard errors.
+
+    Parameters
+    ----------
+    axes : matplotlib.axes.Axes
+        Where to draw.
+    X : array_like of float, shape (n, d)
+        Input of each round.
+    worst : sequence of Neighbourhood
+        From `metrics.worst_neighbourhoods`.
+    alpha : float
+        Target risk.
+    features : sequence of str, optional
+        Names of the features. Default: x1, x2, ...
+    name : str, default "L-ARC"
+        Name of the method, which determines the colour.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+        The same axes.
+
+    Examples
+    --------
+    >>> from matplotlib.figure import Figure
+    >>> place = Neighbourhood(np.array([0.9, 0.5]), 0.2, 0.01, 100.0)
+    >>> neighbourhoods(Figure().subplots(), [[0.1, 0.2], [0.9, 0.5]], [place], 0.1).get_xlabel()
+    'x1'
     """
     points = validation.points(X)
     labels = [*features, *(f"x{j + 1}" for j in range(len(features), points.shape[1]))]
     colour = colours([name])[name]
     if points.shape[1] == 1:
-        places = [float(each.centre[0]) for each in worst]
-        errors = [2 * each.standard_error for each in worst]
-        risks = [each.risk for each in worst]
-        axes.errorbar(places, risks, errors, fmt="o", color=colour, label=plain(name), capsize=3)
+        centres = [float(place.centre[0]) for place in worst]
+        errors = [2 * place.standard_error for place in worst]
+        risks = [place.risk for place in worst]
+        axes.errorbar(centres, risks, errors, fmt="o", color=colour, label=plain(name), capsize=3)
         target_line(axes, alpha)
         axes.set_ylim(bottom=0.0)
         title = f"Worst neighbourhoods, {name}"
-        return legend(frame(axes, title, labels[0], "risk nearby"))
+        return legend(frame(axes, title, labels[0], "risk"))
     some = points[np.linspace(0, len(points) - 1, min(len(points), _DOTS)).astype(int)]
     axes.scatter(some[:, 0], some[:, 1], s=4, color=FAINT, alpha=0.35, linewidths=0)
-    for rank, each in enumerate(worst, start=1):
-        x, y = float(each.centre[0]), float(each.centre[1])
+    for rank, place in enumerate(worst, start=1):
+        x, y = float(place.centre[0]), float(place.centre[1])
         axes.plot(x, y, "o", color=colour, markersize=15, markeredgecolor="white")
         axes.annotate(str(rank), (x, y), color="white", ha="center", va="center", weight="bold")
     axes.text(
@@ -56,5 +84,6 @@ def neighbourhoods(
 
 
 def _key(worst: Sequence[Neighbourhood], alpha: float) -> str:
-    risks = ",  ".join(f"{rank}: {each.risk:.3f}" for rank, each in enumerate(worst, start=1))
-    return f"risk nearby:  {risks}  (target {alpha:g})"
+    """Return the risks by number."""
+    risks = ",  ".join(f"{rank}: {place.risk:.3f}" for rank, place in enumerate(worst, start=1))
+    return f"risk:  {risks}  (target {alpha:g})"

@@ -1,4 +1,4 @@
-"""The palette: a colour means the same method in every figure, also to the colour-blind."""
+"""Colours: each method has the same colour in every figure, distinct to the colour-blind."""
 
 from __future__ import annotations
 
@@ -10,22 +10,35 @@ INK = "#1d2027"
 """Text and the target line."""
 
 FAINT = "#9aa1ad"
-"""Spines, ticks and whatever stays in the background."""
+"""Spines, ticks and other background elements."""
 
 METHODS = {"L-ARC": "#0077bb", "ARC": "#ee7733", "Mondrian": "#009988"}
-"""Paul Tol's vibrant scheme, which stays apart in every kind of colour blindness."""
+"""Paul Tol's vibrant scheme, which is safe for all types of colour blindness."""
 
 _BLUES = ("#0b3c6f", "#0077bb", "#3fa0d8", "#7cc3ea", "#b0dcf5")
-"""Variants of L-ARC, such as length scales: one colour, from dark to light."""
+"""Variants of L-ARC, such as length scales: one hue, from dark to light."""
 
 _OTHERS = ("#cc3311", "#33bbee", "#ee3377", "#7a5195", "#6b705c")
 
 
 def colours(names: Iterable[str]) -> dict[str, str]:
-    """A colour for each method: ours are fixed, any other keeps the one that its name gives.
+    """Return a colour for each method.
 
-    Only where two unknown names of one figure want the same colour does the later one move on.
+    ARC, L-ARC and Mondrian have fixed colours. The name of any other method determines its colour,
+    unless an earlier name in the same figure already has it.
 
+    Parameters
+    ----------
+    names : iterable of str
+        Names of the methods in a figure.
+
+    Returns
+    -------
+    dict of str to str
+        Hexadecimal colours by name.
+
+    Examples
+    --------
     >>> colours(["ARC", "mine"])["ARC"] == colours(["ARC"])["ARC"]
     True
     """
@@ -41,7 +54,7 @@ def colours(names: Iterable[str]) -> dict[str, str]:
 
 
 def _ring(name: str) -> list[str]:
-    """The colours that a name may have, the one it wants first."""
+    """Return the colours that a name can have, in order of preference."""
     family, first = _OTHERS, zlib.crc32(name.encode())
     if name.startswith("L-ARC l="):
         family, first = _BLUES, _shade(name.removeprefix("L-ARC l="))
@@ -50,7 +63,7 @@ def _ring(name: str) -> list[str]:
 
 
 def _shade(length_scale: str) -> int:
-    """Light for short length scales, dark for long ones; a factor of two is one shade."""
+    """Return a lighter shade for a shorter length scale; a factor of two is one shade."""
     try:
         wanted = round(2.0 - math.log2(float(length_scale)))
     except ValueError:

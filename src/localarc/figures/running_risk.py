@@ -1,4 +1,4 @@
-"""Running risk: the mean loss after each round, against the target and what was promised."""
+"""Running risk: the mean loss up to each round, the target and the bounds."""
 
 from __future__ import annotations
 
@@ -22,9 +22,31 @@ _POINTS = 400
 def running_risk(
     axes: Axes, records: Mapping[str, Record], bands: Mapping[str, FloatArray] | None = None
 ) -> Axes:
-    """The running mean loss of each method, with the bound on it as a band around the target.
+    """Draw the mean loss up to each round, with its bound as a band around the target.
 
-    `bands` hold, for each method that has one, the bound at `shown_rounds(len(record))`.
+    Parameters
+    ----------
+    axes : matplotlib.axes.Axes
+        Where to draw.
+    records : mapping of str to Record
+        Records by name of the method.
+    bands : mapping of str to array of float, optional
+        Bounds by name of the method, at `shown_rounds(len(record))`; see `bound_over_time`.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+        The same axes.
+
+    Examples
+    --------
+    >>> from matplotlib.figure import Figure
+    >>> from localarc import ARC, replay
+    >>> from localarc.streams import heteroscedastic
+    >>> stream = heteroscedastic(100, seed=0)
+    >>> record = replay(ARC(alpha=0.1), stream.X, stream.curves, stream.groups)
+    >>> running_risk(Figure().subplots(), {"ARC": record}).get_xlabel()
+    'round'
     """
     colour = colours(records)
     target_line(axes, next(iter(records.values())).alpha)
@@ -43,11 +65,11 @@ def running_risk(
             label = "_already in the legend"
     axes.set_ylim(0.0, _highest(records, bands or {}))
     axes.set_xlim(1, max(2, *(len(record) for record in records.values())))
-    return legend(frame(axes, "Running risk", "round", "mean loss so far"))
+    return legend(frame(axes, "Running risk", "round", "mean loss"))
 
 
 def _highest(records: Mapping[str, Record], bands: Mapping[str, FloatArray]) -> float:
-    """Room for the risk once it has settled, and for the widest band at the end."""
+    """Return the upper end of the axis: above the risk once settled, and the final bands."""
     tops = [2.2 * record.alpha for record in records.values()]
     for record in records.values():
         risk = metrics.running_risk(record.losses)
@@ -58,5 +80,21 @@ def _highest(records: Mapping[str, Record], bands: Mapping[str, FloatArray]) -> 
 
 
 def shown_rounds(n: int) -> IntArray:
-    """The rounds that a figure shows of n: all of a short stream, else 400 evenly spread."""
+    """Return the rounds that a figure of n rounds shows: all, or 400 of them evenly spaced.
+
+    Parameters
+    ----------
+    n : int
+        Number of rounds.
+
+    Returns
+    -------
+    array of int
+        Rounds, counted from 1.
+
+    Examples
+    --------
+    >>> shown_rounds(3), len(shown_rounds(10_000))
+    (array([1, 2, 3]), 400)
+    """
     return np.unique(np.linspace(1, n, min(n, _POINTS)).round().astype(np.int64))

@@ -1,4 +1,4 @@
-"""A figure as inline SVG: it takes its ink from the page, so it is readable in the dark too."""
+"""Figures as inline SVG, with the colours of the page, for light and dark themes."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ if TYPE_CHECKING:
 def svg(
     draw: Callable[[Axes], Axes], name: str, description: str, size: tuple[float, float]
 ) -> str:
-    """What `draw` puts on a pair of axes, as one `<svg>` element without outside references.
+    """Return what `draw` draws as one `<svg>` element without external references.
 
-    `name` keeps its ids apart from those of other figures on the page.
+    `name` prefixes its ids, which must be unique on a page.
     """
     import matplotlib
     from matplotlib.figure import Figure
@@ -32,9 +32,9 @@ def svg(
     style: Any = {
         "svg.fonttype": "none",
         "svg.hashsalt": name,
-    }  # text stays text; same run, same bytes
+    }  # text stays text; ids are reproducible
     with matplotlib.rc_context(style), warnings.catch_warnings():
-        # The browser has the glyphs that matplotlib's own font lacks.
+        # The browser has glyphs that matplotlib's font lacks.
         warnings.filterwarnings("ignore", message="Glyph", category=UserWarning)
         figure.savefig(buffer, format="svg", metadata=dict.fromkeys(_METADATA))
     return _inline(buffer.getvalue(), name, description)
@@ -44,6 +44,7 @@ _METADATA = ("Date", "Creator", "Format", "Type")
 
 
 def _inline(text: str, name: str, description: str) -> str:
+    """Return the svg element with unique ids, page colours and a description."""
     body = text[text.index("<svg") :]
     body = re.sub(r"<!--.*?-->|<metadata>.*?</metadata>", "", body, flags=re.DOTALL)
     body = re.sub(r'( id="|href="#|url\(#)', rf"\g<1>{name}-", body)

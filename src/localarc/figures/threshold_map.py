@@ -1,4 +1,4 @@
-"""Threshold map: where sets are wide, and where they are narrow."""
+"""Threshold map: the threshold as a function of the input."""
 
 from __future__ import annotations
 
@@ -26,9 +26,31 @@ def threshold_map(
     features: Sequence[str] = (),
     name: str = "L-ARC",
 ) -> Axes:
-    """The mean threshold over the first two features as a heat map, or over the only one as a line.
+    """Draw the mean threshold over the first two features, or over the only one.
 
-    `thresholds` are those at the inputs X; further features are averaged over as they occur.
+    Parameters
+    ----------
+    axes : matplotlib.axes.Axes
+        Where to draw.
+    X : array_like of float, shape (n, d)
+        Inputs; features after the second are averaged over.
+    thresholds : array_like of float, shape (n,)
+        Threshold at each input.
+    features : sequence of str, optional
+        Names of the features. Default: x1, x2, ...
+    name : str, default "L-ARC"
+        Name of the method.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+        The same axes.
+
+    Examples
+    --------
+    >>> from matplotlib.figure import Figure
+    >>> threshold_map(Figure().subplots(), [0.0, 1.0], [0.5, 0.7], ["hour"]).get_xlabel()
+    'hour'
     """
     points, values = validation.points(X), validation.numbers("thresholds", thresholds)
     labels = [*features, *(f"x{j + 1}" for j in range(len(features), points.shape[1]))]
@@ -49,7 +71,7 @@ def threshold_map(
 
 
 def _means(x: FloatArray, values: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Means in up to 60 bins that hold as many inputs each."""
+    """Return means in up to 60 bins with equal numbers of inputs."""
     order = np.argsort(x, kind="stable")
     parts = np.array_split(order, min(_BINS, len(order)))
     return np.array([x[p].mean() for p in parts]), np.array([values[p].mean() for p in parts])

@@ -1,4 +1,4 @@
-"""Threshold over time: where it settles, and how it follows a change."""
+"""Threshold over time."""
 
 from __future__ import annotations
 
@@ -15,26 +15,52 @@ from localarc.validation import FloatArray, IntArray
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-_PIECES = 60
+_SEGMENTS = 60
 
 
 def threshold_over_time(axes: Axes, records: Mapping[str, Record]) -> Axes:
-    """The thresholds of each method; of a long stream, the median and middle 80 % of pieces."""
-    piece = 1
+    """Draw the thresholds of each method over time.
+
+    A long stream is divided into up to 60 segments; the figure shows their medians and the range of
+    their middle 80 %.
+
+    Parameters
+    ----------
+    axes : matplotlib.axes.Axes
+        Where to draw.
+    records : mapping of str to Record
+        Records by name of the method.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+        The same axes.
+
+    Examples
+    --------
+    >>> from matplotlib.figure import Figure
+    >>> from localarc import ARC, replay
+    >>> from localarc.streams import heteroscedastic
+    >>> stream = heteroscedastic(100, seed=0)
+    >>> record = replay(ARC(alpha=0.1), stream.X, stream.curves, stream.groups)
+    >>> threshold_over_time(Figure().subplots(), {"ARC": record}).get_ylabel()
+    'threshold'
+    """
+    segment = 1
     for name, record in records.items():
-        piece = max(piece, -(-len(record) // _PIECES))
-        rounds, (low, middle, high) = _pieces(record.thresholds, -(-len(record) // _PIECES))
+        segment = max(segment, -(-len(record) // _SEGMENTS))
+        rounds, (low, middle, high) = _segments(record.thresholds, -(-len(record) // _SEGMENTS))
         colour = colours(records)[name]
         axes.plot(rounds, middle, color=colour, linewidth=1.8, label=plain(name))
         if (high > low).any():
             axes.fill_between(rounds, low, high, color=colour, alpha=0.18, linewidth=0)
     axes.set_xlim(1, max(2, *(len(record) for record in records.values())))
-    what = f"round (median and middle 80 % of each {piece})" if piece > 1 else "round"
+    what = f"round (median and middle 80 % of {segment} rounds)" if segment > 1 else "round"
     return legend(frame(axes, "Threshold over time", what, "threshold"))
 
 
-def _pieces(values: FloatArray, length: int) -> tuple[IntArray, FloatArray]:
-    """The middle round of each piece of so many rounds, and three quantiles of its values."""
+def _segments(values: FloatArray, length: int) -> tuple[IntArray, FloatArray]:
+    """Return the middle round of each segment, and three quantiles of its values."""
     starts = np.arange(0, len(values), max(1, length))
     parts = np.split(values, starts[1:])
     quantiles = np.array([np.quantile(part, [0.1, 0.5, 0.9]) for part in parts]).T

@@ -1,4 +1,4 @@
-"""The trade-off of tuning: how large sets are, and how high the risk is where it is worst."""
+"""The trade-off of tuning: set size against the risk of the worst neighbourhood."""
 
 from __future__ import annotations
 
@@ -21,25 +21,48 @@ _SMALLEST, _LARGEST = 5.0, 11.0  # dots, in points
 
 
 def trade_off(axes: Axes, tuning: Tuning) -> Axes:
-    """Each candidate by mean set size and risk of its worst neighbourhood, with standard errors.
+    """Draw every candidate by mean set size and risk of its worst neighbourhood.
 
-    Candidates that differ in their rate alone share a colour and a line, and their dots grow with
-    the rate. The chosen one has a ring; how it did in the rounds held out is written below, since
-    set sizes at another time cannot be compared.
+    Candidates that differ only in their rate share a colour and a line, and larger dots have larger
+    rates. A ring marks the selected one. Its results on the held-out rounds are written below the
+    figure, since set sizes of different rounds are not comparable.
+
+    Parameters
+    ----------
+    axes : matplotlib.axes.Axes
+        Where to draw.
+    tuning : Tuning
+        What `tune` returned.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+        The same axes.
+
+    Examples
+    --------
+    >>> from matplotlib.figure import Figure
+    >>> from localarc import ARC, LARC, RBF
+    >>> from localarc import tune
+    >>> from localarc.streams import heteroscedastic
+    >>> stream = heteroscedastic(400, seed=0)
+    >>> tuning = tune(stream.X, stream.curves, [ARC(0.1), LARC(0.1, RBF(0.4))], RBF(0.4))
+    >>> trade_off(Figure().subplots(), tuning).get_xlabel()
+    'mean set size'
     """
-    names = [family(each) for each in tuning.candidates]
-    steps = [_first_step(each) for each in tuning.candidates]
+    names = [family(candidate) for candidate in tuning.candidates]
+    steps = [_first_step(candidate) for candidate in tuning.candidates]
     colour = _colours(list(dict.fromkeys(names)))
     for name in dict.fromkeys(names):
         mine = sorted((i for i in range(len(names)) if names[i] == name), key=lambda i: steps[i])
-        sizes, risks = np.array([_place(tuning, i) for i in mine]).T
+        sizes, risks = np.array([_position(tuning, i) for i in mine]).T
         errors = [tuning.evaluations[i].worst_error for i in mine]
         axes.errorbar(sizes, risks, errors, color=colour[name], alpha=0.5, lw=1.0)
         for i, dot in zip(mine, _dots([steps[i] for i in mine], steps), strict=True):
             label = name if i == mine[-1] else None
-            axes.plot(*_place(tuning, i), "o", color=colour[name], ms=dot, label=label)
-    place = _place(tuning, tuning.chosen)
-    axes.plot(*place, "o", ms=18, mfc="none", mec=INK, mew=1.6, label="chosen")
+            axes.plot(*_position(tuning, i), "o", color=colour[name], ms=dot, label=label)
+    position = _position(tuning, tuning.chosen)
+    axes.plot(*position, "o", ms=18, mfc="none", mec=INK, mew=1.6, label="selected")
     target_line(axes, tuning.evaluations[0].alpha)
     axes.set_ylim(bottom=0.0)
     axes.text(
@@ -49,19 +72,20 @@ def trade_off(axes: Axes, tuning: Tuning) -> Axes:
     return legend(frame(axes, title, "mean set size", "risk in the worst neighbourhood"))
 
 
-def _place(tuning: Tuning, i: int) -> tuple[float, float]:
+def _position(tuning: Tuning, i: int) -> tuple[float, float]:
+    """Return the coordinates of a candidate."""
     return tuning.evaluations[i].size, tuning.evaluations[i].worst
 
 
 def _dots(mine: Sequence[float], all_steps: Sequence[float]) -> list[float]:
-    """The size of each dot, by the rank of its rate."""
+    """Return the size of each dot, by the rank of its rate."""
     ranks = sorted(set(all_steps))
     span = max(len(ranks) - 1, 1)
     return [_SMALLEST + (_LARGEST - _SMALLEST) * ranks.index(step) / span for step in mine]
 
 
 def _colours(names: list[str]) -> dict[str, str]:
-    """Ours are fixed; variants of L-ARC go from light to dark in the order of the candidates."""
+    """Return colours by name; variants of L-ARC go from light to dark, in their order."""
     from matplotlib import colormaps
     from matplotlib.colors import to_hex
 
@@ -72,24 +96,26 @@ def _colours(names: list[str]) -> dict[str, str]:
 
 
 def _key(tuning: Tuning, steps: Sequence[float]) -> str:
+    """Return the text below the figure."""
     rates = ", ".join(f"{step:g}" for step in sorted(set(steps)))
-    first = f"Dots grow with the rate: {rates}. Bars are one standard error."
-    judged = tuning.held_out
-    if judged is None:
-        return f"{first}\nNothing was held out: the chosen one is not judged here."
+    first = f"Larger dots have larger rates: {rates}. Bars show one standard error."
+    result = tuning.held_out
+    if result is None:
+        return f"{first}\nNo rounds were held out, so the selected candidate is not evaluated."
     return (
-        f"{first}\nThe chosen one in the last {judged.rounds:,} rounds, held out:\n"
-        f"worst neighbourhood {judged.worst:.3f} ± {judged.worst_error:.3f}, "
-        f"risk {judged.risk:.3f}, mean size {judged.size:.3g}."
+        f"{first}\nThe selected candidate on the last {result.rounds:,} rounds, held out:\n"
+        f"worst neighbourhood {result.worst:.3f} ± {result.worst_error:.3f}, "
+        f"risk {result.risk:.3f}, mean size {result.size:.3g}."
     )
 
 
 def _first_step(candidate: BaseCalibrator) -> float:
+    """Return the rate of the first round."""
     return candidate.settings.rate(1) if isinstance(candidate, AdaptiveCalibrator) else 1.0
 
 
 def family(candidate: BaseCalibrator) -> str:
-    """What candidates have in common that differ in their rate alone."""
+    """Return the name that candidates share if they differ only in their rate."""
     if not isinstance(candidate, LARC):
         return type(candidate).__name__
     kernel = candidate.kernel
@@ -97,4 +123,4 @@ def family(candidate: BaseCalibrator) -> str:
     if not isinstance(length_scale, float):
         return f"L-ARC {kernel!r}"
     name = "" if type(kernel).__name__ == "RBF" else f"{type(kernel).__name__} "
-    return f"L-ARC {name}l={length_scale:g}"
+    return f"L-ARC {name}length scale {length_scale:.3g}"

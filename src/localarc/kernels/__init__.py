@@ -1,7 +1,7 @@
 """Kernels: how strongly a round at one input affects the threshold at another."""
 
 from localarc.kernels.base import Kernel, Product, Sum
-from localarc.kernels.custom import Custom, Radial, as_kernel
+from localarc.kernels.custom import Custom, Radial
 from localarc.kernels.stationary import (
     RBF,
     Cauchy,
@@ -27,5 +27,4 @@ __all__ = [
     "Stationary",
     "Sum",
     "Triangular",
-    "as_kernel",
 ]

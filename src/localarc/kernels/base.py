@@ -15,17 +15,33 @@ from localarc.validation import FloatArray
 
 
 class Kernel(ABC):
-    """A positive semi-definite function k(x, z): how much a mistake at z is felt at x.
+    """A positive semi-definite function k(x, z): how strongly a round at z affects x.
 
     The guarantees need three facts about it: `scale` (kappa, the largest k(x, x); None when
-    unknown), `nonnegative` (k never falls below zero) and `lipschitz` (rho).
+    unknown), `nonnegative` (k never falls below zero) and `lipschitz` (rho). Kernels can be added,
+    and multiplied with each other and with positive numbers.
+
+    Examples
+    --------
+    >>> from localarc import RBF
+    >>> kernel = RBF(length_scale=1.0) + 0.5 * RBF(length_scale=9.0)
+    >>> kernel([[0.0], [3.0]], [0.0]).round(3)
+    array([1.5 , 0.484])
     """
 
     scale: float | None
     nonnegative: bool
 
     def __call__(self, X: ArrayLike, z: ArrayLike) -> FloatArray:
-        """Kernel of n points with one centre (d,): (n,); or with m centres (m, d): (n, m)."""
+        """The kernel of n points with one centre, or with m centres.
+
+        Parameters
+        ----------
+        X : array of shape (n, d)
+            The points.
+        z : array of shape (d,) or (m, d)
+            One centre, for a result of shape (n,), or m centres, for (n, m).
+        """
         centres = validation.numbers("z", z)
         one = centres.ndim <= 1
         centres = validation.points(centres.reshape(1, -1) if one else centres)
@@ -45,12 +61,20 @@ class Kernel(ABC):
         """The same kernel times a factor of at least zero."""
 
     def norm(self, centres: ArrayLike, weights: ArrayLike) -> float:
-        """RKHS norm of `sum_i weights_i k(centres_i, .)`: what `localized_bound` asks for."""
+        """The RKHS norm of `sum_i weights_i k(centres_i, .)`, for `localized_bound`.
+
+        Parameters
+        ----------
+        centres : array of shape (m, d)
+            Where the kernel bumps are.
+        weights : array of shape (m,)
+            Their heights.
+        """
         at = validation.points(centres)
         w = validation.numbers("weights", weights).reshape(-1)
         if len(w) != len(at):
             raise ValueError(
-                f"weights must hold one number per centre, got {len(w)} for {len(at)} centres."
+                f"weights must have one number per centre, got {len(w)} for {len(at)} centres."
             )
         return math.sqrt(max(0.0, float(w @ self.matrix(at, at) @ w)))
 
@@ -68,8 +92,15 @@ class Kernel(ABC):
 
 @dataclass(frozen=True)
 class Sum(Kernel):
-    """`left + right`: felt where either is felt.
+    """`left + right`: reaches as far as either does.
 
+    Parameters
+    ----------
+    left, right : Kernel
+        The kernels to add.
+
+    Examples
+    --------
     >>> from localarc import RBF
     >>> (RBF(1.0) + 2 * RBF(9.0)).scale
     3.0
@@ -104,7 +135,19 @@ class Sum(Kernel):
 
 @dataclass(frozen=True)
 class Product(Kernel):
-    """`left * right`: felt only where both are felt."""
+    """`left * right`: reaches only as far as both do.
+
+    Parameters
+    ----------
+    left, right : Kernel
+        The kernels to multiply.
+
+    Examples
+    --------
+    >>> from localarc import RBF, Laplace
+    >>> (RBF(1.0) * Laplace(2.0, scale=3.0)).scale
+    3.0
+    """
 
     left: Kernel
     right: Kernel

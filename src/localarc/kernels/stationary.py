@@ -39,6 +39,12 @@ class Stationary(Kernel):
         number for all features, or one per feature.
     scale : float, default 1.0
         `k(x, x)`: how strongly the local part of a threshold moves, relative to the constant.
+
+    Examples
+    --------
+    >>> from localarc import Laplace
+    >>> isinstance(Laplace(length_scale=2.0), Stationary), Laplace(length_scale=2.0).denominator
+    (True, 4.0)
     """
 
     denominator: float | tuple[float, ...]
@@ -57,7 +63,15 @@ class Stationary(Kernel):
         object.__setattr__(self, "scale", validation.not_negative("scale", scale, _SCALE_HINT))
 
     def replace(self, denominator: LengthScale, scale: float) -> Self:
-        """The same formula with another squared length, the paper's l, and another scale."""
+        """The same formula with another denominator and scale.
+
+        Parameters
+        ----------
+        denominator : float or sequence of float
+            The squared length, the paper's l; one number, or one per feature.
+        scale : float
+            `k(x, x)`.
+        """
         new = object.__new__(type(self))
         checked = validation.not_negative("scale", scale, _SCALE_HINT)
         squares = _positive("denominator", denominator)

@@ -1,21 +1,8 @@
 """Memory: how the local part of a threshold is stored."""
 
 from localarc.memory.approximate import Dictionary, Lattice
-from localarc.memory.auto import Auto, as_memory
-from localarc.memory.base import Arrays, Expansion, LossCurves, Memory, Played, Rounds
+from localarc.memory.auto import Auto
+from localarc.memory.base import Memory
 from localarc.memory.exact import KeepAll, KeepLast
 
-__all__ = [
-    "Arrays",
-    "Auto",
-    "Dictionary",
-    "Expansion",
-    "KeepAll",
-    "KeepLast",
-    "Lattice",
-    "LossCurves",
-    "Memory",
-    "Played",
-    "Rounds",
-    "as_memory",
-]
+__all__ = ["Auto", "Dictionary", "KeepAll", "KeepLast", "Lattice", "Memory"]

@@ -16,10 +16,23 @@ ROUNDING = 1e-15
 class Lattice:
     """Constant memory for `RBF` in up to three dimensions, with a proven accuracy.
 
-    The Gaussian kernel is replaced by an inner product of features on a lattice, which differs from
-    it by at most `tolerance` times its scale. So the local part differs from the exact one by at
-    most that times the sum of its coefficients' sizes: see the performance page for the proof.
-    Memory grows with the area that inputs cover, not with t; `max_bytes` limits it.
+    The Gaussian kernel is replaced by an inner product of features on a lattice. Memory grows with
+    the area that inputs cover, not with t.
+
+    Parameters
+    ----------
+    tolerance : float, default 1e-15
+        The largest difference between the kernel used and the Gaussian, relative to its scale. The
+        local part differs from the exact one by at most that times the sum of the absolute values
+        of its coefficients: the performance page has the proof.
+    max_bytes : int, default 268435456
+        The limit of the state's size in bytes; beyond it, `update` raises.
+
+    Examples
+    --------
+    >>> from localarc import LARC, RBF
+    >>> LARC(0.1, RBF(1.0), memory=Lattice(tolerance=1e-8)).memory.tolerance
+    1e-08
     """
 
     tolerance: float = ROUNDING
@@ -45,17 +58,17 @@ class Lattice:
         return self.tolerance
 
     def chosen(self, kernel: Kernel, dimension: int) -> Memory:
-        """This very strategy."""
+        """This strategy."""
         return self
 
     def check_kernel(self, kernel: Kernel) -> None:
-        """A lattice takes a Gaussian apart."""
+        """Raise unless the kernel is a Gaussian."""
         if type(kernel) is not RBF:
             raise self._refusal(f"{kernel!r}")
 
     def _refusal(self, got: str) -> ValueError:
         return ValueError(
-            f"Lattice serves RBF kernels with up to 3 features, got {got}. "
+            f"Lattice supports RBF kernels with up to 3 features, got {got}. "
             "Use Dictionary or KeepAll."
         )
 
@@ -74,10 +87,22 @@ class Lattice:
 class Dictionary:
     """Bounded memory for any of our kernels and any number of features, with a measured accuracy.
 
-    The local part is kept on atoms, points of the stream that represent the others, beside an exact
-    buffer of the latest points. `tolerance` is what the local part should lose over a whole run; it
-    is measured (`max_error_estimate`), not proven. At `max_size` atoms no more are made, and
-    the error grows instead of the memory.
+    The local part is a sum over atoms, points of the stream that represent the others, and an exact
+    buffer of the latest points.
+
+    Parameters
+    ----------
+    tolerance : float, default 1e-4
+        The error of the local part over a whole run, in the units of the score. It is measured
+        (`max_error_estimate`), not proven.
+    max_size : int, default 1024
+        The largest number of atoms; beyond it the error grows instead of the memory.
+
+    Examples
+    --------
+    >>> from localarc import LARC, Matern32
+    >>> LARC(0.1, Matern32(1.0), memory=Dictionary(tolerance=1e-5)).memory.max_size
+    1024
     """
 
     tolerance: float = 1e-4
@@ -95,17 +120,17 @@ class Dictionary:
     excess = 0.0
 
     def chosen(self, kernel: Kernel, dimension: int) -> Memory:
-        """This very strategy."""
+        """This strategy."""
         return self
 
     def check_kernel(self, kernel: Kernel) -> None:
-        """A dictionary solves with distances."""
+        """Raise unless the kernel is a formula of the distance."""
         if not isinstance(kernel, Stationary):
             raise self._refusal(kernel)
 
     def _refusal(self, kernel: Kernel) -> ValueError:
         return ValueError(
-            f"Dictionary serves kernels that are a formula of the distance, got {kernel!r}. "
+            f"Dictionary supports kernels that are a formula of the distance, got {kernel!r}. "
             "Use KeepAll, or write the kernel as Radial(function of the squared distance)."
         )
 

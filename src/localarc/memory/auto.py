@@ -19,7 +19,13 @@ _log = logging.getLogger("localarc")
 class Auto:
     """`memory="auto"`: a lattice at rounding accuracy for RBF in one or two dimensions, else exact.
 
-    Beyond 20,000 rounds an exact memory says once, in the log, what `Dictionary` would do.
+    Beyond 20,000 rounds an exact memory recommends `Dictionary`, once, in the log.
+
+    Examples
+    --------
+    >>> from localarc import LARC, RBF
+    >>> LARC(0.1, RBF(1.0)).update([0.0, 1.0], 1.0).memory
+    Lattice(tolerance=1e-15, max_bytes=268435456)
     """
 
     window = None
@@ -28,11 +34,11 @@ class Auto:
     excess = ROUNDING
 
     def chosen(self, kernel: Kernel, dimension: int) -> Memory:
-        """What is used for this kernel and so many features."""
+        """The strategy for this kernel and this number of features."""
         return Lattice() if type(kernel) is RBF and dimension <= 2 else KeepAll()
 
     def check_kernel(self, kernel: Kernel) -> None:
-        """There is a strategy for any kernel."""
+        """Accept any kernel: there is a strategy for each."""
 
     def expansion(self, kernel: Kernel, dimension: int) -> Expansion:
         """An empty expansion of the chosen strategy."""
@@ -53,7 +59,7 @@ def as_memory(memory: Any) -> Memory:
 
 
 def warn_memory_growth(rounds: int, memory: Memory, kernel: Kernel, dimension: int) -> None:
-    """Say once that an automatic, exact memory has become large."""
+    """Log a warning that an automatic, exact memory has become large."""
     if isinstance(memory, Auto) and isinstance(memory.chosen(kernel, dimension), KeepAll):
         kilobytes = rounds * (dimension + 3) * 8 // 1000
         _log.warning(

@@ -1,4 +1,4 @@
-"""What a memory strategy promises: an expansion that can shrink, add, evaluate and average."""
+"""The roles of memory: a strategy that makes expansions, and an expansion that learns."""
 
 from __future__ import annotations
 
@@ -108,7 +108,14 @@ class Expansion(Protocol):
 
 
 class Memory(Protocol):
-    """How an expansion remembers: a small frozen value that makes expansions."""
+    """How the local part is stored: a small frozen value that makes expansions.
+
+    Examples
+    --------
+    >>> from localarc import KeepAll, Lattice
+    >>> KeepAll().exact, Lattice().window
+    (True, None)
+    """
 
     def check_kernel(self, kernel: Kernel) -> None:
         """Raise if the strategy cannot serve this kernel, whatever the number of features."""
@@ -117,7 +124,7 @@ class Memory(Protocol):
         """An empty expansion, f = 0."""
 
     def chosen(self, kernel: Kernel, dimension: int) -> Memory:
-        """The strategy that is used for this kernel and so many features: itself, unless "auto"."""
+        """The strategy for this kernel and number of features: itself, unless "auto"."""
 
     @property
     def window(self) -> int | None:

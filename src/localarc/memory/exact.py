@@ -1,4 +1,4 @@
-"""Memory strategies: what the local part of a threshold remembers."""
+"""Memory strategies that keep the terms of the local part as they are."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class _Terms:
 
     @property
     def averages(self) -> bool:
-        """Whether terms that left the window are kept for the average."""
+        """Whether enough is kept for the time-averaged threshold."""
         return True
 
     @property
@@ -59,17 +59,41 @@ class _Terms:
 
 @dataclass(frozen=True)
 class KeepAll(_Terms):
-    """Every round, exactly as in the paper: memory and time per round grow with t."""
+    """Every round, exactly as in the paper: memory and time per round grow with t.
+
+    Examples
+    --------
+    >>> from localarc import LARC, RBF
+    >>> LARC(0.1, RBF(1.0), memory=KeepAll()).update([0.0], 1.0).memory
+    KeepAll()
+    """
 
 
 @dataclass(frozen=True)
 class KeepLast(_Terms):
     """The latest m rounds, the paper's eq. (threshold_truncated).
 
-    With a decaying rate, what m rounds can hold fades as t grows, and L-ARC turns into ARC: see the
-    guarantees page. The time-averaged threshold still depends on every round that ever was in the
-    window; `archive=True` keeps those for the average alone, so the state grows with t although a
-    step does not get slower. With `archive=False` the state is bounded and `average` raises.
+    With a decaying rate, the influence of m rounds fades as t grows, and L-ARC turns into ARC: see
+    the guarantees page.
+
+    Parameters
+    ----------
+    m : int
+        The number of latest rounds that the local part consists of.
+    archive : bool, default True
+        Whether to keep older rounds for the time-averaged threshold, which depends on every round
+        that was ever in the window: the state then grows with t, although a step does not get
+        slower. Without it the state is bounded, and `averaged_threshold_function` raises.
+
+    Examples
+    --------
+    >>> from localarc import LARC, RBF
+    >>> LARC(0.1, RBF(1.0), memory=KeepLast(1000, archive=False)).memory
+    KeepLast(m=1000, archive=False)
+
+    References
+    ----------
+    Zecchin and Simeone, *Localized adaptive risk control*, NeurIPS 2024, section 3.
     """
 
     m: int

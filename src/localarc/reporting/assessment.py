@@ -1,4 +1,4 @@
-"""A summary: what a run came to, as plain values."""
+"""Assessment: the certificate, groups and worst neighbourhoods of a run, and its summary."""
 
 from __future__ import annotations
 
@@ -12,7 +12,6 @@ import numpy as np
 
 from localarc import metrics
 from localarc.calibrators.adaptive import AdaptiveCalibrator
-from localarc.calibrators.base import BaseCalibrator
 from localarc.calibrators.mondrian import Mondrian
 from localarc.guarantees import Certificate
 from localarc.kernels import Kernel
@@ -23,16 +22,56 @@ from localarc.streams import Stream
 
 @dataclass(frozen=True)
 class Run:
-    """A calibrator that went through a stream, the record of it, and the name to show for both."""
+    """A replayed calibrator, its record and the name under which a report shows them.
+
+    Parameters
+    ----------
+    name : str
+        Name of the method, such as "L-ARC".
+    calibrator : ARC, LARC or Mondrian
+        The calibrator after the replay.
+    record : Record
+        What `replay` returned.
+
+    Examples
+    --------
+    >>> from localarc import ARC, replay
+    >>> from localarc.streams import heteroscedastic
+    >>> stream, cal = heteroscedastic(100, seed=0), ARC(alpha=0.1)
+    >>> Run("ARC", cal, replay(cal, stream.X, stream.curves)).name
+    'ARC'
+    """
 
     name: str
-    calibrator: BaseCalibrator
+    calibrator: AdaptiveCalibrator | Mondrian
     record: Record
 
 
 @dataclass(frozen=True)
 class Assessment:
-    """What a run came to: `groups` from the safest to the riskiest, `worst` places first."""
+    """The results of a run.
+
+    Parameters
+    ----------
+    run : Run
+        The run.
+    certificate : Certificate
+        Risk, consistency check and bounds.
+    groups : list of GroupRisk
+        Risk and set size per group, from the lowest to the highest risk; empty without groups.
+    worst : list of Neighbourhood
+        Neighbourhoods with the highest risk, the worst first; empty without a kernel, or with too
+        few rounds.
+
+    Examples
+    --------
+    >>> from localarc import ARC, replay
+    >>> from localarc.streams import heteroscedastic
+    >>> stream, cal = heteroscedastic(100, seed=0), ARC(alpha=0.1)
+    >>> run = Run("ARC", cal, replay(cal, stream.X, stream.curves))
+    >>> assess(stream, run).certificate.identity_holds
+    True
+    """
 
     run: Run
     certificate: Certificate
@@ -46,7 +85,31 @@ class Assessment:
 
 
 def assess(stream: Stream, run: Run, kernel: Kernel | None = None) -> Assessment:
-    """Certificate, groups and, as the kernel sees them, the worst neighbourhoods of a run."""
+    """Return the certificate, the groups and the worst neighbourhoods of a run.
+
+    Parameters
+    ----------
+    stream : Stream
+        The stream that was replayed.
+    run : Run
+        The run.
+    kernel : Kernel, optional
+        Defines neighbourhoods; without one, none are assessed.
+
+    Returns
+    -------
+    Assessment
+        The results.
+
+    Examples
+    --------
+    >>> from localarc import ARC, replay
+    >>> from localarc.streams import heteroscedastic
+    >>> stream, cal = heteroscedastic(100, seed=0), ARC(alpha=0.1)
+    >>> run = Run("ARC", cal, replay(cal, stream.X, stream.curves, stream.groups))
+    >>> [row.group for row in assess(stream, run).groups]
+    ['easy', 'middle', 'hard']
+    """
     record = run.record
     groups: list[GroupRisk] = []
     if record.groups is not None:
@@ -61,28 +124,51 @@ def assess(stream: Stream, run: Run, kernel: Kernel | None = None) -> Assessment
 
 
 def _worst(stream: Stream, record: Record, kernel: Kernel | None) -> list[Neighbourhood]:
+    """Return the worst neighbourhoods, or none if there are too few rounds."""
     if kernel is None:
         return []
     try:
         return metrics.worst_neighbourhoods(stream.X, record.losses, kernel)
-    except ValueError:  # too few rounds anywhere to tell bad luck from a bad place
+    except ValueError:  # no neighbourhood has enough rounds
         return []
 
 
 def summary(stream: Stream, assessments: Sequence[Assessment]) -> dict[str, Any]:
-    """The summary as JSON values, None where a number is not finite.
+    """Return the summary of several runs as JSON values.
 
-    format, localarc      what wrote this
-    source, rounds, features
-    target                alpha, the mean loss that was asked for
-    methods               one each, the method asked for first:
-      method, calibrator  its name, and its settings
-      risk, size          mean loss and mean set size
-      bound               the smallest bound on |risk - target| that holds: value, name, assumes
-      score_range         low, high, and whether it was stated or observed
-      certificate         risk, identity check and all bounds, with assumptions and those that fail
-      groups              group, count, risk, standard_error, size, size_standard_error
-      neighbourhoods      centre (by feature), risk, standard_error, count; the worst first
+    Parameters
+    ----------
+    stream : Stream
+        The stream that was replayed.
+    assessments : sequence of Assessment
+        One per method, the main method first.
+
+    Returns
+    -------
+    dict
+        With None for numbers that are not finite, and these fields:
+
+        - format, localarc: the format and the version of localarc
+        - source, rounds, features
+        - target: alpha, the target risk
+        - methods: for each method
+
+          - method, calibrator: name and settings
+          - risk, size: mean loss and mean set size
+          - bound: the smallest bound on |risk - target| that holds (value, name, assumes)
+          - score_range: low, high, and whether it was stated or observed
+          - certificate: risk, consistency check, and all bounds with met and unmet assumptions
+          - groups: group, count, risk, standard_error, size, size_standard_error
+          - neighbourhoods: centre (by feature), risk, standard_error, count; the worst first
+
+    Examples
+    --------
+    >>> from localarc import ARC, replay
+    >>> from localarc.streams import heteroscedastic
+    >>> stream, cal = heteroscedastic(100, seed=0), ARC(alpha=0.1)
+    >>> run = Run("ARC", cal, replay(cal, stream.X, stream.curves))
+    >>> summary(stream, [assess(stream, run)])["rounds"]
+    100
     """
     features = feature_names(stream)
     return {
@@ -92,31 +178,32 @@ def summary(stream: Stream, assessments: Sequence[Assessment]) -> dict[str, Any]
         "rounds": len(stream),
         "features": features,
         "target": assessments[0].run.record.alpha,
-        "methods": [jsonable(_method(each, features)) for each in assessments],
+        "methods": [jsonable(_method(item, features)) for item in assessments],
     }
 
 
-def _method(each: Assessment, features: list[str]) -> dict[str, Any]:
-    record, bound = each.run.record, each.certificate.bound
-    (low, high), stated = used_range(each.run)
+def _method(assessment: Assessment, features: list[str]) -> dict[str, Any]:
+    """Return the part of the summary on one method."""
+    record, bound = assessment.run.record, assessment.certificate.bound
+    (low, high), stated = effective_score_range(assessment.run)
     return {
-        "method": each.run.name,
+        "method": assessment.run.name,
         "calibrator": record.calibrator,
         "risk": record.risk,
-        "size": each.size,
+        "size": assessment.size,
         "bound": bound.to_dict() if bound.holds else None,
         "score_range": {"low": low, "high": high, "stated": stated},
-        "certificate": each.certificate.to_dict(),
-        "groups": [{**asdict(row), "group": str(row.group)} for row in each.groups],
+        "certificate": assessment.certificate.to_dict(),
+        "groups": [{**asdict(row), "group": str(row.group)} for row in assessment.groups],
         "neighbourhoods": [
             {**asdict(place), "centre": dict(zip(features, place.centre.tolist(), strict=True))}
-            for place in each.worst
+            for place in assessment.worst
         ],
     }
 
 
-def used_range(run: Run) -> tuple[tuple[float, float], bool]:
-    """The score range that bounds rest on, and whether it was stated rather than observed."""
+def effective_score_range(run: Run) -> tuple[tuple[float, float], bool]:
+    """Return the score range that bounds assume, and whether it was stated (or observed)."""
     parts: list[object] = [run.calibrator]
     if isinstance(run.calibrator, Mondrian):
         parts = list(run.calibrator.calibrators.values())
@@ -127,12 +214,12 @@ def used_range(run: Run) -> tuple[tuple[float, float], bool]:
 
 
 def feature_names(stream: Stream) -> list[str]:
-    """The stream's own names for its features, or x1, x2, ..."""
+    """Return the names of the features, or x1, x2, ... if they have none."""
     return list(stream.features) or [f"x{j + 1}" for j in range(stream.X.shape[1])]
 
 
 def version() -> str:
-    """The installed version of localarc."""
+    """Return the installed version of localarc."""
     try:
         return importlib.metadata.version("localarc")
     except importlib.metadata.PackageNotFoundError:
@@ -140,9 +227,9 @@ def version() -> str:
 
 
 def jsonable(value: Any) -> Any:
-    """The value with None for every number that JSON does not know."""
+    """Replace numbers that JSON cannot represent by None."""
     if isinstance(value, dict):
-        return {key: jsonable(each) for key, each in value.items()}
+        return {key: jsonable(item) for key, item in value.items()}
     if isinstance(value, list | tuple):
-        return [jsonable(each) for each in value]
+        return [jsonable(item) for item in value]
     return None if isinstance(value, float) and not math.isfinite(value) else value

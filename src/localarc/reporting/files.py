@@ -1,4 +1,4 @@
-"""Results: the files that a run leaves in a folder, all of them or none."""
+"""Result files: all files of a run are written, or none."""
 
 from __future__ import annotations
 
@@ -20,42 +20,69 @@ from localarc.streams import Stream
 
 
 class OutputError(ValueError):
-    """A folder that cannot be written to."""
+    """Output that cannot be written, with the reason.
+
+    Examples
+    --------
+    >>> with staged("/dev/null"):
+    ...     pass
+    Traceback (most recent call last):
+    localarc.reporting.files.OutputError: /dev/null is a file, not a folder: pass another folder.
+    """
 
 
 @contextlib.contextmanager
-def staged(folder: str | os.PathLike[str], own: Collection[str] = ()) -> Iterator[Path]:
-    """A hidden folder to write in; its files move to `folder` at the end, or vanish on an error.
+def staged(folder: str | os.PathLike[str], outputs: Collection[str] = ()) -> Iterator[Path]:
+    """Yield a temporary folder, whose files move to `folder` unless an error occurs.
 
-    Files of the names `own` that an earlier run left in `folder`, and this one did not write, are
-    removed: they would belie the new ones. What else lies in `folder` stays, and so does all of it
-    until the very end.
+    Parameters
+    ----------
+    folder : str or path-like
+        Final folder; created if necessary. It changes only at the very end.
+    outputs : collection of str, optional
+        Names of the files that a run can write. Those that an earlier run left in `folder`, and
+        this one did not write, are removed, since they would contradict the new results. Other
+        files stay.
+
+    Yields
+    ------
+    Path
+        The temporary folder.
+
+    Examples
+    --------
+    >>> with tempfile.TemporaryDirectory() as home:
+    ...     with staged(f"{home}/run") as folder:
+    ...         _ = (folder / "report.html").write_text("...")
+    ...     os.listdir(f"{home}/run")
+    ['report.html']
     """
     target = Path(folder)
-    home = next(each for each in (target, *target.absolute().parents) if each.exists())
+    home = next(path for path in (target, *target.absolute().parents) if path.exists())
     if not home.is_dir():
-        raise OutputError(f"{home} is a file, not a folder: give another folder to write to.")
+        raise OutputError(f"{home} is a file, not a folder: pass another folder.")
     try:
-        place = Path(tempfile.mkdtemp(prefix=".localarc-", dir=home))
+        temporary = Path(tempfile.mkdtemp(prefix=".localarc-", dir=home))
     except OSError as error:
         raise OutputError(f"cannot write to {target}: {error.strerror}.") from error
     try:
-        yield place
-        _move(place, target, own)
+        yield temporary
+        _move(temporary, target, outputs)
     finally:
-        shutil.rmtree(place, ignore_errors=True)
+        shutil.rmtree(temporary, ignore_errors=True)
 
 
-def _move(place: Path, target: Path, own: Collection[str]) -> None:
-    files = sorted(place.iterdir())
+def _move(temporary: Path, target: Path, outputs: Collection[str]) -> None:
+    """Move all files to the final folder, and remove those of an earlier run."""
+    files = sorted(temporary.iterdir())
     taken = [file.name for file in files if (target / file.name).is_dir()]
     if taken:
-        raise OutputError(f"{target / taken[0]} is a folder: give another folder to write to.")
+        raise OutputError(f"{target / taken[0]} is a folder: pass another output folder.")
     try:
         target.mkdir(parents=True, exist_ok=True)
         for file in files:
             file.replace(target / file.name)
-        for name in set(own) - {file.name for file in files}:
+        for name in set(outputs) - {file.name for file in files}:
             if (target / name).is_file():
                 (target / name).unlink()
     except OSError as error:
@@ -69,33 +96,63 @@ def write_results(
     kernel: Kernel | None = None,
     table: str = "csv",
 ) -> list[Assessment]:
-    """Write record.csv (or .parquet), summary.json and report.html; return what they report.
+    """Write record.csv (or .parquet), summary.json and report.html.
 
-    The record has one row a round; with several runs, one after another, told apart by `method`.
+    Parameters
+    ----------
+    folder : str or path-like
+        Existing folder to write to.
+    stream : Stream
+        The stream that was replayed.
+    runs : sequence of Run
+        One per method, the main method first. The record has one row per round; with several runs,
+        the column `method` tells them apart.
+    kernel : Kernel, optional
+        Defines neighbourhoods.
+    table : {"csv", "parquet"}, default "csv"
+        File format of the record.
+
+    Returns
+    -------
+    list of Assessment
+        The results that the files report.
+
+    Examples
+    --------
+    >>> from localarc import ARC, replay
+    >>> from localarc.streams import heteroscedastic
+    >>> stream, cal = heteroscedastic(100, seed=0), ARC(alpha=0.1)
+    >>> run = Run("ARC", cal, replay(cal, stream.X, stream.curves))
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     _ = write_results(folder, stream, [run])
+    ...     sorted(os.listdir(folder))
+    ['record.csv', 'report.html', 'summary.json']
     """
-    place = Path(folder)
+    target = Path(folder)
     assessments = [assess(stream, run, kernel) for run in runs]
     writers = {"csv": _write_csv, "parquet": _write_parquet}
-    writers[table](place / f"record.{table}", runs)
+    writers[table](target / f"record.{table}", runs)
     text = json.dumps(summary(stream, assessments), indent=2, allow_nan=False, ensure_ascii=False)
-    (place / "summary.json").write_text(text + "\n", encoding="utf-8")
-    (place / "report.html").write_text(render(stream, assessments), encoding="utf-8")
+    (target / "summary.json").write_text(text + "\n", encoding="utf-8")
+    (target / "report.html").write_text(render(stream, assessments), encoding="utf-8")
     return assessments
 
 
 def _columns(run: Run, several: bool) -> dict[str, list[Any]]:
+    """Return the columns of a record, with its method if there are several."""
     method = {"method": [run.name] * len(run.record)} if several else {}
     columns = {name: _list(values) for name, values in run.record.columns().items()}
     return method | columns
 
 
 def _list(values: Any) -> list[Any]:
-    """Plain values, None for what is not known."""
+    """Return Python values, with None for NaN."""
     known = values if isinstance(values, list) else values.tolist()
     return [None if isinstance(v, float) and math.isnan(v) else v for v in known]
 
 
 def _write_csv(path: Path, runs: Sequence[Run]) -> None:
+    """Write the records of all runs to a CSV file."""
     with path.open("w", newline="", encoding="utf-8") as file:
         writer = csv.writer(file, lineterminator="\n")
         for i, run in enumerate(runs):
@@ -106,7 +163,8 @@ def _write_csv(path: Path, runs: Sequence[Run]) -> None:
 
 
 def _write_parquet(path: Path, runs: Sequence[Run]) -> None:
-    check_table("parquet")
+    """Write the records of all runs to a Parquet file."""
+    check_table_format("parquet")
     import pyarrow
     import pyarrow.parquet
 
@@ -114,18 +172,18 @@ def _write_parquet(path: Path, runs: Sequence[Run]) -> None:
     pyarrow.parquet.write_table(pyarrow.concat_tables(tables), path)
 
 
-def check_apart(file: Path, folder: Path, own: Collection[str]) -> None:
-    """Refuse to write where a run would replace or remove the very file that it reads."""
-    if file.name in own and file.resolve().parent == folder.resolve():
-        raise OutputError(f"{file} would be replaced by what is written: give another folder.")
+def check_input_survives(file: Path, folder: Path, outputs: Collection[str]) -> None:
+    """Raise if writing to `folder` would replace or remove the input file."""
+    if file.name in outputs and file.resolve().parent == folder.resolve():
+        raise OutputError(f"{file} would be replaced by the output: pass another output folder.")
 
 
-def check_table(table: str) -> None:
-    """Say before a long run, rather than after it, that a kind of table cannot be written."""
+def check_table_format(table: str) -> None:
+    """Raise, before a long run, if a file format cannot be written."""
     if table == "parquet":
         try:
             import pyarrow  # noqa: F401
         except ImportError as error:
             raise OutputError(
-                "writing record.parquet takes pyarrow: pip install 'localarc[parquet]'"
+                "writing record.parquet requires pyarrow: pip install 'localarc[parquet]'"
             ) from error

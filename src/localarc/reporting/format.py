@@ -1,4 +1,4 @@
-"""Wording: numbers, bounds and places as people read them, in the report and at a terminal."""
+"""Format numbers, bounds and neighbourhoods, for the report and the console."""
 
 from __future__ import annotations
 
@@ -7,42 +7,75 @@ from collections.abc import Sequence
 
 from localarc.guarantees import Bound
 from localarc.metrics import Neighbourhood
-from localarc.reporting.assessment import Assessment, used_range
+from localarc.reporting.assessment import Assessment, effective_score_range
 
 
 def number(value: float) -> str:
-    """Four digits, and a dash for what is not known."""
+    """Return a number with four digits, or a dash if it is unknown.
+
+    Parameters
+    ----------
+    value : float
+        The number.
+
+    Returns
+    -------
+    str
+        Its text.
+
+    Examples
+    --------
+    >>> number(0.123456), number(math.nan)
+    ('0.1235', '-')
+    """
     return f"{value:.4g}" if math.isfinite(value) else "-"
 
 
 def plus_minus(value: float, error: float) -> str:
-    """A value with its standard error, where that is known.
+    """Return a value with its standard error, if that is known.
 
+    Parameters
+    ----------
+    value, error : float
+        The value and its standard error.
+
+    Returns
+    -------
+    str
+        Their text.
+
+    Examples
+    --------
     >>> plus_minus(0.12345, 0.01), plus_minus(0.12345, math.nan)
     ('0.123 ± 0.010', '0.123')
     """
     return f"{value:.3f} ± {error:.3f}" if math.isfinite(error) else f"{value:.3f}"
 
 
-def promised(bound: Bound) -> str:
-    """The value of a bound that holds."""
+def format_bound(bound: Bound) -> str:
+    """Return the value of a bound, or "none" if it does not hold."""
     return f"±{number(bound.value)}" if bound.holds else "none"
 
 
-def place_words(place: Neighbourhood, names: Sequence[str]) -> str:
-    """The middle of a neighbourhood, by feature."""
+def format_centre(place: Neighbourhood, names: Sequence[str]) -> str:
+    """Return the centre of a neighbourhood, by feature."""
     return ", ".join(f"{name} = {x:.3g}" for name, x in zip(names, place.centre, strict=True))
 
 
-def score_words(each: Assessment) -> str:
-    """Which score range the bounds rest on."""
-    (low, high), stated = used_range(each.run)
-    bound = each.certificate.bound
+def describe_score_range(assessment: Assessment) -> str:
+    """Describe the score range that the bounds assume, or why there is no bound."""
+    (low, high), stated = effective_score_range(assessment.run)
+    bound = assessment.certificate.bound
     if not bound.holds:
-        return f"No bound can be given: {'; '.join(bound.unmet)}."
+        return f"No bound holds: {'; '.join(bound.unmet)}."
     if stated:
-        return f"Scores were stated to lie in [{low:g}, {high:g}]."
+        return f"The stated score range is [{low:g}, {high:g}]."
     return (
-        f"No score range was stated, so the bounds use the one seen in this run, [{low:.4g}, "
-        f"{high:.4g}]: for rounds to come they hold only while scores stay in it."
+        f"No score range was stated, so the bounds use the range observed in this run, "
+        f"[{low:.4g}, {high:.4g}]. They hold for future rounds only while scores stay within it."
     )
+
+
+def omitted_groups(count: int) -> str:
+    """Return the note below a table that shows the groups of highest risk only."""
+    return f"{count} groups with lower risk are omitted"

@@ -1,4 +1,4 @@
-"""CSV: comma, header row, UTF-8 with or without a byte order mark; read row by row."""
+"""CSV files: comma-separated, with a header row, in UTF-8 with or without a byte order mark."""
 
 from __future__ import annotations
 
@@ -16,24 +16,26 @@ _Row = tuple[int, list[str]]
 
 
 def read_csv(path: Path, wanted: Sequence[str], group: str | None) -> Columns:
-    """The wanted columns as numbers, and the group column as text."""
+    """Return the wanted columns as numbers, and the group column as text."""
     try:
         with path.open(newline="", encoding="utf-8-sig") as file:
             rows = _rows(path, csv.reader(file, strict=True))
             _, header = next(rows, (0, None))
             if header is None:
-                raise TableError(f"{path} is empty: give a header row and one row for each round.")
+                raise TableError(
+                    f"{path} is empty: a header row and one row per round are required."
+                )
             check_header(path, header, [*wanted, *([group] if group else [])])
             return _collect(path, header, rows, wanted, group)
     except UnicodeDecodeError as error:
         raise TableError(
             f"{path} is not UTF-8 text: byte {error.object[error.start]:#04x} cannot be decoded; "
-            "save the table as UTF-8."
+            "save the file as UTF-8."
         ) from error
 
 
 def _rows(path: Path, reader: Iterator[list[str]]) -> Iterator[_Row]:
-    """Rows that are not blank, each with the line that it ends on."""
+    """Yield the rows that are not blank, each with the line it ends on."""
     while True:
         try:
             row = next(reader)
@@ -49,36 +51,37 @@ def _rows(path: Path, reader: Iterator[list[str]]) -> Iterator[_Row]:
 def _collect(
     path: Path, header: list[str], rows: Iterator[_Row], wanted: Sequence[str], group: str | None
 ) -> Columns:
+    """Convert the cells of every row."""
     sinks = [(name, header.index(name), array("d")) for name in wanted]
     at = None if group is None else header.index(group)
     labels: list[Hashable] = []
     lines = array("q")
 
-    def place(t: int) -> str:
+    def location(t: int) -> str:
         return f"row {t + 1} (line {lines[t]})"
 
     for t, (line, row) in enumerate(rows):
         lines.append(line)
         if len(row) != len(header):
             raise TableError(
-                f"{path}, {place(t)}: {len(row)} cells where the header has {len(header)}; quote "
-                "cells that hold a comma."
+                f"{path}, {location(t)}: {len(row)} cells, but the header has {len(header)}; "
+                "quote cells that contain a comma."
             )
         for name, column, sink in sinks:
             value = _number(row[column])
             if not math.isfinite(value):
-                raise bad_cell(path, place(t), name, row[column])
+                raise bad_cell(path, location(t), name, row[column])
             sink.append(value)
         if at is not None and group is not None:
             if not row[at].strip():
-                raise bad_cell(path, place(t), group, "")
+                raise bad_cell(path, location(t), group, "")
             labels.append(row[at])
     numbers = {name: np.frombuffer(sink, np.float64) for name, _, sink in sinks if len(sink)}
-    return Columns(numbers, labels if group else None, place)
+    return Columns(numbers, labels if group else None, location)
 
 
 def _number(cell: str) -> float:
-    """The number in a cell, NaN if there is none; Python's 1_000 is not one in a table."""
+    """Return the number in a cell, or NaN; unlike Python, a table has no 1_000."""
     try:
         return float(cell) if "_" not in cell else math.nan
     except ValueError:

@@ -1,4 +1,4 @@
-"""A stream: inputs, what each threshold would have cost, and whose rounds they are."""
+"""A stream: the inputs, curves and groups of n rounds."""
 
 from __future__ import annotations
 
@@ -12,7 +12,23 @@ from localarc.validation import FloatArray
 
 
 class Round(NamedTuple):
-    """One round: an input, its curve and its group."""
+    """One round of a stream.
+
+    Parameters
+    ----------
+    x : array of float, shape (d,)
+        Input.
+    curve : Curve
+        Loss and set size against the threshold.
+    group : hashable, optional
+        Group; None without groups.
+
+    Examples
+    --------
+    >>> from localarc.streams import heteroscedastic
+    >>> next(iter(heteroscedastic(10, seed=0))).group
+    'middle'
+    """
 
     x: FloatArray
     curve: Curve
@@ -21,7 +37,31 @@ class Round(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Stream:
-    """n rounds. Iterate over it to see them one by one, or hand its parts to `replay`."""
+    """The inputs, curves and groups of n rounds, in chronological order.
+
+    Iterate over it to get one `Round` at a time, or pass its parts to `replay`.
+
+    Parameters
+    ----------
+    name : str
+        Name, for reports.
+    X : array_like of float, shape (n, d)
+        Input of each round.
+    curves : Curves
+        Loss and set size of each round against the threshold.
+    groups : tuple of hashable, optional
+        Group of each round.
+    features : tuple of str, optional
+        Names of the features. Default: x1, x2, ... in reports.
+
+    Examples
+    --------
+    >>> from localarc import ARC, replay
+    >>> from localarc.curves import miscoverage
+    >>> stream = Stream("demand", [[0.0], [1.0]], miscoverage([0.5, 0.2]))
+    >>> len(stream), len(replay(ARC(alpha=0.1), stream.X, stream.curves))
+    (2, 2)
+    """
 
     name: str
     X: FloatArray
@@ -33,7 +73,9 @@ class Stream:
         object.__setattr__(self, "X", validation.points(self.X))
         lengths = {len(self.X), len(self.curves), len(self.groups or self.X)}
         if len(lengths) != 1:
-            raise ValueError(f"X, curves and groups must have as many rounds, got {lengths}.")
+            raise ValueError(
+                f"X, curves and groups must have the same number of rounds, got {sorted(lengths)}."
+            )
 
     def __len__(self) -> int:
         return len(self.X)

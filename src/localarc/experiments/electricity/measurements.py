@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from localarc.bootstrap import block_bootstrap
 from localarc.experiments.electricity.data import DAYS, Demand
 from localarc.experiments.evaluate import EVALUATIONS, calibrate, to_json
 from localarc.experiments.experiment import Outcome, Row, Task
 from localarc.experiments.methods import Method
+from localarc.metrics import block_bootstrap
 from localarc.validation import FloatArray
 
 ALPHA = 0.1

@@ -1,4 +1,4 @@
-"""The report: one page that holds a run, its promise and its failures, and needs nothing else."""
+"""The HTML report: a single page without external resources."""
 
 from localarc.reporting.html.page import render, write_report
 

@@ -1,4 +1,4 @@
-"""The page: what was run, what it came to, what is promised, and where that fails."""
+"""The page: settings, results, guarantees and worst neighbourhoods of one or more runs."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from localarc import atomic_write
 from localarc.calibrators.larc import LARC
 from localarc.kernels import Kernel
 from localarc.reporting.assessment import Assessment, Run, assess, feature_names
-from localarc.reporting.format import number, place_words, plus_minus, promised
+from localarc.reporting.format import format_bound, format_centre, number, plus_minus
 from localarc.reporting.html import sections
+from localarc.reporting.html.guarantees import guarantees
 from localarc.reporting.html.markup import document, heading, paragraph, table
-from localarc.reporting.html.promise import promise
 from localarc.streams import Stream
 
 
@@ -23,24 +23,43 @@ def write_report(
     runs: Sequence[Run],
     kernel: Kernel | None = None,
 ) -> None:
-    """Write the report of one or more runs over a stream as a single HTML file.
+    """Write the report of one or more runs over a stream, as a single HTML file.
 
-    `kernel` says what a neighbourhood is; without one it is that of the first L-ARC.
+    Parameters
+    ----------
+    path : str or path-like
+        File to write, or to replace.
+    stream : Stream
+        The stream that was replayed.
+    runs : sequence of Run
+        One per method, the main method first.
+    kernel : Kernel, optional
+        Defines neighbourhoods. Default: the kernel of the first L-ARC.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from localarc import LARC, RBF, replay
+    >>> from localarc.streams import heteroscedastic
+    >>> stream, cal = heteroscedastic(100, seed=0), LARC(alpha=0.1, kernel=RBF(0.4))
+    >>> record = replay(cal, stream.X, stream.curves, stream.groups)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     write_report(f"{folder}/report.html", stream, [Run("L-ARC", cal, record)])
     """
     kernels = [run.calibrator.kernel for run in runs if isinstance(run.calibrator, LARC)]
-    seen = kernel or next((each for each in kernels if each is not None), None)
-    page = render(stream, [assess(stream, run, seen) for run in runs])
+    neighbourhood = kernel or next((found for found in kernels if found is not None), None)
+    page = render(stream, [assess(stream, run, neighbourhood) for run in runs])
     atomic_write.write(path, page.encode())
 
 
 def render(stream: Stream, assessments: Sequence[Assessment]) -> str:
-    """The page as text; nothing in it is fetched from anywhere."""
+    """Return the page as text."""
     parts = [
         _head(stream, assessments[0]),
         heading("Summary") + _summary(stream, assessments),
         heading("Running risk") + sections.running_risk(assessments),
-        heading("What is promised") + "".join(promise(each) for each in assessments),
-        heading("By group") + sections.groups(assessments),
+        heading("Guarantees") + "".join(map(guarantees, assessments)),
+        heading("Groups") + sections.groups(assessments),
         heading("Thresholds") + sections.thresholds(stream, assessments),
         heading("Worst neighbourhoods") + sections.neighbourhoods(stream, assessments),
     ]
@@ -48,47 +67,50 @@ def render(stream: Stream, assessments: Sequence[Assessment]) -> str:
 
 
 def _head(stream: Stream, first: Assessment) -> str:
+    """Return the title and a sentence on the main method."""
     names = feature_names(stream)
     shown = ", ".join(names[:8]) + (f" and {len(names) - 8} more" if len(names) > 8 else "")
     rounds = "1 round" if len(stream) == 1 else f"{len(stream):,} rounds"
     return heading(stream.name, 1) + paragraph(
-        f"{rounds} with the feature{'s' if len(names) > 1 else ''} {shown}. {first.run.name} was "
-        f"asked for a mean loss of {first.certificate.alpha:g} and came to "
-        f"{first.certificate.risk:.4f}."
+        f"{rounds} with the feature{'s' if len(names) > 1 else ''} {shown}. The mean loss of "
+        f"{first.run.name} is {first.certificate.risk:.4f}, for a target of "
+        f"{first.certificate.alpha:g}."
     )
 
 
 def _summary(stream: Stream, assessments: Sequence[Assessment]) -> str:
+    """Return the table of methods and their settings."""
     head = ["method", "rounds", "risk", "target", "bound", "mean size", "worst group"]
-    rows = [_row(each, feature_names(stream)) for each in assessments]
-    settings = [f"<br><code>{escape(each.run.record.calibrator)}</code>" for each in assessments]
+    rows = [_row(item, feature_names(stream)) for item in assessments]
+    settings = [f"<br><code>{escape(item.run.record.calibrator)}</code>" for item in assessments]
     return (
         table([*head, "worst neighbourhood"], rows)
         + paragraph(
-            "Risk is the mean loss; the bound is on its distance from the target. Errors are "
-            "standard errors as if rounds were independent.",
+            "Risk is the mean loss. The bound limits its distance from the target. Errors are "
+            "standard errors that treat rounds as independent.",
             "soft",
         )
-        + f'<p class="soft">As run:{"".join(settings)}</p>'
+        + f'<p class="soft">Settings:{"".join(settings)}</p>'
     )
 
 
-def _row(each: Assessment, names: Sequence[str]) -> list[str]:
+def _row(assessment: Assessment, names: Sequence[str]) -> list[str]:
+    """Return the row of one method."""
     group, place = "no groups", "too few rounds"
-    if each.groups:
-        row = each.groups[-1]
+    if assessment.groups:
+        row = assessment.groups[-1]
         group = f"{row.group}: {plus_minus(row.risk, row.standard_error)}"
-    if each.worst:
-        worst = each.worst[0]
-        at = place_words(worst, names)
+    if assessment.worst:
+        worst = assessment.worst[0]
+        at = format_centre(worst, names)
         place = f"{at}: {plus_minus(worst.risk, worst.standard_error)}"
     return [
-        each.run.name,
-        f"{len(each.run.record):,}",
-        f"{each.certificate.risk:.4f}",
-        f"{each.certificate.alpha:g}",
-        promised(each.certificate.bound),
-        number(each.size),
+        assessment.run.name,
+        f"{len(assessment.run.record):,}",
+        f"{assessment.certificate.risk:.4f}",
+        f"{assessment.certificate.alpha:g}",
+        format_bound(assessment.certificate.bound),
+        number(assessment.size),
         group,
         place,
     ]

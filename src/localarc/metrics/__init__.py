@@ -1,0 +1,30 @@
+"""Metrics: risk over time, per group and per neighbourhood, with standard errors."""
+
+from localarc.metrics.bootstrap import Estimate, block_bootstrap
+from localarc.metrics.groups import GroupRisk, group_risk
+from localarc.metrics.neighbourhoods import (
+    LocalRisk,
+    Neighbourhood,
+    check_kernel,
+    localized_risk,
+    worst_neighbourhood,
+    worst_neighbourhoods,
+)
+from localarc.metrics.risk import distance_to_target, risk, rolling_risk, running_risk
+
+__all__ = [
+    "Estimate",
+    "GroupRisk",
+    "LocalRisk",
+    "Neighbourhood",
+    "block_bootstrap",
+    "check_kernel",
+    "distance_to_target",
+    "group_risk",
+    "localized_risk",
+    "risk",
+    "rolling_risk",
+    "running_risk",
+    "worst_neighbourhood",
+    "worst_neighbourhoods",
+]

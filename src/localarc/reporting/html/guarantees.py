@@ -1,0 +1,84 @@
+"""Guarantees: the bounds of a certificate, with the assumptions that are met or fail."""
+
+from __future__ import annotations
+
+from html import escape
+
+from localarc.guarantees import Bound, Certificate
+from localarc.reporting.assessment import Assessment
+from localarc.reporting.format import describe_score_range, format_bound, number, omitted_groups
+from localarc.reporting.html.markup import heading, paragraph, table
+
+_MAX_GROUPS = 50
+_EXPLANATIONS = {
+    "observed": "computed from the thresholds of this run, for any data",
+    "theorem A": "from the range of the threshold",
+    "theorem B": "from the growth of the threshold function",
+    "paper": "the bound in the paper, for comparison",
+}
+
+
+def guarantees(assessment: Assessment) -> str:
+    """Return the section on the distance of the risk of one method from its target."""
+    certificate = assessment.certificate
+    largest = max(certificate.alpha, assessment.run.calibrator.loss_bound - certificate.alpha)
+    rows = "".join(_row(bound, largest) for bound in certificate_bounds(certificate))
+    head = "".join(f"<th>{cell}</th>" for cell in ("bound", "|risk - target| ≤", "assumes"))
+    return (
+        heading(assessment.run.name, 3)
+        + paragraph(f"{_consistency(certificate)} {describe_score_range(assessment)}")
+        + f'<div class="tables"><table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>'
+        + "</div>"
+        + _per_group(certificate)
+    )
+
+
+def _consistency(certificate: Certificate) -> str:
+    """Return the result of the consistency check."""
+    if certificate.identity_holds:
+        return "Consistency check passed: the losses account for the thresholds."
+    return (
+        "CONSISTENCY CHECK FAILED: the losses do not account for the thresholds. Updates were lost "
+        "or repeated, and the bounds below are not valid."
+    )
+
+
+def certificate_bounds(certificate: Certificate) -> tuple[Bound, ...]:
+    """Return the bounds of a certificate, in the order in which they are shown."""
+    return certificate.observed, certificate.theorem_a, certificate.theorem_b, certificate.paper
+
+
+def _row(bound: Bound, largest: float) -> str:
+    """Return the row of a bound; `largest` is the largest distance any risk can have."""
+    explanation = next(
+        (text for key, text in _EXPLANATIONS.items() if bound.name.startswith(key)), ""
+    )
+    name = f"{escape(bound.name)}<br><small>{explanation}</small>"
+    assumes = escape("; ".join(bound.assumes))
+    if bound.holds and bound.value >= largest:
+        note = f"trivial: the distance is never above {largest:g}"
+        value = f"{number(bound.value)}<br><small>{note}</small>"
+        return f"<tr><td>{name}</td><td>{value}</td><td>{assumes}</td></tr>"
+    if bound.holds:
+        return (
+            f'<tr><td>{name}</td><td class="good">{number(bound.value)}</td><td>{assumes}</td></tr>'
+        )
+    fails = escape("; ".join(bound.unmet))
+    return (
+        f'<tr><td>{name}</td><td class="bad">no guarantee</td>'
+        f'<td>{assumes}<br><span class="bad">not met: {fails}</span></td></tr>'
+    )
+
+
+def _per_group(certificate: Certificate) -> str:
+    """Return the bounds per group, if every group has its own calibrator."""
+    if not certificate.groups:
+        return ""
+    groups = sorted(certificate.groups.items(), key=lambda item: -item[1].risk)
+    rows = [
+        [str(group), f"{part.rounds:,}", f"{part.risk:.4f}", format_bound(part.bound)]
+        for group, part in groups[:_MAX_GROUPS]
+    ]
+    left = len(groups) - len(rows)
+    note = paragraph(f"{omitted_groups(left)}.", "soft") if left else ""
+    return table(["group", "rounds", "risk", "bound of the group"], rows) + note
