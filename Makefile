@@ -5,7 +5,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
 
-.PHONY: demo test slow training beams service cluster check format bench figures reference clean
+.PHONY: demo test slow training beams page service cluster check format bench figures reference clean
 
 # The marks say which set of packages is installed and are out of date when its description changes.
 $(VENV)/.default: pyproject.toml constraints.txt
@@ -39,31 +39,41 @@ demo: $(VENV)/.default
 	$(BIN)/localarc reproduce electricity --out demo-output
 
 test: $(VENV)/.dev
-	$(BIN)/python -m pytest --ignore tests/test_documentation.py
+	$(BIN)/python -m pytest -n auto --ignore tests/test_documentation.py
 
 # Simulations that take minutes.
 slow: $(VENV)/.dev
-	$(BIN)/python -m pytest -m slow
+	$(BIN)/python -m pytest -n auto -m slow
 
 # The experiments again, with what trains their networks: torch and scikit-learn.
 training: $(VENV)/.experiments
-	$(BIN)/python -m pytest -rs tests/experiments/test_polyps_training.py tests/experiments/test_fruit_training.py tests/experiments/test_fruit.py
+	$(BIN)/python -m pytest -n auto -rs tests/experiments/test_polyps_training.py tests/experiments/test_fruit_training.py tests/experiments/test_fruit.py
 
 # Our ray tracer against Sionna RT, which also takes LLVM 17 or newer from the system: .ci/install-llvm.
 beams: $(VENV)/.beams
-	LOCALARC_REQUIRE_SIONNA=1 $(BIN)/python -m pytest -n 0 -rsP tests/experiments/raytracer/test_sionna.py
+	LOCALARC_REQUIRE_SIONNA=1 $(BIN)/python -m pytest -rsP tests/experiments/raytracer/test_sionna.py
+
+# Exact versions are in package.json; a lock file would record where they were downloaded.
+node_modules/.installed: package.json
+	npm install --no-package-lock --no-audit --no-fund --silent
+	touch $@
+
+# The page's JavaScript: types against the service's OpenAPI document, lint, format, unit tests. Requires Node and npm.
+page: $(VENV)/.service node_modules/.installed
+	$(BIN)/python tests/page/write_openapi.py build/openapi.json
+	npm run --silent check
 
 # The real service, in processes of its own: crashes, full disks, hostile requests, a browser.
 # A browser that is missing fails here, where `make test` skips. Debian's is `apt-get install chromium`.
-service: $(VENV)/.service
+service: $(VENV)/.service page
 	LOCALARC_REQUIRE_SERVICE=1 $(BIN)/python -m pytest -m service -n 2 -rs tests/service
 
 # Sweeps and streams on real engines, started on this machine: two dask workers, a Spark of two threads.
 cluster: $(VENV)/.cluster
 	$(BIN)/python -c 'import distributed, pyspark'
 	java -version
-	$(BIN)/python -m pytest -n 0 -rs tests/cluster tests/spark
-	$(BIN)/python -m pytest -n 0 -rs tests/test_documentation.py -k 'scale or spark'
+	$(BIN)/python -m pytest -rs tests/cluster tests/spark
+	$(BIN)/python -m pytest -rs tests/test_documentation.py -k 'scale or spark'
 
 # Style, types, the direction of imports, every code block of README and docs.
 check: $(VENV)/.dev
@@ -71,7 +81,7 @@ check: $(VENV)/.dev
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-logo
-	$(BIN)/python -m pytest tests/test_documentation.py
+	$(BIN)/python -m pytest -n auto tests/test_documentation.py
 
 format: $(VENV)/.dev
 	$(BIN)/ruff format .
@@ -80,7 +90,7 @@ format: $(VENV)/.dev
 bench: $(VENV)/.dev
 	$(BIN)/python -m benchmarks
 	$(BIN)/python -m benchmarks.service
-	$(BIN)/python -m benchmarks.scale
+	$(BIN)/python -m benchmarks.keyed
 
 # The README's figure.
 figures: $(VENV)/.default
@@ -89,8 +99,8 @@ figures: $(VENV)/.default
 
 # The API reference, from docstrings, in docs/reference.
 reference: $(VENV)/.dev
-	$(BIN)/pdoc -o docs/reference localarc localarc.calibrators localarc.kernels localarc.rates localarc.memory localarc.guarantees localarc.curves localarc.sets localarc.metrics localarc.bootstrap localarc.panel localarc._sweep localarc._tune localarc.streams localarc.figures localarc.experiments.data localarc.experiments localarc.testing localarc.client localarc.spark
+	$(BIN)/pdoc -o docs/reference localarc localarc.calibrators.base localarc.kernels localarc.rates localarc.memory localarc.guarantees localarc.curves localarc.sets localarc.metrics localarc.panel localarc.streams localarc.reporting localarc.figures localarc.experiments.data localarc.experiments localarc.testing localarc.client localarc.wire localarc.spark
 
 clean:
-	rm -rf $(VENV) build dist demo-output docs/reference .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
+	rm -rf $(VENV) node_modules build dist demo-output docs/reference .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
 	find . -name __pycache__ -prune -exec rm -rf {} +

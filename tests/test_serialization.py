@@ -10,18 +10,17 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from examples import CALIBRATORS as MAKE
+from examples import side, sparse, stream
 from localarc import (
     ARC,
     LARC,
     RBF,
-    Constant,
     Dictionary,
     KeepAll,
     KeepLast,
-    Laplace,
     Lattice,
     Mondrian,
-    Power,
     replay,
     serialization,
 )
@@ -30,16 +29,12 @@ from localarc.curves import miscoverage
 from localarc.kernels import Custom
 from localarc.serialization import StateError
 
-CALIBRATORS: list[BaseCalibrator] = [
-    ARC(0.1),
-    ARC(0.3, Power(0.5, 0.7), loss_bound=2.0, score_range=(0.0, 3.0), initial_threshold=1.0),
-    LARC(0.1, RBF.from_paper((1.0, 2.0))),
-    LARC(0.1, 2 * (RBF.from_paper(1.0) + Laplace(0.5)), Constant(0.1), 0.4),
-    LARC(0.1, RBF.from_paper(1.0), memory=KeepLast(7)),
-    LARC(0.1, RBF.from_paper(1.0), memory=KeepLast(7, archive=False)),
-    LARC(0.1, RBF.from_paper(1.0), radius=0.5, clip=0.3),
-    Mondrian(lambda: LARC(0.1, RBF.from_paper(1.0)), group_of=lambda x: bool(x[0] > 0)),
+NAMES = [name for name in MAKE if "Python" not in name and "groups" not in name]
+CALIBRATORS = [
+    *(MAKE[name](loss_bound=2.0) for name in NAMES),
+    Mondrian(lambda: LARC(0.1, RBF.from_paper(1.0)), group_of=side),
 ]
+READ_INPUTS = [cal for cal in CALIBRATORS if not isinstance(cal, ARC)]
 BAD_CALLS = [
     ([0.0, 0.0], float("nan")),
     ([0.0, 0.0], float("inf")),
@@ -58,17 +53,13 @@ BAD_CALLS = [
 ]
 
 
-def stream(T: int) -> tuple[Any, Any]:
-    random = np.random.default_rng(1)
-    X = random.normal(size=(T, 2))
-    return X, miscoverage(np.abs(random.normal(size=T)))
-
-
-@pytest.mark.parametrize("calibrator", CALIBRATORS, ids=repr)
-@pytest.mark.parametrize(("x", "loss"), BAD_CALLS)
+@pytest.mark.parametrize(
+    ("calibrator", "call"), sparse(CALIBRATORS[2:] + CALIBRATORS[:2], BAD_CALLS)
+)
 def test_a_failed_update_leaves_the_state_as_it_was(
-    calibrator: BaseCalibrator, x: Any, loss: Any
+    calibrator: BaseCalibrator, call: tuple[Any, Any]
 ) -> None:
+    x, loss = call
     cal = copy.deepcopy(calibrator)
     cal.update([0.1, 0.2], 0.5).update([-0.3, 0.1], 0.0)
     before = cal.state()
@@ -93,7 +84,7 @@ def test_a_failed_replay_or_fit_leaves_the_state_as_it_was(
     assert cal.state() == before
 
 
-@pytest.mark.parametrize("calibrator", CALIBRATORS[2:], ids=repr)
+@pytest.mark.parametrize("calibrator", READ_INPUTS, ids=repr)
 def test_a_replay_with_other_features_is_refused(calibrator: BaseCalibrator) -> None:
     cal = copy.deepcopy(calibrator).update([0.1, 0.2], 0.5)
     before = cal.state()

@@ -1,45 +1,26 @@
 from typing import Any
 
-import numpy as np
 import pytest
 
+from examples import KERNELS, sparse
 from localarc import (
     ARC,
     LARC,
     RBF,
-    Cauchy,
     Constant,
     KeepAll,
     KeepLast,
-    Laplace,
-    Matern32,
-    Matern52,
     Mondrian,
-    RationalQuadratic,
-    Triangular,
 )
 from localarc.calibrators.base import BaseCalibrator
-from localarc.kernels import Custom, Kernel
 from localarc.testing.promises import PROMISES, check_calibrator
 
-KERNELS: list[Kernel] = [
-    RBF.from_paper(1.0),
-    Laplace(1.0),
-    Matern32(1.0),
-    Matern52(1.0),
-    Cauchy(1.0),
-    Triangular(4.0),
-    RationalQuadratic(1.0),
-    RBF.from_paper(1.0) + Laplace(1.0),
-    RBF.from_paper(1.0) * Cauchy(1.0),
-    Custom(lambda X, z: np.exp(-np.abs(X - z).sum(axis=1)), scale=1.0),
-]
+MEMORIES = [KeepAll(), KeepLast(9), KeepLast(9, archive=False)]
 
 
-@pytest.mark.parametrize("memory", [KeepAll(), KeepLast(9), KeepLast(9, archive=False)], ids=repr)
-@pytest.mark.parametrize("kernel", KERNELS, ids=lambda kernel: type(kernel).__name__)
-def test_every_kernel_and_memory_keeps_the_promises(kernel: Kernel, memory: Any) -> None:
-    check_calibrator(LARC(0.1, kernel, memory=memory))
+@pytest.mark.parametrize(("name", "memory"), sparse([*KERNELS], MEMORIES))
+def test_every_kernel_and_memory_keeps_the_promises(name: str, memory: Any) -> None:
+    check_calibrator(LARC(0.1, KERNELS[name], memory=memory))
 
 
 @pytest.mark.parametrize(

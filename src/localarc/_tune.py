@@ -231,7 +231,7 @@ def _checked(candidates: Sequence[BaseCalibrator]) -> tuple[BaseCalibrator, ...]
         )
     if len({each.alpha for each in listed}) > 1:
         raise ValueError(
-            "all candidates must have the same alpha: those with different targets cannot be compared."
+            "all candidates must have the same alpha: different targets cannot be compared."
         )
     return listed
 

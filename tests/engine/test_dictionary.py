@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from engine.slow import assert_close, assert_resumes, play, random_stream
+from engine.reference import assert_close, assert_resumes, play, random_stream
 from localarc.engine import GAUSSIAN, LAPLACE, DictionaryExpansion, ExactExpansion, Stream
 
 
@@ -71,7 +71,7 @@ def test_repeated_points_do_not_make_it_singular() -> None:
     assert np.all(np.isfinite(small.arrays()["factor"]))
 
 
-def test_one_point_for_ever_needs_one_atom() -> None:
+def test_one_repeated_point_needs_one_atom() -> None:
     stream = replace(smooth_stream(5, 1000), points=np.ones((1000, 3)))
     small = DictionaryExpansion(GAUSSIAN, 3, 1e-9)
     exact = ExactExpansion(GAUSSIAN, 3).replay(stream)
@@ -79,7 +79,7 @@ def test_one_point_for_ever_needs_one_atom() -> None:
     assert small.size == 1
 
 
-def test_a_full_dictionary_stops_growing_and_says_what_it_loses() -> None:
+def test_a_full_dictionary_stops_growing_and_reports_its_error() -> None:
     stream = smooth_stream(6, 3000)
     roomy, full = (
         DictionaryExpansion(GAUSSIAN, 3, 1e-4),
@@ -94,7 +94,7 @@ def test_a_full_dictionary_stops_growing_and_says_what_it_loses() -> None:
 
 
 @pytest.mark.parametrize("at", [0, 100, 256, 700])
-def test_a_saved_state_goes_on_bit_for_bit(at: int) -> None:
+def test_a_saved_state_resumes_bit_for_bit(at: int) -> None:
     stream = smooth_stream(7, 1100, regularization=0.1)
     assert_resumes(lambda: DictionaryExpansion(GAUSSIAN, 3, 1e-4), stream, at)
 

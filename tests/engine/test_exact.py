@@ -1,4 +1,4 @@
-"""The exact expansion agrees with its slow twin, online and in replay."""
+"""The exact expansion agrees with its slow reference, online and in replay."""
 
 from dataclasses import replace
 
@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from engine.slow import (
+from engine.reference import (
     SlowExpansion,
     assert_close,
     assert_resumes,
@@ -50,7 +50,7 @@ def twins(stream: Stream, window: int | None = None, scale: float = 0.7) -> None
 
 
 @pytest.mark.parametrize("dimensions", [1, 2, 3, 7, 9, 50])
-def test_replay_and_loop_agree_with_the_slow_twin(dimensions: int) -> None:
+def test_replay_and_loop_agree_with_the_slow_reference(dimensions: int) -> None:
     twins(random_stream(dimensions, rounds=600, dimensions=dimensions, spread=0.4))
 
 
@@ -80,7 +80,7 @@ def test_a_ball_keeps_f_small() -> None:
     assert ExactExpansion(GAUSSIAN, 2).replay(stream).norm <= 0.16 + 1e-12
 
 
-def test_a_window_and_a_ball_do_not_go_together() -> None:
+def test_a_window_with_a_radius_is_rejected() -> None:
     with pytest.raises(ValueError, match="clip"):
         ExactExpansion(GAUSSIAN, 1, window=3).replay(random_stream(0, 5, 1, radius=1.0))
 
@@ -101,13 +101,13 @@ def test_every_kernel_runs_in_the_loops(profile: Profile) -> None:
 
 @pytest.mark.parametrize("window", [None, 40])
 @pytest.mark.parametrize("archive", [True, False])
-def test_a_saved_state_goes_on_bit_for_bit(window: int | None, archive: bool) -> None:
+def test_a_saved_state_resumes_bit_for_bit(window: int | None, archive: bool) -> None:
     stream = random_stream(5, rounds=900, dimensions=2, regularization=0.1)
     for at in (0, 500):
         assert_resumes(lambda: ExactExpansion(GAUSSIAN, 2, 1.0, window, archive), stream, at)
 
 
-def test_a_forgetful_window_stays_small_and_has_no_average() -> None:
+def test_a_window_without_archive_stays_small_and_has_no_average() -> None:
     stream = random_stream(6, rounds=9000, dimensions=1)
     forgetful = ExactExpansion(GAUSSIAN, 1, window=50, archive=False)
     kept = ExactExpansion(GAUSSIAN, 1, window=50)

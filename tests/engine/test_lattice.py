@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from engine.slow import (
+from engine.reference import (
     Floats,
     SlowExpansion,
     assert_close,
@@ -18,7 +18,7 @@ from engine.slow import (
     squared_distances,
 )
 from localarc.engine import GAUSSIAN, ExactExpansion, LatticeExpansion
-from localarc.engine.lattice.quadrature import Rule, rule_for
+from localarc.engine.lattice.quadrature import Rule, choose_rule
 
 ROUNDING = 4e-15
 
@@ -54,7 +54,7 @@ def test_the_kernel_is_within_its_tolerance(
 ) -> None:
     rng = np.random.default_rng(seed)
     left, right = spread * rng.normal(size=(2, 30, dimensions))
-    rule = rule_for(tolerance, dimensions)
+    rule = choose_rule(tolerance, dimensions)
     exact = np.exp(-squared_distances(left, right))
     off = np.abs(lattice_kernel(left, right, rule) - exact).max()
     assert rule.error(dimensions) <= tolerance
@@ -66,7 +66,7 @@ def test_the_kernel_is_within_its_tolerance(
 def test_the_bound_holds_at_the_worst_distances_and_is_not_far_from_what_happens_there(
     dimensions: int, tolerance: float
 ) -> None:
-    rule = rule_for(tolerance, dimensions)
+    rule = choose_rule(tolerance, dimensions)
     starts = np.linspace(0.0, rule.step, 17)[:, None]
     gaps = np.linspace(0.0, 2.5 * rule.reach * rule.step, 301)[:, None]
     lattice = np.concatenate(
@@ -135,7 +135,7 @@ def test_strong_decay_leaves_the_average_exact() -> None:
 
 
 @pytest.mark.parametrize("decay", [0.5, 1e-6, 1e-12, 1e-15])
-def test_so_do_single_rounds(decay: float) -> None:
+def test_strong_decay_leaves_the_average_of_single_rounds_exact(decay: float) -> None:
     stream = replace(random_stream(0, 300, 2), decays=np.full(300, decay))
     online, replayed = LatticeExpansion(2), LatticeExpansion(2)
     losses = replayed.replay(stream).losses
@@ -154,7 +154,7 @@ def test_clip_and_ball_are_those_of_the_exact_expansion() -> None:
 
 
 @pytest.mark.parametrize("dimensions", [1, 2, 3])
-def test_a_saved_state_goes_on_bit_for_bit(dimensions: int) -> None:
+def test_a_saved_state_resumes_bit_for_bit(dimensions: int) -> None:
     stream = random_stream(5, 300, dimensions, regularization=0.1, spread=2.0)
     for at in (0, 170):
         assert_resumes(lambda: LatticeExpansion(dimensions, 1e-6), stream, at)
@@ -185,7 +185,7 @@ def test_outliers_cost_tiles_and_not_a_box() -> None:
     assert lattice.evaluate_one(np.array([1e200, 0.0])) == 0.0
 
 
-def test_an_evaluation_elsewhere_does_not_mislead_the_next_term() -> None:
+def test_evaluating_elsewhere_does_not_change_the_next_term() -> None:
     a, b = np.array([0.0, 0.0]), np.array([30.0, 1.0])
     plain, nosy = LatticeExpansion(2), LatticeExpansion(2)
     for expansion in (plain, nosy):
@@ -198,7 +198,7 @@ def test_an_evaluation_elsewhere_does_not_mislead_the_next_term() -> None:
     np.testing.assert_array_equal(plain.evaluate(np.stack([a, b])), nosy.evaluate(np.stack([a, b])))
 
 
-def test_a_look_at_the_average_does_not_mislead_the_next_term_either() -> None:
+def test_evaluating_the_average_does_not_change_the_next_term() -> None:
     a, b = np.array([0.0, 0.0]), np.array([30.0, 1.0])
     plain, nosy = LatticeExpansion(2), LatticeExpansion(2)
     for expansion in (plain, nosy):
@@ -217,7 +217,7 @@ def test_memory_has_a_limit_and_the_error_says_what_to_do() -> None:
         LatticeExpansion(2, max_bytes=2**20).replay(stream)
 
 
-def test_a_point_too_far_to_place_is_refused_and_nothing_changes() -> None:
+def test_a_point_out_of_reach_is_rejected_and_nothing_changes() -> None:
     lattice = LatticeExpansion(1)
     lattice.add(np.array([0.0]), 1.0)
     with pytest.raises(ValueError, match="Centre"):
@@ -237,7 +237,7 @@ def test_the_state_does_not_grow_with_time() -> None:
 
 
 @pytest.mark.parametrize("dimensions", [0, 4])
-def test_a_lattice_serves_one_to_three_features(dimensions: int) -> None:
+def test_a_lattice_supports_one_to_three_features(dimensions: int) -> None:
     with pytest.raises(ValueError, match="1 to 3 features"):
         LatticeExpansion(dimensions)
 

@@ -1,22 +1,28 @@
-"""The beams experiment: its parts by hand, and runs as a user starts them."""
+"""The beams experiment: its parts by hand, and whole runs."""
 
-import json
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from click.testing import Result
 from hypothesis import given
 from hypothesis import strategies as st
 
+from experiments.commands import assert_one_sentence, reproduce, results, written
 from localarc import KeepLast, Mondrian, replay
+from localarc.experiments import Beams, Method, Plan, Task, run
 from localarc.experiments.beams import codebook, experiment, predictor, radio, users
-from localarc.experiments.beams.equal_size import matched
-from localarc.experiments.beams.grid import Cells, means
-from localarc.experiments.beams.measurements import SAME_SIZE, City, perform, setting_name
-from localarc.experiments.beams.methods import SHOWN, TARGETS, Recipe, recipes
+from localarc.experiments.beams.equal_size import match_size
+from localarc.experiments.beams.grid import Grid, means
+from localarc.experiments.beams.measurements import (
+    SAME_SIZE,
+    SCORE_RANGE,
+    SHOWN,
+    TARGETS,
+    City,
+    setting_name,
+)
 from localarc.experiments.beams.raytracer import (
     AREA,
     Box,
@@ -27,10 +33,9 @@ from localarc.experiments.beams.raytracer import (
     urban,
 )
 from localarc.experiments.beams.users import NEAR, Numbers, Trial, Users
-from localarc.experiments.experiment import Plan, Task
 
 SMALL = Numbers(training=300, calibration=1500, test=1500)
-FEW = ["--methods", "ARC,Mondrian,L-ARC l=100", "--trials", "1"]
+METHODS = "ARC,Mondrian,L-ARC l=100"
 
 
 @pytest.fixture(scope="module")
@@ -63,7 +68,7 @@ def test_released_beams_turn_half_a_circle_and_are_not_normalised() -> None:
     assert np.linalg.norm(book, axis=1) == pytest.approx(np.full(11, np.sqrt(8)))
 
 
-def test_a_wave_that_a_beam_was_made_for_gains_most_with_it() -> None:
+def test_a_wave_has_the_largest_gain_with_its_matching_beam() -> None:
     book = codebook.fourier(8, 11)
     found = radio.gains(book.conj() * 1e-3, book)
     assert found.argmax(axis=1).tolist() == list(range(11))
@@ -142,7 +147,7 @@ def test_the_network_is_the_papers_size(trial: Trial) -> None:
 # ---- users and sets ------------------------------------------------------------------------------
 
 
-def test_an_empty_set_costs_all_and_a_full_one_nothing(trial: Trial) -> None:
+def test_an_empty_set_has_loss_one_and_a_full_set_loss_zero(trial: Trial) -> None:
     curves, number = trial.test.curves(), len(trial.test)
     assert (curves.losses_at(np.full(number, -1.1)) == 1).all()
     assert (curves.sizes_at(np.full(number, -1.1)) == 0).all()
@@ -162,22 +167,22 @@ def test_a_set_by_hand() -> None:
 def test_users_are_outdoors_in_the_area_and_have_a_path(trial: Trial) -> None:
     for part, number in ((trial.calibration, SMALL.calibration), (trial.test, SMALL.test)):
         assert len(part) == number
-        assert outdoors(city(), np.column_stack([part.places, np.ones(number)])).all()
-        assert Cells(AREA, 10.0).counts(part.places).sum() == number
+        assert outdoors(city(), np.column_stack([part.positions, np.ones(number)])).all()
+        assert Grid(AREA, 10.0).counts(part.positions).sum() == number
     assert 0 < trial.reached <= 1
 
 
-def test_users_without_a_path_are_left_out() -> None:
+def test_users_without_a_path_are_excluded() -> None:
     wall = Box((-60.0, -49.0, 0.0), (69.0, 20.0, 25.0))
     scene = Scene(Transmitter((0.0, -60.0, 20.0)), (wall,))
     few = Numbers(100, 10, 200)
     found = users.draw(scene, radio.PAPER, few, np.random.default_rng(0), "images")
     assert found.reached < 0.9
-    behind = (found.test.places[:, 1] > 20) & (np.abs(found.test.places[:, 0]) < 40)
+    behind = (found.test.positions[:, 1] > 20) & (np.abs(found.test.positions[:, 0]) < 40)
     assert not behind.any()
 
 
-def test_a_city_without_paths_is_refused() -> None:
+def test_a_city_without_paths_is_rejected() -> None:
     pit = Box((-70.0, -59.0, 0.0), (70.0, -51.0, 400.0))
     scene = Scene(Transmitter((0.0, -60.0, 1.0), azimuth=90.0), (pit,))
     with pytest.raises(ValueError, match="users have a path from the transmitter"):
@@ -186,20 +191,20 @@ def test_a_city_without_paths_is_refused() -> None:
 
 def test_the_split_is_by_distance_from_the_transmitter(trial: Trial) -> None:
     x, y, _ = city().transmitter.position
-    distance = np.hypot(trial.test.places[:, 0] - x, trial.test.places[:, 1] - y)
+    distance = np.hypot(trial.test.positions[:, 0] - x, trial.test.positions[:, 1] - y)
     assert (trial.test.near == (distance <= NEAR)).all()
     assert 0.05 < trial.test.near.mean() < 0.95
     assert set(trial.test.groups()) == {"near", "far"}
 
 
 def test_mondrian_keeps_a_threshold_for_each_side_of_the_border(trial: Trial) -> None:
-    calibrator = Recipe(by_distance=True)(0.2)
+    calibrator = Method(per_group=True).calibrator(0.2, SCORE_RANGE)
     part = trial.calibration
-    record = replay(calibrator, part.places, part.curves(), part.groups())
+    record = replay(calibrator, part.positions, part.curves(), part.groups())
     assert isinstance(calibrator, Mondrian)
     assert set(calibrator.calibrators) == {"near", "far"}
-    alone = Recipe()(0.2)
-    near = replay(alone, part.places[part.near], part.curves().take(part.near))
+    alone = Method().calibrator(0.2, SCORE_RANGE)
+    near = replay(alone, part.positions[part.near], part.curves().take(part.near))
     assert (record.losses[part.near] == near.losses).all()
 
 
@@ -210,28 +215,28 @@ def test_mondrian_keeps_a_threshold_for_each_side_of_the_border(trial: Trial) ->
 def test_maps_conserve_users(seed: int, side: float) -> None:
     random = np.random.default_rng(seed)
     lower, upper = np.transpose(AREA)
-    places = np.vstack([random.uniform(lower, upper, (50, 2)), [lower, upper]])
+    positions = np.vstack([random.uniform(lower, upper, (50, 2)), [lower, upper]])
     values = random.uniform(size=52)
-    grid = Cells(AREA, side)
-    assert grid.counts(places).sum() == 52
-    assert grid.sums(places, values).sum() == pytest.approx(values.sum())
-    mean = means(grid.sums(places, values), grid.counts(places))
-    weighted = np.nansum(mean * grid.counts(places))
+    grid = Grid(AREA, side)
+    assert grid.counts(positions).sum() == 52
+    assert grid.sums(positions, values).sum() == pytest.approx(values.sum())
+    mean = means(grid.sums(positions, values), grid.counts(positions))
+    weighted = np.nansum(mean * grid.counts(positions))
     assert weighted == pytest.approx(values.sum())
 
 
 def test_the_middle_of_a_cell_is_in_that_cell() -> None:
-    grid = Cells(AREA, 5.0)
-    assert grid.of(grid.centres()).tolist() == list(range(20 * 28))
+    grid = Grid(AREA, 5.0)
+    assert grid.cell_of(grid.centres()).tolist() == list(range(20 * 28))
 
 
-def test_a_user_outside_of_the_area_is_refused() -> None:
-    with pytest.raises(ValueError, match=r"user 1 .* outside of the area"):
-        Cells(AREA, 10.0).counts(np.array([[0.0, 0.0], [0.0, 99.0]]))
+def test_a_user_outside_the_area_is_rejected() -> None:
+    with pytest.raises(ValueError, match=r"user 1 .* outside the area"):
+        Grid(AREA, 10.0).counts(np.array([[0.0, 0.0], [0.0, 99.0]]))
 
 
-def test_cells_with_few_users_are_left_out() -> None:
-    found = means(np.array([[5.0, 1.0]]), np.array([[10, 9]]), least=10)
+def test_cells_with_few_users_have_no_mean() -> None:
+    found = means(np.array([[5.0, 1.0]]), np.array([[10, 9]]), min_count=10)
     assert found[0, 0] == 0.5
     assert np.isnan(found[0, 1])
 
@@ -240,24 +245,25 @@ def test_cells_with_few_users_are_left_out() -> None:
 
 
 def test_the_size_is_matched_by_bisection() -> None:
-    made = matched(lambda target: Recipe()(target), lambda c: 2.0 - 2.0 * c.alpha, size=1.5)
-    assert made.alpha == pytest.approx(0.25, rel=0.01)
+    found = match_size(
+        lambda target: Method().calibrator(target, SCORE_RANGE), lambda c: 2.0 - 2.0 * c.alpha, 1.5
+    )
+    assert found.alpha == pytest.approx(0.25, rel=0.01)
 
 
-def test_the_memory_study_runs_at_one_target() -> None:
-    made = recipes((100.0, 625.0))
-    assert [name for name, each in made.items() if each.targets == (SHOWN,)] == [
-        "KeepLast(500) l=100",
-        "KeepLast(1000) l=100",
-        "KeepAll l=100",
+def test_the_memory_study_has_two_windows_and_the_exact_memory() -> None:
+    found = Beams().methods(Plan(length_scales=(100.0, 625.0)))
+    assert list(found) == [
+        *("ARC", "Mondrian", "L-ARC l=100", "L-ARC l=625"),
+        *("KeepLast(500) l=100", "KeepLast(1000) l=100", "KeepAll l=100"),
     ]
-    lean = made["KeepLast(500) l=100"].without_archive()
+    lean = found["KeepLast(500) l=100"].without_archive()
     assert lean.memory == KeepLast(500, archive=False)
-    assert made["ARC"].without_archive() is made["ARC"]
+    assert found["ARC"].without_archive() is found["ARC"]
 
 
 def test_a_task_has_a_row_for_each_target_and_evaluation(trial: Trial) -> None:
-    outcome = perform(City(city(), (trial,)), Task("ARC", "0"), Recipe(), Plan())
+    outcome = Beams().perform(City(city(), (trial,)), Task("ARC", None), Method(), Plan())
     settings = [*map(setting_name, TARGETS), SAME_SIZE]
     assert [row["setting"] for row in outcome.rows[::3]] == settings
     for row in outcome.rows:
@@ -270,54 +276,43 @@ def test_a_task_has_a_row_for_each_target_and_evaluation(trial: Trial) -> None:
     assert matched_row["size"] == pytest.approx(1.5, abs=0.05)
 
 
-# ---- as a user starts it -------------------------------------------------------------------------
-
-
-def reproduce(out: Path, *options: str) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "localarc.cli", "reproduce", "beams", "--quick"]
-    return subprocess.run(
-        [*command, "--out", str(out), *options], capture_output=True, text=True, timeout=300
-    )
-
-
-def results(folder: Path) -> dict[str, Any]:
-    loaded: dict[str, Any] = json.loads((folder / "results.json").read_text())
-    return loaded
+# ---- whole runs ----------------------------------------------------------------------------------
 
 
 @pytest.fixture(scope="module")
-def finished(tmp_path_factory: Any) -> tuple[Path, str]:
+def finished(tmp_path_factory: Any) -> tuple[Path, Result]:
     out = tmp_path_factory.mktemp("beams")
-    done = reproduce(out, "--jobs", "1", *FEW)
-    assert done.returncode == 0, done.stderr
-    return out, done.stdout
+    options = ["--quick", "--trials", "1", "--jobs", "1", "--methods", METHODS]
+    done = reproduce("beams", out, *options)
+    assert done.exit_code == 0, done.stderr
+    return out, done
 
 
-def test_a_quick_run_leaves_everything_it_names(finished: tuple[Path, str]) -> None:
-    out, printed = finished
-    names = [line.removeprefix("wrote ") for line in printed.splitlines() if "wrote" in line]
-    assert len(names) == 3 + 2 * 8
-    for name in names:
-        assert Path(name).stat().st_size > 500
+def test_a_quick_run_writes_every_file_it_lists(finished: tuple[Path, Result]) -> None:
+    out, done = finished
+    assert len(written(done)) == 3 + 2 * 8
+    for path in written(done):
+        assert path.stat().st_size > 500
     found = results(out)
-    methods = "ARC,Mondrian,L-ARC l=100"
     assert found["command"] == (
-        f"localarc reproduce beams --seed 0 --quick --trials 1 --methods '{methods}'"
+        f"localarc reproduce beams --seed 0 --quick --trials 1 --methods '{METHODS}'"
     )
     assert len(found["rows"]) == 3 * (len(TARGETS) + 1) * 3
-    assert all(each["identity_holds"] for each in found["certificates"])
+    assert all(certificate["identity_holds"] for certificate in found["certificates"])
 
 
-def test_a_part_of_the_memory_study_can_be_run_alone(tmp_path: Path) -> None:
-    done = reproduce(tmp_path, "--methods", "KeepLast(500) l=400", "--length-scales", "400",
-                     "--trials", "1", "--jobs", "1")  # fmt: skip
-    assert done.returncode == 0, done.stderr
-    assert [path.stem for path in tmp_path.glob("*.png")] == ["deployment"]
-    assert {row["setting"] for row in results(tmp_path)["rows"]} == {"0.1"}
+def test_a_part_of_the_memory_study_can_be_run_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(experiment, "QUICK_NUMBERS", SMALL)
+    plan = Plan(quick=True, trials=1, methods=("KeepLast(500) l=400",), length_scales=(400.0,))
+    found = run(Beams(), plan, tmp_path)
+    assert [figure.name for figure in found.figures()] == ["deployment"]
+    assert {row["setting"] for row in found.rows} == {"0.1"}
 
 
 def test_every_method_meets_its_target_and_only_l_arc_does_so_evenly(
-    finished: tuple[Path, str],
+    finished: tuple[Path, Result],
 ) -> None:
     rows = results(finished[0])["rows"]
     online = {(r["method"], r["setting"]): r for r in rows if r["evaluation"] == "online"}
@@ -331,61 +326,48 @@ def test_every_method_meets_its_target_and_only_l_arc_does_so_evenly(
 
 
 def test_the_numbers_do_not_depend_on_the_number_of_jobs(
-    finished: tuple[Path, str], tmp_path: Path
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    assert reproduce(tmp_path, "--jobs", "2", *FEW).returncode == 0
-    one, two = results(finished[0]), results(tmp_path)
-    assert one.pop("timing").keys() == two.pop("timing").keys()
-    assert one == two
-
-
-def test_the_released_codes_radio_can_be_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(experiment, "QUICK_NUMBERS", SMALL)
-    paper = experiment.load(Plan(quick=True, trials=1))
-    released = experiment.load(Plan(quick=True, trials=1, as_released=True))
-    assert experiment.digest(paper) != experiment.digest(released)
-    best = [each.trials[0].test.gains.max(axis=1).mean() for each in (paper, released)]
+    plan = Plan(quick=True, trials=1, methods=("ARC", "L-ARC l=100"))
+    one, two = (run(Beams(), plan, tmp_path / str(jobs), jobs) for jobs in (1, 2))
+    assert one.rows == two.rows
+
+
+def test_the_radio_of_the_released_code_can_be_chosen(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(experiment, "QUICK_NUMBERS", Numbers(200, 500, 500))
+    plan = Plan(quick=True, trials=1)
+    paper, released = Beams().load(plan), Beams(radio="released").load(plan)
+    assert Beams().digest(paper) != Beams().digest(released)
+    best = [data.trials[0].test.gains.max(axis=1).mean() for data in (paper, released)]
     assert best[1] > 1.5 * best[0]  # its beams are not normalised
 
 
-def test_random_cities_can_be_asked_for() -> None:
-    named = Plan(source="urban:3", source_kind="dataset")
-    assert experiment.scene_of(named) == urban(3) != urban(4)
-    assert experiment.scene_of(Plan()) == city()
+def test_random_cities_can_be_chosen() -> None:
+    assert Beams(city="urban:3").scene() == urban(3) != urban(4)
+    assert Beams().scene() == city()
 
 
-def test_a_trial_is_the_same_again_and_differs_from_the_next(
+def test_a_trial_is_reproducible_and_differs_from_the_next(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(experiment, "QUICK_NUMBERS", Numbers(200, 100, 100))
-    first, second = experiment.load(Plan(quick=True)).trials
-    (again,) = experiment.load(Plan(quick=True, trials=1)).trials
-    assert (again.test.places == first.test.places).all()
+    first, second = Beams().load(Plan(quick=True)).trials
+    (again,) = Beams().load(Plan(quick=True, trials=1)).trials
+    assert (again.test.positions == first.test.positions).all()
     assert (again.test.shares == first.test.shares).all()
-    assert not np.isin(second.test.places, first.test.places).any()
+    assert not np.isin(second.test.positions, first.test.positions).any()
 
 
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        (["--engine", "rays"], "--engine rays cannot be used for beams: give images or sionna"),
-        (["--data", "users.csv"], "--data cannot be used here: give --dataset"),
-        (["--dataset", "urban"], "--dataset must be city or urban:SEED"),
-        (["--methods", "LARC"], "there is no method 'LARC'"),
+        (["-o", "engine=rays"], "engine must be images or sionna, got 'rays'"),
+        (["-o", "radio=am"], "radio must be paper or released, got 'am'"),
+        (["-o", "data=a.csv"], "beams has no option 'data'. Available: engine, radio, city."),
+        (["-o", "city=urban"], "city must be city or urban:SEED"),
+        (["--methods", "LARC"], "no method 'LARC'"),
     ],
 )
 def test_a_bad_option_is_one_sentence(options: list[str], words: str, tmp_path: Path) -> None:
-    done = reproduce(tmp_path / "out", *options)
-    assert done.returncode == 2
-    assert words in done.stderr
-    assert done.stderr.count("\n") == 1
-    assert not (tmp_path / "out" / "results.json").exists()
-
-
-@pytest.mark.parametrize("option", [["--as-released"], ["--engine", "sionna"]])
-def test_other_experiments_refuse_what_only_beams_has(option: list[str], tmp_path: Path) -> None:
-    command = [sys.executable, "-m", "localarc.cli", "reproduce", "fruit", "--quick", *option]
-    done = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path)
-    assert done.returncode == 2
-    assert f"{option[0]} " in done.stderr
-    assert "fruit" in done.stderr
+    assert_one_sentence(reproduce("beams", tmp_path, "--quick", *options), words, tmp_path)

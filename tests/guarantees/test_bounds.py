@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from examples import pairwise
 from localarc import ARC, LARC, RBF, Constant, InverseSqrt, KeepAll, KeepLast, Power, Triangular
 from localarc.guarantees import Evidence, drift
 from localarc.kernels import Custom, Kernel, Laplace
@@ -211,10 +212,12 @@ def test_the_norms_are_summed_alike_in_pieces(monkeypatch: pytest.MonkeyPatch) -
     assert cal.localized_bound(1.0).value == pytest.approx(theorem_c(case, 1.0), rel=1e-12)
 
 
-@every_case
-@pytest.mark.parametrize("pending", [0, 3])
-@pytest.mark.parametrize("course", ["steady", "up and back", "down and back", "rising", "falling"])
-def test_the_forward_bound_is_its_formula(case: Case, course: str, pending: int) -> None:
+COURSES = ["steady", "up and back", "down and back", "rising", "falling"]
+
+
+@pytest.mark.parametrize(("name", "course", "pending"), pairwise([*CASES], COURSES, [0, 3]))
+def test_the_forward_bound_is_its_formula(name: str, course: str, pending: int) -> None:
+    case = CASES[name]
     up, down = [case.B] * (T // 2), [0.0] * (T // 2)
     losses = {
         "steady": [case.alpha] * T,

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from numba import njit
 
 import equations
+from examples import stream
 from localarc import (
     ARC,
     LARC,
@@ -27,16 +28,10 @@ from localarc import (
     replay,
     replay_many,
 )
-from localarc.curves import Curves, miscoverage, relative_regret
+from localarc.curves import miscoverage, relative_regret
 from localarc.kernels import Custom, Radial
 from localarc.memory import auto
 from localarc.testing import check_calibrator
-
-
-def stream(T: int, d: int = 2, seed: int = 0, spread: float = 1.0) -> tuple[Any, Curves]:
-    random = np.random.default_rng(seed)
-    X = random.normal(size=(T, d)) * spread
-    return X, miscoverage(np.abs(random.normal(size=T)) * (0.2 + np.abs(X[:, 0]) / spread))
 
 
 @pytest.mark.parametrize("d", [1, 2])

@@ -1,8 +1,10 @@
 """A panel is a calibrator for each key, to the last bit."""
 
 import copy
+import json
 import pickle
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -49,7 +51,7 @@ PROTOTYPES: dict[str, ARC | LARC] = {
     "lattice": LARC(0.2, RBF.from_paper((1.0, 2.0))),
     "dictionary": LARC(0.2, Laplace(1.0), memory=Dictionary(1e-2, 16)),
     "window": LARC(0.2, RBF.from_paper(1.0), Constant(0.1), memory=KeepLast(9)),
-    "window, forgetful": LARC(0.2, RBF.from_paper(1.0), memory=KeepLast(3, archive=False)),
+    "window, no archive": LARC(0.2, RBF.from_paper(1.0), memory=KeepLast(3, archive=False)),
     "ball": LARC(0.2, RBF.from_paper(1.0), memory=KeepAll(), radius=0.4, clip=0.3),
     "in Python": LARC(0.2, Custom(bump, scale=1.0), regularization=0.1),
 }
@@ -130,7 +132,7 @@ BATCHES = st.lists(
 @pytest.mark.parametrize("name", ["ARC", "ARC, power", "ARC, function", "exact", "window"])
 @settings(max_examples=60, deadline=None, derandomize=True)
 @given(batches=BATCHES, replayed=st.lists(st.booleans(), min_size=6, max_size=6))
-def test_it_is_so_for_any_events_in_any_batches(
+def test_a_panel_equals_separate_calibrators_for_any_events_in_any_batches(
     name: str, batches: list[Any], replayed: list[bool]
 ) -> None:
     prototype = PROTOTYPES[name]
@@ -181,7 +183,7 @@ def test_long_streams_stay_equal_as_terms_fill_tiles_and_leave_them(
 
 
 @every_prototype
-def test_how_events_are_cut_into_calls_changes_nothing(prototype: ARC | LARC) -> None:
+def test_splitting_events_into_calls_changes_nothing(prototype: ARC | LARC) -> None:
     keys, X, curves, _ = events(3)
     whole, cut = Panel(prototype), Panel(prototype)
     whole.replay(keys, X, curves)
@@ -218,6 +220,20 @@ def test_a_panel_is_saved_and_loaded(tmp_path: Any) -> None:
         Panel.load(tmp_path / "missing")
 
 
+def test_a_panel_state_of_version_2_resumes_with_the_same_thresholds() -> None:
+    stored = Path(__file__).parents[1] / "golden" / "states_v2"
+    expected = json.loads((stored / "panel.json").read_text())
+    panel = Panel.load(stored / "panel.bin")
+    assert panel.keys == expected["keys"]
+    assert panel.rounds.tolist() == expected["rounds"]
+    queries = expected["queries"], expected["X"]
+    assert panel.thresholds(*queries).tolist() == expected["thresholds"]
+    panel.update(**expected["update"])
+    assert panel.thresholds(*queries).tolist() == expected["thresholds_after_update"]
+    upgraded = Panel.from_state(panel.state())
+    assert upgraded.thresholds(*queries).tolist() == expected["thresholds_after_update"]
+
+
 @pytest.mark.parametrize("name", ["ARC, function", "exact", "lattice"])
 def test_a_panel_can_be_copied_and_sent_to_another_process(name: str) -> None:
     panel = Panel(PROTOTYPES[name])
@@ -230,7 +246,7 @@ def test_a_panel_can_be_copied_and_sent_to_another_process(name: str) -> None:
     assert copied.state() == panel.state()
 
 
-def test_a_state_with_functions_asks_for_them() -> None:
+def test_a_state_with_functions_requires_a_prototype() -> None:
     panel = Panel(ARC(0.2, slowly)).update(["a"], None, [1.0])
     with pytest.raises(StateError, match="slowly"):
         Panel.from_state(panel.state())
@@ -240,7 +256,7 @@ def test_a_state_with_functions_asks_for_them() -> None:
 
 
 @every_prototype
-def test_what_is_put_in_comes_out_and_goes_on(prototype: ARC | LARC) -> None:
+def test_a_calibrator_that_is_put_in_comes_out_and_resumes(prototype: ARC | LARC) -> None:
     keys, X, curves, losses = events(5)
     alone = OneByOne(prototype)
     alone.replay(keys, X, curves)
@@ -257,7 +273,7 @@ def test_what_is_put_in_comes_out_and_goes_on(prototype: ARC | LARC) -> None:
 
 
 @every_prototype
-def test_a_dropped_key_is_forgotten_and_no_other(prototype: ARC | LARC) -> None:
+def test_dropping_a_key_removes_that_key_alone(prototype: ARC | LARC) -> None:
     panel, alone = Panel(prototype), OneByOne(prototype)
     for seed in range(2):
         keys, X, curves, _ = events(seed)
@@ -273,7 +289,7 @@ def test_a_dropped_key_is_forgotten_and_no_other(prototype: ARC | LARC) -> None:
     assert_equal(panel, alone)
 
 
-def test_dropping_what_is_not_there_drops_nothing() -> None:
+def test_dropping_an_unknown_key_drops_nothing() -> None:
     panel = Panel(ARC(0.1)).update(["a", "b"], None, [1.0, 0.0])
     before = panel.state()
     with pytest.raises(KeyError, match="'c'"):
@@ -324,7 +340,7 @@ def test_columns_follow_the_order_of_keys() -> None:
     assert len(panel) == 2
 
 
-def test_numpy_and_pandas_keys_are_plain_keys() -> None:
+def test_numpy_and_pandas_keys_are_stored_as_python_values() -> None:
     import pandas
 
     panel = Panel(ARC(0.1)).update(np.array([3, 4]), None, [1.0, 0.0])
@@ -339,7 +355,7 @@ def test_an_arc_key_costs_a_hundred_bytes() -> None:
     assert len(panel.state()) / len(panel) < 100
 
 
-def test_read_only_inputs_are_taken() -> None:
+def test_read_only_inputs_are_accepted() -> None:
     keys, X, curves, _ = events(6)
     frozen = X.copy()
     frozen.flags.writeable = False

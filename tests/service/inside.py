@@ -10,13 +10,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Self, TypeVar
 
+import msgspec
 import uvicorn
 
 from localarc.service.api.auth import Tokens
 from localarc.service.app import application
+from localarc.service.app_state import AppState
 from localarc.service.limits import Limits
-from localarc.service.parts import Parts
-from localarc.service.streams.manager import Desk
+from localarc.service.streams.manager import StreamManager
+from localarc.wire.status import History, HistoryPoint
 from service.running import PATIENCE, Answer, Caller
 
 Result = TypeVar("Result")
@@ -39,21 +41,21 @@ class Inside:
         self, folder: Path, limits: Limits, tokens: Tokens, hosts: frozenset[str] | None = None
     ) -> None:
         self.clock = Clock()
-        self.parts = Parts.assembled(folder, limits, tokens, hosts, clock=self.clock)
-        config = uvicorn.Config(application(self.parts), port=0, log_config=None, ws="none")
+        self.app_state = AppState.create(folder, limits, tokens, hosts, clock=self.clock)
+        config = uvicorn.Config(application(self.app_state), port=0, log_config=None, ws="none")
         self._server = uvicorn.Server(config)
         self._thread = threading.Thread(target=self._server.run, daemon=True)
 
     def start(self) -> Self:
         self._thread.start()
-        wait_for(lambda: self._server.started and self.parts.writer.ready)
+        wait_for(lambda: self._server.started and self.app_state.writer.ready)
         self.port = self._server.servers[0].sockets[0].getsockname()[1]
         self.http = Caller(self.port)
         return self
 
     def stop(self) -> None:
         self.http.close()
-        self.parts.hub.close()
+        self.app_state.event_bus.close()
         self._server.should_exit = True
         self._thread.join(PATIENCE)
 
@@ -71,14 +73,17 @@ class Inside:
         assert status == 200, answer
         return answer
 
-    def ask(self, work: Callable[[Desk], Result], writes: int = 0) -> Result:
+    def history(self, stream: str = "s") -> list[HistoryPoint]:
+        return msgspec.convert(self.get("/history", stream), History).points
+
+    def ask(self, work: Callable[[StreamManager], Result], writes: int = 0) -> Result:
         """Have the writer do something, as a request would."""
-        asked = self.parts.writer.ask(work, writes)
-        return asyncio.run_coroutine_threadsafe(asked, self.parts.writer._loop).result(PATIENCE)
+        asked = self.app_state.writer.ask(work, writes)
+        return asyncio.run_coroutine_threadsafe(asked, self.app_state.writer._loop).result(PATIENCE)
 
     def everything(self, stream: str = "s") -> bytes:
         """All of a stream, calibrator and book, as a snapshot would hold it."""
-        return self.ask(lambda desk: desk.stream(stream).snapshot())
+        return self.ask(lambda manager: manager.stream(stream).snapshot())
 
 
 def wait_for(condition: Callable[[], object]) -> None:

@@ -14,7 +14,7 @@ import pytest
 
 from localarc import ARC, LARC, RBF, Lattice
 from localarc.service.api.auth import Scope, Tokens
-from localarc.service.streams.manager import Desk
+from localarc.service.streams.manager import StreamManager
 from service.conftest import Start
 from service.inside import Inside, wait_for
 from service.running import Caller
@@ -42,7 +42,7 @@ def test_a_stream_is_created_once(service: Inside) -> None:
     assert (status, answer["stream"], answer["config"]["retain"]) == (200, "s", 4096)
     status, answer = service.create(rate=2.0, **LOCAL)
     assert (status, answer["title"]) == (409, "Conflict")
-    assert "another config" in answer["detail"]
+    assert "different config" in answer["detail"]
 
 
 def test_the_same_prediction_again_gets_the_same_answer(service: Inside) -> None:
@@ -57,7 +57,10 @@ def test_the_same_prediction_again_gets_the_same_answer(service: Inside) -> None
     assert service.predict("one", **body) == first
     for other in ({"x": [0.1, 0.3]}, {"scores": [4]}, {"group": "b"}):
         status, answer = service.predict("one", **body | other)
-        assert (status, answer["detail"]) == (409, "prediction 'one' was made with another body.")
+        assert (status, answer["detail"]) == (
+            409,
+            "prediction 'one' was made with a different body.",
+        )
     assert service.everything() == before
 
 
@@ -105,7 +108,7 @@ def test_losses_are_learnt_in_the_order_in_which_they_come(service: Inside) -> N
     summary = service.get()
     newest = list(itertools.accumulate((int(key[1:]) for key in order), max))
     assert summary["late"] == sum(int(k[1:]) < n for k, n in zip(order, newest, strict=True))
-    assert (summary["pending"], summary["certificate"]["outstanding"]) == (0, 29)
+    assert (summary["pending"], summary["certificate"]["max_pending"]) == (0, 29)
 
 
 def test_a_loss_that_is_overdue_is_dropped(service: Inside) -> None:
@@ -166,7 +169,7 @@ def test_scores_make_a_set(
     status, answer = service.predict("one", scores=scores)
     assert (status, answer["set"]) == (200, {"kind": config["kind"]} | expected)
     service.feedback("one", 0.0)
-    assert service.get("/history")["size"] == [expected["size"]]
+    assert [point.size for point in service.history()] == [expected["size"]]
 
 
 def test_scores_that_make_no_set_are_refused(service: Inside) -> None:
@@ -218,15 +221,15 @@ def test_a_client_that_sends_everything_twice_ends_in_the_same_state(start: Star
                 loss = source.random()
                 for _ in range(times):
                     assert service.feedback(key, loss, stream)[0] == 200
-        ends.append((service.http.state(stream), service.ask(books(stream))))
+        ends.append((service.http.state(stream), service.ask(counters(stream))))
     assert ends[0] == ends[1]
 
 
-def books(stream: str) -> Callable[[Desk], Any]:
-    def look(desk: Desk) -> Any:
-        book = desk.streams[stream].book
-        counts = book.seq, book.rounds, book.predictions, book.late, book.outstanding
-        return counts, list(book.pending), list(book.answered), book.features
+def counters(stream: str) -> Callable[[StreamManager], Any]:
+    def look(manager: StreamManager) -> Any:
+        state = manager.streams[stream].state
+        counts = state.seq, state.rounds, state.predictions, state.late, state.outstanding
+        return counts, list(state.pending), list(state.answered), state.features
 
     return look
 
@@ -270,7 +273,7 @@ def test_a_state_goes_out_and_comes_back(start: Start) -> None:
     assert service.http.state("new") == state
     summary = service.get(stream="new")
     assert (summary["rounds"], summary["risk"], summary["healthy"]) == (5, 0.5, True)
-    assert summary["groups"] == service.get("/history", "new")["rounds"] == []
+    assert summary["groups"] == service.get("/history", "new")["points"] == []
     assert service.feedback("waiting", 1.0, "new") == (200, {"seq": 5, "rounds": 6})
     assert service.get(stream="new")["groups"] == [{"group": "a", "rounds": 1, "risk": 1.0}]
     before = service.everything("other")
@@ -286,13 +289,11 @@ def test_the_history_stays_short_and_ends_now(service: Inside) -> None:
         service.http.call("POST", "/v1/batch", {"operations": pairs(t * 490, 490)})
     history = service.get("/history")
     assert history["stride"] == 2
-    assert history["rounds"] == list(range(2, 1471, 2))
-    lengths = {len(column) for column in history.values() if isinstance(column, list)}
-    assert lengths == {735}
-    last = {name: column[-1] for name, column in history.items() if isinstance(column, list)}
+    points = service.history()
+    assert [point.rounds for point in points] == list(range(2, 1471, 2))
     summary = service.get()
-    assert last["risk"] == pytest.approx(summary["risk"])
-    assert last["bound"] == pytest.approx(summary["certificate"]["bound"]["value"])
+    assert points[-1].risk == pytest.approx(summary["risk"])
+    assert points[-1].bound == pytest.approx(summary["certificate"]["bound"]["value"])
 
 
 def pairs(first: int, count: int) -> list[dict[str, Any]]:
@@ -338,7 +339,7 @@ def test_metrics_never_name_a_stream(service: Inside) -> None:
     service.feedback("secret-id", 1.0, "top-secret-stream")
     _, text = service.http.call("GET", "/metrics")
     assert b"secret" not in text
-    assert b'localarc_events_total{kind="learned"} 1.0' in text
+    assert b'localarc_events_total{kind="feedback_received"} 1.0' in text
     assert b"localarc_rounds 1.0" in text
     assert b"localarc_ready 1.0" in text
 

@@ -27,22 +27,29 @@ from localarc import (
     RationalQuadratic,
     Triangular,
 )
-from localarc.service.api.bodies import read_config
-from localarc.service.api.errors import Refusal
-from localarc.service.streams.calibrators import MOST_BYTES, check_room, new_calibrator, rehearse
+from localarc.service.api.decoding import Decoder
+from localarc.service.api.errors import ApiError
+from localarc.service.streams.calibrators import (
+    MAX_BYTES,
+    build_calibrator,
+    check_room,
+    to_stored,
+    to_wire,
+    validate_and_compile,
+)
 from localarc.wire import config
 from localarc.wire.config import KernelConfig, StreamConfig
 
 
 def made(**fields: Any) -> Any:
-    return new_calibrator(msgspec.convert({"alpha": 0.1, **fields}, StreamConfig))
+    return build_calibrator(to_stored(msgspec.convert({"alpha": 0.1, **fields}, StreamConfig)))
 
 
 @pytest.mark.parametrize(
     ("kernel", "expected"),
     [
-        ({}, RBF.from_paper(1.0)),
-        ({"kind": "rbf", "length_scale": [1, 2], "scale": 3}, RBF.from_paper((1.0, 2.0), 3.0)),
+        ({}, RBF(1.0)),
+        ({"kind": "rbf", "length_scale": [1, 2], "scale": 3}, RBF((1.0, 2.0), 3.0)),
         ({"kind": "laplace", "length_scale": 2}, Laplace(2.0)),
         ({"kind": "matern32"}, Matern32()),
         ({"kind": "matern52"}, Matern52()),
@@ -96,28 +103,28 @@ def test_memories_are_those_of_the_library(memory: Any, expected: Any) -> None:
         ({"set": {"kind": "labels", "score": "p"}}, "expected one of score, probability, cumul"),
     ],
 )
-def test_a_name_that_nobody_knows_is_answered_with_those_that_are(
+def test_an_unknown_name_is_answered_with_the_valid_ones(
     config: dict[str, Any], words: str
 ) -> None:
-    with pytest.raises(Refusal) as refusal:
-        read_config(json.dumps({"alpha": 0.1, **config}).encode())
-    assert words in refusal.value.detail
+    with pytest.raises(ApiError) as error:
+        Decoder(StreamConfig)(json.dumps({"alpha": 0.1, **config}).encode())
+    assert words in error.value.detail
 
 
 def test_a_stream_must_fit_into_a_snapshot() -> None:
-    most = MOST_BYTES // (8 * (1024 + 3))
+    most = MAX_BYTES // (8 * (1024 + 3))
     for m, fits in ((most, True), (most + 1, False)):
-        memory = config.KeepLast(m)
+        memory = config.KeepLastMemory(m)
         asked = StreamConfig(0.1, KernelConfig(), features=1024, memory=memory)
         with contextlib.nullcontext() if fits else pytest.raises(ValueError, match="smaller m"):
-            new_calibrator(asked)
-    everything = StreamConfig(0.1, KernelConfig(), features=1024, memory=config.KeepAll())
-    check_room(everything, most - 1)
-    with pytest.raises(ValueError, match="no room for more"):
-        check_room(everything, most)
+            build_calibrator(to_stored(asked))
+    everything = StreamConfig(0.1, KernelConfig(), features=1024, memory=config.KeepAllMemory())
+    check_room(to_stored(everything), most - 1)
+    with pytest.raises(ValueError, match="reached its size limit"):
+        check_room(to_stored(everything), most)
 
 
-def test_memory_is_constant_where_nothing_is_said() -> None:
+def test_memory_is_constant_by_default() -> None:
     assert isinstance(made(kernel={}, features=1).memory, Lattice)
     assert isinstance(made(kernel={}, features=2).memory, Lattice)
     assert isinstance(made(kernel={}, features=3).memory, Dictionary)
@@ -128,7 +135,7 @@ def test_memory_is_constant_where_nothing_is_said() -> None:
 def test_a_calibrator_of_the_library_can_have_the_settings_of_a_stream(
     features: int, memory: Any
 ) -> None:
-    twin = LARC(0.1, RBF.from_paper(1.0), memory=memory)
+    twin = LARC(0.1, RBF(1.0), memory=memory)
     assert twin.state() == made(kernel={}, features=features).state()
 
 
@@ -138,7 +145,7 @@ def test_without_a_kernel_it_is_arc() -> None:
     assert cal.state() == expected.state()
 
 
-def test_limits_and_ranges_come_through() -> None:
+def test_limits_and_ranges_are_passed_on() -> None:
     cal = made(kernel={}, features=2, clip=0.5, regularization=0.01, score_range=[-1, 0])
     settings = cal.settings
     assert (settings.clip, settings.regularization) == (0.5, 0.01)
@@ -146,8 +153,17 @@ def test_limits_and_ranges_come_through() -> None:
 
 
 @pytest.mark.parametrize("features", [1, 2, 5])
-def test_a_rehearsal_leaves_no_trace(features: int) -> None:
+def test_validation_leaves_no_trace(features: int) -> None:
     config = msgspec.convert({"alpha": 0.1, "kernel": {}, "features": features}, StreamConfig)
-    before = new_calibrator(config).state()
-    rehearse(config)
-    assert new_calibrator(config).state() == before
+    before = build_calibrator(to_stored(config)).state()
+    validate_and_compile(config)
+    assert build_calibrator(to_stored(config)).state() == before
+
+
+@pytest.mark.parametrize("kind", ["rbf", "laplace", "matern52", "triangular", "rational-quadratic"])
+@pytest.mark.parametrize("length_scale", [0.1, 0.7, 3, 12.5, [0.3, 1e-3]])
+def test_a_stored_config_is_shown_as_it_was_sent(kind: str, length_scale: Any) -> None:
+    kernel = {"kind": kind, "length_scale": length_scale}
+    sent = {"alpha": 0.1, "kernel": kernel, "features": 2, "set": {"kind": "labels"}}
+    config = msgspec.convert(sent, StreamConfig)
+    assert to_wire(to_stored(config)) == config

@@ -15,8 +15,8 @@ import numpy as np
 import pytest
 
 from localarc.service.storage import events
-from localarc.service.storage.store import Log
-from localarc.service.streams.calibrators import new_calibrator
+from localarc.service.storage.store import EventStore
+from localarc.service.streams.calibrators import build_calibrator, to_stored
 from localarc.wire.config import StreamConfig
 from service.running import Caller, Server, free_port
 
@@ -129,8 +129,8 @@ def test_nothing_that_was_answered_is_lost(tmp_path: Path, kills: int, log_event
         for name, state in states.items():
             assert rerun(folder, name) == state
     else:
-        with contextlib.closing(Log(folder)) as log:
-            assert log.events <= 400 + 512
+        with contextlib.closing(EventStore(folder)) as store:
+            assert store.events <= 400 + 512
 
 
 def assert_all_is_told_again(caller: Caller, told: list[Told]) -> None:
@@ -142,8 +142,8 @@ def assert_all_is_told_again(caller: Caller, told: list[Told]) -> None:
 
 
 def assert_the_log_makes_the_same_streams(folder: Path, states: dict[str, bytes]) -> None:
-    with contextlib.closing(Log(folder)) as log:
-        streams = log.load()
+    with contextlib.closing(EventStore(folder)) as store:
+        streams = store.load()
     for name, state in states.items():
         assert streams[name].calibrator.state() == state
         assert streams[name].replay_differs == 0
@@ -151,15 +151,15 @@ def assert_the_log_makes_the_same_streams(folder: Path, states: dict[str, bytes]
 
 
 def rerun(folder: Path, name: str) -> bytes:
-    """The state after the library alone went through the log."""
-    cal = new_calibrator(msgspec.convert(STREAMS[name], StreamConfig))
+    """The state after the library alone has replayed the stored events."""
+    cal = build_calibrator(to_stored(msgspec.convert(STREAMS[name], StreamConfig)))
     inputs: dict[str, Any] = {}
-    with contextlib.closing(Log(folder)) as log:
-        logged = [events.decode(data) for _, _, _, data in log._rows({name})]
-    for entry in logged:
-        if isinstance(entry, events.Prediction):
-            inputs[entry.id] = np.array(entry.x)
-            assert cal.threshold(inputs[entry.id]) == entry.threshold
-        elif isinstance(entry, events.Feedback):
-            cal.update(inputs.pop(entry.id), entry.loss)
+    with contextlib.closing(EventStore(folder)) as store:
+        stored = [events.decode(data) for _, _, _, data in store._rows({name})]
+    for event in stored:
+        if isinstance(event, events.PredictionMade):
+            inputs[event.id] = np.array(event.x)
+            assert cal.threshold(inputs[event.id]) == event.threshold
+        elif isinstance(event, events.FeedbackReceived):
+            cal.update(inputs.pop(event.id), event.loss)
     return cal.state()

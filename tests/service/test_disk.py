@@ -60,7 +60,7 @@ def check_a_disk_that_fails_for_a_while(
     more, status, answer = fill(caller, 20, 100_000)
     told |= more
     assert (status, answer["title"]) == (503, "Service Unavailable")
-    assert answer["detail"].startswith("nothing can be written: ")
+    assert answer["detail"].startswith("cannot write to the data folder: ")
     assert caller.feedback("s", "p1", 1.0)[0] == 503
     assert caller.create("t", CONFIG)[0] == 503
     assert caller.predict("s", x=[0.5, 0.5])[0] == 503

@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 
-from localarc.service.api.errors import Refusal
-from localarc.service.event_bus import Hub
+from localarc.service.api.errors import ApiError
+from localarc.service.event_bus import EventBus
 from localarc.service.limits import Limits
-from localarc.wire.events import Imported, Notice
+from localarc.wire.events import ChangeEvent, ImportedEvent
 from service.conftest import Start
 from service.inside import Inside, wait_for
 
@@ -56,12 +56,12 @@ def test_events_come_as_they_happen(service: Inside) -> None:
     assert [(seq, kind) for seq, kind, _ in seen] == [
         (1, "predicted"),
         (2, "predicted"),
-        (3, "learned"),
+        (3, "feedback"),
         (4, "expired"),
     ]
     learned = seen[2][2]
     assert learned == {
-        "kind": "learned", "seq": 3, "at": 1000.0, "rounds": 1, "risk": 1.0, "pending": 1,
+        "kind": "feedback", "seq": 3, "at": 1000.0, "rounds": 1, "risk": 1.0, "pending": 1,
         "late": 0, "expired": 0, "id": "one", "loss": 1.0, "threshold": 0.0, "size": None,
         "group": "a",
     }  # fmt: skip
@@ -85,7 +85,7 @@ def test_events_survive_a_restart(start: Start) -> None:
     service.create()
     service.predict("one")
     service.predict("two")
-    service.parts.writer._log.snapshot = lambda stream: None  # type: ignore[method-assign]
+    service.app_state.writer._store.snapshot = lambda stream: None  # type: ignore[method-assign]
     service.stop()
     service = start()
     listening = Listening(service, **headers(1))
@@ -119,7 +119,7 @@ def test_there_is_no_listening_to_nothing(service: Inside) -> None:
 
 
 def test_listeners_are_counted_limited_and_forgotten(start: Start) -> None:
-    service = start(limits=Limits(listeners=2))
+    service = start(limits=Limits(subscribers=2))
     service.create()
     open_ones = [Listening(service) for _ in range(2)]
     status, answer = service.http.call("GET", "/v1/streams/s/events")
@@ -129,26 +129,26 @@ def test_listeners_are_counted_limited_and_forgotten(start: Start) -> None:
 
     def gone() -> bool:
         service.predict()  # what cannot be sent shows who is gone
-        return len(service.parts.hub) == 0
+        return len(service.app_state.event_bus) == 0
 
     wait_for(gone)
 
 
-def notice(seq: int) -> Notice:
-    return Imported(seq, 0.0, 0, None, 0, 0, 0)
+def notice(seq: int) -> ChangeEvent:
+    return ImportedEvent(seq, 0.0, 0, None, 0, 0, 0)
 
 
 def test_a_slow_listener_is_told_to_read_the_history() -> None:
     async def listen() -> bytes:
-        hub = Hub(1)
-        frames = hub.listen("s", 0, None)
+        event_bus = EventBus(1)
+        frames = event_bus.subscribe("s", 0, None)
         await anext(frames)
         for seq in range(1, 1027):
-            hub.publish("s", notice(seq))
+            event_bus.publish("s", notice(seq))
         found = await anext(frames)
-        with pytest.raises(Refusal):
-            hub.listen("s", 0, None)
-        hub.close()
+        with pytest.raises(ApiError):
+            event_bus.subscribe("s", 0, None)
+        event_bus.close()
         return found
 
     first, second, end = asyncio.run(listen()).split(b"\n\n")

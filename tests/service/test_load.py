@@ -1,12 +1,12 @@
-"""A little of the load of benchmarks/service.py: no errors, and memory that stays flat."""
+"""A short run of the load of benchmarks/service: no errors, and memory that stays flat."""
 
 from __future__ import annotations
 
 import asyncio
 
 import pytest
-from benchmarks.load import Load, Running, drive, prepare
-from benchmarks.service import service
+from benchmarks.service.cases import Load, Running, drive, prepare
+from benchmarks.service.report import service
 
 pytestmark = pytest.mark.service
 STREAMS = 4
@@ -30,4 +30,4 @@ def test_under_load_nothing_fails_and_memory_stays_flat() -> None:
     assert first.requests + second.requests >= 18_000
     assert first.errors == second.errors == 0
     grown = max(second.memory) - max(first.memory)
-    assert grown < 6e6, f"{grown / second.requests:.0f} bytes a request"
+    assert grown < 6e6, f"{grown / second.requests:.0f} bytes per request"

@@ -39,8 +39,8 @@ def test_answers_are_the_messages_that_are_described(service: Inside) -> None:
     service.predict("one", x=[0, 1], scores=[0.1, 0.2], group="a")
     service.feedback("one", 0.5)
     for endpoint in ENDPOINTS:
-        kind = endpoint.answers.get(200)
-        if endpoint.method == "GET" and endpoint.answer_type == "application/json":
+        kind = endpoint.responses.get(200)
+        if endpoint.method == "GET" and endpoint.media_type == "application/json":
             path = endpoint.path.format(stream="s")
             status, answer = service.http.call("GET", path)
             assert status == 200
@@ -50,7 +50,7 @@ def test_answers_are_the_messages_that_are_described(service: Inside) -> None:
 def test_every_refusal_is_one_that_is_described(service: Inside) -> None:
     found = described(service)
     for endpoint in ENDPOINTS:
-        path = endpoint.path.format(stream="none", id="none")
+        path = endpoint.path.format(stream="none", prediction="none")
         for body in (None, b"", b"{", b"{}", b'{"x": 1}'):
             status, _ = service.http.call(endpoint.method, path, body)
             assert (

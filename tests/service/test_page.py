@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -9,16 +10,16 @@ from typing import Any
 import pytest
 
 from localarc.client import Client
+from service.browser import PHONE, TIMEOUT, Visit, chromium
 from service.conftest import Start
 from service.running import Server
 from service.traffic import Traffic
-from service.watching import PATIENCE, PHONE, Visit, chromium
 
-from playwright.sync_api import Browser, Page, expect  # isort: skip (after its absence was told)
+from playwright.sync_api import Browser, Locator, Page, expect  # isort: skip (playwright may be absent)
 
 pytestmark = pytest.mark.service
-expect.set_options(timeout=PATIENCE)
-LOST = ("net::ERR_", "503")  # what Chromium notes when nobody answers, or not yet
+expect.set_options(timeout=TIMEOUT)
+LOST = ("net::ERR_", "503")  # Chromium's messages while the service is down or starting
 Visitor = Callable[..., Visit]
 
 
@@ -30,7 +31,7 @@ def browser() -> Iterator[Browser]:
 
 @pytest.fixture
 def visit(browser: Browser) -> Iterator[Visitor]:
-    """Opens visits, of which none may reach beyond the service."""
+    """Opens tabs, none of which may send a request to another origin."""
     made: list[Visit] = []
 
     def begin(url: str, **context: Any) -> Visit:
@@ -38,9 +39,9 @@ def visit(browser: Browser) -> Iterator[Visitor]:
         return made[-1]
 
     yield begin
-    for each in made:
-        assert each.strangers() == []
-        each.close()
+    for tab in made:
+        assert tab.foreign_requests() == []
+        tab.close()
 
 
 @pytest.fixture
@@ -63,11 +64,15 @@ def traffic(client: Client) -> Traffic:
     return made
 
 
+def chart(page: Page, name: str) -> Locator:
+    return page.locator(f"#{name}-chart > svg")
+
+
 def live(page: Page) -> None:
     expect(page.locator("#connection")).to_have_attribute("data-state", "live")
 
 
-def test_the_streams_are_shown_and_lead_to_theirs(
+def test_the_overview_lists_the_streams_and_links_to_them(
     server: Server, client: Client, traffic: Traffic, visit: Visitor
 ) -> None:
     client.create("idle", {"alpha": 0.2})
@@ -76,9 +81,9 @@ def test_the_streams_are_shown_and_lead_to_theirs(
     live(page)
     expect(page.locator("#streams li")).to_have_count(2)
     expect(page.locator("#streams .name")).to_have_text(["demand", "idle"])
-    expect(page.locator("#overview-words")).to_contain_text("2 in all, 188 rounds learnt")
+    expect(page.locator("#overview-summary")).to_have_text("2 streams · 188 rounds · 12 pending")
     traffic.rounds(10)
-    expect(page.locator("#overview-words")).to_contain_text("2 in all, 198 rounds learnt")
+    expect(page.locator("#overview-summary")).to_contain_text("198 rounds")
     page.get_by_role("link", name="demand").click()
     expect(page.locator("h1#name")).to_have_text("demand")
     page.get_by_role("link", name="All streams").click()
@@ -86,7 +91,7 @@ def test_the_streams_are_shown_and_lead_to_theirs(
     assert watched.unexpected() == []
 
 
-def test_the_page_goes_live_and_its_numbers_move(
+def test_events_change_the_numbers_and_the_charts(
     server: Server, client: Client, traffic: Traffic, visit: Visitor
 ) -> None:
     watched = visit(server.url)
@@ -94,21 +99,26 @@ def test_the_page_goes_live_and_its_numbers_move(
     live(page)
     expect(page.locator("#rounds")).to_have_text("188")
     expect(page.locator("#pending")).to_have_text("12")
-    for figure in ("risk", "threshold", "size", "feedback", "group"):
-        expect(page.locator(f"#{figure}-chart .main-svg").first).to_be_visible()
-    expect(page.locator("#map-chart .heatmaplayer image")).to_be_visible()
-    before = page.locator("#risk-chart .scatterlayer").inner_html()
+    for name in ("risk", "threshold", "size", "feedback", "group"):
+        expect(chart(page, name)).to_be_visible()
+    page.locator("#map-chart").scroll_into_view_if_needed()
+    expect(page.locator("#map-chart .cells rect").first).to_be_visible()
+    before = page.locator("#risk-chart path.risk").get_attribute("d")
     traffic.rounds(60)
-    summary = client.summary("demand")
+    summary = server.caller().call("GET", "/v1/streams/demand")[1]
     expect(page.locator("#rounds")).to_have_text("248")
-    expect(page.locator("#risk")).to_have_text(f"{summary.risk:.4f}")
-    expect(page.locator("#late")).to_have_text(str(summary.late))
-    expect(page.locator("#map-words")).to_contain_text("after 248 rounds")
-    assert page.locator("#risk-chart .scatterlayer").inner_html() != before
+    expect(page.locator("#risk")).to_have_text(f"{summary['risk']:.4f}")
+    expect(page.locator("#late")).to_have_text(str(summary["late"]))
+    expect(page.locator("#map-note")).to_contain_text("after 248 rounds")
+    assert page.locator("#risk-chart path.risk").get_attribute("d") != before
+    expect(chart(page, "risk")).to_have_attribute(
+        "aria-label",
+        re.compile(f"^Running risk after 248 rounds: {summary['risk']:.4f}, target 0.1, bound"),
+    )
     assert watched.unexpected() == []
 
 
-def test_the_page_says_that_the_connection_broke_and_takes_it_up_again(
+def test_the_page_reports_a_lost_connection_and_resumes(
     server: Server, traffic: Traffic, visit: Visitor
 ) -> None:
     watched = visit(server.url)
@@ -116,28 +126,29 @@ def test_the_page_says_that_the_connection_broke_and_takes_it_up_again(
     live(page)
     server.kill()
     expect(page.locator("#connection")).to_have_attribute("data-state", "lost")
-    expect(page.locator("#alarms")).to_contain_text("Connection lost.")
+    expect(page.locator("#alerts")).to_contain_text("Connection lost.")
+    expect(page.locator("#alerts")).to_contain_text(re.compile(r"Showing data from \d\d:\d\d:\d\d"))
     server.start()
     live(page)
-    expect(page.locator("#alarms .alarm")).to_have_count(0)
+    expect(page.locator("#alerts .alert")).to_have_count(0)
     traffic.rounds(20)
     expect(page.locator("#rounds")).to_have_text("208")
     assert watched.unexpected(*LOST) == []
 
 
-def test_the_overview_comes_back_too(server: Server, traffic: Traffic, visit: Visitor) -> None:
+def test_the_overview_resumes_too(server: Server, traffic: Traffic, visit: Visitor) -> None:
     watched = visit(server.url)
     page = watched.open()
     live(page)
     assert server.stop() == 0
-    expect(page.locator("#alarms")).to_contain_text("Connection lost.")
+    expect(page.locator("#alerts")).to_contain_text("Connection lost.")
     server.start()
     live(page)
-    expect(page.locator("#alarms .alarm")).to_have_count(0)
+    expect(page.locator("#alerts .alert")).to_have_count(0)
     assert watched.unexpected(*LOST) == []
 
 
-def test_a_broken_promise_is_shown_wherever_one_looks(start: Start, visit: Visitor) -> None:
+def test_a_failed_consistency_check_is_shown_on_both_views(start: Start, visit: Visitor) -> None:
     service = start()
     service.create()
     for key in "abcdef":
@@ -146,19 +157,19 @@ def test_a_broken_promise_is_shown_wherever_one_looks(start: Start, visit: Visit
     watched = visit(f"http://127.0.0.1:{service.port}")
     page = watched.open("s")
     live(page)
-    expect(page.locator("#promise")).to_have_attribute("data-state", "kept")
+    expect(page.locator("#guarantee")).to_have_attribute("data-state", "passed")
 
-    def forget_a_loss(desk: Any) -> None:
-        desk.stream("s").calibrator._constant.loss_sum -= 1.0
+    def forget_a_loss(manager: Any) -> None:
+        manager.stream("s").calibrator._constant.loss_sum -= 1.0
 
     service.ask(forget_a_loss)
-    service.http.close()  # it may have been idle for too long
-    service.predict("g")  # something happens, and the page looks again
-    expect(page.locator("#promise")).to_have_attribute("data-state", "broken")
-    expect(page.locator("#promise-words")).to_contain_text("losses were lost or doubled")
-    expect(page.locator("#alarms")).to_contain_text("The promise is broken.")
+    service.http.close()  # the connection may have been closed while idle
+    service.predict("g")  # rejected, so no event tells the page
+    expect(page.locator("#guarantee")).to_have_attribute("data-state", "failed")
+    expect(page.locator("#guarantee-text")).to_contain_text("a loss was dropped or applied twice")
+    expect(page.locator("#alerts")).to_contain_text("Consistency check failed.")
     page.get_by_role("link", name="All streams").click()
-    expect(page.locator("#alarms")).to_contain_text("Do not rely on: s.")
+    expect(page.locator("#alerts")).to_contain_text("Do not rely on: s.")
     assert watched.unexpected() == []
 
 
@@ -168,22 +179,21 @@ def test_on_a_phone_everything_fits_its_width(
     watched = visit(server.url, viewport=PHONE, is_mobile=True, has_touch=True)
     page = watched.open("demand")
     live(page)
-    for part in page.locator("header, .tile, #promise, figure, .chart, #axes").all():
+    for part in page.locator("header, .tile, #guarantee, figure, .chart, .chart svg, #axes").all():
         box = part.bounding_box()
         assert box is not None
         assert box["x"] >= 0
         assert box["x"] + box["width"] <= PHONE["width"]
-    expect(page.locator("#group-chart .main-svg").first).to_be_visible()
+    chart(page, "group").tap()
+    expect(page.locator("#group-chart .tooltip")).to_contain_text("rounds")
     assert watched.unexpected() == []
 
 
-def test_the_dark_comes_and_goes_with_the_system(
-    server: Server, traffic: Traffic, visit: Visitor
-) -> None:
+def test_the_colours_follow_the_system(server: Server, traffic: Traffic, visit: Visitor) -> None:
     watched = visit(server.url, color_scheme="dark")
     page = watched.open("demand")
     live(page)
-    tick = page.locator("#risk-chart .xtick text").first
+    tick = page.locator("#risk-chart .x-tick").first
     expect(page.locator("body")).to_have_css("background-color", "rgb(18, 20, 24)")
     expect(tick).to_have_css("fill", "rgb(169, 176, 188)")
     page.emulate_media(color_scheme="light")
@@ -192,7 +202,7 @@ def test_the_dark_comes_and_goes_with_the_system(
     assert watched.unexpected() == []
 
 
-def test_a_token_is_asked_for_and_kept_out_of_the_address(tmp_path: Path, visit: Visitor) -> None:
+def test_signing_in_keeps_the_token_out_of_the_address(tmp_path: Path, visit: Visitor) -> None:
     tokens = tmp_path / "tokens"
     tokens.write_text("read look-but-do-not-touch\nwrite pen-and-paper-and-ink\n")
     with Server(tmp_path / "data", "--token-file", str(tokens)) as server:
@@ -202,21 +212,21 @@ def test_a_token_is_asked_for_and_kept_out_of_the_address(tmp_path: Path, visit:
             traffic.rounds(50)
         watched = visit(server.url)
         page = watched.open("demand")
-        expect(page.locator("#token")).to_be_visible()
+        expect(page.locator("#sign-in")).to_be_visible()
         page.get_by_label("Token").fill("not-one-of-the-tokens")
-        page.get_by_role("button").click()
-        expect(page.locator("#token-refused")).to_be_visible()
+        page.get_by_role("button", name="Sign in").click()
+        expect(page.locator("#token-rejected")).to_be_visible()
         page.get_by_label("Token").fill("look-but-do-not-touch")
-        page.get_by_role("button").click()
+        page.get_by_role("button", name="Sign in").click()
         live(page)
         expect(page.locator("#rounds")).to_have_text("38")
         page.reload()
-        live(page)  # it is kept as long as the tab is
+        live(page)  # the tab keeps it
         assert not [url for url in watched.requests if "look-but" in url]
         assert watched.unexpected("401") == []
 
 
-def test_any_two_features_can_be_chosen_for_the_map(start: Start, visit: Visitor) -> None:
+def test_any_two_features_can_be_selected_for_the_map(start: Start, visit: Visitor) -> None:
     service = start()
     service.create(kernel={"length_scale": 0.5}, features=3)
     for t in range(20):
@@ -224,23 +234,24 @@ def test_any_two_features_can_be_chosen_for_the_map(start: Start, visit: Visitor
         service.feedback(f"p{t}", float(t % 2))
     watched = visit(f"http://127.0.0.1:{service.port}")
     page = watched.open("s")
-    expect(page.locator("#map-words")).to_contain_text("x[2] = 0.3")
-    page.get_by_label("across").select_option("x[2]")
-    expect(page.locator("#map-chart .xtitle")).to_have_text("x[2]")
-    expect(page.locator("#map-words")).to_contain_text("x[0] = 0.475")
-    page.get_by_label("up").select_option("x[2]")  # twice the same: a curve
-    expect(page.locator("#map-chart .ytitle")).to_have_text("threshold")
-    expect(page.locator("#scale")).to_be_hidden()
+    page.locator("#map-chart").scroll_into_view_if_needed()
+    expect(page.locator("#map-note")).to_contain_text("x[2] = 0.3")
+    page.get_by_label("horizontal").select_option("x[2]")
+    expect(page.locator("#map-chart .x-title")).to_have_text("x[2]")
+    expect(page.locator("#map-note")).to_contain_text("x[0] = 0.475")
+    page.get_by_label("vertical").select_option("x[2]")  # the same feature twice: a curve
+    expect(page.locator("#map-chart .axis-title")).to_have_text("threshold")
+    expect(page.locator("#colour-scale")).to_be_hidden()
     assert watched.unexpected() == []
 
 
-def test_what_is_missing_is_said(start: Start, visit: Visitor) -> None:
+def test_empty_charts_explain_what_is_missing(start: Start, visit: Visitor) -> None:
     service = start()
     service.create()
     watched = visit(f"http://127.0.0.1:{service.port}")
     page = watched.open("s")
     live(page)
-    expect(page.locator("#risk-chart")).to_have_text("No loss was reported yet.")
+    expect(page.locator("#risk-chart")).to_have_text("Waiting for the first feedback.")
     expect(page.locator("#map-chart")).to_contain_text("This stream has no kernel")
     service.predict("a")
     service.feedback("a", 1.0)
@@ -250,18 +261,139 @@ def test_what_is_missing_is_said(start: Start, visit: Visitor) -> None:
     assert watched.unexpected() == []
     page = watched.open("no-such-stream")
     page.reload()
-    expect(page.locator("#alarms")).to_contain_text("The service refused.")
+    expect(page.locator("#alerts")).to_contain_text("The request failed.")
     assert watched.unexpected("404") == []
 
 
-def test_a_name_is_text_whatever_it_says(start: Start, visit: Visitor) -> None:
+def test_names_are_shown_as_text_not_as_markup(start: Start, visit: Visitor) -> None:
     service = start()
     service.create()
-    hostile = "<a href='https://example.com'>x</a>"
+    hostile = "<a href='//x.y'>x</a>"
     service.predict("a", group=hostile)
     service.feedback("a", 1.0)
     watched = visit(f"http://127.0.0.1:{service.port}")
     page = watched.open("s")
-    expect(page.locator("#group-chart .ytick text")).to_have_text(hostile)
+    expect(page.locator("#group-chart .y-tick title")).to_have_text(hostile)
+    page.locator("#group-chart svg").hover()
+    expect(page.locator("#group-chart .tooltip")).to_contain_text(hostile)
     expect(page.locator("#group-chart a")).to_have_count(0)
+    assert watched.unexpected() == []
+
+
+def test_polling_keeps_focus_and_selection(
+    server: Server, client: Client, traffic: Traffic, visit: Visitor
+) -> None:
+    client.create("another", {"alpha": 0.2})
+    watched = visit(server.url)
+    page = watched.open()
+    link = page.get_by_role("link", name="demand")
+    link.focus()
+    page.evaluate("""() => {
+        const name = document.querySelector('[data-key="demand"] .name');
+        getSelection().selectAllChildren(name);
+        window.before = document.activeElement;
+    }""")
+    traffic.rounds(10)
+    client.create("a-new-one", {"alpha": 0.2})  # sorts before the others
+    for _ in range(2):
+        with page.expect_response(lambda answer: answer.url.endswith("/v1/streams")):
+            pass
+    expect(page.locator("#streams li")).to_have_count(3)
+    expect(link).to_contain_text("198 rounds")
+    assert page.evaluate("document.activeElement === window.before")
+    assert page.evaluate("getSelection().toString()") == "demand"
+    assert watched.unexpected() == []
+
+
+def test_a_card_that_moves_keeps_the_focus(start: Start, visit: Visitor) -> None:
+    service = start()
+    for name in ("a", "b", "c"):
+        service.create(name)
+        service.predict("p", name)
+        service.feedback("p", 1.0, name)
+    watched = visit(f"http://127.0.0.1:{service.port}")
+    page = watched.open()
+    page.locator('[data-key="c"] a').focus()
+
+    def break_stream(manager: Any) -> None:
+        manager.stream("c").calibrator._constant.loss_sum -= 1.0
+
+    service.ask(break_stream)
+    expect(page.locator("#streams .name")).to_have_text(["c", "a", "b"])
+    expect(page.locator('[data-key="c"] a')).to_be_focused()
+    assert watched.unexpected() == []
+
+
+def test_the_overview_loads_no_charts(server: Server, traffic: Traffic, visit: Visitor) -> None:
+    watched = visit(server.url)
+    page = watched.open()
+    live(page)
+    assert not [url for url in watched.requests if re.search("(chart|plot|svg|scale).*js", url)]
+    page.get_by_role("link", name="demand").click()
+    expect(chart(page, "risk")).to_be_visible()
+
+
+def test_charts_are_read_with_the_keyboard(
+    server: Server, traffic: Traffic, visit: Visitor
+) -> None:
+    watched = visit(server.url)
+    page = watched.open("demand")
+    live(page)
+    chart(page, "risk").focus()
+    tooltip = page.locator("#risk-chart .tooltip")
+    page.keyboard.press("ArrowLeft")
+    expect(tooltip).to_contain_text("round 188")
+    page.keyboard.press("ArrowLeft")
+    expect(tooltip).to_contain_text("round 187")
+    page.keyboard.press("Home")
+    expect(tooltip).to_contain_text("round 1")
+    traffic.rounds(10)
+    expect(page.locator("#rounds")).to_have_text("198")
+    expect(chart(page, "risk")).to_have_attribute("aria-label", re.compile("after 198 rounds"))
+    expect(chart(page, "risk")).to_be_focused()
+    page.keyboard.press("End")
+    expect(tooltip).to_contain_text("round 198")
+    page.keyboard.press("Escape")
+    expect(tooltip).to_be_hidden()
+    assert watched.unexpected() == []
+
+
+def test_every_chart_has_a_title_and_states_its_value(
+    server: Server, traffic: Traffic, visit: Visitor
+) -> None:
+    watched = visit(server.url)
+    page = watched.open("demand")
+    live(page)
+    page.locator("#map-chart").scroll_into_view_if_needed()
+    expect(chart(page, "map")).to_be_visible()
+    for figure in page.locator("figure").all():
+        assert figure.locator("figcaption").inner_text()
+        label = figure.get_by_role("img").get_attribute("aria-label")
+        assert label is not None
+        assert re.search(r"\d", label)
+    assert page.get_by_role("img").count() == page.locator("figure").count() == 6
+
+
+def test_a_map_out_of_view_is_not_read(server: Server, traffic: Traffic, visit: Visitor) -> None:
+    watched = visit(server.url)
+    page = watched.open("demand")
+    live(page)
+    for _ in range(2):
+        with page.expect_response(lambda answer: answer.url.endswith("/history")):
+            traffic.rounds(10)
+    assert not [url for url in watched.requests if "/map?" in url]
+    page.locator("#map-chart").scroll_into_view_if_needed()
+    expect(page.locator("#map-note")).to_contain_text("after 208 rounds")
+
+
+def test_the_charts_can_show_recent_rounds_alone(
+    server: Server, traffic: Traffic, visit: Visitor
+) -> None:
+    watched = visit(server.url)
+    page = watched.open("demand")
+    live(page)
+    page.get_by_label("Charts show").select_option("last quarter")
+    chart(page, "risk").focus()
+    page.keyboard.press("Home")
+    expect(page.locator("#risk-chart .tooltip")).to_contain_text("round 142")
     assert watched.unexpected() == []

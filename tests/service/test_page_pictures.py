@@ -1,6 +1,6 @@
-"""The pictures in the documentation are of the page as it is.
+"""The pictures in the documentation show the current page.
 
-`LOCALARC_PICTURES=docs/service` keeps them; without it they are made and thrown away.
+`LOCALARC_PICTURES=docs/service` writes them there; otherwise they go to a temporary folder.
 """
 
 from __future__ import annotations
@@ -16,14 +16,14 @@ import pytest
 from PIL import Image
 
 from localarc.client import Client
+from service.browser import PHONE, TIMEOUT, Visit, chromium
 from service.running import Server
 from service.traffic import Traffic
-from service.watching import PATIENCE, PHONE, Visit, chromium
 
-from playwright.sync_api import Browser, Page, expect  # isort: skip (after its absence was told)
+from playwright.sync_api import Browser, Page, expect  # isort: skip (playwright may be absent)
 
 pytestmark = pytest.mark.service
-expect.set_options(timeout=PATIENCE)
+expect.set_options(timeout=TIMEOUT)
 
 
 @pytest.fixture(scope="module")
@@ -34,7 +34,7 @@ def browser() -> Iterator[Browser]:
 
 @pytest.fixture(scope="module")
 def url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """A service with a few streams that were busy for a while."""
+    """A service with three streams that have some history."""
     with Server(tmp_path_factory.mktemp("pictures") / "data") as server:
         with Client(server.url) as client:
             for seed, (name, count) in enumerate(
@@ -51,28 +51,32 @@ def url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         yield server.url
 
 
-def shown(browser: Browser, url: str, stream: str = "", **context: Any) -> Page:
+def open_page(browser: Browser, url: str, stream: str = "", **context: Any) -> Page:
     page = Visit(browser, url, **context).open(stream)
     expect(page.locator("#connection")).to_have_attribute("data-state", "live")
     if stream:
-        expect(page.locator("#map-chart .heatmaplayer image")).to_be_visible()
+        page.locator("#map-chart").scroll_into_view_if_needed()  # it is read when it is seen
+        expect(page.locator("#map-chart .cells rect").first).to_be_visible()
+        page.evaluate("scrollTo(0, 0)")
     else:
         expect(page.locator("#streams li")).to_have_count(3)
     return page
 
 
-def keep(page: Page, name: str, folder: Path, **options: Any) -> None:
-    """A picture, as small as its colours allow."""
+def save_picture(page: Page, name: str, folder: Path, **options: Any) -> None:
+    """Save a screenshot as a small PNG."""
     path = folder / f"{name}.png"
     Image.open(io.BytesIO(page.screenshot(**options))).convert("RGB").save(path, optimize=True)
     assert 5_000 < path.stat().st_size < 400_000
 
 
-def test_the_pictures_are_made(browser: Browser, url: str, tmp_path: Path) -> None:
+def test_the_documentation_pictures_can_be_made(browser: Browser, url: str, tmp_path: Path) -> None:
     folder = Path(os.environ.get("LOCALARC_PICTURES", tmp_path))
-    keep(shown(browser, url, viewport={"width": 1100, "height": 350}), "overview", folder)
-    keep(shown(browser, url, "demand-north"), "stream", folder, full_page=True)
-    dark = shown(browser, url, "demand-north", color_scheme="dark")
-    keep(dark, "dark", folder)
+    save_picture(
+        open_page(browser, url, viewport={"width": 1100, "height": 350}), "overview", folder
+    )
+    save_picture(open_page(browser, url, "demand-north"), "stream", folder, full_page=True)
+    dark = open_page(browser, url, "demand-north", color_scheme="dark")
+    save_picture(dark, "dark", folder)
     phone = {"viewport": PHONE, "is_mobile": True, "has_touch": True}
-    keep(shown(browser, url, "demand-north", **phone), "phone", folder)
+    save_picture(open_page(browser, url, "demand-north", **phone), "phone", folder)

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from localarc.service.storage.store import Log
+from localarc.service.storage.store import EventStore
 from service.inside import wait_for
 from service.running import Caller, Server, command, free_port, refused_start
 
@@ -36,8 +36,8 @@ def test_a_second_process_does_not_start(tmp_path: Path) -> None:
     with Server(folder) as server:
         said = refused_start(folder)
         assert said == (
-            f"localarc: another process serves {folder}: stop it first, or choose another folder "
-            "with --data.\n"
+            f"localarc: {folder} is in use by another process: stop it first, or choose another "
+            "folder with --data.\n"
         )
         assert server.caller().create("s", CONFIG)[0] == 201
     with Server(folder) as server:  # a killed owner leaves no lock behind
@@ -47,7 +47,7 @@ def test_a_second_process_does_not_start(tmp_path: Path) -> None:
 def test_listening_to_others_takes_a_token(tmp_path: Path, tokens: Path) -> None:
     for host in ("0.0.0.0", "::", "192.0.2.1", "example.org"):
         said = refused_start(tmp_path / "data", "--host", host)
-        assert "without tokens" in said
+        assert "requires tokens" in said
         assert not (tmp_path / "data").exists()
     with Server(tmp_path / "data", "--host", "0.0.0.0", "--token-file", str(tokens)) as server:
         assert server.caller().call("GET", "/v1/streams")[0] == 401
@@ -108,10 +108,10 @@ def test_a_terminated_service_answers_keeps_snapshots_and_leaves(tmp_path: Path)
         assert b"event: predicted" in listener.read()  # the event stream came to its end
         listening.close()
         assert not (folder / "log.sqlite-wal").exists()
-        with contextlib.closing(Log(folder)) as log:
-            streams = log.load()
-            assert log.unsaved == {}  # a snapshot holds all of it
-        assert {f"{key}" for key in told} <= set(streams["s"].book.pending)
+        with contextlib.closing(EventStore(folder)) as store:
+            streams = store.load()
+            assert store.unsaved == {}  # a snapshot holds all of it
+        assert {f"{key}" for key in told} <= set(streams["s"].state.pending)
         server.start()
         for key, (x, answer) in told.items():
             assert server.caller().predict("s", id=key, x=x) == (200, answer)
@@ -152,7 +152,7 @@ def test_a_damaged_log_is_said_and_not_served(tmp_path: Path) -> None:
     done = subprocess.run([*command(folder), "--port", "0"], capture_output=True, text=True)
     assert done.returncode == 2
     last = done.stderr.splitlines()[-1]
-    assert last.startswith("localarc: the service had to stop: the log of a stream has a gap")
+    assert last.startswith("localarc: the service failed: events of a stream are missing")
 
 
 def test_requests_wait_until_the_log_is_replayed(tmp_path: Path) -> None:
@@ -174,7 +174,7 @@ def test_requests_wait_until_the_log_is_replayed(tmp_path: Path) -> None:
         alive = server.caller().call("GET", "/livez")
         server.wait_until_ready()
         assert early[0][0] == early[1][0] == 503
-        reasons = "the log is being replayed", "the engine is being compiled"
+        reasons = "the event log is being replayed", "the engine is being compiled"
         assert early[0][1]["detail"] in [f"not ready: {reason}." for reason in reasons]
         assert alive == (200, {"alive": True})
         summary = server.caller().call("GET", "/v1/streams/s")[1]

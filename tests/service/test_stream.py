@@ -1,4 +1,4 @@
-"""A stream is what its entries make of it: live, replayed, or resumed from a snapshot."""
+"""A stream is what its events make of it: live, replayed, or resumed from a snapshot."""
 
 from __future__ import annotations
 
@@ -14,19 +14,20 @@ from hypothesis import strategies as st
 
 from localarc import serialization
 from localarc.serialization import StateError
-from localarc.service.api.errors import Refusal
+from localarc.service.api.errors import ApiError
 from localarc.service.limits import Limits
 from localarc.service.storage import events
 from localarc.service.storage.events import (
-    AnyEntry,
-    Creation,
-    Expiry,
-    Feedback,
-    Import,
-    Prediction,
+    Event,
+    FeedbackReceived,
+    PredictionExpired,
+    PredictionMade,
+    StateImported,
+    StreamCreated,
 )
-from localarc.service.streams.history import MOST_POINTS, Series
-from localarc.service.streams.manager import Desk
+from localarc.service.streams.calibrators import to_stored
+from localarc.service.streams.manager import StreamManager
+from localarc.service.streams.state import MAX_POINTS, Point, StreamState
 from localarc.service.streams.stream import Stream
 from localarc.wire.config import StreamConfig
 from localarc.wire.predictions import FeedbackOperation, PredictOperation, PredictRequest
@@ -46,26 +47,26 @@ def config(**fields: Any) -> StreamConfig:
 
 
 def fresh(given_config: StreamConfig) -> Stream:
-    return Stream.created("s", Creation(0.0, given_config))
+    return Stream.create("s", StreamCreated(0.0, to_stored(given_config)))
 
 
-def played(given_config: StreamConfig, count: int, seed: int = 0) -> tuple[Stream, list[AnyEntry]]:
-    """A stream with late, missing and defaulted losses, and the entries that made it."""
+def played(given_config: StreamConfig, count: int, seed: int = 0) -> tuple[Stream, list[Event]]:
+    """A stream with late, missing and default losses, and the events that made it."""
     source = random.Random(seed)
     stream = fresh(given_config)
-    made: list[AnyEntry] = []
+    made: list[Event] = []
     for t in range(count):
         x = [source.random() for _ in range(given_config.features)]
         group = source.choice(["a", "b", None])
-        made.append(Prediction(float(t), f"p{t}", x, stream.threshold(x), group))
+        made.append(PredictionMade(float(t), f"p{t}", x, stream.threshold(x), group))
         stream.apply(made[-1])
-        while len(stream.book.pending) > 3:
-            key = source.choice(list(stream.book.pending))
+        while len(stream.state.pending) > 3:
+            key = source.choice(list(stream.state.pending))
             kind = source.random()
             if kind < 0.8:
-                made.append(Feedback(t + 0.5, key, float(source.random() < 0.3)))
+                made.append(FeedbackReceived(t + 0.5, key, float(source.random() < 0.3)))
             else:
-                made.append(Expiry(t + 0.5, key, 1.0 if kind < 0.9 else None))
+                made.append(PredictionExpired(t + 0.5, key, 1.0 if kind < 0.9 else None))
             stream.apply(made[-1])
     return stream, made
 
@@ -74,23 +75,23 @@ def played(given_config: StreamConfig, count: int, seed: int = 0) -> tuple[Strea
 def test_replay_makes_the_same_stream(given_config: dict[str, Any]) -> None:
     live, made = played(config(**given_config), 60)
     again = fresh(config(**given_config))
-    for entry in made:
-        again.replay(events.decode(events.encode(entry)))
+    for event in made:
+        again.replay(events.decode(events.encode(event)))
     assert again.replay_differs == 0
     assert again.snapshot() == live.snapshot()
     assert live.healthy
 
 
 @each_config
-def test_a_snapshot_goes_on_bit_for_bit(given_config: dict[str, Any]) -> None:
+def test_a_stream_resumes_from_a_snapshot_bit_for_bit(given_config: dict[str, Any]) -> None:
     live, made = played(config(**given_config), 60)
     for cut in (0, 1, len(made) // 2, len(made)):
         first = fresh(config(**given_config))
-        for entry in made[:cut]:
-            first.apply(entry)
-        resumed = Stream.restored(first.snapshot())
-        for entry in made[cut:]:
-            resumed.replay(entry)
+        for event in made[:cut]:
+            first.apply(event)
+        resumed = Stream.from_snapshot(first.snapshot())
+        for event in made[cut:]:
+            resumed.replay(event)
         assert resumed.replay_differs == 0
         assert resumed.snapshot() == live.snapshot()
 
@@ -107,23 +108,23 @@ operations = st.lists(
 
 @settings(max_examples=60, deadline=None, derandomize=True)
 @given(operations, st.lists(st.integers(0, 29), max_size=10))
-def test_repeats_anywhere_change_nothing(given_ones: list[Any], repeated: list[int]) -> None:
-    """Whatever is asked in whatever order: sending some of it again at once has no effect."""
-    books = []
+def test_retries_change_nothing(given_ones: list[Any], repeated: list[int]) -> None:
+    """Repeating any request at once has no effect, in any order of requests."""
+    ends = []
     for again in (set(), set(repeated)):
         now = [0.0]
-        desk = Desk(Limits(), lambda now=now: now[0])  # type: ignore[misc]
-        desk.create("s", config(alpha=0.1, kernel={}, features=1, timeout=5, retain=3))
+        manager = StreamManager(Limits(), lambda now=now: now[0])  # type: ignore[misc]
+        manager.create("s", config(alpha=0.1, kernel={}, features=1, timeout=5, retain=3))
         for number, (kind, key, value) in enumerate(given_ones):
             if kind == "wait":
                 now[0] += value
-                desk.expire()
+                manager.expire()
                 continue
             for _ in range(1 + (number in again)):
-                desk.operations([operation(kind, key, value)])
-        rows = [events.encode(row.entry) for row in desk.rows]
-        books.append((rows, desk.streams["s"].snapshot()))
-    assert books[0] == books[1]
+                manager.batch([operation(kind, key, value)])
+        rows = [events.encode(write.event) for write in manager.uncommitted]
+        ends.append((rows, manager.streams["s"].snapshot()))
+    assert ends[0] == ends[1]
 
 
 def operation(kind: str, key: int, value: float) -> PredictOperation | FeedbackOperation:
@@ -134,66 +135,66 @@ def operation(kind: str, key: int, value: float) -> PredictOperation | FeedbackO
 
 @settings(max_examples=60, deadline=None, derandomize=True)
 @given(operations)
-def test_the_rows_of_the_desk_are_the_whole_truth(given_ones: list[Any]) -> None:
-    """What is logged makes the very same stream; what was refused left no trace in it."""
+def test_the_uncommitted_events_are_the_whole_truth(given_ones: list[Any]) -> None:
+    """Stored events rebuild the same stream; rejected requests leave no trace in it."""
     now = [0.0]
-    desk = Desk(Limits(pending=4), lambda: now[0])
-    desk.create("s", config(alpha=0.1, kernel={}, features=1, timeout=5, default_loss=1.0))
+    manager = StreamManager(Limits(pending=4), lambda: now[0])
+    manager.create("s", config(alpha=0.1, kernel={}, features=1, timeout=5, default_loss=1.0))
     for kind, key, value in given_ones:
         if kind == "wait":
             now[0] += value
-            desk.expire()
+            manager.expire()
         else:
-            desk.operations([operation(kind, key, value)])
-    first, *rest = desk.rows
-    assert isinstance(first.entry, Creation)
-    again = Stream.created("s", first.entry)
-    for row in rest:
-        notice = again.replay(row.entry)
-        assert (notice, again.book.seq) == (row.notice, row.seq)
-    assert again.snapshot() == desk.streams["s"].snapshot()
+            manager.batch([operation(kind, key, value)])
+    first, *rest = manager.uncommitted
+    assert isinstance(first.event, StreamCreated)
+    again = Stream.create("s", first.event)
+    for write in rest:
+        change = again.replay(write.event)
+        assert (change, again.state.seq) == (write.change, write.seq)
+    assert again.snapshot() == manager.streams["s"].snapshot()
 
 
-def test_a_threshold_that_was_told_otherwise_is_noticed() -> None:
+def test_a_threshold_that_differs_on_replay_is_detected() -> None:
     _, made = played(config(alpha=0.1), 5)
-    wrong = next(entry for entry in made if isinstance(entry, Prediction) and entry.at == 4)
+    wrong = next(event for event in made if isinstance(event, PredictionMade) and event.at == 4)
     wrong.threshold = float(np.nextafter(wrong.threshold, 10))
     again = fresh(config(alpha=0.1))
-    for entry in made:
-        again.replay(entry)
+    for event in made:
+        again.replay(event)
     assert again.replay_differs == 1
-    assert Stream.restored(again.snapshot()).replay_differs == 1
+    assert Stream.from_snapshot(again.snapshot()).replay_differs == 1
 
 
-def test_a_loss_that_was_not_counted_is_noticed() -> None:
+def test_a_loss_that_was_not_counted_is_detected() -> None:
     stream, _ = played(config(alpha=0.1), 20)
     assert stream.healthy
     stream.calibrator.update(None, 1.0)
     assert not stream.healthy
 
 
-def test_a_lost_update_is_noticed_even_when_the_rounds_agree() -> None:
+def test_a_lost_update_is_detected_even_if_the_rounds_agree() -> None:
     stream, _ = played(config(alpha=0.1), 20)
-    stream.book.loss_sum += 0.5
+    stream.state.loss_sum += 0.5
     assert not stream.healthy
 
 
-def test_a_state_from_elsewhere_is_refused() -> None:
+def test_the_state_of_another_config_is_rejected() -> None:
     stream, _ = played(config(**CONFIGS["lattice"]), 20)
     other, _ = played(config(**CONFIGS["dictionary"]), 20)
     before = stream.snapshot()
     for bad in (other.calibrator.state(), b"", stream.snapshot(), stream.calibrator.state()[:-1]):
         with pytest.raises(StateError):
-            stream.apply(Import(0.0, bad))
+            stream.apply(StateImported(0.0, bad))
     assert stream.snapshot() == before
     wide, _ = played(config(**CONFIGS["lattice"] | {"features": 2}), 20)
     with pytest.raises(ValueError, match="feature"):
-        stream.apply(Import(0.0, wide.calibrator.state()))
+        stream.apply(StateImported(0.0, wide.calibrator.state()))
     assert stream.snapshot() == before
 
 
-def test_a_state_that_was_made_up_is_refused() -> None:
-    """A seal is no signature: what is inside has to make sense too."""
+def test_a_forged_state_is_rejected() -> None:
+    """A checksum is not a signature: the content is validated as well."""
     stream, _ = played(config(**CONFIGS["all"]), 20)
     kind, content, arrays = serialization.decode(stream.calibrator.state())
     before = stream.snapshot()
@@ -206,38 +207,41 @@ def test_a_state_that_was_made_up_is_refused() -> None:
         (content, {name: array * np.nan for name, array in arrays.items() if array.dtype == float}),
     ]
     for bad_content, bad_arrays in broken:
-        with pytest.raises(ValueError):  # noqa: PT011 (each has words of its own)
-            stream.apply(Import(0.0, serialization.encode(kind, bad_content, bad_arrays)))
+        with pytest.raises(ValueError):  # noqa: PT011 (each has its own message)
+            stream.apply(StateImported(0.0, serialization.encode(kind, bad_content, bad_arrays)))
         assert stream.snapshot() == before
 
 
-def test_a_threshold_that_is_no_number_is_never_told(monkeypatch: pytest.MonkeyPatch) -> None:
-    desk = Desk(Limits(), lambda: 0.0)
-    desk.create("s", config(alpha=0.1))
-    monkeypatch.setattr(desk.streams["s"].calibrator, "threshold", lambda x: math.inf)
-    with pytest.raises(Refusal, match="the threshold at this input is inf"):
-        desk.predict("s", PredictRequest())
-    assert len(desk.rows) == 1
+def test_a_threshold_that_is_not_finite_is_never_returned(monkeypatch: pytest.MonkeyPatch) -> None:
+    manager = StreamManager(Limits(), lambda: 0.0)
+    manager.create("s", config(alpha=0.1))
+    monkeypatch.setattr(manager.streams["s"].calibrator, "threshold", lambda x: math.inf)
+    with pytest.raises(ApiError, match="the threshold at this input is inf"):
+        manager.predict("s", PredictRequest())
+    assert len(manager.uncommitted) == 1
 
 
 def test_old_answers_are_forgotten_and_pending_ones_are_not() -> None:
     stream = fresh(config(alpha=0.1, retain=2))
     for t in range(6):
-        stream.apply(Prediction(t, f"p{t}", [], stream.threshold([])))
+        stream.apply(PredictionMade(t, f"p{t}", [], stream.threshold([])))
     for t in range(4):
-        stream.apply(Feedback(10 + t, f"p{t}", 0.5))
-    assert list(stream.book.answered) == ["p2", "p3"]
-    assert list(stream.book.pending) == ["p4", "p5"]
+        stream.apply(FeedbackReceived(10 + t, f"p{t}", 0.5))
+    assert list(stream.state.answered) == ["p2", "p3"]
+    assert list(stream.state.pending) == ["p4", "p5"]
 
 
 @given(st.integers(0, 5000))
 @settings(max_examples=20, deadline=None, derandomize=True)
-def test_a_series_stays_short_and_even(count: int) -> None:
-    series = Series()
+def test_the_history_stays_short_and_evenly_spaced(count: int) -> None:
+    state = StreamState(to_stored(config(alpha=0.1)), 0.0)
     for t in range(1, count + 1):
-        if series.wants(t):
-            series.add(t, float(t), 0.0, 0.0, None, None, 0, 0, 0)
-    assert len(series.rounds) < MOST_POINTS
-    assert series.rounds == list(range(series.stride, count + 1, series.stride))
-    assert series.at == [float(t) for t in series.rounds]
-    assert count < 2 * MOST_POINTS or len(series.rounds) >= MOST_POINTS // 2 - 1
+        state.rounds = t
+        if state.wants_point:
+            state.add_point(Point(t, float(t), 0.0, 0.0, None, None, 0, 0, 0))
+    rounds, stride = state.history.rounds, state.history.stride
+    assert len(rounds) < MAX_POINTS
+    assert rounds == list(range(stride, count + 1, stride))
+    assert state.history.at == [float(t) for t in rounds]
+    assert [point.rounds for point in state.points()] == rounds
+    assert count < 2 * MAX_POINTS or len(rounds) >= MAX_POINTS // 2 - 1

@@ -27,7 +27,7 @@ def test_every_endpoint_asks_for_its_scope(start: Start) -> None:
             assert endpoint.scope is None
             assert service.http.call(endpoint.method, endpoint.path)[0] == 200
             continue
-        path = endpoint.path.format(stream="none", id="none")
+        path = endpoint.path.format(stream="none", prediction="none")
         assert endpoint.scope is not None
         for caller, expected in (
             (Caller(service.port), 401),

@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 
-from localarc.service.api.errors import Refusal
+from localarc.service.api.errors import ApiError
 from localarc.service.limits import Limits
 from localarc.service.metrics import Metrics
-from localarc.service.storage.store import Log
-from localarc.service.streams.manager import Desk
+from localarc.service.storage.store import EventStore
+from localarc.service.streams.manager import StreamManager
 from localarc.service.streams.stream import Stream
 from service.conftest import Start
 from service.inside import Inside, wait_for
@@ -31,7 +31,7 @@ def broken(service: Inside, monkeypatch: pytest.MonkeyPatch) -> Callable[[bool],
     def switch(on: bool) -> None:
         if on:
             for name in ("append", "probe", "snapshot", "prune"):
-                monkeypatch.setattr(Log, name, fails)
+                monkeypatch.setattr(EventStore, name, fails)
         else:
             monkeypatch.undo()
 
@@ -47,7 +47,9 @@ def test_what_could_not_be_written_never_happened(
     before = service.everything()
     broken(True)
     status, answer = service.feedback("one", 1.0)
-    expected = "nothing can be written: attempt to write a readonly database. Try again later."
+    expected = (
+        "cannot write to the data folder: attempt to write a readonly database. Try again later."
+    )
     assert (status, answer["detail"]) == (503, expected)
     assert service.everything() == before
     assert service.create("new")[0] == 503
@@ -77,11 +79,11 @@ def test_a_defect_is_answered_once_and_nothing_of_it_stays(service: Inside) -> N
     service.predict("one", x=[0.1, 0.2])
     before = service.everything()
 
-    def damage(desk: Desk) -> None:
-        desk.streams["s"].book.rounds += 7
+    def damage(manager: StreamManager) -> None:
+        manager.streams["s"].state.rounds += 7
         raise RuntimeError("a defect")
 
-    with pytest.raises(Refusal, match="the service made a mistake"):
+    with pytest.raises(ApiError, match="internal error"):
         service.ask(damage, writes=1)
     assert service.everything() == before
     assert service.feedback("one", 1.0)[0] == 200
@@ -95,12 +97,12 @@ def test_a_defect_when_losses_expire_does_not_stop_the_service(
     before = service.everything()
     called = []
 
-    def defect(desk: Desk) -> None:
-        desk.streams["s"].book.expired += 1
+    def defect(manager: StreamManager) -> None:
+        manager.streams["s"].state.expired += 1
         called.append(1)
         raise RuntimeError("a defect")
 
-    monkeypatch.setattr(Desk, "expire", defect)
+    monkeypatch.setattr(StreamManager, "expire", defect)
     wait_for(lambda: len(called) > 1)
     monkeypatch.undo()
     wait_for(lambda: service.http.call("GET", "/v1/streams/s")[0] == 200)
@@ -114,8 +116,8 @@ def test_a_stream_that_does_not_add_up_takes_no_more(start: Start, tmp_path: Any
     service.feedback("one", 1.0)
     service.create("sound")
 
-    def damage(desk: Desk) -> None:
-        desk.streams["s"].book.loss_sum += 0.5
+    def damage(manager: StreamManager) -> None:
+        manager.streams["s"].state.loss_sum += 0.5
 
     service.ask(damage)
     assert service.predict("two")[0] == 503
@@ -123,9 +125,9 @@ def test_a_stream_that_does_not_add_up_takes_no_more(start: Start, tmp_path: Any
     service.stop()  # keeps a snapshot of it
     service = start()
     assert service.get()["healthy"] is False
-    assert service.get()["certificate"]["identity_holds"] is False
+    assert service.get()["certificate"]["consistent"] is False
     status, answer = service.predict("two")
-    assert (status, "identity check is broken" in answer["detail"]) == (503, True)
+    assert (status, "consistency check" in answer["detail"]) == (503, True)
     assert service.predict("two", "sound")[0] == 200
     ready = service.http.call("GET", "/readyz")
     assert (ready[0], ready[1]["streams"], ready[1]["unhealthy"]) == (200, 2, 1)
@@ -140,9 +142,9 @@ def test_the_log_never_holds_more_than_its_limit(start: Start) -> None:
         stream = f"s{t % 25 if t % 2 else 0}"
         service.create(stream, retain=5)
         service.predict(f"p{t}", stream)
-        most = max(most, service.parts.writer._log.events)
+        most = max(most, service.app_state.writer._store.events)
     assert 30 < most <= 61
-    assert service.ask(lambda desk: len(desk.streams)) == 25
+    assert service.ask(lambda manager: len(manager.streams)) == 25
     before = service.everything("s0")
     service.stop()
     assert start().everything("s0") == before
@@ -151,14 +153,14 @@ def test_the_log_never_holds_more_than_its_limit(start: Start) -> None:
 def test_a_stream_that_cannot_be_stored_stops_no_other(
     start: Start, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    store = Log.snapshot
+    store = EventStore.snapshot
 
-    def snapshot(log: Log, stream: Stream) -> None:
+    def snapshot(log: EventStore, stream: Stream) -> None:
         if stream.name == "bad":
             raise ValueError("out of range")
         store(log, stream)
 
-    monkeypatch.setattr(Log, "snapshot", snapshot)
+    monkeypatch.setattr(EventStore, "snapshot", snapshot)
     service = start(limits=Limits(log_events=20))
     service.create("bad")
     service.create("good", retain=5)
@@ -177,10 +179,10 @@ def test_a_stream_that_cannot_be_stored_stops_no_other(
 def test_who_waits_for_a_writer_that_died_is_told(start: Start) -> None:
     service = start()
 
-    def die(desk: Desk) -> None:
+    def die(manager: StreamManager) -> None:
         raise SystemExit("gone")
 
-    with pytest.raises(Refusal, match="the service has stopped"):
+    with pytest.raises(ApiError, match="the service has stopped"):
         service.ask(die)
     assert service.predict("one")[0] == 503
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from localarc.client import Client, Interval, Learn, Predict
+from localarc.client import Client, FeedbackOperation, Interval, PredictOperation
 
 CONFIG: dict[str, Any] = {
     "alpha": 0.1,
@@ -30,7 +30,7 @@ class Traffic:
         self._client = client
         self._stream = stream
         self._random = np.random.default_rng(seed)
-        self._open: list[Learn] = []
+        self._open: list[FeedbackOperation] = []
 
     def create(self, **more: Any) -> None:
         self._client.create(self._stream, CONFIG | more)
@@ -40,25 +40,28 @@ class Traffic:
         for _ in range(0, count, _AT_ONCE):
             x = self._random.uniform(size=(_AT_ONCE, 2))
             losses = self._known(len(self._open) + _AT_ONCE - self.awaited)
-            operations: list[Predict | Learn] = []
+            operations: list[PredictOperation | FeedbackOperation] = []
             for place, at in enumerate(x):
                 group = PLACES[int(3 * at[0])]
-                operations.append(Predict(self._stream, at, group=group, scores=[1.0]))
+                operations.append(
+                    PredictOperation(stream=self._stream, x=at.tolist(), group=group, scores=[1.0])
+                )
                 operations += losses[place :: len(x)]
             self._send(operations)
 
-    def _known(self, count: int) -> list[Learn]:
+    def _known(self, count: int) -> list[FeedbackOperation]:
         late = self._random.exponential(1.5, size=max(0, min(count, len(self._open))))
         return [self._open.pop(min(int(each), len(self._open) - 1)) for each in late]
 
-    def _send(self, operations: list[Predict | Learn]) -> None:
+    def _send(self, operations: list[PredictOperation | FeedbackOperation]) -> None:
         for operation, outcome in zip(operations, self._client.batch(operations), strict=True):
-            assert outcome.error is None
-            if isinstance(operation, Predict):
+            assert outcome.problem is None
+            if isinstance(operation, PredictOperation):
                 assert outcome.prediction is not None
                 assert isinstance(outcome.prediction.set, Interval)
                 missed = self._truth(np.asarray(operation.x)) not in outcome.prediction.set
-                self._open.append(Learn(self._stream, operation.id, float(missed)))
+                key = outcome.prediction.id
+                self._open.append(FeedbackOperation(self._stream, key, float(missed)))
 
     def _truth(self, x: Any) -> float:
         spread = (0.15 + 0.6 * x[0]) * (1.0 + (x[1] > 0.5))

@@ -10,7 +10,7 @@ import pytest
 
 @pytest.fixture(scope="session")
 def spark() -> Iterator[Any]:
-    reason = "PySpark is not here: pip install 'localarc[spark]', or make cluster"
+    reason = "PySpark is not installed: pip install 'localarc[spark]', or make cluster"
     pytest.importorskip("pyspark", reason=reason)
     from spark.sessions import local_session
 

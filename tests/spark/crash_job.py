@@ -1,7 +1,7 @@
 """A keyed stream that can be made to stop dead in the middle of a batch: give it a folder.
 
 Where FOLDER/hold names an order, the first row of that order which leaves its bucket writes
-FOLDER/held and waits for ever: by then its bucket has learnt, and the batch is not finished.
+FOLDER/held and waits for ever: by then its bucket has learned, and the batch is not finished.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from localarc.spark import calibrate
 from spark.sessions import local_session
 
 COLUMNS = "key string, order bigint, x0 double, score double"
-FOREVER = 3600.0  # until it is killed
+ONE_HOUR = 3600.0  # until it is killed
 BUCKETS = 6
 
 
@@ -52,7 +52,7 @@ def holding(folder: str) -> Any:
         for part in parts:
             if order.exists() and (part["order"] == int(order.read_text())).any():
                 Path(folder, "held").touch()
-                time.sleep(FOREVER)
+                time.sleep(ONE_HOUR)
             yield part
 
     return hold

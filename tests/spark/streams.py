@@ -1,4 +1,4 @@
-"""Keyed events to test with, and what one process makes of them."""
+"""Keyed events to test with, and their thresholds in one process."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Keyed streams on a real Spark: streaming, batch, bad rows, and what is refused at once."""
+"""Keyed streams on a real Spark: streaming, batch, bad rows, and invalid arguments."""
 
 from pathlib import Path
 from typing import Any
@@ -11,7 +11,7 @@ from spark.streams import alone, keyed, write
 
 
 def files(session: Any, frame: Any, folder: Path, number: int) -> Any:
-    """A stream of the frame, one file a micro-batch."""
+    """A stream of the frame, one file per micro-batch."""
     write(frame, folder, number)
     schema = session.read.parquet(str(folder)).schema
     reader = session.readStream.schema(schema).option("maxFilesPerTrigger", 1)
@@ -19,7 +19,7 @@ def files(session: Any, frame: Any, folder: Path, number: int) -> Any:
 
 
 def run(frame: Any, folder: Path) -> None:
-    """All that the stream holds, into files with a checkpoint beside them."""
+    """Write the whole stream to files, with a checkpoint."""
     writer = frame.writeStream.format("parquet").option("path", str(folder / "out"))
     writer = writer.option("checkpointLocation", str(folder / "checkpoint"))
     query = writer.trigger(availableNow=True).start()
@@ -56,12 +56,12 @@ def test_a_batch_frame_is_a_back_test_of_all_keys(spark: Any) -> None:
         calibrator=calibrator,
         buckets=2,
     )
-    assert dict(rows.dtypes)["key"] == "bigint"  # whole numbers stay whole numbers
+    assert dict(rows.dtypes)["key"] == "bigint"  # integers stay integers
     found = {(f"key {r.key}", r.order): r.threshold for r in rows.collect()}
     assert found == alone(events, calibrator)[1]
 
 
-def test_given_losses_are_learnt_and_the_next_threshold_comes_out(spark: Any) -> None:
+def test_given_losses_are_learned_and_the_next_threshold_is_returned(spark: Any) -> None:
     frame = spark.createDataFrame([("a", 2, 0.0), ("a", 1, 1.0)], "who string, t int, loss double")
     rows = calibrate(frame, key="who", order="t", loss="loss", calibrator=ARC(0.1), buckets=1)
     first, second = rows.orderBy("t").collect()
@@ -100,9 +100,9 @@ def test_bad_rows_are_collected_when_asked(spark: Any, tmp_path: Path) -> None:
     made = calibrate(
         frame, key="k", order="t", score="s", calibrator=ARC(0.1), buckets=2, bad_rows="reject"
     )
-    learnt = {(r.k, r.t) for r in accepted(made).collect()}
+    learned = {(r.k, r.t) for r in accepted(made).collect()}
     # The NaN uses up order 2 of key a, so that order 3 is no gap any more.
-    assert learnt == {("a", 1), ("a", 3), ("b", 1), ("b", 2)}
+    assert learned == {("a", 1), ("a", 3), ("b", 1), ("b", 2)}
     bad = {(r.k, r.t): r.rejected for r in rejected(made).collect()}
     assert bad == {
         ("a", 2): "bad score",
@@ -112,7 +112,7 @@ def test_bad_rows_are_collected_when_asked(spark: Any, tmp_path: Path) -> None:
     }
 
 
-def test_a_stream_stops_at_an_event_that_came_again(spark: Any, tmp_path: Path) -> None:
+def test_a_stream_stops_at_a_repeated_event(spark: Any, tmp_path: Path) -> None:
     from pyspark.errors import StreamingQueryException
 
     events = keyed(4, 3)
@@ -125,7 +125,7 @@ def test_a_stream_stops_at_an_event_that_came_again(spark: Any, tmp_path: Path) 
         run(made, tmp_path)
 
 
-def test_one_file_sink_can_take_good_and_bad_rows_apart(spark: Any, tmp_path: Path) -> None:
+def test_good_and_bad_rows_of_one_sink_can_be_separated(spark: Any, tmp_path: Path) -> None:
     events = keyed(4, 3)
     events.loc[3, "score"] = float("nan")
     stream = files(spark, events, tmp_path / "in", 2)
@@ -144,7 +144,7 @@ def test_one_file_sink_can_take_good_and_bad_rows_apart(spark: Any, tmp_path: Pa
     assert [r.rejected for r in rejected(found).collect()] == ["bad score"]
 
 
-def test_a_session_without_rocksdb_is_told_what_to_do(spark: Any, tmp_path: Path) -> None:
+def test_a_session_without_rocksdb_gets_an_error_with_the_fix(spark: Any, tmp_path: Path) -> None:
     stream = files(spark, keyed(2, 2), tmp_path / "in", 1)
     other = stream.sparkSession.newSession()
     plain = other.readStream.schema(stream.schema).parquet(str(tmp_path / "in"))
@@ -154,14 +154,14 @@ def test_a_session_without_rocksdb_is_told_what_to_do(spark: Any, tmp_path: Path
 
 WRONG: list[tuple[dict[str, Any], type[Exception], str]] = [
     ({"key": "nobody"}, ValueError, "no column 'nobody'"),
-    ({"key": "s"}, TypeError, "key must be text or whole numbers"),
-    ({"order": "s"}, TypeError, "order must be whole numbers"),
+    ({"key": "s"}, TypeError, "key must be text or integers"),
+    ({"order": "s"}, TypeError, "order must be integers"),
     ({"score": "k"}, TypeError, "must be numbers, column 'k' is string"),
-    ({"loss": "x"}, ValueError, "give score= or loss=, one of them"),
-    ({"score": None}, ValueError, "give score= or loss=, one of them"),
+    ({"loss": "x"}, ValueError, "pass either score= or loss="),
+    ({"score": None}, ValueError, "pass either score= or loss="),
     ({"features": "x"}, TypeError, "a list of columns"),
-    ({"features": ["s"]}, ValueError, "every column can be used once"),
-    ({"features": ["threshold"]}, ValueError, "name of a column that is added"),
+    ({"features": ["s"]}, ValueError, "each column can be used only once"),
+    ({"features": ["threshold"]}, ValueError, "name of a column that calibrate adds"),
     ({"calibrator": ARC(0.1).update(None, 1.0)}, TypeError, "must be a new ARC or LARC"),
     ({"calibrator": LARC(0.1, RBF.from_paper(1.0))}, ValueError, "none were named"),
     ({"calibrator": ARC(0.1, loss_bound=0.5)}, ValueError, "loss bound is 0.5"),
@@ -173,7 +173,7 @@ WRONG: list[tuple[dict[str, Any], type[Exception], str]] = [
 
 
 @pytest.mark.parametrize(("change", "error", "says"), WRONG, ids=[says for *_, says in WRONG])
-def test_what_cannot_work_is_refused_before_anything_runs(
+def test_what_cannot_work_is_rejected_before_anything_runs(
     spark: Any, change: dict[str, Any], error: type[Exception], says: str
 ) -> None:
     frame = spark.createDataFrame(

@@ -46,7 +46,7 @@ def tree(session: int) -> list[int]:
 
 
 def kill_in_the_middle(folder: Path, order: int) -> None:
-    """Run until a row of that order has been learnt, then kill everything at once."""
+    """Run until a row of that order has been learned, then kill everything at once."""
     held = folder / "held"
     held.unlink(missing_ok=True)
     (folder / "hold").write_text(str(order))

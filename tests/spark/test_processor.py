@@ -12,7 +12,7 @@ from localarc.spark.processor import STATE, BucketProcessor, Job
 from localarc.spark.validation import BadRowError
 from spark.streams import alone, keyed
 
-pytest.importorskip("pyspark", reason="PySpark is not here: make cluster installs it")
+pytest.importorskip("pyspark", reason="PySpark is not installed: make cluster installs it")
 
 
 def simulated(job: Job, initial: Any = None) -> Any:
@@ -32,7 +32,7 @@ def rows(frame: Any) -> Any:
 
 
 def batches(frame: Any, size: int) -> list[Any]:
-    """Micro-batches of some orders each, every one of them shuffled."""
+    """Micro-batches of some orders each, each shuffled."""
     parts = [part for _, part in frame.groupby((frame["order"] - 1) // size)]
     return [rows(part.sample(frac=1.0, random_state=1)) for part in parts]
 
@@ -53,12 +53,12 @@ def test_every_key_is_calibrated_as_if_alone(
     assert len(found) == len(frame)
     assert {(r.key, r.order): r.threshold for r in found.itertuples()} == thresholds
     assert (found["covered"] == (found["loss"] == 0.0)).all()
-    stored = Bucket.restored(bucket.peekValueState(STATE, 2), calibrator, 4)
+    stored = Bucket.from_stored(bucket.peekValueState(STATE, 2), calibrator, 4)
     for key, one in calibrators.items():
         assert stored.panel.calibrator(key).state() == one.state()
 
 
-def test_given_losses_are_only_learnt() -> None:
+def test_given_losses_are_only_learned() -> None:
     frame = keyed(3, 10).assign(score=lambda f: (f["score"] > 1.0) * 1.0)
     bucket = simulated(job(ARC(0.1), losses=True))
     found = bucket.testInPandas(0, rows(frame))
@@ -81,7 +81,7 @@ def test_a_bad_row_leaves_the_stored_bucket_as_it_was() -> None:
     assert bucket.peekValueState(STATE, 0) == before
 
 
-def test_rejected_rows_come_out_with_their_rule_and_the_others_are_learnt() -> None:
+def test_rejected_rows_come_out_with_their_rule_and_the_others_are_learned() -> None:
     frame = rows(keyed(3, 3))
     bad = (frame["key"] == "key 1") & (frame["order"] == 2)
     frame.loc[bad, "value"] = np.nan
@@ -91,7 +91,7 @@ def test_rejected_rows_come_out_with_their_rule_and_the_others_are_learnt() -> N
     rejects = found[found["rejected"].notna()]
     assert sorted(rejects["rejected"]) == ["bad score", "missing key"]
     assert rejects[["threshold", "loss", "covered"]].isna().all(axis=None)
-    stored = Bucket.restored(bucket.peekValueState(STATE, 0), ARC(0.1), 4)
+    stored = Bucket.from_stored(bucket.peekValueState(STATE, 0), ARC(0.1), 4)
     assert stored.panel.rounds_of(["key 0", "key 1", "key 2"]).tolist() == [3, 2, 3]
     assert stored.due(["key 0", "key 1"]).tolist() == [4, 4]
 
@@ -104,7 +104,7 @@ def test_a_batch_of_bad_rows_alone_learns_nothing() -> None:
     assert found["threshold"].isna().all()
 
 
-def test_a_saved_calibrator_goes_on_where_it_stood() -> None:
+def test_a_saved_calibrator_resumes_in_a_bucket() -> None:
     saved = ARC(0.1).update(None, 1.0).update(None, 0.0)
     seed = pandas.DataFrame({"key": ["key 0"], "state": [saved.state()], "skipped": [1]})
     bucket = simulated(job(ARC(0.1)), initial=[(0, seed)])

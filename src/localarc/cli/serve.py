@@ -1,4 +1,4 @@
-"""`localarc serve`: calibration over HTTP, from a folder that survives the process."""
+"""`localarc serve`: online risk control over HTTP, with durable storage."""
 
 from __future__ import annotations
 
@@ -9,43 +9,45 @@ import click
 from localarc.cli.group import user_errors
 
 
-@click.command(short_help="Serve calibration over HTTP.")
+@click.command(short_help="Start the HTTP service.")
 @click.option(
     "--data",
     required=True,
     type=click.Path(path_type=Path, file_okay=False),
-    help="The folder that holds the log; made if it is not there.",
+    help="Data folder; created if it does not exist.",
 )
-@click.option("--host", default="127.0.0.1", help="The address to listen on.")
+@click.option("--host", default="127.0.0.1", help="Address to listen on.")
 @click.option(
     "--port",
     default=8090,
     type=click.IntRange(0, 65535),
-    help="The port to listen on; 0 takes a free one and prints it.",
+    help="Port to listen on; 0 selects a free port and prints it.",
 )
 @click.option(
     "--token-file",
     type=click.Path(path_type=Path, dir_okay=False),
-    help="Lines such as `write TOKEN`; scopes are read, write and admin.",
+    help="File with lines such as `write TOKEN`; scopes are read, write and admin.",
 )
-@click.option("--max-streams", default=256, type=click.IntRange(1), help="How many streams.")
+@click.option(
+    "--max-streams", default=256, type=click.IntRange(1), help="Maximum number of streams."
+)
 @click.option(
     "--max-pending",
     default=10_000,
     type=click.IntRange(1),
-    help="How many predictions of a stream may await their loss.",
+    help="Maximum number of pending predictions per stream.",
 )
 @click.option(
     "--log-events",
     default=50_000,
     type=click.IntRange(1),
-    help="How many events the log keeps before snapshots replace the oldest.",
+    help="Maximum number of events in the log before they are compacted into snapshots.",
 )
 @click.option(
     "--without-sync",
     is_flag=True,
     hidden=True,
-    help="Do not wait for the disk. For measurements: a power cut loses answers.",
+    help="Do not wait for the disk. For benchmarks only: a power failure loses data.",
 )
 def serve(
     data: Path,
@@ -57,10 +59,10 @@ def serve(
     log_events: int,
     without_sync: bool,
 ) -> None:
-    """Serve calibration over HTTP: a threshold now, its loss when it is known.
+    """Start the HTTP service: clients request thresholds and report losses.
 
-    Every event is on disk before it is answered. Stop it with Ctrl-C or SIGTERM; after a crash,
-    start it again on the same folder and nothing that was answered is lost.
+    Every change is on disk before the response is sent. Stop the service with Ctrl-C or SIGTERM.
+    After a crash, start it again on the same folder: nothing that was acknowledged is lost.
 
     \b
     Example:

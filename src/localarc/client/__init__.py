@@ -1,45 +1,146 @@
-"""The client: what a program says to the service, and what it hears.
+"""Client of the localarc service, synchronous and asynchronous.
 
-`Client` waits for its answers, those of `AsyncClient` are awaited; both say the same. A request
-that gets no answer is sent again with the same id, and the service acts on it once.
+A request without a response is repeated with the same id, and the service processes it once. The
+client requires httpx and msgspec, and neither NumPy nor the rest of localarc's dependencies.
 """
+
+try:
+    import msgspec as _msgspec  # noqa: F401
+except ImportError as error:
+    raise ImportError("the client requires msgspec: pip install 'localarc[client]'") from error
 
 from localarc.client.async_client import AsyncClient
 from localarc.client.client import Client
-from localarc.client.errors import ServiceError, UnreachableError
-from localarc.client.operations import Learn, Predict
-from localarc.client.results import (
-    Feedback,
-    History,
-    Imported,
-    Interval,
-    LabelSet,
-    Line,
-    Outcome,
-    Prediction,
-    Stream,
-    Summary,
+from localarc.client.errors import (
+    BadRequestError,
+    ClientError,
+    ConflictError,
+    ForbiddenError,
+    GoneError,
+    InternalServerError,
+    InvalidRequestError,
+    LimitExceededError,
+    NotFoundError,
+    RequestTimeoutError,
+    ServiceError,
+    TooLargeError,
+    UnauthorizedError,
+    UnavailableError,
+    UnexpectedResponseError,
+    UnreachableError,
+    UnsupportedMediaTypeError,
+    error_from_problem,
 )
 from localarc.client.retry import Retries
-from localarc.client.sse import Event
+from localarc.wire.config import (
+    AutoMemory,
+    CreateResponse,
+    DictionaryMemory,
+    IntervalConfig,
+    KeepAllMemory,
+    KeepLastMemory,
+    KernelConfig,
+    LabelSetConfig,
+    LatticeMemory,
+    RateConfig,
+    StreamConfig,
+)
+from localarc.wire.events import (
+    AnyEvent,
+    ChangeEvent,
+    CreatedEvent,
+    ExpiredEvent,
+    FeedbackEvent,
+    ImportedEvent,
+    PredictedEvent,
+    ResetEvent,
+    StreamEvent,
+)
+from localarc.wire.predictions import (
+    BatchResult,
+    FeedbackOperation,
+    FeedbackResponse,
+    Interval,
+    LabelSet,
+    PredictOperation,
+    PredictResponse,
+    Problem,
+)
+from localarc.wire.status import (
+    Alive,
+    BoundStatus,
+    CertificateStatus,
+    FeatureRange,
+    GroupRisk,
+    History,
+    HistoryPoint,
+    ImportResponse,
+    Ready,
+    StreamListItem,
+    StreamSummary,
+    ThresholdMap,
+)
 
 __all__ = [
+    "Alive",
+    "AnyEvent",
     "AsyncClient",
+    "AutoMemory",
+    "BadRequestError",
+    "BatchResult",
+    "BoundStatus",
+    "CertificateStatus",
+    "ChangeEvent",
     "Client",
-    "Event",
-    "Feedback",
+    "ClientError",
+    "ConflictError",
+    "CreateResponse",
+    "CreatedEvent",
+    "DictionaryMemory",
+    "ExpiredEvent",
+    "FeatureRange",
+    "FeedbackEvent",
+    "FeedbackOperation",
+    "FeedbackResponse",
+    "ForbiddenError",
+    "GoneError",
+    "GroupRisk",
     "History",
-    "Imported",
+    "HistoryPoint",
+    "ImportResponse",
+    "ImportedEvent",
+    "InternalServerError",
     "Interval",
+    "IntervalConfig",
+    "InvalidRequestError",
+    "KeepAllMemory",
+    "KeepLastMemory",
+    "KernelConfig",
     "LabelSet",
-    "Learn",
-    "Line",
-    "Outcome",
-    "Predict",
-    "Prediction",
+    "LabelSetConfig",
+    "LatticeMemory",
+    "LimitExceededError",
+    "NotFoundError",
+    "PredictOperation",
+    "PredictResponse",
+    "PredictedEvent",
+    "Problem",
+    "RateConfig",
+    "Ready",
+    "RequestTimeoutError",
+    "ResetEvent",
     "Retries",
     "ServiceError",
-    "Stream",
-    "Summary",
+    "StreamConfig",
+    "StreamEvent",
+    "StreamListItem",
+    "StreamSummary",
+    "ThresholdMap",
+    "TooLargeError",
+    "UnauthorizedError",
+    "UnavailableError",
+    "UnexpectedResponseError",
     "UnreachableError",
+    "UnsupportedMediaTypeError",
+    "error_from_problem",
 ]

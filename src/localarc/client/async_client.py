@@ -1,30 +1,28 @@
-"""The client whose answers are awaited."""
+"""The asynchronous client."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Mapping, Sequence
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Self, TypeVar
+from typing import TYPE_CHECKING, Any, Self, SupportsFloat, TypeVar
 
-from numpy.typing import ArrayLike
-
-from localarc.client import connection, requests
-from localarc.client.operations import Learn, Operation, Predict, new_id
-from localarc.client.requests import Call
-from localarc.client.results import (
-    Feedback,
+from localarc.client import requests
+from localarc.client.requests import Call, Numbers
+from localarc.client.retry import Attempt, NoReply, Reply, Retries, RetryState, WaitUntilReady
+from localarc.client.sse import MAX_SILENCE, Subscription
+from localarc.wire.config import CreateResponse, StreamConfig
+from localarc.wire.events import AnyEvent
+from localarc.wire.predictions import BatchResult, FeedbackResponse, Operation, PredictResponse
+from localarc.wire.status import (
+    Alive,
     History,
-    Imported,
-    Line,
-    Outcome,
-    Prediction,
-    Stream,
-    Summary,
+    ImportResponse,
+    Ready,
+    StreamListItem,
+    StreamSummary,
+    ThresholdMap,
 )
-from localarc.client.retry import Outcome as Heard
-from localarc.client.retry import Retries, Tries, Waiting
-from localarc.client.sse import Event
 
 if TYPE_CHECKING:
     import httpx
@@ -33,10 +31,47 @@ T = TypeVar("T")
 
 
 class AsyncClient:
-    """Talks to the service at `url`, e.g. `http://127.0.0.1:8090`; use it in an `async with` block.
+    """Asynchronous client of a localarc service; use it in an `async with` block.
 
-    `timeout` is in seconds, for one try. `transport` is httpx's, for tests and special networks.
-    A client may be shared by tasks.
+    Tasks may share it. A request without a response is repeated with the same id, and the service
+    processes it once.
+
+    Parameters
+    ----------
+    url : str
+        URL of the service, such as "http://127.0.0.1:8090".
+    token : str, optional
+        Token to send with every request.
+    timeout : float, default 10.0
+        Timeout of one attempt, in seconds.
+    retries : Retries, optional
+        How often and after which pauses a request is repeated. Default: `Retries()`.
+    transport : httpx.AsyncBaseTransport, optional
+        Transport of httpx, for tests and special networks.
+
+    Raises
+    ------
+    ClientError
+        From every method: `ServiceError`, by subclass, if the service rejects the request;
+        `UnreachableError` if it does not respond; `UnexpectedResponseError` if its response cannot
+        be read. Invalid arguments raise `ValueError` or `TypeError` before anything is sent.
+
+    See Also
+    --------
+    Client : The synchronous client. Its methods have the same names, with an example each.
+
+    Examples
+    --------
+    A transport stands in for the service, so that the example runs without one:
+
+    >>> import asyncio, httpx
+    >>> body = {"id": "a", "seq": 1, "threshold": 0.5}
+    >>> transport = httpx.MockTransport(lambda request: httpx.Response(200, json=body))
+    >>> async def main():
+    ...     async with AsyncClient("http://127.0.0.1:8090", transport=transport) as client:
+    ...         return await client.predict("demand", x=[0.2, 0.7], id="a")
+    >>> asyncio.run(main()).threshold
+    0.5
     """
 
     def __init__(
@@ -48,110 +83,251 @@ class AsyncClient:
         retries: Retries | None = None,
         transport: httpx.AsyncBaseTransport | None = None,
     ) -> None:
-        options = connection.options(url, token, timeout)
+        options = requests.http_options(url, token, timeout)
         import httpx
 
         self._http = httpx.AsyncClient(**options, transport=transport)
         self._timeout = timeout
         self._retries = retries or Retries()
 
-    async def create(self, stream: str, config: Mapping[str, Any]) -> Stream:
-        """Create a stream; the same config again changes nothing, another one is refused."""
+    async def create(
+        self, stream: str, config: StreamConfig | Mapping[str, object]
+    ) -> CreateResponse:
+        """Create a stream.
+
+        Creating it again with the same config has no effect; another config is a `ConflictError`.
+
+        Parameters
+        ----------
+        stream : str
+            Name of the stream: letters, digits, '.', '_' and '-', at most 64 characters.
+        config : StreamConfig or mapping
+            Its configuration, checked before it is sent. A mapping has the fields of
+            `StreamConfig`, for example from a JSON or YAML file.
+        """
         return await self._send(requests.create(stream, config))
 
     async def predict(
         self,
         stream: str,
-        x: ArrayLike = (),
+        x: Numbers = (),
         *,
-        id: str | None = None,  # noqa: A002 (the word of the API)
+        id: str | None = None,  # noqa: A002 (the API's name)
         group: str | None = None,
-        scores: ArrayLike | None = None,
-    ) -> Prediction:
-        """The threshold for x, and the set if `scores` are given; report its loss under its id."""
-        key = new_id() if id is None else id
-        return await self._send(requests.predict(Predict(stream, x, key, group, scores)))
+        scores: Numbers | None = None,
+    ) -> PredictResponse:
+        """Request the threshold for an input. Report its loss with `feedback` under its id.
 
-    async def feedback(self, stream: str, id: str, loss: float) -> Feedback:  # noqa: A002
-        """Report the loss of a prediction."""
-        return await self._send(requests.feedback(Learn(stream, id, loss)))
+        Parameters
+        ----------
+        stream : str
+            Name of the stream.
+        x : number or flat sequence of numbers, default ()
+            Features of one input: a list, a NumPy array or a pandas Series.
+        id : str, optional
+            Id of the prediction, unique in the stream; default: a random one.
+        group : str, optional
+            Group of the input; the summary reports the risk of each group.
+        scores : number or flat sequence of numbers, optional
+            With scores the response has a prediction set. Their meaning depends on the config's
+            `set`.
 
-    async def batch(self, operations: Sequence[Operation]) -> list[Outcome]:
-        """Do many operations in one commit; an outcome each, in their order."""
+        Returns
+        -------
+        PredictResponse
+            The threshold, the prediction set if `scores` were given, and the id.
+        """
+        return await self._send(requests.predict(stream, x, id, group, scores))
+
+    async def feedback(
+        self,
+        stream: str,
+        id: str,  # noqa: A002 (the API's name)
+        loss: SupportsFloat,
+    ) -> FeedbackResponse:
+        """Report the loss of a prediction.
+
+        Parameters
+        ----------
+        stream : str
+            Name of the stream.
+        id : str
+            Id of the prediction.
+        loss : float
+            Its loss, from 0 to the loss bound of the stream.
+        """
+        return await self._send(requests.feedback(stream, id, loss))
+
+    async def batch(self, operations: Sequence[Operation]) -> list[BatchResult]:
+        """Send up to 1,000 operations, which the service commits together.
+
+        Parameters
+        ----------
+        operations : sequence of PredictOperation or FeedbackOperation
+            The operations, processed in order. A `PredictOperation` without an id gets one, which
+            is stored in it: sending the same objects again repeats the same requests.
+
+        Returns
+        -------
+        list of BatchResult
+            One result per operation. An operation that fails has a `problem`, and does not affect
+            the others; `error_from_problem` turns it into an exception.
+        """
         return await self._send(requests.batch(operations))
 
-    async def streams(self) -> list[Line]:
-        """All streams, a line each."""
+    async def streams(self) -> list[StreamListItem]:
+        """List all streams, sorted by name."""
         return await self._send(requests.streams())
 
-    async def summary(self, stream: str) -> Summary:
-        """How a stream stands: risk, target, certificate, pending feedback, groups."""
+    async def summary(self, stream: str) -> StreamSummary:
+        """Read the status of a stream: risk, target, certificate, pending predictions, groups.
+
+        Parameters
+        ----------
+        stream : str
+            Name of the stream.
+        """
         return await self._send(requests.summary(stream))
 
     async def history(self, stream: str) -> History:
-        """How it came to stand there: risk, thresholds and bounds over the rounds."""
+        """Read the history of a stream: risk, thresholds and bounds over the rounds.
+
+        Parameters
+        ----------
+        stream : str
+            Name of the stream.
+        """
         return await self._send(requests.history(stream))
 
+    async def threshold_map(
+        self, stream: str, first: int = 0, second: int | None = None, size: int = 32
+    ) -> ThresholdMap:
+        """Read the current threshold as a function of one or two features.
+
+        Parameters
+        ----------
+        stream : str
+            Name of the stream.
+        first : int, default 0
+            Index of the first feature.
+        second : int, optional
+            Index of the second feature; without it the map is a curve.
+        size : int, default 32
+            Number of values of each feature, from 2 to 64.
+        """
+        return await self._send(requests.threshold_map(stream, first, second, size))
+
     async def export_state(self, stream: str) -> bytes:
-        """The stream's calibrator, in the format of `Calibrator.state`."""
+        """Read the state of the calibrator, which `localarc.LARC.from_state` accepts.
+
+        Parameters
+        ----------
+        stream : str
+            Name of the stream.
+        """
         return await self._send(requests.export_state(stream))
 
-    async def import_state(self, stream: str, state: bytes) -> Imported:
-        """Replace the stream's calibrator; takes an admin token."""
+    async def import_state(self, stream: str, state: bytes) -> ImportResponse:
+        """Replace the state of the calibrator; requires an admin token.
+
+        It is not repeated if the outcome is unknown, since losses may have arrived in between.
+
+        Parameters
+        ----------
+        stream : str
+            Name of the stream.
+        state : bytes
+            A state from `export_state`, of a stream with the same calibrator settings.
+        """
         return await self._send(requests.import_state(stream, state))
 
-    async def wait_until_ready(self, timeout: float = 60.0) -> None:
-        """Return when the service takes requests; raise if it does not within so many seconds."""
-        call, waiting = requests.ready(), Waiting(timeout)
-        while (pause := waiting.pause_after(heard := await self._try(call))) is not None:
-            await asyncio.sleep(pause)
-        call.result(heard)
+    async def events(self, stream: str, after: int | None = None) -> AsyncGenerator[AnyEvent, None]:
+        """Subscribe to the events of a stream; a lost connection is resumed without a gap.
 
-    async def events(self, stream: str, after: str = "") -> AsyncIterator[Event]:
-        """What happens in a stream, from now on or `after` an event's id; goes on after a break."""
+        Parameters
+        ----------
+        stream : str
+            Name of the stream.
+        after : int, optional
+            Start after the event with this `seq`; default: with the next event.
+
+        Yields
+        ------
+        CreatedEvent, PredictedEvent, FeedbackEvent, ExpiredEvent, ImportedEvent or ResetEvent
+            The events as they happen. After a `ResetEvent`, read the history: events were missed.
+        """
         import httpx
 
-        listening = connection.Listening(self._retries, after)
+        silence = httpx.Timeout(self._timeout, read=max(self._timeout, MAX_SILENCE))
+        subscription = Subscription(self._retries, after)
         while True:
-            call = requests.events(stream, listening.last)
-            heard: Heard = listening.ended
+            call = requests.events(stream, subscription.last_id)
+            attempt: Attempt = subscription.ended
             try:
-                async with self._http.stream(**listening.request(call, self._timeout)) as response:
+                async with self._http.stream(**call.arguments(), timeout=silence) as response:
                     if response.is_success:
                         async for chunk in response.aiter_bytes():
-                            for event in listening.take(chunk):
+                            for event in subscription.feed(chunk):
                                 yield event
                     else:
                         await response.aread()
-                        heard = connection.answer(response)
+                        attempt = Reply.of(response)
             except httpx.TransportError as error:
-                heard = connection.lost(error)
-            pause = listening.pause_after(heard)
+                attempt = NoReply.of(error)
+            pause = subscription.pause_after(attempt)
             if pause is None:
-                call.result(heard)  # raises
+                call.result(attempt)  # raises
                 return
             await asyncio.sleep(pause)
 
-    async def _send(self, call: Call[T]) -> T:
-        tries = Tries(self._retries, call.repeatable)
-        while True:
-            heard = await self._try(call)
-            pause = tries.pause_after(heard)
-            if pause is None:
-                return call.result(heard)
+    async def alive(self) -> Alive:
+        """Ask once, without retries, whether the process is alive."""
+        call = requests.alive()
+        return call.result(await self._try(call))
+
+    async def ready(self) -> Ready:
+        """Ask once, without retries, whether the service accepts requests, and if not, why."""
+        call = requests.ready()
+        return call.result(await self._try(call))
+
+    async def wait_until_ready(self, timeout: float = 60.0) -> Ready:
+        """Wait until the service accepts requests.
+
+        Parameters
+        ----------
+        timeout : float, default 60.0
+            Seconds after which `UnavailableError` or `UnreachableError` is raised.
+        """
+        call, state = requests.wait_until_ready(), WaitUntilReady(timeout)
+        while (pause := state.pause_after(attempt := await self._try(call))) is not None:
             await asyncio.sleep(pause)
+        return call.result(attempt)
 
-    async def _try(self, call: Call[Any]) -> Heard:
-        import httpx
+    async def metrics(self) -> str:
+        """Read the metrics of the service, in the text format of Prometheus."""
+        return await self._send(requests.metrics())
 
-        try:
-            return connection.answer(await self._http.request(**connection.request(call)))
-        except httpx.TransportError as error:
-            return connection.lost(error)
+    async def openapi(self) -> dict[str, object]:
+        """Read the OpenAPI document of the service."""
+        return await self._send(requests.openapi())
 
     async def close(self) -> None:
         """Close the connections."""
         await self._http.aclose()
+
+    async def _send(self, call: Call[T]) -> T:
+        state = RetryState(self._retries, call.repeatable)
+        while (pause := state.pause_after(attempt := await self._try(call))) is not None:
+            await asyncio.sleep(pause)
+        return call.result(attempt)
+
+    async def _try(self, call: Call[Any]) -> Attempt:
+        import httpx
+
+        try:
+            return Reply.of(await self._http.request(**call.arguments()))
+        except httpx.TransportError as error:
+            return NoReply.of(error)
 
     async def __aenter__(self) -> Self:
         return self

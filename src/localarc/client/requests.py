@@ -1,37 +1,59 @@
-"""Calls: what each request says and how its answer is read, the same for both clients."""
+"""Requests: what each method sends and how its response is read, for both clients."""
 
 from __future__ import annotations
 
+import functools
 import json
-from collections.abc import Callable, Mapping, Sequence
+import re
+import uuid
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Generic, TypeVar
+from types import SimpleNamespace
+from typing import Any, Generic, SupportsFloat, TypeAlias, TypeVar
 from urllib.parse import quote
 
-import numpy as np
+import msgspec
 
-from localarc.client import results
-from localarc.client.errors import UnreachableError, refusal
-from localarc.client.operations import Learn, Operation, Predict
-from localarc.client.results import (
-    Feedback,
-    History,
-    Imported,
-    Line,
-    Prediction,
-    Stream,
-    Summary,
-    known,
+from localarc.client.errors import UnexpectedResponseError, UnreachableError, error_from_response
+from localarc.client.retry import Attempt, NoReply
+from localarc.wire.config import VALID_NAMES, CreateResponse, StreamConfig
+from localarc.wire.fields import LARGEST
+from localarc.wire.predictions import (
+    BatchRequest,
+    BatchResponse,
+    BatchResult,
+    FeedbackOperation,
+    FeedbackRequest,
+    FeedbackResponse,
+    Operation,
+    PredictOperation,
+    PredictRequest,
+    PredictResponse,
 )
-from localarc.client.retry import Lost
-from localarc.client.retry import Outcome as Heard
+from localarc.wire.status import (
+    Alive,
+    History,
+    ImportResponse,
+    Ready,
+    StreamList,
+    StreamListItem,
+    StreamSummary,
+    ThresholdMap,
+)
 
 T = TypeVar("T")
+
+Numbers: TypeAlias = SupportsFloat | Iterable[SupportsFloat]
+"""A number, or a flat sequence of numbers such as a list, a NumPy array or a pandas Series."""
+
+_JSON = {"Content-Type": "application/json"}
+_BYTES = {"Content-Type": "application/octet-stream"}
+_encode = msgspec.json.Encoder().encode
 
 
 @dataclass(frozen=True)
 class Call(Generic[T]):
-    """One request; `repeatable` says that sending it twice does no more than sending it once."""
+    """One request; `repeatable` means that sending it twice has the same effect as once."""
 
     method: str
     path: str
@@ -39,127 +61,271 @@ class Call(Generic[T]):
     content: bytes | None = None
     headers: Mapping[str, str] = field(default_factory=dict)
     repeatable: bool = True
+    also_read: tuple[int, ...] = ()  # error statuses whose body is read like that of a success
 
-    def result(self, heard: Heard) -> T:
-        """What was answered, or the exception that says why not."""
-        if isinstance(heard, Lost):
+    def arguments(self) -> dict[str, Any]:
+        """Return the arguments of httpx's `request` and `stream`."""
+        return {
+            "method": self.method,
+            "url": self.path,
+            "content": self.content,
+            "headers": self.headers,
+        }
+
+    def result(self, attempt: Attempt) -> T:
+        """Return the content of the response, or raise the exception for it."""
+        if isinstance(attempt, NoReply):
             raise UnreachableError(
-                f"the service gave no answer to {self.method} {self.path}: {heard.error!r}. "
-                "Check its address and that it runs, then repeat the call with the same id."
-            ) from heard.error
-        if not 200 <= heard.status < 300:
-            raise refusal(heard.status, heard.content)
-        return self.read(heard.content)
+                f"no response to {self.method} {self.path}: {attempt.error!r}. Check the URL and "
+                "that the service is running, then repeat the call with the same id."
+            ) from attempt.error
+        if 200 <= attempt.status < 300:
+            return self.read(attempt.content)
+        if attempt.status in self.also_read:
+            try:
+                return self.read(attempt.content)
+            except UnexpectedResponseError:
+                pass  # the response of a proxy
+        raise error_from_response(attempt.status, attempt.content)
 
 
-def create(stream: str, config: Mapping[str, Any]) -> Call[Stream]:
+def http_options(url: str, token: str | None, timeout: float) -> dict[str, Any]:
+    """Return the options of httpx's clients; without httpx, say how to install it."""
+    try:
+        import httpx  # noqa: F401
+    except ImportError as error:
+        raise ImportError("the client requires httpx: pip install 'localarc[client]'") from error
+    if not isinstance(url, str) or not url.startswith(("http://", "https://")):
+        raise ValueError(
+            f"url must start with http:// or https://, got {url!r}. Use the one that "
+            "`localarc serve` prints, e.g. http://127.0.0.1:8090."
+        )
+    headers = {"Authorization": f"Bearer {token}"} if token else {}
+    # Proxies from the environment are ignored: the token is for the service alone.
+    return {"base_url": url, "headers": headers, "timeout": timeout, "trust_env": False}
+
+
+# ---- one function per endpoint ---------------------------------------------------------------
+
+
+def create(stream: str, config: StreamConfig | Mapping[str, object]) -> Call[CreateResponse]:
     """Create a stream."""
-    return _say("PUT", _path(stream), config, lambda answer: known(Stream, answer))
+    body = _encode(_checked_config(config))
+    return Call("PUT", _path(stream), _reader(CreateResponse), body, _JSON)
 
 
-def predict(operation: Predict) -> Call[Prediction]:
-    """Ask for a threshold."""
-    path = _path(operation.stream, "predict")
-    return _say("POST", path, operation.message(), results.prediction)
+def predict(
+    stream: str, x: Numbers, key: str | None, group: str | None, scores: Numbers | None
+) -> Call[PredictResponse]:
+    """Request a threshold; with an id of its own the request can be repeated."""
+    request = PredictRequest(
+        _numbers("x", x),
+        _new_id() if key is None else key,
+        group,
+        None if scores is None else _numbers("scores", scores),
+    )
+    path = _path(stream, "predict")
+    return Call("POST", path, _reader(PredictResponse), _encode(request), _JSON)
 
 
-def feedback(operation: Learn) -> Call[Feedback]:
+def feedback(stream: str, key: str, loss: SupportsFloat) -> Call[FeedbackResponse]:
     """Report a loss."""
-    path = _path(operation.stream, "predictions", operation.id, "feedback")
-    return _say("PUT", path, operation.message(), lambda answer: known(Feedback, answer))
+    path = _path(stream, "predictions", key, "feedback")
+    request = FeedbackRequest(_number("loss", loss))
+    return Call("PUT", path, _reader(FeedbackResponse), _encode(request), _JSON)
 
 
-def batch(operations: Sequence[Operation]) -> Call[list[results.Outcome]]:
-    """Many operations, one commit."""
-    message = {"operations": [_in_batch(each) for each in operations]}
-    return _say("POST", "/v1/batch", message, _outcomes)
+def batch(operations: Sequence[Operation]) -> Call[list[BatchResult]]:
+    """Send operations together."""
+    request = BatchRequest([_checked_operation(operation) for operation in operations])
+    read = _reader(BatchResponse)
+    return Call("POST", "/v1/batch", lambda body: read(body).results, _encode(request), _JSON)
 
 
-def _in_batch(operation: Operation) -> dict[str, Any]:
-    if not isinstance(operation, Predict | Learn):
-        raise TypeError(f"operations must be Predict or Learn objects, got {operation!r}.")
-    return operation.in_batch()
-
-
-def _outcomes(answer: Mapping[str, Any]) -> list[results.Outcome]:
-    return [results.outcome(each) for each in answer["results"]]
-
-
-def streams() -> Call[list[Line]]:
+def streams() -> Call[list[StreamListItem]]:
     """List the streams."""
-    return _ask("/v1/streams", lambda answer: [known(Line, each) for each in answer["streams"]])
+    read = _reader(StreamList)
+    return Call("GET", "/v1/streams", lambda body: read(body).streams)
 
 
-def summary(stream: str) -> Call[Summary]:
-    """Ask how a stream stands."""
-    return _ask(_path(stream), results.summary)
+def summary(stream: str) -> Call[StreamSummary]:
+    """Read the status of a stream."""
+    return Call("GET", _path(stream), _reader(StreamSummary))
 
 
 def history(stream: str) -> Call[History]:
-    """Ask how it came to stand there."""
-    return _ask(_path(stream, "history"), lambda answer: known(History, answer))
+    """Read the history of a stream."""
+    return Call("GET", _path(stream, "history"), _reader(History))
+
+
+def threshold_map(stream: str, first: int, second: int | None, size: int) -> Call[ThresholdMap]:
+    """Read the threshold as a function of one or two features."""
+    query = f"first={first:d}&size={size:d}" + ("" if second is None else f"&second={second:d}")
+    return Call("GET", f"{_path(stream, 'map')}?{query}", _reader(ThresholdMap))
 
 
 def export_state(stream: str) -> Call[bytes]:
-    """Read a stream's calibrator."""
-    return Call("GET", _path(stream, "state"), lambda content: content)
+    """Read the state of a calibrator."""
+    return Call("GET", _path(stream, "state"), lambda body: body)
 
 
-def import_state(stream: str, state: bytes) -> Call[Imported]:
-    """Replace a stream's calibrator; not repeated blindly, since losses may have come since."""
-    headers = {"Content-Type": "application/octet-stream"}
-    read = _json(lambda answer: known(Imported, answer))
-    return Call("PUT", _path(stream, "state"), read, state, headers, repeatable=False)
+def import_state(stream: str, state: bytes) -> Call[ImportResponse]:
+    """Replace the state; not repeatable, since losses may have arrived in between."""
+    path = _path(stream, "state")
+    return Call("PUT", path, _reader(ImportResponse), state, _BYTES, repeatable=False)
 
 
-def events(stream: str, last: str) -> Call[None]:
-    """Listen to a stream, from now on or from after the event `last`."""
-    headers = {"Accept": "text/event-stream"} | ({"Last-Event-ID": last} if last else {})
-    return Call("GET", _path(stream, "events"), lambda content: None, headers=headers)
+def events(stream: str, last_id: str) -> Call[None]:
+    """Subscribe to the events of a stream, from now on or after the event `last_id`."""
+    headers = {"Accept": "text/event-stream"} | ({"Last-Event-ID": last_id} if last_id else {})
+    return Call("GET", _path(stream, "events"), lambda body: None, headers=headers)
 
 
-def ready() -> Call[None]:
-    """Ask whether requests are taken."""
-    return Call("GET", "/readyz", lambda content: None)
+def alive() -> Call[Alive]:
+    """Ask whether the process is alive."""
+    return Call("GET", "/livez", _reader(Alive))
+
+
+def ready() -> Call[Ready]:
+    """Ask whether the service accepts requests; 503 is an answer, too."""
+    return Call("GET", "/readyz", _reader(Ready), also_read=(503,))
+
+
+def wait_until_ready() -> Call[Ready]:
+    """Ask whether the service accepts requests; 503 is an error."""
+    return Call("GET", "/readyz", _reader(Ready))
+
+
+def metrics() -> Call[str]:
+    """Read the metrics."""
+    return Call("GET", "/metrics", lambda body: body.decode())
+
+
+def openapi() -> Call[dict[str, object]]:
+    """Read the OpenAPI document."""
+    return Call("GET", "/openapi.json", _reader(dict[str, object]))
 
 
 def _path(stream: str, *rest: str) -> str:
     for part in (stream, *rest):
         if not isinstance(part, str) or not part:
             raise ValueError(
-                f"streams and ids are named by text that is not empty, got {part!r}. "
-                "Letters, digits, '.', '_' and '-' are taken."
+                f"a stream name or prediction id must be a string that is not empty, got {part!r}. "
+                "Use letters, digits, '.', '_' and '-'."
             )
     return "/".join(["/v1/streams", *(quote(part, safe="") for part in (stream, *rest))])
 
 
-def _say(method: str, path: str, message: Any, read: Callable[[Any], T]) -> Call[T]:
-    content = _encoded(message)
-    return Call(method, path, _json(read), content, {"Content-Type": "application/json"})
+def _new_id() -> str:
+    return uuid.uuid4().hex
 
 
-def _encoded(message: Any) -> bytes:
+# ---- what is sent ----------------------------------------------------------------------------
+
+
+def _checked_config(config: StreamConfig | Mapping[str, object]) -> StreamConfig:
+    """Return the config with its types and ranges checked; constructors do not check them."""
     try:
-        return json.dumps(message, allow_nan=False, default=_plain).encode()
-    except ValueError as error:
-        raise ValueError(
-            "what is sent must hold finite numbers only, got NaN or an infinity: leave out what "
-            "has no value."
-        ) from error
+        plain = msgspec.to_builtins(config, enc_hook=_to_builtin)
+        return msgspec.convert(plain, StreamConfig)
+    except (msgspec.MsgspecError, NotImplementedError) as error:
+        raise ValueError(f"invalid config: {error}{_valid_names(str(error))}.") from error
 
 
-def _plain(value: Any) -> Any:
-    """NumPy's numbers and arrays as Python's, which JSON knows."""
-    if isinstance(value, np.generic | np.ndarray):
+def _to_builtin(value: object) -> object:
+    """Convert the numbers and arrays of NumPy and its kind."""
+    if hasattr(value, "tolist"):
         return value.tolist()
-    raise TypeError(
-        f"what is sent must be made of numbers, text, lists and dicts, got {value!r}: convert it."
+    raise NotImplementedError(f"{value!r} is not a number, a string, a list or a dict")
+
+
+def _valid_names(error: str) -> str:
+    """List the names that would be valid where an error found another one."""
+    if not error.startswith(("Invalid", "Object contains unknown field")):
+        return ""
+    place = re.search(r" - at `(\$[^`]*)`$", error)
+    names = VALID_NAMES.get(place[1] if place else "$", ())
+    return f": expected one of {', '.join(names)}" if names else ""
+
+
+def _checked_operation(operation: Operation) -> Operation:
+    """Return the operation with plain numbers, and fix its id, so that it can be repeated."""
+    if isinstance(operation, FeedbackOperation):
+        return msgspec.structs.replace(operation, loss=_number("loss", operation.loss))
+    if not isinstance(operation, PredictOperation):
+        raise TypeError(
+            f"operations must be PredictOperation or FeedbackOperation objects, got {operation!r}."
+        )
+    if operation.id is None:
+        operation.id = _new_id()
+    scores = None if operation.scores is None else _numbers("scores", operation.scores)
+    return msgspec.structs.replace(operation, x=_numbers("x", operation.x), scores=scores)
+
+
+def _numbers(name: str, values: Numbers) -> list[float]:
+    """Return the numbers of one input; several inputs must not be mistaken for a longer one."""
+    array: Any = values
+    if getattr(array, "ndim", 1) > 1:
+        raise _not_flat(name, f"shape {array.shape}")
+    plain = array.tolist() if hasattr(array, "tolist") else array
+    if not isinstance(plain, Iterable) or isinstance(plain, str | bytes | Mapping):
+        return [_number(name, plain)]
+    return [_number(name, value) for value in plain]
+
+
+def _number(name: str, value: Any) -> float:
+    if isinstance(value, list | tuple) or getattr(value, "ndim", 0) > 0:
+        raise _not_flat(name, f"{value!r} in it")
+    try:
+        if isinstance(value, str | bytes):
+            raise TypeError("text")
+        number = float(value)
+    except (TypeError, ValueError, OverflowError) as error:
+        raise TypeError(f"{name} must be made of numbers, got {value!r}.") from error
+    if not abs(number) <= LARGEST:
+        raise ValueError(
+            f"{name} must be finite, at most {LARGEST:g} in absolute value, got {number}."
+        )
+    return number
+
+
+def _not_flat(name: str, got: str) -> ValueError:
+    return ValueError(
+        f"{name} must be a number or a flat list of numbers, got {got}: predict one input at a "
+        "time, or several in a batch."
     )
 
 
-def _ask(path: str, read: Callable[[Any], T]) -> Call[T]:
-    return Call("GET", path, _json(read))
+# ---- what is received ------------------------------------------------------------------------
 
 
-def _json(read: Callable[[Any], T]) -> Callable[[bytes], T]:
-    return lambda content: read(json.loads(content))
+@functools.cache
+def _reader(kind: Any) -> Callable[[bytes], Any]:
+    """Return a function that decodes one type of response."""
+    decode = msgspec.json.Decoder(kind).decode
+
+    def read(body: bytes) -> Any:
+        try:
+            return decode(body)
+        except msgspec.ValidationError:
+            return _read_known_fields(kind, body)
+        except (msgspec.MsgspecError, ValueError, RecursionError) as error:
+            raise _unexpected(error) from error
+
+    return read
+
+
+def _read_known_fields(kind: Any, body: bytes) -> Any:
+    """Decode without regard to unknown fields, which configs, as requests, would reject."""
+    try:
+        objects = json.loads(body, object_hook=lambda fields: SimpleNamespace(**fields))
+        return msgspec.convert(objects, kind, from_attributes=True)
+    except (msgspec.MsgspecError, ValueError, RecursionError) as error:
+        raise _unexpected(error) from error
+
+
+def _unexpected(error: Exception) -> UnexpectedResponseError:
+    return UnexpectedResponseError(
+        f"cannot read the response: {error}. Check that the URL is that of a localarc service, "
+        "and that the client is not older than the service."
+    )

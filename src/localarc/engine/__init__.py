@@ -1,4 +1,4 @@
-"""Compiled loops: plain arrays in, plain arrays out, and no knowledge of anything above."""
+"""Compiled loops: arrays in, arrays out, and no knowledge of the layers above. See README.md."""
 
 from localarc.engine.dictionary.expansion import DictionaryExpansion
 from localarc.engine.exact.batched import replay_many

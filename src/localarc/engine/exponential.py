@@ -1,4 +1,4 @@
-"""exp(-v) and log(v) without a branch or a call, so that loops over them become vector code."""
+"""exp(-v) and log(v) without a branch or a call, so that loops over them are vectorised."""
 
 from typing import Any
 
@@ -14,15 +14,15 @@ LOG_2 = 0.6931471805599453
 SQRT_2 = 1.4142135623730951
 ROUNDER = 1.5 * 2.0**52  # adding it leaves the nearest integer in the low bits
 TWO_52 = 2.0**52
-LARGEST = 708.0  # exp(-708) = 3e-308, the last exponential that is a normal number
+MAX_EXPONENT = 708.0  # exp(-708) = 3e-308, the last exponential that is a normal number
 
 MANTISSA = 0x000FFFFFFFFFFFFF
 ONE = 0x3FF0000000000000  # the bits of 1.0
 TWO_52_BITS = 0x4330000000000000  # the bits of 2**52
 
 
-def _reinterpreted(source: Any, target: Any, llvm_target: Any) -> Any:
-    """An operation that reads the bits of one type as another of the same width."""
+def _reinterpret(source: Any, target: Any, llvm_target: Any) -> Any:
+    """An operation that reinterprets the bits of one type as another of the same width."""
 
     def bits(context: Any, value: Any) -> Any:
         def code(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
@@ -33,10 +33,10 @@ def _reinterpreted(source: Any, target: Any, llvm_target: Any) -> Any:
     return intrinsic(bits)
 
 
-as_bits: Any = _reinterpreted(types.float64, types.int64, ir.IntType(64))
-as_float: Any = _reinterpreted(types.int64, types.float64, ir.DoubleType())
-_as_bits_32: Any = _reinterpreted(types.float32, types.int32, ir.IntType(32))
-_as_float_32: Any = _reinterpreted(types.int32, types.float32, ir.FloatType())
+as_bits: Any = _reinterpret(types.float64, types.int64, ir.IntType(64))
+as_float: Any = _reinterpret(types.int64, types.float64, ir.DoubleType())
+_as_bits_32: Any = _reinterpret(types.float32, types.int32, ir.IntType(32))
+_as_float_32: Any = _reinterpret(types.int32, types.float32, ir.FloatType())
 
 
 @jit
@@ -44,9 +44,9 @@ def exp_minus(v: float) -> float:
     """exp(-v) for v >= 0, to about 4e-16 of its value; beyond 708 it stays at 3e-308.
 
     v = -(n + r) log 2 with n an integer and |r| <= 1/2; the polynomial interpolates 2**r at the
-    Chebyshev nodes, and n goes straight into the exponent's bits.
+    Chebyshev nodes, and n is added to the exponent's bits.
     """
-    v = min(v, LARGEST)
+    v = min(v, MAX_EXPONENT)
     shifted = ROUNDER - v * LOG2_E
     r = -v * LOG2_E - (shifted - ROUNDER)
     p = 7.0725834608047575e-09
@@ -65,7 +65,7 @@ def exp_minus(v: float) -> float:
 
 _LOG2_E = np.float32(LOG2_E)
 _ROUNDER = np.float32(1.5 * 2.0**23)
-_LARGEST = np.float32(87.0)
+_MAX_EXPONENT_32 = np.float32(87.0)
 _SHIFT = np.int32(23)
 _C0, _C1, _C2, _C3, _C4, _C5, _C6 = (
     np.float32(c)
@@ -84,7 +84,7 @@ _C0, _C1, _C2, _C3, _C4, _C5, _C6 = (
 @jit
 def exp_minus_single(v: Any) -> Any:
     """`exp_minus` in float32, to about 1e-7 of its value; beyond 87 it stays at 2e-38."""
-    v = min(v, _LARGEST)
+    v = min(v, _MAX_EXPONENT_32)
     shifted = _ROUNDER - v * _LOG2_E
     r = -v * _LOG2_E - (shifted - _ROUNDER)
     p = _C6

@@ -13,9 +13,9 @@ Formula = Callable[[float, float], float]
 
 @dataclass(frozen=True, slots=True)
 class Profile:
-    """A formula k = formula(u, parameter), compiled into every loop that runs with it.
+    """A formula k = formula(u, parameter), compiled into every loop that uses it.
 
-    `name` labels the compiled loops on disk; a profile without one is compiled in each process.
+    `name` labels the compiled loops on disk; a profile without a name is compiled in each process.
     `peak` is the value at u = 0.
     """
 
@@ -70,7 +70,7 @@ def _triangular(u: float, power: float) -> float:
 def _rational_quadratic(u: float, shape: float) -> float:
     growth = u / shape
     base = 1.0 + growth
-    lost = growth - (base - 1.0)  # what rounding took; it matters once shape is large
+    lost = growth - (base - 1.0)  # the rounding error; it matters once shape is large
     return exp_minus(shape * (log(base) + lost / base))
 
 
@@ -93,10 +93,10 @@ def rational_quadratic(shape: float) -> Profile:
 
 
 def custom(function: Any) -> Profile:
-    """A user's own function of u, decorated with numba's `njit` or plain.
+    """A user's own function of u, with or without numba's `njit`.
 
-    It is compiled again with the engine's options, under which a division does not stop a loop from
-    becoming vector code. `math.exp` does; `localarc.engine.exp_minus(v)`, for v >= 0, does not.
+    It is compiled again with the engine's options, so that a division does not prevent
+    vectorisation. `math.exp` does; use `localarc.engine.exp_minus(v)`, for v >= 0, instead.
     """
     of_u = jit(getattr(function, "py_func", function))
 

@@ -1,4 +1,7 @@
-"""Compile a loop once for each kernel it is asked to run with, and remember it on disk."""
+"""Compile a loop once for each kernel it runs with, and cache it on disk.
+
+The README of this folder describes the pipeline, and how to read code that goes through it.
+"""
 
 import hashlib
 from collections.abc import Callable
@@ -8,6 +11,8 @@ from types import FunctionType
 from typing import Any, TypeVar, cast
 
 from numba import njit, typeof, types
+
+from localarc import validation
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -21,63 +26,65 @@ OPTIONS: dict[str, Any] = {
 
 
 def jit(function: Function) -> Function:
-    """A part that other loops call; it is compiled into them."""
+    """Compile a function that other loops call; it is compiled into them."""
     return cast(Function, njit(function, **OPTIONS))
 
 
 # Where a compiled loop must give the bits of the same lines in Python: nothing is contracted.
-LITERAL: dict[str, Any] = {name: value for name, value in OPTIONS.items() if name != "fastmath"}
+STRICT_OPTIONS = {name: value for name, value in OPTIONS.items() if name != "fastmath"}
 
 
-def literal(function: Function) -> Function:
-    """A part or an entry whose every operation rounds as it does in Python."""
-    return cast(Function, njit(named(function, "literal"), cache=True, **LITERAL))
+def strict_jit(function: Function) -> Function:
+    """Compile a function so that every operation rounds as it does in Python."""
+    code = with_unique_name(function, "strict")
+    return cast(Function, njit(code, cache=True, **STRICT_OPTIONS))
 
 
-def named(function: Function, label: str) -> Function:
-    """The function under a name of its own.
+def with_unique_name(function: Function, label: str) -> Function:
+    """Give the function a name that no other kernel and no other source version uses.
 
     Loops that are read from disk bring their parts along as symbols, made of a function's name and
-    a number that counts up in each process. If two kernels' parts had one name, a process that
-    compiles one kernel and reads the other could link the wrong one. It did.
+    a number that counts up in each process. If the parts of two kernels shared a name, a process
+    that compiles one kernel and reads the other from disk could link the wrong one. It did.
     """
     function.__qualname__ = f"{function.__name__}_{label}_{_digest()}"
     return function
 
 
-def rebound(function: Function, **parts: Any) -> Function:
-    """The same code, in which the global names in `parts` mean what is given here."""
-    plain = getattr(function, "py_func", function)
-    scope = {**plain.__globals__, **parts}
-    return cast(Function, FunctionType(plain.__code__, scope, plain.__name__))
+def with_globals(function: Function, **parts: Any) -> Function:
+    """Copy the function, with the global names in `parts` replaced by the given values."""
+    python_function = getattr(function, "py_func", function)
+    scope = {**python_function.__globals__, **parts}
+    code, name = python_function.__code__, python_function.__name__
+    return cast(Function, FunctionType(code, scope, name))
 
 
-def entry(
-    function: Function, label: str = "", on_disk: bool = True, brief: bool = False, **parts: Any
+def compile_entry(
+    function: Function, label: str = "", on_disk: bool = True, keep_gil: bool = False, **parts: Any
 ) -> Function:
-    """A loop that Python calls, compiled around `parts`; a `brief` one keeps Python's lock.
+    """Compile a loop that Python calls, with `parts` in place of the globals of those names.
 
-    The code stays ordinary Python that reads well on its own; `entry(replay, "cauchy_2", row=...)`
-    is `replay` with another kernel. Numba names a file of its cache after the function and dates
-    it by the function's own file alone, so the name carries the label and a digest of the engine.
+    The source stays ordinary Python: `compile_entry(replay, "cauchy_2", kernel_row=...)` is
+    `replay` with another kernel. Numba names a cache file after the function and checks the
+    timestamp of that function's own file alone, so the name carries the label and a digest of the
+    engine's sources. `keep_gil` is for calls so short that releasing the lock would cost more.
     """
-    code = named(rebound(function, **parts), label)
-    options = {**OPTIONS, "nogil": not brief}  # to let go of the lock takes a while, too
-    return cast(Function, njit(code, cache=on_disk, **options))
+    code = with_unique_name(with_globals(function, **parts), label)
+    return cast(Function, njit(code, cache=on_disk, **{**OPTIONS, "nogil": not keep_gil}))
 
 
-# One input as a user has it: of any stride, perhaps read-only, perhaps in the middle of a record.
+# One input as a user has it: any stride, perhaps read-only, perhaps inside a packed record.
 POINT = types.Array(types.float64, 1, "A", readonly=True, aligned=False)
-NUMBER, WHOLE = types.float64, types.int64
+FLOAT, INTEGER = types.float64, types.int64
 
 
-def bound(function: Any, state: tuple[Any, ...], *given: Any) -> Callable[..., Any]:
-    """The compiled code with its first arguments fixed, called past numba's dispatcher.
+def bind_state(function: Any, state: tuple[Any, ...], *argument_types: Any) -> Callable[..., Any]:
+    """Fix the first arguments of a compiled function, and call it without numba's dispatcher.
 
-    The dispatcher looks at the type of every argument of every call, which takes as long as a step
-    on a lattice. So whoever calls the result must pass values of exactly the types `given`.
+    The dispatcher inspects the type of every argument of every call, which takes as long as a step
+    on a lattice. Without it nothing is checked: callers must pass exactly the `argument_types`.
     """
-    signature = (*map(cast(Any, typeof), state), *given)
+    signature = (*map(cast(Any, typeof), state), *argument_types)
     if signature not in function.overloads:
         function.compile(signature)
     return partial(function.overloads[signature].entry_point, *state)
@@ -85,5 +92,7 @@ def bound(function: Any, state: tuple[Any, ...], *given: Any) -> Callable[..., A
 
 @cache
 def _digest() -> str:
+    """A digest of every source that compiled code is made of: subfolders, and shared constants."""
     sources = sorted(Path(__file__).parent.rglob("*.py"))
-    return hashlib.sha256(b"".join(source.read_bytes() for source in sources)).hexdigest()[:12]
+    content = b"".join(source.read_bytes() for source in [*sources, Path(validation.__file__)])
+    return hashlib.sha256(content).hexdigest()[:12]

@@ -1,61 +1,62 @@
-"""Many traces of the constant c at once: row by row the arithmetic of `control.trace.Trace`.
+"""The constant c of many streams: one row each, with the arithmetic of `RunningConstant`.
 
-A row of `traces` holds the fields of one trace, in the order below. Rounds are counted in float64,
-exact up to 2**53. An event touches one row, and events of one row are applied in order.
+A row of `table` holds the fields of `calibrators.running_constant.RunningConstant`, in the order
+below. Rounds are counted in float64, exact up to 2**53. An event changes one row, and events of one
+row are applied in order.
 """
 
 from typing import Any
 
-from localarc.engine.numba_tools import literal
-from localarc.engine.rounds import loss_at
+from localarc.engine.numba_tools import strict_jit
+from localarc.engine.step import loss_at
 
 ROUNDS, CONSTANT, LOWEST, HIGHEST, WEIGHTED, INVERSE_RATE, LOSS_SUM, CONSTANT_SUM = range(8)
 FIELDS = 8
 
 
-@literal
-def step(trace: Any, rate: float, loss: float, alpha: float) -> None:
+@strict_jit
+def step(row: Any, rate: float, loss: float, alpha: float) -> None:
     """One round: c <- c + rate * (loss - alpha), and the sums over its past."""
-    constant = trace[CONSTANT]
+    constant = row[CONSTANT]
     inverse_rate = 1.0 / rate
-    trace[ROUNDS] += 1.0
-    trace[WEIGHTED] += (inverse_rate - trace[INVERSE_RATE]) * constant
-    trace[INVERSE_RATE] = inverse_rate
-    trace[LOSS_SUM] += loss
-    trace[CONSTANT_SUM] += constant
+    row[ROUNDS] += 1.0
+    row[WEIGHTED] += (inverse_rate - row[INVERSE_RATE]) * constant
+    row[INVERSE_RATE] = inverse_rate
+    row[LOSS_SUM] += loss
+    row[CONSTANT_SUM] += constant
     constant += rate * (loss - alpha)
-    trace[CONSTANT] = constant
-    if constant > trace[HIGHEST]:
-        trace[HIGHEST] = constant
-    elif constant < trace[LOWEST]:
-        trace[LOWEST] = constant
+    row[CONSTANT] = constant
+    if constant > row[HIGHEST]:
+        row[HIGHEST] = constant
+    elif constant < row[LOWEST]:
+        row[LOWEST] = constant
 
 
-@literal
-def ahead(traces: Any, rows: Any, rounds: Any) -> None:
-    """rounds[i] is the round that event i will be in its row; the traces stay as they were."""
+@strict_jit
+def count_rounds(table: Any, rows: Any, rounds: Any) -> None:
+    """rounds[i] = the number of event i within its stream; the table ends up unchanged."""
     for i in range(len(rows)):
-        traces[rows[i], ROUNDS] += 1.0
-        rounds[i] = traces[rows[i], ROUNDS]
+        table[rows[i], ROUNDS] += 1.0
+        rounds[i] = table[rows[i], ROUNDS]
     for i in range(len(rows)):
-        traces[rows[i], ROUNDS] -= 1.0
+        table[rows[i], ROUNDS] -= 1.0
 
 
-@literal
-def learn(traces: Any, rows: Any, rates: Any, losses: Any, alpha: float) -> None:
-    """Events whose losses are known."""
+@strict_jit
+def learn(table: Any, rows: Any, rates: Any, losses: Any, alpha: float) -> None:
+    """Apply events whose losses are known."""
     for i in range(len(rows)):
-        step(traces[rows[i]], rates[i], losses[i], alpha)
+        step(table[rows[i]], rates[i], losses[i], alpha)
 
 
-@literal
+@strict_jit
 def play(
-    traces: Any, rows: Any, rates: Any, alpha: float, curves: Any, thresholds: Any, incurred: Any
+    table: Any, rows: Any, rates: Any, alpha: float, curves: Any, thresholds: Any, incurred: Any
 ) -> None:
-    """Events whose loss follows from the threshold c of their row at that moment."""
+    """Apply events whose loss follows from the current threshold c of their row."""
     breakpoints, losses, offsets = curves
     for i in range(len(rows)):
-        trace = traces[rows[i]]
-        thresholds[i] = trace[CONSTANT]
+        row = table[rows[i]]
+        thresholds[i] = row[CONSTANT]
         incurred[i] = loss_at(breakpoints, losses, offsets[i], offsets[i + 1], thresholds[i])
-        step(trace, rates[i], incurred[i], alpha)
+        step(row, rates[i], incurred[i], alpha)

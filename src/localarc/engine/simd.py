@@ -1,7 +1,7 @@
-"""Eight numbers as one value: what a lattice's loops add up, spelled out for the compiler.
+"""Vectors of eight numbers as one value, for the loops of the lattice.
 
-Loops of eight are too short for the compiler's own vectoriser, so these say it in its language.
-The order of every sum is written down by whoever uses them; no processor's vector width changes it.
+Loops of eight are too short for the compiler's own vectoriser, so these operations emit LLVM vector
+instructions. The caller fixes the order of every sum; no processor's vector width changes it.
 """
 
 from typing import Any
@@ -17,7 +17,7 @@ _INT32 = ir.IntType(32)
 
 
 class _Row(types.Type):
-    """The type of such a value, where loops are compiled."""
+    """The numba type of such a value."""
 
     def __init__(self) -> None:
         super().__init__(name=f"row_of_{SIDE}")
@@ -36,12 +36,12 @@ def _pointer(context: Any, builder: Any, kind: Any, array: Any, index: Any) -> A
     return builder.gep(context.make_array(kind)(context, builder, array).data, [index])
 
 
-def _place(context: Any, builder: Any, kind: Any, array: Any, index: Any) -> Any:
+def _vector_pointer(context: Any, builder: Any, kind: Any, array: Any, index: Any) -> Any:
     pointer = _pointer(context, builder, kind, array, index)
     return builder.bitcast(pointer, _VECTOR.as_pointer())
 
 
-def _all(builder: Any, number: Any) -> Any:
+def _splat(builder: Any, number: Any) -> Any:
     empty = ir.Constant(_VECTOR, ir.Undefined)
     first = builder.insert_element(empty, number, ir.Constant(_INT32, 0))
     lanes = ir.Constant(ir.VectorType(_INT32, SIDE), [0] * SIDE)
@@ -50,41 +50,41 @@ def _all(builder: Any, number: Any) -> Any:
 
 def _load(typing: Any, array: Any, at: Any) -> Any:
     def code(context: Any, builder: Any, signature: Any, values: Any) -> Any:
-        return builder.load(_place(context, builder, array, *values), align=8)
+        return builder.load(_vector_pointer(context, builder, array, *values), align=8)
 
     return _ROW(array, types.int64), code
 
 
 def _store(typing: Any, array: Any, at: Any, row: Any) -> Any:
     def code(context: Any, builder: Any, signature: Any, values: Any) -> Any:
-        builder.store(values[2], _place(context, builder, array, *values[:2]), align=8)
+        builder.store(values[2], _vector_pointer(context, builder, array, *values[:2]), align=8)
         return context.get_dummy_value()
 
     return types.void(array, types.int64, _ROW), code
 
 
-def _every(typing: Any, array: Any, at: Any) -> Any:
+def _broadcast_at(typing: Any, array: Any, at: Any) -> Any:
     def code(context: Any, builder: Any, signature: Any, values: Any) -> Any:
-        return _all(builder, builder.load(_pointer(context, builder, array, *values)))
+        return _splat(builder, builder.load(_pointer(context, builder, array, *values)))
 
     return _ROW(array, types.int64), code
 
 
-def _spread(typing: Any, number: Any) -> Any:
+def _broadcast(typing: Any, number: Any) -> Any:
     def code(context: Any, builder: Any, signature: Any, values: Any) -> Any:
-        return _all(builder, values[0])
+        return _splat(builder, values[0])
 
     return _ROW(types.float64), code
 
 
-def _times(typing: Any, left: Any, right: Any) -> Any:
+def _multiply(typing: Any, left: Any, right: Any) -> Any:
     def code(context: Any, builder: Any, signature: Any, values: Any) -> Any:
         return builder.fmul(*values)
 
     return _ROW(_ROW, _ROW), code
 
 
-def _plus(typing: Any, left: Any, right: Any) -> Any:
+def _add(typing: Any, left: Any, right: Any) -> Any:
     def code(context: Any, builder: Any, signature: Any, values: Any) -> Any:
         return builder.fadd(*values)
 
@@ -99,7 +99,7 @@ def _multiply_add(typing: Any, left: Any, right: Any, onto: Any) -> Any:
     return _ROW(_ROW, _ROW, _ROW), code
 
 
-def _total(typing: Any, row: Any) -> Any:
+def _sum_lanes(typing: Any, row: Any) -> Any:
     def code(context: Any, builder: Any, signature: Any, values: Any) -> Any:
         lanes = [builder.extract_element(values[0], ir.Constant(_INT32, n)) for n in range(SIDE)]
         while len(lanes) > 1:
@@ -110,7 +110,7 @@ def _total(typing: Any, row: Any) -> Any:
     return types.float64(_ROW), code
 
 
-def _part(typing: Any, array: Any, start: Any, stop: Any) -> Any:
+def _view(typing: Any, array: Any, start: Any, stop: Any) -> Any:
     def code(context: Any, builder: Any, signature: Any, values: Any) -> Any:
         whole = context.make_array(array)(context, builder, values[0])
         made = context.make_array(array)(context, builder)
@@ -121,7 +121,7 @@ def _part(typing: Any, array: Any, start: Any, stop: Any) -> Any:
             shape=[count],
             strides=[whole.itemsize],
             itemsize=whole.itemsize,
-            meminfo=None,  # whoever has the whole keeps it alive
+            meminfo=None,  # the owner of the array keeps it alive
             parent=None,
         )
         return made._getvalue()
@@ -129,29 +129,29 @@ def _part(typing: Any, array: Any, start: Any, stop: Any) -> Any:
     return array(array, types.int64, types.int64), code
 
 
-part: Any = intrinsic(_part)
-"""part(array, start, stop): array[start:stop] of a flat array, without a look at the bounds."""
+view: Any = intrinsic(_view)
+"""view(array, start, stop): array[start:stop] of a flat array, unchecked and unreferenced."""
 
 load: Any = intrinsic(_load)
 """load(array, at): eight numbers of a flat array from `at`."""
 
 store: Any = intrinsic(_store)
-"""store(array, at, row): put them there."""
+"""store(array, at, row): write eight numbers there."""
 
-every: Any = intrinsic(_every)
-"""every(array, at): the one number at `at`, eight times."""
+broadcast_at: Any = intrinsic(_broadcast_at)
+"""broadcast_at(array, at): the number at `at`, in all eight lanes."""
 
-spread: Any = intrinsic(_spread)
-"""spread(number): the number, eight times."""
+broadcast: Any = intrinsic(_broadcast)
+"""broadcast(number): the number, in all eight lanes."""
 
-times: Any = intrinsic(_times)
-"""times(left, right), lane by lane."""
+multiply: Any = intrinsic(_multiply)
+"""multiply(left, right), lane by lane."""
 
-plus: Any = intrinsic(_plus)
-"""plus(left, right), lane by lane."""
+add: Any = intrinsic(_add)
+"""add(left, right), lane by lane."""
 
 multiply_add: Any = intrinsic(_multiply_add)
 """multiply_add(left, right, onto): left * right + onto, lane by lane."""
 
-total: Any = intrinsic(_total)
-"""total(row): the sum of the eight, by halves."""
+sum_lanes: Any = intrinsic(_sum_lanes)
+"""sum_lanes(row): the sum of the eight lanes, by halves."""

@@ -1,4 +1,4 @@
-"""What an expansion is given to replay, and what it gives back."""
+"""The input and the result of a replay."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -7,12 +7,12 @@ from typing import Any
 import numpy as np
 
 from localarc.engine.kernels import Profile
-from localarc.engine.tiles import FloatArray, IntArray, plain
+from localarc.engine.tiles import FloatArray, IntArray, as_contiguous
 
 
 @dataclass(slots=True)
 class Played:
-    """The rounds played, and the two numbers that carry on beside f: c and |f|^2."""
+    """The thresholds and losses of a replay, and the final c and |f|^2."""
 
     thresholds: FloatArray
     losses: FloatArray
@@ -22,10 +22,10 @@ class Played:
 
 @dataclass(frozen=True, slots=True)
 class Stream:
-    """T rounds in plain arrays. Round t owns entries offsets[t]:offsets[t + 1] of its curve.
+    """T rounds as arrays. The curve of round t is in entries offsets[t]:offsets[t + 1].
 
-    `points` are already divided by the root of the length scale. `norm` is |f|^2 at the start,
-    read only when a finite `radius` keeps f in a ball.
+    `points` are already divided by the roots of the kernel's denominators. `norm` is |f|^2 at the
+    start, used only when a finite `radius` bounds |f|.
     """
 
     points: FloatArray
@@ -43,8 +43,8 @@ class Stream:
     def __len__(self) -> int:
         return len(self.points)
 
-    def unplayed(self) -> Played:
-        """Room for what will be played."""
+    def empty_result(self) -> Played:
+        """A result with uninitialised arrays, to be filled by a replay."""
         rounds = len(self)
         return Played(np.empty(rounds), np.empty(rounds), self.constant, self.norm)
 
@@ -61,5 +61,10 @@ class Stream:
     def columns(self, part: slice) -> tuple[Any, ...]:
         """The rounds of `part`, in the loops' order."""
         offsets = np.require(self.offsets[part.start : part.stop + 1], np.int64, ["C", "W"])
-        curves = plain(self.breakpoints), plain(self.losses), offsets
-        return plain(self.points[part]), curves, plain(self.rates[part]), plain(self.decays[part])
+        curves = as_contiguous(self.breakpoints), as_contiguous(self.losses), offsets
+        return (
+            as_contiguous(self.points[part]),
+            curves,
+            as_contiguous(self.rates[part]),
+            as_contiguous(self.decays[part]),
+        )

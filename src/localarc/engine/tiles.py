@@ -1,7 +1,7 @@
-"""Points in tiles of 256, and the kernel between one point and a tile: all that the loops share.
+"""Points in tiles of 256, and the kernel between one point and a tile, for all loops.
 
-A tile is a (d, 256) block, so that coordinate k of its points lies in one piece of memory. Places
-that hold no point yet hold the origin; their weights are 0.
+A tile is a (d, 256) block, so that coordinate k of its points is contiguous. Unused entries hold
+the origin; their weights are 0.
 """
 
 import itertools
@@ -11,17 +11,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from localarc.engine.kernels import Profile
-from localarc.engine.numba_tools import entry, jit, named, rebound
+from localarc.engine.numba_tools import compile_entry, jit, with_globals, with_unique_name
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
 
 TILE = 256
-WRITTEN_OUT = 8  # up to this many coordinates, the distance is one expression in the loop
+MAX_UNROLLED = 8  # up to this many coordinates, the distance is one expression in the loop
 
 
-def plain(array: FloatArray) -> FloatArray:
-    """The array as the loops are compiled for it: float64, in one piece, writable."""
+def as_contiguous(array: FloatArray) -> FloatArray:
+    """The array as the compiled loops require it: float64, contiguous, writable."""
     return np.require(array, np.float64, ["C", "W"])
 
 
@@ -47,20 +47,20 @@ def unpack(tiles: FloatArray, count: int) -> FloatArray:
 def specialise(function: Any, profile: Profile, dimensions: int, *parts: Any) -> Any:
     """`function` compiled for one kernel and number of features.
 
-    It, and the `parts` of its module that it calls, may call `row`, `gather`, `squares` and
-    `shaped`; a part may call the parts before it.
+    It, and the `parts` of its module that it calls, may call `kernel_row`, `add_kernel_row`,
+    `squared_distances` and `kernel_at`; a part may call the parts before it.
     """
-    width = min(dimensions, WRITTEN_OUT + 1)
+    width = min(dimensions, MAX_UNROLLED + 1)
     key = function, profile.formula, width
     if key not in _compiled:
         label = f"{profile.name or f'custom{next(_custom)}'}_{width}"
-        few = dimensions <= WRITTEN_OUT
+        few = dimensions <= MAX_UNROLLED
         kernel = (
-            _few_features(profile, dimensions, label) if few else _many_features(profile, label)
+            _few_dimensions(profile, dimensions, label) if few else _many_dimensions(profile, label)
         )
         for part in parts:
-            kernel[part.__name__] = jit(named(rebound(part, **kernel), label))
-        _compiled[key] = entry(function, label, bool(profile.name), **kernel)
+            kernel[part.__name__] = jit(with_unique_name(with_globals(part, **kernel), label))
+        _compiled[key] = compile_entry(function, label, bool(profile.name), **kernel)
     return _compiled[key]
 
 
@@ -68,62 +68,71 @@ _custom = itertools.count()
 _compiled: dict[Any, Any] = {}
 
 
-def row(tile: Any, points: Any, i: int, parameter: float, values: Any) -> None:
-    """values[j] = k(tile's point j, point i of `points`), for as many j as there are values.
+def kernel_row(tile: Any, points: Any, i: int, parameter: float, values: Any) -> None:
+    """values[j] = k(tile's point j, point i of `points`), for j below len(values).
 
-    Stands for what `specialise` builds.
+    A placeholder: `specialise` replaces it.
     """
     raise NotImplementedError
 
 
-def gather(tile: Any, weights: Any, points: Any, i: int, parameter: float, lanes: Any) -> None:
-    """lanes[j] += weights[j] * row's values[j]. Stands for what `specialise` builds."""
+def add_kernel_row(
+    tile: Any, weights: Any, points: Any, i: int, parameter: float, lanes: Any
+) -> None:
+    """lanes[j] += weights[j] * kernel_row's values[j]. A placeholder: `specialise` replaces it."""
     raise NotImplementedError
 
 
-def squares(tile: Any, points: Any, i: int, distances: Any) -> None:
-    """distances[j] = |tile's point j - point i|^2. Stands for what `specialise` builds."""
+def squared_distances(tile: Any, points: Any, i: int, distances: Any) -> None:
+    """distances[j] = |tile's point j - point i|^2. A placeholder: `specialise` replaces it."""
     raise NotImplementedError
 
 
-def shaped(distances: Any, ratio: float, parameter: float, values: Any) -> None:
-    """values[j] = k at ratio * distances[j]. Stands for what `specialise` builds."""
+def kernel_at(distances: Any, ratio: float, parameter: float, values: Any) -> None:
+    """values[j] = k at ratio * distances[j]. A placeholder: `specialise` replaces it."""
     raise NotImplementedError
 
 
-def _few_features(profile: Profile, dimensions: int, label: str) -> dict[str, Any]:
-    """The coordinates are written out as locals: only then do the loops become vector code."""
+def _few_dimensions(profile: Profile, dimensions: int, label: str) -> dict[str, Any]:
+    """Unroll the coordinates into local variables: only then are the loops vectorised."""
     formula = profile.formula
-    squared, point = _written_out(dimensions)
+    squared, point = _unrolled(dimensions)
 
-    def row(tile: Any, points: Any, i: int, parameter: float, values: Any) -> None:
+    def kernel_row(tile: Any, points: Any, i: int, parameter: float, values: Any) -> None:
         x = point(points, i)
         for j in range(len(values)):
             values[j] = formula(squared(tile, j, x), parameter)
 
-    def gather(tile: Any, weights: Any, points: Any, i: int, parameter: float, lanes: Any) -> None:
+    def add_kernel_row(
+        tile: Any, weights: Any, points: Any, i: int, parameter: float, lanes: Any
+    ) -> None:
         x = point(points, i)
         for j in range(TILE):
             lanes[j] += weights[j] * formula(squared(tile, j, x), parameter)
 
-    def squares(tile: Any, points: Any, i: int, distances: Any) -> None:
+    def squared_distances(tile: Any, points: Any, i: int, distances: Any) -> None:
         x = point(points, i)
         for j in range(len(distances)):
             distances[j] = squared(tile, j, x)
 
-    parts = {"row": row, "gather": gather, "squares": squares, "shaped": _shaped(formula)}
-    return {name: jit(named(part, label)) for name, part in parts.items()}
+    parts = {
+        "kernel_row": kernel_row,
+        "add_kernel_row": add_kernel_row,
+        "squared_distances": squared_distances,
+        "kernel_at": _kernel_at(formula),
+    }
+    return {name: jit(with_unique_name(part, label)) for name, part in parts.items()}
 
 
-def _shaped(formula: Any) -> Any:
-    def shaped(distances: Any, ratio: float, parameter: float, values: Any) -> None:
+def _kernel_at(formula: Any) -> Any:
+    def kernel_at(distances: Any, ratio: float, parameter: float, values: Any) -> None:
         for j in range(len(values)):
             values[j] = formula(ratio * distances[j], parameter)
 
-    return shaped
+    return kernel_at
 
 
-def _written_out(dimensions: int) -> tuple[Any, Any]:
+def _unrolled(dimensions: int) -> tuple[Any, Any]:
     ks = range(dimensions)
     squared = " + ".join(f"(tile[{k}, j] - x[{k}]) ** 2" for k in ks)
     point = "".join(f"points[{k}, i], " for k in ks)
@@ -131,14 +140,16 @@ def _written_out(dimensions: int) -> tuple[Any, Any]:
     exec(f"def squared(tile, j, x): return {squared}", scope)
     exec(f"def point(points, i): return ({point})", scope)
     label = str(dimensions)
-    return jit(named(scope["squared"], label)), jit(named(scope["point"], label))
+    return jit(with_unique_name(scope["squared"], label)), jit(
+        with_unique_name(scope["point"], label)
+    )
 
 
-def _many_features(profile: Profile, label: str) -> dict[str, Any]:
-    """The distance grows four coordinates at a time, in the array that takes it."""
-    shaped = jit(named(_shaped(profile.formula), label))
+def _many_dimensions(profile: Profile, label: str) -> dict[str, Any]:
+    """Accumulate the distance in its array, four coordinates at a time."""
+    kernel_at = jit(with_unique_name(_kernel_at(profile.formula), label))
 
-    def squares(tile: Any, points: Any, i: int, distances: Any) -> None:
+    def squared_distances(tile: Any, points: Any, i: int, distances: Any) -> None:
         for j in range(len(distances)):
             distances[j] = 0.0
         dimensions = tile.shape[0]
@@ -153,19 +164,26 @@ def _many_features(profile: Profile, label: str) -> dict[str, Any]:
             for j in range(len(distances)):
                 distances[j] += (line[j] - x) ** 2
 
-    squares = jit(named(squares, label))
+    squared_distances = jit(with_unique_name(squared_distances, label))
 
-    def row(tile: Any, points: Any, i: int, parameter: float, values: Any) -> None:
-        squares(tile, points, i, values)
-        shaped(values, 1.0, parameter, values)
+    def kernel_row(tile: Any, points: Any, i: int, parameter: float, values: Any) -> None:
+        squared_distances(tile, points, i, values)
+        kernel_at(values, 1.0, parameter, values)
 
-    row = jit(named(row, label))
+    kernel_row = jit(with_unique_name(kernel_row, label))
 
-    def gather(tile: Any, weights: Any, points: Any, i: int, parameter: float, lanes: Any) -> None:
+    def add_kernel_row(
+        tile: Any, weights: Any, points: Any, i: int, parameter: float, lanes: Any
+    ) -> None:
         values = np.empty(TILE)
-        row(tile, points, i, parameter, values)
+        kernel_row(tile, points, i, parameter, values)
         for j in range(TILE):
             lanes[j] += weights[j] * values[j]
 
-    gather = jit(named(gather, label))
-    return {"row": row, "gather": gather, "squares": squares, "shaped": shaped}
+    add_kernel_row = jit(with_unique_name(add_kernel_row, label))
+    return {
+        "kernel_row": kernel_row,
+        "add_kernel_row": add_kernel_row,
+        "squared_distances": squared_distances,
+        "kernel_at": kernel_at,
+    }

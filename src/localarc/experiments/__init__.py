@@ -1,15 +1,39 @@
-"""Experiments: the paper's, as declarations."""
+"""The paper's experiments: run one with `run`, or with `localarc reproduce`.
+
+Examples
+--------
+>>> from localarc.experiments import EXPERIMENTS
+>>> sorted(EXPERIMENTS)
+['beams', 'electricity', 'fruit', 'polyps']
+"""
 
 from __future__ import annotations
 
-from localarc.experiments.beams import BEAMS
-from localarc.experiments.electricity import ELECTRICITY
-from localarc.experiments.experiment import Experiment, Plan, Results
-from localarc.experiments.fruit import FRUIT
-from localarc.experiments.polyps import POLYPS
+from typing import Any
+
+from localarc.experiments.beams.experiment import Beams
+from localarc.experiments.electricity.experiment import Electricity
+from localarc.experiments.experiment import Experiment, Outcome, Plan, Results, Task
+from localarc.experiments.fruit.experiment import Fruit
+from localarc.experiments.methods import Method
+from localarc.experiments.polyps.experiment import Polyps
 from localarc.experiments.runner import run
 
-_ALL = ELECTRICITY, POLYPS, FRUIT, BEAMS
-EXPERIMENTS: dict[str, Experiment] = {each.name: each for each in _ALL}
+_ALL: tuple[Experiment[Any, Any], ...] = (Electricity(), Polyps(), Fruit(), Beams())
+EXPERIMENTS = {experiment.name: experiment for experiment in _ALL}
+"""Every experiment with its default options, by name."""
 
-__all__ = ["EXPERIMENTS", "Experiment", "Plan", "Results", "run"]
+__all__ = [
+    "EXPERIMENTS",
+    "Beams",
+    "Electricity",
+    "Experiment",
+    "Fruit",
+    "Method",
+    "Outcome",
+    "Plan",
+    "Polyps",
+    "Results",
+    "Task",
+    "run",
+]

@@ -1,82 +1,102 @@
-"""Output: results.json, results.csv, the figures and one report, all of them or none."""
+"""Reports: results.json, results.csv, the figures and report.html, all of them or none."""
 
 from __future__ import annotations
 
 import csv
 import json
-import platform
 from collections.abc import Sequence
 from dataclasses import asdict
 from html import escape
-from importlib import metadata
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from localarc.experiments.experiment import Drawing, Results
-from localarc.reporting.assessment import jsonable, version
+from localarc.experiments.experiment import Data, FigureSpec, Results, Row, Setting
+from localarc.experiments.provenance import versions
+from localarc.reporting.assessment import jsonable
 from localarc.reporting.files import staged
 from localarc.reporting.html.markup import document, figure, figures, heading, paragraph, table
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-_SIZE = 7.0, 4.2
-_PACKAGES = ("numpy", "numba", "matplotlib", "joblib")
+_SIZE = 7.0, 4.2  # inches
+_DOTS_PER_INCH = 160
 
 
-def write(results: Results, folder: Path, command: str) -> list[Path]:
-    """Write everything that an experiment came to; the paths, the report last."""
-    with staged(folder) as place:
+def write(results: Results[Data, Setting], folder: Path, command: str) -> list[Path]:
+    """Write the results, the figures and the report to a folder.
+
+    Parameters
+    ----------
+    results : Results
+        The results of a run.
+    folder : Path
+        Output folder. If anything fails, its files stay as they were.
+    command : str
+        The command that gives the same results, for the report.
+
+    Returns
+    -------
+    list of Path
+        The files written; the report is the last.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from localarc.experiments import EXPERIMENTS, Plan, run
+    >>> plan = Plan(quick=True, trials=1, methods=("ARC",))
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     results = run(EXPERIMENTS["polyps"], plan, folder)
+    ...     paths = write(results, Path(folder), "localarc reproduce polyps --quick")
+    >>> [path.name for path in paths[:2]], paths[-1].name
+    (['results.json', 'results.csv'], 'report.html')
+    """
+    with staged(folder) as staging:
         names = ["results.json", "results.csv"]
-        text = json.dumps(to_json(results, command), indent=1, allow_nan=False, ensure_ascii=False)
-        (place / "results.json").write_text(text + "\n", encoding="utf-8")
-        _write_csv(place / "results.csv", results.rows)
-        for drawing in results.drawings():
-            for kind in ("png", "svg"):
-                name = f"{drawing.name}.{kind}"
-                _drawn(drawing, results).savefig(place / name, dpi=160)
+        text = json.dumps(_to_json(results, command), indent=1, allow_nan=False, ensure_ascii=False)
+        (staging / "results.json").write_text(text + "\n", encoding="utf-8")
+        _write_csv(staging / "results.csv", results.rows)
+        for spec in results.figures():
+            for extension in ("png", "svg"):
+                name = f"{spec.name}.{extension}"  # a second save would shift the layout slightly
+                _draw(spec, results).savefig(staging / name, dpi=_DOTS_PER_INCH)
                 names.append(name)
-        (place / "report.html").write_text(render(results, command), encoding="utf-8")
+        (staging / "report.html").write_text(_render(results, command), encoding="utf-8")
     return [folder / name for name in (*names, "report.html")]
 
 
-def to_json(results: Results, command: str) -> dict[str, Any]:
+def _to_json(results: Results[Data, Setting], command: str) -> dict[str, object]:
     """The results as JSON values; docs/experiments/README.md documents the keys."""
-    experiment = results.experiment
+    experiment, outcomes = results.experiment, results.outcomes
     return {
         "format": "localarc experiment 1",
         "experiment": experiment.name,
         "question": experiment.question,
         "command": command,
-        "plan": asdict(results.plan) | {"source": None},
+        "plan": asdict(results.plan),
+        "options": experiment.portable_options(),
         "data_sha256": results.data_sha256,
         "versions": versions(),
-        "methods": {each.task.method: each.calibrator for each in results.outcomes},
+        "methods": {outcome.task.method: outcome.calibrator for outcome in outcomes},
         "findings": experiment.findings(results.rows),
         "rows": [jsonable(row) for row in results.rows],
         "certificates": [
-            asdict(each.task) | jsonable(dict(each.certificate)) for each in results.outcomes
+            outcome.task.description() | jsonable(dict(outcome.certificate)) for outcome in outcomes
         ],
-        "timing": {
-            f"{each.task.method}, {each.task.trial}": round(each.seconds, 3)
-            for each in results.outcomes
-        },
+        "timing": [
+            outcome.task.description() | {"seconds": round(outcome.seconds, 3)}
+            for outcome in outcomes
+        ],
     }
 
 
-def versions() -> dict[str, str]:
-    """What the numbers were made with."""
-    packages = {name: metadata.version(name) for name in _PACKAGES}
-    return {"localarc": version(), "python": platform.python_version()} | packages
-
-
-def render(results: Results, command: str) -> str:
-    """The report: the claim, what was measured, what differs."""
+def _render(results: Results[Data, Setting], command: str) -> str:
+    """The report as HTML: the claim, what was measured, what differs from the paper."""
     experiment = results.experiment
-    tables = [heading(title, 3) + table(*made) for title, made in results.tables().items()]
-    drawings = [
-        figure(lambda axes, d=drawing: d.draw(axes, results), drawing.name, drawing.caption)  # type: ignore[misc]
-        for drawing in results.drawings()
+    tables = [heading(title, 3) + table(*content) for title, content in results.tables().items()]
+    drawn = [
+        figure(lambda axes, s=spec: s.draw(axes, results), spec.name, spec.caption)  # type: ignore[misc]
+        for spec in results.figures()
     ]
     return document(
         experiment.title,
@@ -89,9 +109,9 @@ def render(results: Results, command: str) -> str:
             _list(experiment.findings(results.rows)),
             *tables,
             heading("Figures"),
-            figures(drawings),
+            figures(drawn),
             heading("What differs from the paper"),
-            _list(experiment.differs),
+            _list(experiment.differences),
             heading("How this was made"),
             f"<p><code>{escape(command)}</code></p>",
             paragraph(
@@ -107,15 +127,15 @@ def _list(items: Sequence[str]) -> str:
     return f"<ul>{''.join(f'<li>{escape(item)}</li>' for item in items)}</ul>"
 
 
-def _drawn(drawing: Drawing, results: Results) -> Figure:
+def _draw(spec: FigureSpec[Data, Setting], results: Results[Data, Setting]) -> Figure:
     from matplotlib.figure import Figure
 
     drawn = Figure(figsize=_SIZE, layout="constrained")
-    drawing.draw(drawn.subplots(), results)
+    spec.draw(drawn.subplots(), results)
     return drawn
 
 
-def _write_csv(path: Path, rows: Sequence[dict[str, Any]]) -> None:
+def _write_csv(path: Path, rows: Sequence[Row]) -> None:
     columns = list(dict.fromkeys(name for row in rows for name in row))
     with path.open("w", newline="", encoding="utf-8") as file:
         writer = csv.DictWriter(file, columns, lineterminator="\n")

@@ -1,14 +1,15 @@
-"""The runner: tasks in parallel, kept as they finish, taken up again after a kill."""
+"""The runner: tasks in parallel, stored as they finish, and resumed after an interruption."""
 
 from __future__ import annotations
 
 import hashlib
 import io
 import json
+import os
 import time
 import zipfile
 import zlib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
@@ -17,76 +18,116 @@ import numpy as np
 
 from localarc import atomic_write
 from localarc._sweep import as_they_finish
-from localarc.calibrators.base import BaseCalibrator
-from localarc.experiments.experiment import Experiment, Outcome, Plan, Results, Task
-from localarc.reporting.assessment import version
+from localarc.experiments.experiment import Data, Experiment, Outcome, Plan, Results, Setting, Task
+from localarc.experiments.methods import Method
+from localarc.experiments.provenance import source_digest, versions
 
 Progress = Callable[[int, int], None]
-"""Called with the number of tasks done and the number there are."""
+"""Called with the number of finished tasks and the number of all tasks."""
 
 
 def run(
-    experiment: Experiment,
+    experiment: Experiment[Data, Setting],
     plan: Plan,
-    folder: Path,
+    folder: str | os.PathLike[str],
     jobs: int = 1,
     progress: Progress | None = None,
-) -> Results:
-    """Run what is missing, in parallel over tasks; the results do not depend on `jobs`.
+) -> Results[Data, Setting]:
+    """Run an experiment in parallel over its tasks; results do not depend on `jobs`.
 
-    Finished tasks lie in `folder/tasks`, so that a run that was killed goes on from there.
+    Finished tasks are stored in `folder/tasks`, and an interrupted run resumes from them. A stored
+    task is reused only if data, options, plan, package versions and all of localarc's source code
+    are the same.
+
+    Parameters
+    ----------
+    experiment : Experiment
+        What to run, with its options.
+    plan : Plan
+        Seed, trials and methods.
+    folder : path
+        Output folder.
+    jobs : int, default 1
+        Number of processes; -1 uses every core.
+    progress : callable, optional
+        Called with the numbers of finished and of all tasks.
+
+    Returns
+    -------
+    Results
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from localarc.experiments import EXPERIMENTS
+    >>> plan = Plan(quick=True, trials=1, methods=("ARC",))
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     first = run(EXPERIMENTS["polyps"], plan, folder)
+    ...     again = run(EXPERIMENTS["polyps"], plan, folder)
+    >>> first.reused, again.reused, first.rows == again.rows
+    (0, 2, True)
     """
-    methods = _asked_for(experiment.methods(plan), plan.methods)
+    methods = _select(experiment.methods(plan), plan.methods)
+    tasks = [
+        Task(method, setting, trial)
+        for setting in experiment.settings(plan)
+        for trial in range(experiment.trials(plan))
+        for method in methods
+    ]
     data = experiment.load(plan)
     digest = experiment.digest(data)
-    tasks = [Task(method, trial) for trial in experiment.trials(plan) for method in methods]
-    files = {
-        task: folder / "tasks" / f"{_key(experiment, plan, task, digest)}.npz" for task in tasks
-    }
-    done = {task: found for task, file in files.items() if (found := _kept(file, task))}
+    fixed = _key_parts(experiment, plan, digest)
+    files = {task: Path(folder) / "tasks" / f"{_key(fixed, task)}.npz" for task in tasks}
+    done = {task: stored for task, file in files.items() if (stored := _read(file, task))}
     reused = len(done)
-    (folder / "tasks").mkdir(parents=True, exist_ok=True)
-    tell = progress or (lambda finished, total: None)
-    tell(len(done), len(tasks))
+    (Path(folder) / "tasks").mkdir(parents=True, exist_ok=True)
+    report_progress = progress or (lambda finished, total: None)
+    report_progress(len(done), len(tasks))
     missing = [task for task in tasks if task not in done]
     calls = [(experiment, data, task, methods[task.method], plan) for task in missing]
-    for _, outcome in as_they_finish(_timed, calls, jobs):
+    for _, outcome in as_they_finish(_perform, calls, jobs):
         done[outcome.task] = outcome
-        _keep(files[outcome.task], outcome)
-        tell(len(done), len(tasks))
+        _write(files[outcome.task], outcome)
+        report_progress(len(done), len(tasks))
     outcomes = tuple(done[task] for task in tasks)
-    rows = tuple(experiment.tabulate(data, outcomes))
+    rows = tuple(experiment.summarize(data, outcomes))
     return Results(experiment, plan, data, digest, outcomes, rows, reused)
 
 
-def _asked_for(
-    methods: Mapping[str, Callable[[], BaseCalibrator]], wanted: tuple[str, ...] | None
-) -> dict[str, Callable[[], BaseCalibrator]]:
-    unknown = [name for name in wanted or () if name not in methods]
+def _select(methods: dict[str, Method], names: tuple[str, ...] | None) -> dict[str, Method]:
+    unknown = [name for name in names or () if name not in methods]
     if unknown:
         raise ValueError(
-            f"there is no method {unknown[0]!r} in this experiment. "
-            f"Known are: {', '.join(methods)}."
+            f"this experiment has no method {unknown[0]!r}. Available: {', '.join(methods)}."
         )
-    return {name: make for name, make in methods.items() if wanted is None or name in wanted}
+    return {name: method for name, method in methods.items() if names is None or name in names}
 
 
-def _timed(
-    experiment: Experiment, data: Any, task: Task, make: Callable[[], BaseCalibrator], plan: Plan
-) -> Outcome:
+def _perform(
+    experiment: Experiment[Data, Setting],
+    data: Data,
+    task: Task[Setting],
+    method: Method,
+    plan: Plan,
+) -> Outcome[Setting]:
     start = time.perf_counter()
-    outcome = experiment.perform(data, task, make, plan)
+    outcome = experiment.perform(data, task, method, plan)
     return replace(outcome, seconds=time.perf_counter() - start)
 
 
-def _key(experiment: Experiment, plan: Plan, task: Task, digest: str) -> str:
-    """A name that changes with everything the outcome depends on."""
-    settings = asdict(replace(plan, methods=None, source=None))
-    parts = [experiment.name, version(), settings, asdict(task), digest]
-    return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()[:24]
+def _key_parts(experiment: Experiment[Data, Setting], plan: Plan, digest: str) -> list[object]:
+    """Everything but the task that an outcome depends on."""
+    plan_parts = asdict(replace(plan, methods=None))
+    options = experiment.portable_options()
+    return [experiment.name, options, plan_parts, digest, source_digest(), versions()]
 
 
-def _keep(file: Path, outcome: Outcome) -> None:
+def _key(fixed: list[object], task: Task[Setting]) -> str:
+    text = json.dumps([*fixed, task.description()], sort_keys=True)
+    return hashlib.sha256(text.encode()).hexdigest()[:24]
+
+
+def _write(file: Path, outcome: Outcome[Setting]) -> None:
     meta = {
         "calibrator": outcome.calibrator,
         "rows": outcome.rows,
@@ -99,8 +140,8 @@ def _keep(file: Path, outcome: Outcome) -> None:
     atomic_write.write(file, buffer.getvalue())
 
 
-def _kept(file: Path, task: Task) -> Outcome | None:
-    """The outcome of an earlier run, if it is there and whole."""
+def _read(file: Path, task: Task[Setting]) -> Outcome[Setting] | None:
+    """The outcome of an earlier run, or None if it is missing or damaged."""
     try:
         with np.load(io.BytesIO(file.read_bytes()), allow_pickle=False) as stored:
             meta = json.loads(str(stored["meta"]))

@@ -1,4 +1,4 @@
-"""Panels: thousands of ARC or L-ARC streams, told apart by key, as one object."""
+"""Panels: thousands of ARC or L-ARC streams, identified by key, in one object."""
 
 from localarc.panel.panel import Panel
 

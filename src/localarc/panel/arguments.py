@@ -1,4 +1,4 @@
-"""Events: what a panel is handed for each key, checked once, before anything changes."""
+"""The arguments of a panel, validated before anything changes."""
 
 from __future__ import annotations
 
@@ -12,41 +12,43 @@ from localarc.validation import FloatArray
 
 
 def checked_points(X: ArrayLike | None, keys: list[Key], dimension: int | None) -> FloatArray:
-    """One input per key, as the engine takes them."""
+    """One input per key, as the engine requires them."""
     if X is None:
         raise TypeError("X must be inputs of shape (n, d), got None. Only ARC ignores inputs.")
     points = validation.points(X, dimension if keys else None)
     if len(points) != len(keys):
-        raise ValueError(f"X must hold one input per key, got {len(points)} for {len(keys)} keys.")
+        raise ValueError(f"X must have one input per key, got {len(points)} for {len(keys)} keys.")
     return np.require(points, np.float64, ["C", "W"])
 
 
 def checked_losses(losses: ArrayLike, keys: list[Key], bound: float) -> FloatArray:
     """One loss per key, each between 0 and the bound."""
-    costs = validation.numbers("losses", losses)
-    if costs.shape != (len(keys),):
+    numbers = validation.numbers("losses", losses)
+    if numbers.shape != (len(keys),):
         raise ValueError(
-            f"losses must hold one number per key, got shape {costs.shape} for {len(keys)} keys."
+            f"losses must have one number per key, got shape {numbers.shape} for {len(keys)} keys."
         )
-    wrong = (costs < 0.0) | (costs > bound)
+    wrong = (numbers < 0.0) | (numbers > bound)
     if wrong.any():
         i = int(np.argmax(wrong))
         raise ValueError(
-            f"losses must lie between 0 and the loss bound {bound}, got {costs[i]} at position "
+            f"losses must lie between 0 and the loss bound {bound}, got {numbers[i]} at position "
             f"{i}, key {keys[i]!r}. Rescale the losses, or set loss_bound."
         )
-    return costs
+    return numbers
 
 
 def check_curves(curves: Curves, keys: list[Key], bound: float) -> None:
-    """One curve per key, none of which costs more than the bound."""
+    """Raise unless there is one curve per key, with losses up to the bound."""
     if not isinstance(curves, Curves):
         raise TypeError(
             f"curves must be made by localarc.curves, got {type(curves).__name__}. "
             "For example miscoverage(scores)."
         )
     if len(curves) != len(keys):
-        raise ValueError(f"curves must hold one per key, got {len(curves)} for {len(keys)} keys.")
+        raise ValueError(
+            f"curves must have one entry per key, got {len(curves)} for {len(keys)} keys."
+        )
     if curves.bound > bound:
         raise ValueError(
             f"the curves have losses up to {curves.bound}, the panel expects at most {bound}. "

@@ -1,4 +1,4 @@
-"""Local parts: f of every L-ARC stream of a panel, in one pool where the engine can keep one."""
+"""Local parts: f of every L-ARC stream of a panel, pooled where the engine supports it."""
 
 from __future__ import annotations
 
@@ -6,14 +6,14 @@ from typing import Any, Protocol
 
 from localarc.calibrators.settings import Settings
 from localarc.memory.base import Arrays, Expansion
-from localarc.panel.per_key import Expansions
-from localarc.panel.pooled import Terms, fits
-from localarc.panel.running_constants import Traces
+from localarc.panel.per_key import PerKeyExpansions
+from localarc.panel.pooled import PooledTerms, can_pool
+from localarc.panel.running_constants import RunningConstants
 from localarc.validation import FloatArray, IntArray
 
 
 class LocalParts(Protocol):
-    """f of each row; a row without one has f = 0. Calls that learn do so wholly or not at all."""
+    """f of each row; a row without one has f = 0. Calls that learn apply all events or none."""
 
     dimension: int
 
@@ -23,27 +23,32 @@ class LocalParts(Protocol):
     def learn(
         self, rows: IntArray, points: FloatArray, rates: FloatArray, pushes: FloatArray
     ) -> None:
-        """Eq. (kernel_update) for each event, in order."""
+        """Apply eq. (kernel_update) to each event, in order."""
 
     def play(
-        self, traces: Traces, rows: IntArray, points: FloatArray, rates: FloatArray, curves: Any
+        self,
+        constants: RunningConstants,
+        rows: IntArray,
+        points: FloatArray,
+        rates: FloatArray,
+        curves: Any,
     ) -> tuple[FloatArray, FloatArray]:
-        """Threshold, loss and update, also of the traces, for each event, in order."""
+        """Threshold, loss and update, of the constants too, for each event, in order."""
 
     def copy(self, row: int) -> tuple[Expansion | None, float]:
-        """An expansion of its own for somebody else, and |f|^2 where a radius bounds it."""
+        """A separate copy of the expansion, and |f|^2 where a radius bounds it."""
 
     def put(self, row: int, local: Expansion | None, square: float) -> None:
-        """Take over an expansion."""
+        """Replace the expansion of a row."""
 
     def keep(self, rows: IntArray) -> None:
-        """Forget all rows but these, which move together."""
+        """Drop all rows but these, which are renumbered from 0."""
 
     def arrays(self) -> dict[str, Any]:
-        """All that is needed to go on, bit for bit."""
+        """Everything needed to resume, bit for bit."""
 
 
 def local_parts(settings: Settings, dimension: int, arrays: Arrays) -> LocalParts:
-    """As terms in one pool where streams keep all or the latest of them, as objects elsewhere."""
-    make = Terms if fits(settings, dimension) else Expansions
+    """Pooled where streams keep all terms or the latest ones, otherwise one object per key."""
+    make = PooledTerms if can_pool(settings, dimension) else PerKeyExpansions
     return make(settings, dimension, arrays)

@@ -1,4 +1,4 @@
-"""A panel: one calibrator for each key, all of them in one object and updated in one call."""
+"""A panel: one calibrator per key, all in one object and updated in one call."""
 
 from __future__ import annotations
 
@@ -13,29 +13,34 @@ from numpy.typing import ArrayLike
 from localarc import atomic_write, serialization
 from localarc._replay import examine
 from localarc.calibrators.adaptive import AdaptiveCalibrator
-from localarc.calibrators.arc import ARC
-from localarc.calibrators.larc import LARC
 from localarc.curves import Curves
 from localarc.guarantees import Certificate, Evidence
 from localarc.guarantees.certificate import with_unmet
 from localarc.memory.base import Arrays
 from localarc.panel.arguments import check_curves, checked_losses, checked_points
-from localarc.panel.keys import Key, Rows, key, listed
+from localarc.panel.keys import Key, KeyIndex, as_key, as_keys
 from localarc.panel.local_parts import LocalParts, local_parts
-from localarc.panel.running_constants import Traces
+from localarc.panel.running_constants import RunningConstants
+from localarc.panel.state import StoredPanel
 from localarc.record import Record
 from localarc.validation import FloatArray, IntArray
 
-_LOCAL = "local "
-
 
 class Panel:
-    """Many ARC or L-ARC streams, told apart by a key, each with its own constant and local part.
+    """Many ARC or L-ARC streams, identified by key, each with its own constant and local part.
 
-    Every key is calibrated as an ordinary calibrator with the prototype's settings would be, to
-    the last bit. A key is new until its first loss; events of one key in one call are applied in
-    order. Keys are text or whole numbers.
+    Every key is calibrated exactly, to the last bit, as a separate calibrator with the prototype's
+    settings would be. A key is added with its first loss. Events of one key in one call are applied
+    in order.
 
+    Parameters
+    ----------
+    prototype : ARC or LARC
+        A new calibrator, whose settings every key uses. It is copied.
+
+    Examples
+    --------
+    >>> from localarc import ARC, Panel
     >>> panel = Panel(ARC(alpha=0.1))
     >>> panel.update(["ann", "bob", "ann"], None, losses=[1.0, 0.0, 1.0])
     Panel(ARC(alpha=0.1, rate=InverseSqrt(eta=1.0), rounds=0), keys=2, rounds=3)
@@ -53,137 +58,234 @@ class Panel:
             )
         self.prototype = copy.copy(prototype).reset()
         self.settings = prototype.settings
-        self._start(Rows(), None, None, {})
+        self._start(KeyIndex(), None, None, {})
 
     def _start(
-        self, rows: Rows, traces: FloatArray | None, dimension: int | None, arrays: Arrays
+        self, index: KeyIndex, constants: FloatArray | None, dimension: int | None, arrays: Arrays
     ) -> None:
-        self._rows = rows
-        self._traces = Traces(self.settings.initial_threshold, traces)
-        self._blind = self.settings.kernel is None  # then inputs are not looked at
-        # Made when the first input tells its dimension.
+        self._index = index
+        self._constants = RunningConstants(self.settings.initial_threshold, constants)
+        self._ignores_inputs = self.settings.kernel is None
+        # Created when the first input shows its dimension.
         self._local = None if dimension is None else local_parts(self.settings, dimension, arrays)
 
     # ---- the algorithm -----------------------------------------------------------------------
 
     def thresholds(self, keys: Any, X: ArrayLike | None = None) -> FloatArray:
-        """The threshold of each event for its key and input; changes nothing.
+        """Return the threshold of each event for its key and input; changes nothing.
 
-        ARC does not look at inputs: X may be None. Keys that were never seen get the threshold
-        that a new calibrator starts with.
+        Parameters
+        ----------
+        keys : sequence of str or int
+            The key of each event. Unknown keys get the threshold of a new calibrator.
+        X : array_like of shape (n, d), optional
+            The input of each event. ARC ignores inputs, so it may be None there.
+
+        Returns
+        -------
+        ndarray of shape (n,)
+            The thresholds, in units of the score.
+
+        Examples
+        --------
+        >>> from localarc import ARC, Panel
+        >>> Panel(ARC(alpha=0.1, initial_threshold=0.5)).thresholds(["ann", "bob"])
+        array([0.5, 0.5])
         """
-        names = listed(keys)
+        names = as_keys(keys)
         points = self._points(X, names)
-        rows = self._rows.find(names)
-        constants = self._traces.constants(rows)
+        rows = self._index.find(names)
+        constants = self._constants.constants(rows)
         if self._local is None or points is None:
             return constants
         return constants + self._local.evaluate(rows, points)
 
     def update(self, keys: Any, X: ArrayLike | None, losses: ArrayLike) -> Self:
-        """Learn the loss of each event, in order; all of them or, if anything is wrong, none."""
-        names = listed(keys)
+        """Learn the loss of each event, in order; all of them or, if any is invalid, none.
+
+        Parameters
+        ----------
+        keys : sequence of str or int
+            The key of each event. New keys are added.
+        X : array_like of shape (n, d) or None
+            The input of each event; None for ARC.
+        losses : array_like of shape (n,)
+            The loss of each event, between 0 and the loss bound.
+
+        Returns
+        -------
+        Panel
+            The panel itself.
+
+        Examples
+        --------
+        >>> from localarc import ARC, Panel
+        >>> panel = Panel(ARC(alpha=0.1)).update(["ann", "ann"], None, losses=[1.0, 0.0])
+        >>> panel.rounds_of(["ann", "bob"])
+        array([2, 0])
+        """
+        names = as_keys(keys)
         points = self._points(X, names)
         costs = checked_losses(losses, names, self.settings.loss_bound)
-        rows, fresh = self._planned(names)
-        rates = self._traces.rates(self.settings.rate, rows)
+        rows, new = self._plan(names)
+        rates = self._constants.rates(self.settings.rate, rows)
         local = self._local_for(points)
         if local is not None and points is not None:
             local.learn(rows, points, rates, rates * (costs - self.settings.alpha))
-        self._traces.learn(rows, rates, costs, self.settings.alpha)  # from here on nothing fails
-        self._learnt(fresh, local)
+        # Nothing can fail from here on.
+        self._constants.learn(rows, rates, costs, self.settings.alpha)
+        self._commit(new, local)
         return self
 
     def replay(self, keys: Any, X: ArrayLike | None, curves: Curves) -> Record:
-        """Threshold, loss and update for each event, in order: what a threshold costs is known.
+        """Run threshold, loss and update for each event, in order, with known loss curves.
 
-        The record has a row for each event, with its key as the group.
+        Parameters
+        ----------
+        keys : sequence of str or int
+            The key of each event. New keys are added.
+        X : array_like of shape (n, d) or None
+            The input of each event; None for ARC.
+        curves : Curves
+            The loss of each event as a function of its threshold, e.g. `miscoverage(scores)`.
+
+        Returns
+        -------
+        Record
+            One row per event, with its key as the group.
+
+        Examples
+        --------
+        >>> from localarc import ARC, Panel
+        >>> from localarc.curves import miscoverage
+        >>> record = Panel(ARC(alpha=0.1)).replay(["a", "b"], None, miscoverage([0.7, -0.2]))
+        >>> record.losses
+        array([1., 0.])
         """
-        names = listed(keys)
+        names = as_keys(keys)
         points = self._points(X, names)
         check_curves(curves, names, self.settings.loss_bound)
         evidence = examine(curves, self.settings.alpha)
-        rows, fresh = self._planned(names)
-        rates = self._traces.rates(self.settings.rate, rows)
+        rows, new = self._plan(names)
+        rates = self._constants.rates(self.settings.rate, rows)
         local = self._local_for(points)
         if local is None or points is None:
-            thresholds, losses = self._traces.play(rows, rates, curves, self.settings.alpha)
+            thresholds, losses = self._constants.play(rows, rates, curves, self.settings.alpha)
         else:
-            thresholds, losses = local.play(self._traces, rows, points, rates, curves)
-        self._learnt(fresh, local)
+            thresholds, losses = local.play(self._constants, rows, points, rates, curves)
+        self._commit(new, local)
         sizes = curves.sizes_at(thresholds)
         alpha, name = self.settings.alpha, repr(self.prototype)
         return Record(thresholds, losses, sizes, tuple(names), alpha, name, evidence)
 
     def _points(self, X: ArrayLike | None, names: list[Key]) -> FloatArray | None:
-        return None if self._blind else checked_points(X, names, self._dimension)
+        return None if self._ignores_inputs else checked_points(X, names, self._dimension)
 
-    def _planned(self, names: list[Key]) -> tuple[IntArray, list[Key]]:
-        """The row of each event, and keys that are new; the rows stay out of sight until learnt."""
-        rows, fresh = self._rows.plan(names)
-        self._traces.make_room(len(self._rows) + len(fresh))
-        return rows, fresh
+    def _plan(self, names: list[Key]) -> tuple[IntArray, list[Key]]:
+        """The row of each event, and the new keys, which are invisible until `_commit`."""
+        rows, new = self._index.plan(names)
+        self._constants.make_room(len(self._index) + len(new))
+        return rows, new
 
-    def _learnt(self, fresh: list[Key], local: LocalParts | None) -> None:
-        """New keys are there, now that their first events worked."""
-        self._rows.add(fresh)
-        self._traces.count = len(self._rows)
+    def _commit(self, new: list[Key], local: LocalParts | None) -> None:
+        """Add the new keys, after their first events succeeded."""
+        self._index.add(new)
+        self._constants.count = len(self._index)
         self._local = local
 
     def _local_for(self, points: FloatArray | None) -> LocalParts | None:
-        """The local parts, made for these inputs if they are the first."""
+        """The local parts, created for these inputs if they are the first."""
         if self._local is not None or points is None or not len(points):
             return self._local
         kernel: Any = self.settings.kernel
-        kernel.matrix(points[:1], points[:1])  # raises where kernel and input do not fit
+        kernel.matrix(points[:1], points[:1])  # raises if kernel and input do not match
         return local_parts(self.settings, points.shape[1], {})
 
     # ---- single streams ----------------------------------------------------------------------
 
     def calibrator(self, key: Key) -> AdaptiveCalibrator:
-        """The calibrator of one key, to go on alone: the panel no longer moves it."""
-        row = self._row(key)
+        """Return the calibrator of one key, as a copy that the panel no longer updates.
+
+        Parameters
+        ----------
+        key : str or int
+            A key of the panel; KeyError for others.
+
+        Examples
+        --------
+        >>> from localarc import ARC, Panel
+        >>> Panel(ARC(alpha=0.1)).update(["ann"], None, [1.0]).calibrator("ann").threshold(None)
+        0.9
+        """
+        row = self._index.row(as_key(key))
         local, square = (None, 0.0) if self._local is None else self._local.copy(row)
         dimension = None if local is None else self._dimension
         alone = copy.copy(self.prototype).reset()
-        alone._rollback((self._traces.get(row), local, dimension, square))
+        alone._rollback((self._constants.get(row), local, dimension, square))
         return alone
 
     def put(self, key: Key, calibrator: AdaptiveCalibrator) -> Self:
-        """Let a key go on from where a calibrator stands, which must have the same settings."""
-        name = _key(key)
+        """Set the state of one key to that of a calibrator with the same settings.
+
+        Parameters
+        ----------
+        key : str or int
+            A key, new or known.
+        calibrator : ARC or LARC
+            The calibrator to copy.
+
+        Examples
+        --------
+        >>> from localarc import ARC, Panel
+        >>> panel = Panel(ARC(alpha=0.1)).put("ann", ARC(alpha=0.1).update(None, 1.0))
+        >>> panel.thresholds(["ann"])
+        array([0.9])
+        """
+        name = as_key(key)
         same = type(calibrator) is type(self.prototype) and calibrator.settings == self.settings
         if not same:
             raise ValueError(
                 f"the panel holds calibrators like {self.prototype!r}, got {calibrator!r}. "
                 "Put in one with the same settings."
             )
-        trace, local, dimension, square = calibrator._checkpoint()
+        constant, local, dimension, square = calibrator._checkpoint()
         known = self._dimension
         if known is not None and dimension not in (None, known):
             raise ValueError(
                 f"inputs of this panel have {known} feature(s), the calibrator's {dimension}. "
-                "Put streams with other features into a panel of their own."
+                "Use a separate panel for streams with other features."
             )
         parts = self._local
         if parts is None and dimension is not None:
             parts = local_parts(self.settings, dimension, {})
-        rows, fresh = self._planned([name])
+        rows, new = self._plan([name])
         row = int(rows[0])
         if parts is not None:
             parts.put(row, local, square)
-        self._learnt(fresh, parts)
-        self._traces.put(row, trace)
+        self._commit(new, parts)
+        self._constants.put(row, constant)
         return self
 
     def drop(self, keys: Any) -> Self:
-        """Forget these keys and all that they learnt; seen again, they start anew."""
-        dropped = [self._row(name) for name in listed(keys)]
+        """Remove keys and everything they learned; if seen again, they start anew.
+
+        Parameters
+        ----------
+        keys : sequence of str or int
+            Keys of the panel; KeyError, and nothing removed, if one is unknown.
+
+        Examples
+        --------
+        >>> from localarc import ARC, Panel
+        >>> Panel(ARC(alpha=0.1)).update(["a", "b"], None, [1.0, 0.0]).drop(["a"]).keys
+        ['b']
+        """
+        dropped = [self._index.row(as_key(name)) for name in as_keys(keys)]
         kept = np.delete(np.arange(len(self)), dropped)
         if self._local is not None:
             self._local.keep(kept)
-        self._traces.keep(kept)
-        self._rows = Rows([self._rows.keys[row] for row in kept.tolist()])
+        self._constants.keep(kept)
+        self._index = KeyIndex([self._index.keys[row] for row in kept.tolist()])
         return self
 
     def certificate(
@@ -194,9 +296,27 @@ class Panel:
         input_bound: float | None = None,
         losses: ArrayLike | None = None,
     ) -> Certificate:
-        """What can be promised about the mean loss of one key, whose own `losses` may be audited.
+        """Return the bound on the mean loss of one key, and the assumptions it rests on.
 
-        `evidence` is that of the panel's records, of all of them: it is of all keys together.
+        Parameters
+        ----------
+        key : str or int
+            A key of the panel.
+        outstanding : int, default 0
+            The largest number of losses that were ever pending at one time.
+        evidence : Evidence, optional
+            The combined evidence of all of the panel's records; it covers all keys together.
+        input_bound : float, optional
+            The largest norm of an input.
+        losses : array_like, optional
+            All losses of this key from your own log, to check the panel against.
+
+        Examples
+        --------
+        >>> from localarc import ARC, Panel
+        >>> panel = Panel(ARC(alpha=0.1)).update(["ann"], None, [1.0])
+        >>> panel.certificate("ann").rounds
+        1
         """
         reasons = () if evidence is None else evidence.incomplete(int(self.rounds.sum()))
         shared = evidence and dataclasses.replace(evidence, rounds=None)
@@ -204,24 +324,33 @@ class Panel:
         return with_unmet(made, reasons)
 
     def rounds_of(self, keys: Any) -> IntArray:
-        """How many losses each of these keys has learnt, 0 for keys that were never seen."""
-        return self._traces.rounds(self._rows.find(listed(keys)))
+        """Return how many losses each of these keys has learned, 0 for unknown keys.
 
-    def _row(self, key: Key) -> int:
-        return self._rows.of(_key(key))
+        Parameters
+        ----------
+        keys : sequence of str or int
+            Any keys.
+
+        Examples
+        --------
+        >>> from localarc import ARC, Panel
+        >>> Panel(ARC(alpha=0.1)).rounds_of(["ann"])
+        array([0])
+        """
+        return self._constants.rounds(self._index.find(as_keys(keys)))
 
     # ---- all streams -------------------------------------------------------------------------
 
     def __len__(self) -> int:
-        return len(self._rows)
+        return len(self._index)
 
     def __contains__(self, key: Any) -> bool:
-        return key in self._rows
+        return key in self._index
 
     @property
     def keys(self) -> list[Key]:
         """The keys, in the order in which they were first seen."""
-        return list(self._rows.keys)
+        return list(self._index.keys)
 
     @property
     def _dimension(self) -> int | None:
@@ -229,30 +358,33 @@ class Panel:
 
     @property
     def alpha(self) -> float:
-        """The target of every key."""
+        """The target mean loss of every key."""
         return self.settings.alpha
 
     @property
     def rounds(self) -> IntArray:
-        """How many losses each key has learnt, in the order of `keys`."""
-        return self._traces.column("rounds").astype(np.int64)
+        """How many losses each key has learned, in the order of `keys`."""
+        return self._constants.column("rounds").astype(np.int64)
 
     @property
     def constants(self) -> FloatArray:
-        """The constant c of each key, which is all of ARC's threshold, in the order of `keys`."""
-        return self._traces.column("constant").copy()
+        """The constant c of each key, which is ARC's threshold, in the order of `keys`."""
+        return self._constants.column("constant").copy()
 
     @property
     def risks(self) -> FloatArray:
         """The mean loss of each key, NaN before the first, in the order of `keys`."""
         with np.errstate(invalid="ignore"):
-            return np.asarray(self._traces.column("loss_sum") / self._traces.column("rounds"))
+            return np.asarray(self._constants.column("loss_sum") / self._constants.column("rounds"))
 
     @property
     def nbytes(self) -> int:
-        """The size of what is remembered, without keys and settings."""
-        local = {} if self._local is None else self._local.arrays()
-        return self._traces.values.nbytes + sum(int(array.nbytes) for array in local.values())
+        """The size of the learned state in bytes, without keys and settings."""
+        local = sum(int(array.nbytes) for array in self._local_arrays().values())
+        return self._constants.values.nbytes + local
+
+    def _local_arrays(self) -> Arrays:
+        return {} if self._local is None else self._local.arrays()
 
     def __repr__(self) -> str:
         return f"Panel({self.prototype!r}, keys={len(self)}, rounds={self.rounds.sum()})"
@@ -260,72 +392,81 @@ class Panel:
     # ---- state -------------------------------------------------------------------------------
 
     def state(self) -> bytes:
-        """All of the panel, to be stored: small, versioned, sealed, without pickle."""
-        local = {} if self._local is None else self._local.arrays()
-        content = {"keys": self._rows.keys, "dimension": self._dimension}
-        arrays = {
-            "prototype": np.frombuffer(self.prototype.state(), np.uint8),
-            "traces": self._traces.values,
-            **{_LOCAL + name: array for name, array in local.items()},
-        }
-        return serialization.encode("Panel", content, arrays)
+        """Return the whole panel as bytes: versioned, with a checksum, without pickle.
+
+        Examples
+        --------
+        >>> from localarc import ARC, Panel
+        >>> panel = Panel(ARC(alpha=0.1)).update(["ann"], None, [1.0])
+        >>> Panel.from_state(panel.state()).thresholds(["ann"])
+        array([0.9])
+        """
+        keys, dimension, prototype = self._index.keys, self._dimension, self.prototype.state()
+        values = self._constants.values
+        return StoredPanel(keys, dimension, prototype, values, self._local_arrays()).encode()
 
     @classmethod
     def from_state(cls, data: bytes, prototype: AdaptiveCalibrator | None = None) -> Self:
-        """The panel whose `state` this was.
+        """Return the panel that `state` stored.
 
-        Functions (a user's kernel or rate) are not stored: hand in a prototype with the same ones.
+        Parameters
+        ----------
+        data : bytes
+            The result of `state`.
+        prototype : ARC or LARC, optional
+            A new calibrator with the same settings. Required if the kernel or the rate is a
+            function of yours: functions are not stored.
         """
-        prototypes: dict[str, type[ARC | LARC]] = {"ARC": ARC, "LARC": LARC}
-        stored = _decoded(data)[1]["prototype"].tobytes()
-        kind = serialization.decode(stored)[0]
-        if prototype is None and kind not in prototypes:
-            raise serialization.StateError(
-                f"the panel holds calibrators of kind {kind!r}. "
-                "Hand in a new one: Panel.from_state(data, prototype=...)."
-            )
-        return cls(prototype or prototypes[kind].from_state(stored)).restore(data)
+        stored = StoredPanel.decode(data)
+        return cls(prototype or stored.new_prototype())._resume(stored)
 
     def restore(self, data: bytes) -> Self:
-        """Take over a state that was saved with the same prototype."""
-        content, arrays = _decoded(data)
-        copy.copy(self.prototype).restore(arrays["prototype"].tobytes())  # or it raises
-        local = {
-            name.removeprefix(_LOCAL): array
-            for name, array in arrays.items()
-            if name.startswith(_LOCAL)
-        }
-        self._start(Rows(content["keys"]), arrays["traces"], content["dimension"], local)
+        """Load a state that was saved with the same prototype.
+
+        Parameters
+        ----------
+        data : bytes
+            The result of `state`; StateError, and nothing changed, if the settings differ.
+        """
+        return self._resume(StoredPanel.decode(data))
+
+    def _resume(self, stored: StoredPanel) -> Self:
+        copy.copy(self.prototype).restore(stored.prototype)  # raises if the settings differ
+        self._start(KeyIndex(stored.keys), stored.constants, stored.dimension, stored.local)
         return self
 
     def __reduce__(self) -> tuple[Any, ...]:
-        # For copies and other processes: compiled functions inside are made again, not sent.
-        return _resumed, (type(self), self.prototype, self.state())
+        # For copies and other processes: compiled functions are built again, not pickled.
+        return _resume, (type(self), self.prototype, self.state())
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the state to a file, all of it or nothing."""
+        """Write the state to a file, atomically.
+
+        Parameters
+        ----------
+        path : path-like
+            The file, replaced if it exists.
+        """
         atomic_write.write(path, self.state())
 
     @classmethod
     def load(
         cls, path: str | os.PathLike[str], prototype: AdaptiveCalibrator | None = None
     ) -> Self:
-        """The panel that `save` wrote."""
+        """Return the panel that `save` wrote.
+
+        Parameters
+        ----------
+        path : path-like
+            A file that `save` wrote.
+        prototype : ARC or LARC, optional
+            As for `from_state`.
+        """
         try:
             return cls.from_state(serialization.read(path), prototype)
         except serialization.StateError as error:
             raise serialization.StateError(f"{path}: {error}") from error
 
 
-def _resumed(kind: type[Panel], prototype: AdaptiveCalibrator, data: bytes) -> Panel:
+def _resume(kind: type[Panel], prototype: AdaptiveCalibrator, data: bytes) -> Panel:
     return kind(prototype).restore(data)
-
-
-_key = key  # methods have an argument of that name
-
-
-def _decoded(data: bytes) -> tuple[dict[str, Any], Any]:
-    kind, content, arrays = serialization.decode(data)
-    if kind != "Panel":
-        raise serialization.StateError(f"the state is of kind {kind}, not Panel. Use {kind}.load.")
-    return content, arrays

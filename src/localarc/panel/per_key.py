@@ -1,4 +1,4 @@
-"""Local parts as objects: an expansion for each L-ARC stream, unpacked when it is first needed."""
+"""Local parts per key: an expansion for each L-ARC stream, unpacked on first use."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from localarc.calibrators.settings import Settings
 from localarc.memory.base import Arrays, Expansion
 from localarc.memory.stepwise import step
 from localarc.panel.ragged import Packed, pack
-from localarc.panel.running_constants import Traces
+from localarc.panel.running_constants import RunningConstants
 from localarc.validation import FloatArray, IntArray
 
 
-class Expansions:
+class PerKeyExpansions:
     """f of each row, with |f|^2 where a radius bounds it; a row without one has f = 0."""
 
     def __init__(self, settings: Settings, dimension: int, arrays: Arrays) -> None:
@@ -27,8 +27,8 @@ class Expansions:
         rows = arrays["rows"].tolist() if "rows" in arrays else []
         parts = {name: array for name, array in arrays.items() if name not in ("rows", "squares")}
         self._packed = Packed(parts)
-        self._resting: dict[int, int] = {row: part for part, row in enumerate(rows)}
-        self._awake: dict[int, Expansion] = {}
+        self._packed_rows: dict[int, int] = {row: part for part, row in enumerate(rows)}
+        self._expansions: dict[int, Expansion] = {}
         squares = arrays["squares"].tolist() if "squares" in arrays else []
         self._squares: dict[int, float] = dict(zip(rows, squares, strict=True))
         self._clip = np.inf if settings.clip is None else settings.clip
@@ -36,21 +36,21 @@ class Expansions:
 
     def get(self, row: int) -> Expansion | None:
         """The expansion of a row, None if it has none."""
-        if row not in self._awake and row in self._resting:
-            self._awake[row] = self._empty().restore(self._packed[self._resting.pop(row)])
-        return self._awake.get(row)
+        if row not in self._expansions and row in self._packed_rows:
+            self._expansions[row] = self._empty().restore(self._packed[self._packed_rows.pop(row)])
+        return self._expansions.get(row)
 
     def square(self, row: int) -> float:
         """|f|^2 of a row."""
         return self._squares.get(row, 0.0)
 
     def put(self, row: int, local: Expansion | None, square: float) -> None:
-        """Take over an expansion."""
-        self._resting.pop(row, None)
-        self._awake.pop(row, None)
+        """Replace the expansion of a row."""
+        self._packed_rows.pop(row, None)
+        self._expansions.pop(row, None)
         self._squares[row] = square
         if local is not None:
-            self._awake[row] = local
+            self._expansions[row] = local
 
     def _empty(self) -> Expansion:
         kernel: Any = self._settings.kernel
@@ -58,7 +58,7 @@ class Expansions:
 
     def evaluate(self, rows: IntArray, points: FloatArray) -> FloatArray:
         """f, clipped, at each point, for the row it belongs to."""
-        return np.array([self._at(*each) for each in zip(rows.tolist(), points, strict=True)])
+        return np.array([self._at(*event) for event in zip(rows.tolist(), points, strict=True)])
 
     def _at(self, row: int, point: FloatArray) -> float:
         local = self.get(row)
@@ -67,7 +67,7 @@ class Expansions:
 
     @contextlib.contextmanager
     def _all_or_nothing(self, rows: IntArray) -> Iterator[None]:
-        """What these rows learn inside is forgotten if anything fails inside."""
+        """Roll these rows back if anything inside fails."""
         before = {
             row: (self._arrays(row), self.square(row)) for row in dict.fromkeys(rows.tolist())
         }
@@ -81,7 +81,7 @@ class Expansions:
     def learn(
         self, rows: IntArray, points: FloatArray, rates: FloatArray, pushes: FloatArray
     ) -> None:
-        """Eq. (kernel_update) for each event, in order."""
+        """Apply eq. (kernel_update) to each event, in order."""
         decays = 1.0 - rates * self._settings.regularization
         events = zip(rows.tolist(), points, decays.tolist(), pushes.tolist(), strict=True)
         with self._all_or_nothing(rows):
@@ -91,21 +91,26 @@ class Expansions:
     def _learn(self, row: int, point: FloatArray, decay: float, push: float) -> None:
         local = self.get(row)
         if local is None:
-            local = self._awake[row] = self._empty()
+            local = self._expansions[row] = self._empty()
         kernel: Any = self._settings.kernel
         square = self.square(row)
         self._squares[row] = step(local, kernel, point, decay, push, self._radius, square)
 
     def play(
-        self, traces: Traces, rows: IntArray, points: FloatArray, rates: FloatArray, curves: Any
+        self,
+        constants: RunningConstants,
+        rows: IntArray,
+        points: FloatArray,
+        rates: FloatArray,
+        curves: Any,
     ) -> tuple[FloatArray, FloatArray]:
         """Threshold, loss and update for each event, in order."""
         with self._all_or_nothing(rows):
-            thresholds, losses = self._played(traces.constants(rows), rows, points, rates, curves)
-        traces.learn(rows, rates, losses, self._settings.alpha)
+            thresholds, losses = self._play(constants.constants(rows), rows, points, rates, curves)
+        constants.learn(rows, rates, losses, self._settings.alpha)
         return thresholds, losses
 
-    def _played(
+    def _play(
         self,
         constants: FloatArray,
         rows: IntArray,
@@ -129,15 +134,19 @@ class Expansions:
         return thresholds, losses
 
     def keep(self, rows: IntArray) -> None:
-        """Forget all rows but these, which move together."""
-        places = {old: new for new, old in enumerate(rows.tolist())}
-        self._resting = {places[row]: p for row, p in self._resting.items() if row in places}
-        self._awake = {places[row]: f for row, f in self._awake.items() if row in places}
-        self._squares = {places[row]: s for row, s in self._squares.items() if row in places}
+        """Drop all rows but these, which are renumbered from 0."""
+        new_rows = {old: new for new, old in enumerate(rows.tolist())}
+        self._packed_rows = {
+            new_rows[row]: p for row, p in self._packed_rows.items() if row in new_rows
+        }
+        self._expansions = {
+            new_rows[row]: f for row, f in self._expansions.items() if row in new_rows
+        }
+        self._squares = {new_rows[row]: s for row, s in self._squares.items() if row in new_rows}
 
     def arrays(self) -> dict[str, Any]:
-        """All that is needed to go on, bit for bit."""
-        rows = sorted([*self._resting, *self._awake])
+        """Everything needed to resume, bit for bit."""
+        rows = sorted([*self._packed_rows, *self._expansions])
         if not rows:
             return {}
         parts = [self._stored(row) for row in rows]
@@ -145,13 +154,13 @@ class Expansions:
         return pack(parts) | {"rows": np.array(rows, np.int64), "squares": squares}
 
     def copy(self, row: int) -> tuple[Expansion | None, float]:
-        """An expansion of its own for somebody else, and |f|^2."""
+        """A separate copy of the expansion, and |f|^2."""
         return copy.deepcopy(self.get(row)), self.square(row)
 
     def _stored(self, row: int) -> Arrays:
-        if row in self._resting:
-            return self._packed[self._resting[row]]
-        return self._awake[row].arrays()
+        if row in self._packed_rows:
+            return self._packed[self._packed_rows[row]]
+        return self._expansions[row].arrays()
 
     def _arrays(self, row: int) -> Arrays | None:
-        return self._stored(row) if row in self._resting or row in self._awake else None
+        return self._stored(row) if row in self._packed_rows or row in self._expansions else None

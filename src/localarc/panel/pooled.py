@@ -1,4 +1,4 @@
-"""Local parts as terms: those of all L-ARC streams of a panel in one pool, in compiled loops."""
+"""Pooled local parts: the terms of all L-ARC streams of a panel in one compiled pool."""
 
 from __future__ import annotations
 
@@ -12,26 +12,26 @@ from localarc.memory import KeepAll, KeepLast
 from localarc.memory.base import Arrays, Expansion
 from localarc.memory.compiled_expansion import profile, roots
 from localarc.panel.ragged import SHAPE
-from localarc.panel.running_constants import Traces
+from localarc.panel.running_constants import RunningConstants
 from localarc.validation import FloatArray, IntArray
 
 if TYPE_CHECKING:
     from localarc.engine.keyed.expansion import KeyedExpansions
 
 
-def fits(settings: Settings, dimension: int) -> bool:
-    """Whether the streams keep the terms of a kernel that the engine knows, and no more."""
+def can_pool(settings: Settings, dimension: int) -> bool:
+    """Whether the streams keep terms of a kernel that the engine compiles, and nothing else."""
     kernel: Any = settings.kernel
     memory = settings.memory.chosen(kernel, dimension)
     return (
         isinstance(kernel, Stationary)
         and type(memory) in (KeepAll, KeepLast)
-        and settings.radius is None  # |f|^2 is kept in Python
+        and settings.radius is None  # |f|^2 is computed in Python
         and profile(kernel, dimension) is not None
     )
 
 
-class Terms:
+class PooledTerms:
     """f of each row; a row without one has f = 0."""
 
     def __init__(self, settings: Settings, dimension: int, arrays: Arrays) -> None:
@@ -58,24 +58,31 @@ class Terms:
     def learn(
         self, rows: IntArray, points: FloatArray, rates: FloatArray, pushes: FloatArray
     ) -> None:
-        """Eq. (kernel_update) for each event, in order."""
-        self._pool.make_room(int(rows.max(initial=-1)) + 1, len(rows))  # what can fail comes first
+        """Apply eq. (kernel_update) to each event, in order."""
+        self._pool.make_room(
+            int(rows.max(initial=-1)) + 1, len(rows)
+        )  # before anything changes: it may raise
         self._pool.learn(rows, points / self._roots, self._decays(rates), pushes)
 
     def play(
-        self, traces: Traces, rows: IntArray, points: FloatArray, rates: FloatArray, curves: Any
+        self,
+        constants: RunningConstants,
+        rows: IntArray,
+        points: FloatArray,
+        rates: FloatArray,
+        curves: Any,
     ) -> tuple[FloatArray, FloatArray]:
         """Threshold, loss and update for each event, in order."""
         self._pool.make_room(int(rows.max(initial=-1)) + 1, len(rows))
         scaled, decays = points / self._roots, self._decays(rates)
         limits = self._settings.alpha, self._clip
-        return self._pool.play(traces.all_rows, rows, scaled, rates, decays, *limits, curves)
+        return self._pool.play(constants.all_rows, rows, scaled, rates, decays, *limits, curves)
 
     def _decays(self, rates: FloatArray) -> FloatArray:
         return 1.0 - rates * self._settings.regularization
 
     def copy(self, row: int) -> tuple[Expansion | None, float]:
-        """An expansion of its own for somebody else; no radius, so |f|^2 is not kept."""
+        """A separate copy of the expansion; without a radius, |f|^2 is not computed."""
         if row not in self._pool:
             return None, 0.0
         _, arrays = self._pool.get(np.array([row]))
@@ -85,7 +92,7 @@ class Terms:
         return empty.restore(arrays | scalars), 0.0
 
     def put(self, row: int, local: Expansion | None, square: float) -> None:
-        """Take over an expansion."""
+        """Replace the expansion of a row."""
         if local is None:
             self._pool.clear(row)
             return
@@ -97,11 +104,11 @@ class Terms:
         self._pool.put(np.array([row]), counts, {**arrays, **scalars})
 
     def keep(self, rows: IntArray) -> None:
-        """Forget all rows but these, which move together."""
+        """Drop all rows but these, which are renumbered from 0."""
         self._pool.keep(rows)
 
     def arrays(self) -> dict[str, Any]:
-        """All that is needed to go on, bit for bit, as `ragged.pack` would lay it out."""
+        """Everything needed to resume, bit for bit, in the layout of `ragged.pack`."""
         rows = self._pool.rows()
         counts, found = self._pool.get(rows)
         shapes = {"centres": np.column_stack([counts, np.full(len(rows), self.dimension)])}

@@ -1,4 +1,4 @@
-"""Arrays of many sizes, packed one after another: the local parts of many streams in few arrays."""
+"""Arrays of different sizes, concatenated: the local parts of many streams in few arrays."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ import numpy as np
 from localarc.memory.base import Arrays
 
 SHAPE = " shape"
-"""What the name of an array is followed by in the name of its shapes."""
+"""Suffix of the name under which the shapes of an array are stored."""
 
 
 def pack(parts: Sequence[Arrays]) -> dict[str, Any]:
-    """For each name, all arrays of that name end to end, and their shapes."""
+    """For each name, all arrays of that name concatenated, and their shapes."""
     packed: dict[str, Any] = {}
     for name in parts[0] if parts else ():
         arrays = [np.asarray(part[name]) for part in parts]
@@ -25,7 +25,7 @@ def pack(parts: Sequence[Arrays]) -> dict[str, Any]:
 
 
 class Packed:
-    """What `pack` made, part by part."""
+    """The result of `pack`, part by part."""
 
     def __init__(self, packed: Arrays) -> None:
         names = [name for name in packed if not name.endswith(SHAPE)]

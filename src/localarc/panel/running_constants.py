@@ -1,4 +1,4 @@
-"""Traces: the constants of many streams and their sums, one row a stream, in one array."""
+"""The running constants of many streams: one row per stream, in one array."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from localarc.rates import Rate
 from localarc.validation import FloatArray, IntArray
 
 
-class Traces:
+class RunningConstants:
     """The fields of `RunningConstant` as the columns of an array that grows by doubling."""
 
     def __init__(self, start: float, values: FloatArray | None = None) -> None:
@@ -27,15 +27,15 @@ class Traces:
 
     @property
     def all_rows(self) -> FloatArray:
-        """The rows in use, and those that wait for new streams."""
+        """The rows in use, and those reserved for new streams."""
         return self._array
 
     def column(self, name: str) -> FloatArray:
-        """One field of every trace."""
+        """One field of every stream."""
         return self.values[:, RunningConstant.FIELDS.index(name)]
 
     def make_room(self, count: int) -> None:
-        """Have `count` rows at hand; those beyond the ones in use are those of new streams."""
+        """Make room for `count` rows; rows beyond those in use are initialised as new streams."""
         if count > len(self._array):
             old = self._array
             self._array = np.empty((max(count, 2 * len(old), 16), len(self._new)))
@@ -43,17 +43,17 @@ class Traces:
         self._array[self.count : count] = self._new
 
     def rates(self, rate: Rate, rows: IntArray) -> FloatArray:
-        """The step of each event: its stream's next one, the one after for a second event, ..."""
+        """The step size of each event, by its position within its stream."""
         from localarc.engine import running_constants as loops
 
         rounds = np.empty(len(rows), np.int64)
-        loops.ahead(self._array, rows, rounds)
+        loops.count_rounds(self._array, rows, rounds)
         distinct, where = np.unique(rounds, return_inverse=True)
-        steps = np.array([rate(t) for t in distinct.tolist()], np.float64)  # as online, to the bit
+        steps = np.array([rate(t) for t in distinct.tolist()], np.float64)  # bit for bit as online
         return steps[where]
 
     def learn(self, rows: IntArray, rates: FloatArray, losses: FloatArray, alpha: float) -> None:
-        """Let each event move the trace of its row, in order."""
+        """Apply each event to its row, in order."""
         from localarc.engine import running_constants as loops
 
         loops.learn(self._array, rows, rates, losses, alpha)
@@ -61,13 +61,13 @@ class Traces:
     def play(
         self, rows: IntArray, rates: FloatArray, curves: Any, alpha: float
     ) -> tuple[FloatArray, FloatArray]:
-        """Thresholds and losses of events that are played with the constant alone."""
+        """Thresholds and losses of events without a local part."""
         from localarc.engine import running_constants as loops
-        from localarc.engine.tiles import plain
+        from localarc.engine.tiles import as_contiguous
 
         thresholds, losses = np.empty((2, len(rows)))
         offsets = np.require(curves.offsets, np.int64, ["C", "W"])
-        steps = plain(curves.breakpoints), plain(curves.losses), offsets
+        steps = as_contiguous(curves.breakpoints), as_contiguous(curves.losses), offsets
         loops.play(self._array, rows, rates, alpha, steps, thresholds, losses)
         return thresholds, losses
 
@@ -76,7 +76,7 @@ class Traces:
         return self._field("constant", rows)
 
     def rounds(self, rows: IntArray) -> IntArray:
-        """How many losses each row has learnt; none where the row is -1."""
+        """How many losses each row has learned; 0 where the row is -1."""
         return self._field("rounds", rows).astype(np.int64)
 
     def _field(self, name: str, rows: IntArray) -> FloatArray:
@@ -87,16 +87,16 @@ class Traces:
         return values
 
     def keep(self, rows: IntArray) -> None:
-        """Forget all rows but these, which move together."""
+        """Drop all rows but these, which are renumbered from 0."""
         self._array = self.values[rows]
         self.count = len(rows)
 
     def get(self, row: int) -> RunningConstant:
-        """One trace, to go on alone."""
+        """A separate copy of one row."""
         return RunningConstant.restored(
             dict(zip(RunningConstant.FIELDS, self._array[row].tolist(), strict=True))
         )
 
-    def put(self, row: int, trace: RunningConstant) -> None:
-        """Take over a trace."""
-        self._array[row] = [getattr(trace, name) for name in RunningConstant.FIELDS]
+    def put(self, row: int, constant: RunningConstant) -> None:
+        """Replace a row."""
+        self._array[row] = [getattr(constant, name) for name in RunningConstant.FIELDS]

@@ -1,4 +1,4 @@
-"""The hub: what happened, told to who listens, from where they left off."""
+"""Fan-out of stream events to subscribers, with replay of recent events."""
 
 from __future__ import annotations
 
@@ -8,66 +8,68 @@ from collections.abc import AsyncIterator
 
 import msgspec
 
-from localarc.service.api.errors import Refusal
-from localarc.wire.events import Notice, Reset
+from localarc.service.api.errors import ApiError
+from localarc.wire.events import ChangeEvent, ResetEvent, StreamEvent
 
-_REMEMBERED = 512  # events of a stream, to be told again after a short break
-_BEHIND = 1024  # events that a slow listener may have before it
-_BREATH = 15.0  # seconds of silence after which a comment says that the line is open
+REPLAY_EVENTS = 512  # latest events of a stream, for subscribers that reconnect
+MAX_BACKLOG = 1024  # unsent events of a slow subscriber
+HEARTBEAT_SECONDS = 15.0  # without events, after which a comment keeps the connection open
 
 _encode = msgspec.json.Encoder().encode
 
 
-class Listener:
+class Subscriber:
     """One open connection."""
 
     def __init__(self) -> None:
-        self.waiting: deque[Notice | Reset] = deque()
-        self.woken = asyncio.Event()
+        self.backlog: deque[StreamEvent] = deque()
+        self.wake = asyncio.Event()
 
-    def tell(self, notice: Notice | Reset) -> None:
-        """Hand over an event; who is too far behind is told to read the history instead."""
-        if len(self.waiting) >= _BEHIND:
-            self.waiting.clear()
-            notice = Reset(notice.seq)
-        self.waiting.append(notice)
-        self.woken.set()
+    def push(self, event: StreamEvent) -> None:
+        """Queue an event; a subscriber that is too slow receives `reset` instead."""
+        if len(self.backlog) >= MAX_BACKLOG:
+            self.backlog.clear()
+            event = ResetEvent(event.seq)
+        self.backlog.append(event)
+        self.wake.set()
 
 
-class Hub:
-    """All listeners of all streams; used in the event loop alone, once requests are taken."""
+class EventBus:
+    """All subscribers of all streams; used in the event loop only, once requests are accepted."""
 
-    def __init__(self, most: int) -> None:
-        self._most = most
-        self._recent: defaultdict[str, deque[Notice]] = defaultdict(
-            lambda: deque(maxlen=_REMEMBERED)
+    def __init__(self, max_subscribers: int) -> None:
+        self._max_subscribers = max_subscribers
+        self._recent: defaultdict[str, deque[ChangeEvent]] = defaultdict(
+            lambda: deque(maxlen=REPLAY_EVENTS)
         )
-        self._listeners: defaultdict[str, set[Listener]] = defaultdict(set)
+        self._subscribers: defaultdict[str, set[Subscriber]] = defaultdict(set)
         self._closed = False
 
     def __len__(self) -> int:
-        return sum(map(len, self._listeners.values()))
+        return sum(map(len, self._subscribers.values()))
 
-    def publish(self, stream: str, notice: Notice) -> None:
-        """Tell everybody who listens to a stream."""
-        self._recent[stream].append(notice)
-        for listener in self._listeners.get(stream, ()):
-            listener.tell(notice)
+    def publish(self, stream: str, event: ChangeEvent) -> None:
+        """Send an event to all subscribers of a stream."""
+        self._recent[stream].append(event)
+        for subscriber in self._subscribers.get(stream, ()):
+            subscriber.push(event)
 
     def close(self) -> None:
         """End all connections, so that the service can stop."""
         self._closed = True
-        for listeners in self._listeners.values():
-            for listener in listeners:
-                listener.woken.set()
+        for subscribers in self._subscribers.values():
+            for subscriber in subscribers:
+                subscriber.wake.set()
 
-    def listen(self, stream: str, seq: int, after: int | None) -> AsyncIterator[bytes]:
-        """Events for the wire; `seq` is the stream's latest one, `after` the last one heard."""
-        if len(self) >= self._most:
-            raise Refusal(429, f"{self._most} connections listen to events, the limit.")
+    def subscribe(self, stream: str, seq: int, after: int | None) -> AsyncIterator[bytes]:
+        """Encoded events after `after`, the last one received; `seq` is the latest one so far."""
+        if len(self) >= self._max_subscribers:
+            raise ApiError(
+                429, f"the service has reached its limit of {self._max_subscribers} subscribers."
+            )
         return self._frames(stream, seq, after)
 
-    def _missed(self, stream: str, seq: int, after: int | None) -> list[Notice | Reset]:
+    def _missed(self, stream: str, seq: int, after: int | None) -> list[StreamEvent]:
         if after is None:
             return []
         recent = self._recent.get(stream, deque())
@@ -75,38 +77,37 @@ class Hub:
         if after == latest:
             return []
         if after > latest or not recent or recent[0].seq > after + 1:
-            return [Reset(latest)]
-        return [notice for notice in recent if notice.seq > after]
+            return [ResetEvent(latest)]
+        return [event for event in recent if event.seq > after]
 
     async def _frames(self, stream: str, seq: int, after: int | None) -> AsyncIterator[bytes]:
-        # Only here, where `finally` is sure to run, does the listener join the others.
-        listener = Listener()
-        for notice in self._missed(stream, seq, after):
-            listener.tell(notice)
-        self._listeners[stream].add(listener)
+        # The subscriber is registered only here, where `finally` is certain to run.
+        subscriber = Subscriber()
+        for event in self._missed(stream, seq, after):
+            subscriber.push(event)
+        self._subscribers[stream].add(subscriber)
         try:
             yield b": open\n\n"
             while not self._closed:
-                if not await _woken(listener):
-                    yield b": still here\n\n"
-                frames = b"".join(map(frame, listener.waiting))
-                listener.waiting.clear()
+                if not await _woken(subscriber):
+                    yield b": heartbeat\n\n"
+                frames = b"".join(map(frame, subscriber.backlog))
+                subscriber.backlog.clear()
                 if frames:
                     yield frames
         finally:
-            self._listeners[stream].discard(listener)
+            self._subscribers[stream].discard(subscriber)
 
 
-async def _woken(listener: Listener) -> bool:
+async def _woken(subscriber: Subscriber) -> bool:
     try:
-        await asyncio.wait_for(listener.woken.wait(), _BREATH)
+        await asyncio.wait_for(subscriber.wake.wait(), HEARTBEAT_SECONDS)
     except TimeoutError:
         return False
-    listener.woken.clear()
+    subscriber.wake.clear()
     return True
 
 
-def frame(notice: Notice | Reset) -> bytes:
-    """One event as the wire has it."""
-    kind = str(notice.__struct_config__.tag).encode()
-    return b"id: %d\nevent: %s\ndata: %s\n\n" % (notice.seq, kind, _encode(notice))
+def frame(event: StreamEvent) -> bytes:
+    """One event in the format of server-sent events."""
+    return b"id: %d\nevent: %s\ndata: %s\n\n" % (event.seq, event.kind.encode(), _encode(event))

@@ -1,4 +1,4 @@
-"""Limits: how much of everything one service takes."""
+"""Limits of one service."""
 
 from __future__ import annotations
 
@@ -7,19 +7,19 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Limits:
-    """Beyond these, requests are refused.
+    """Requests beyond these limits are rejected, except for those of the event log.
 
-    The log is not: it is folded into snapshots, so that it never holds more than `log_events`
-    events and `log_bytes` bytes of entries, and those of one commit. Beside it the folder holds a
-    snapshot for each stream and what SQLite writes ahead, 4 MB as a rule.
+    The log is compacted into snapshots, so that it holds at most `log_events` events and
+    `log_bytes` bytes of events, plus those of one commit. The data folder also holds one snapshot
+    per stream and SQLite's write-ahead log, usually 4 MB.
     """
 
     body_bytes: int = 2**20
-    body_seconds: float = 60.0  # from its first byte to its last
+    body_seconds: float = 60.0  # from the first byte of a body to the last
     state_bytes: int = 2**26
     streams: int = 256
-    pending: int = 10_000  # in one stream
-    groups: int = 64  # in one stream
-    listeners: int = 64
+    pending: int = 10_000  # per stream
+    groups: int = 64  # per stream
+    subscribers: int = 64
     log_events: int = 50_000
     log_bytes: int = 2**26

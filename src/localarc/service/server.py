@@ -1,8 +1,9 @@
-"""Serve: own a data folder, listen, and stop in good order."""
+"""The server process: lock the data folder, listen, and shut down cleanly."""
 
 from __future__ import annotations
 
 import contextlib
+import fcntl
 import ipaddress
 import logging
 import os
@@ -18,17 +19,16 @@ import uvicorn
 
 from localarc.service.api.auth import Tokens
 from localarc.service.app import application
+from localarc.service.app_state import AppState
 from localarc.service.limits import Limits
-from localarc.service.lock import FolderLock
-from localarc.service.parts import Parts
 
-_STOPPING = signal.SIGINT, signal.SIGTERM
+_STOP_SIGNALS = signal.SIGINT, signal.SIGTERM
 _LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
 
 
 @dataclass(frozen=True)
 class Options:
-    """Where to serve from, and to whom."""
+    """The options of `localarc serve`."""
 
     data: Path
     host: str = "127.0.0.1"
@@ -39,65 +39,85 @@ class Options:
 
 
 class Server(uvicorn.Server):
-    """uvicorn, which lets event streams end when it is told to stop."""
+    """uvicorn, which closes event connections on shutdown."""
 
-    parts: Parts
+    app_state: AppState
     failure: BaseException | None = None
 
     @contextlib.contextmanager
     def capture_signals(self) -> Iterator[None]:
-        """Be stopped by SIGINT and SIGTERM, and leave with exit code 0 then."""
-        before = {each: signal.signal(each, self.handle_exit) for each in _STOPPING}
+        """Stop on SIGINT and SIGTERM, with exit code 0."""
+        previous = {number: signal.signal(number, self.handle_exit) for number in _STOP_SIGNALS}
         try:
             yield
         finally:
-            for each, handler in before.items():
-                signal.signal(each, handler)
+            for number, handler in previous.items():
+                signal.signal(number, handler)
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
-        """Stop taking requests, answer those that were taken, then leave."""
+        """Stop accepting requests, finish those that were accepted, then exit."""
         super().handle_exit(sig, frame)
-        self.parts.hub.close()
+        self.app_state.event_bus.close()
 
     def fail(self, error: BaseException) -> None:
-        """The writer cannot go on: leave, and say why."""
+        """Exit with an error after the writer has failed."""
         self.failure = error
         self.should_exit = True
-        self.parts.hub.close()
+        self.app_state.event_bus.close()
+
+
+class FolderLock:
+    """Lets one process use a data folder; held until `release`, or until the process ends."""
+
+    def __init__(self, folder: Path) -> None:
+        path = folder / "lock"
+        self._handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        try:
+            fcntl.flock(self._handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError as error:
+            os.close(self._handle)
+            raise ValueError(
+                f"{folder} is in use by another process: stop it first, or choose another folder "
+                "with --data."
+            ) from error
+
+    def release(self) -> None:
+        """Let another process use the folder."""
+        os.close(self._handle)
 
 
 def serve(options: Options) -> None:
-    """Serve until told to stop; raises with one sentence if it cannot start."""
+    """Serve until stopped; raises ValueError if the service cannot start."""
     tokens = Tokens({}) if options.token_file is None else Tokens.read(options.token_file)
     loopback = _is_loopback(options.host)
     if not loopback and not tokens:
         raise ValueError(
-            f"refusing to listen on {options.host} without tokens, where others can reach it: "
-            "give --token-file, or listen on 127.0.0.1."
+            f"{options.host} is reachable from other machines and requires tokens: pass "
+            "--token-file, or listen on 127.0.0.1."
         )
-    os.umask(0o077)  # what is written is nobody else's business
+    os.umask(0o077)  # only the owner can read the data folder
     options.data.mkdir(parents=True, exist_ok=True)
     lock = FolderLock(options.data)
     try:
         hosts = None if tokens else _LOOPBACK | {options.host}
-        parts = _parts(options, tokens, hosts)
-        _run(options, parts)
+        app_state = _open(options, tokens, hosts)
+        _run(options, app_state)
     finally:
         lock.release()
 
 
-def _parts(options: Options, tokens: Tokens, hosts: frozenset[str] | None) -> Parts:
+def _open(options: Options, tokens: Tokens, hosts: frozenset[str] | None) -> AppState:
     try:
-        return Parts.assembled(options.data, options.limits, tokens, hosts, options.synchronous)
+        return AppState.create(options.data, options.limits, tokens, hosts, options.synchronous)
     except sqlite3.Error as error:
-        raise ValueError(f"the log in {options.data} cannot be used: {error}.") from error
+        raise ValueError(f"the data folder {options.data} cannot be used: {error}.") from error
 
 
-def _run(options: Options, parts: Parts) -> None:
+def _run(options: Options, app_state: AppState) -> None:
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(message)s")
     config = uvicorn.Config(
-        application(parts),
-        access_log=False,  # paths name streams
+        application(app_state),
+        access_log=False,  # paths contain names of streams
         log_config=None,
         log_level="warning",
         server_header=False,
@@ -108,29 +128,29 @@ def _run(options: Options, parts: Parts) -> None:
         ws="none",
     )
     server = Server(config)
-    server.parts = parts
-    parts.writer.on_failure = server.fail
-    listening = _listening(options.host, options.port)
-    port = listening.getsockname()[1]
+    server.app_state = app_state
+    app_state.writer.on_failure = server.fail
+    listener = _listen(options.host, options.port)
+    port = listener.getsockname()[1]
     shown = f"[{options.host}]" if ":" in options.host else options.host
     print(f"localarc serve: http://{shown}:{port}", flush=True)
-    server.run([listening])
+    server.run([listener])
     if server.failure is not None:
-        raise ValueError(f"the service had to stop: {server.failure}") from server.failure
+        raise ValueError(f"the service failed: {server.failure}") from server.failure
 
 
-def _listening(host: str, port: int) -> socket.socket:
+def _listen(host: str, port: int) -> socket.socket:
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    # Named as TCP, or asyncio leaves small answers waiting 40 ms for company.
-    made = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
-    made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    # Without the protocol, asyncio leaves Nagle's algorithm on: 40 ms for small responses.
+    listener = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
+    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
-        made.bind((host, port))
+        listener.bind((host, port))
     except OSError as error:
-        made.close()
+        listener.close()
         raise ValueError(f"cannot listen on {host}, port {port}: {error.strerror}.") from error
-    made.listen(1024)
-    return made
+    listener.listen(1024)
+    return listener
 
 
 def _is_loopback(host: str) -> bool:

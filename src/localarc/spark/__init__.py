@@ -1,6 +1,6 @@
-"""Keyed streams on Spark: one calibrator for each of millions of keys, many keys a row of state.
+"""Keyed streams on Spark: one calibrator per key for millions of keys, many keys per row of state.
 
-Needs PySpark 4.3: `pip install 'localarc[spark]'`, and Java 17.
+Requires PySpark 4.3: `pip install 'localarc[spark]'`, and Java 17.
 """
 
 from localarc.spark.calibrate import accepted, calibrate, rejected

@@ -1,4 +1,4 @@
-"""A bucket: a panel of many keys in one row of state, and which order each key is due."""
+"""A bucket: a panel of many keys in one row of state, and the next order of each key."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ SCHEMA = "panel binary, skipped string, buckets int"
 
 @dataclass
 class Bucket:
-    """The calibrators of a bucket's keys, and how many orders each key used up without learning."""
+    """The calibrators of a bucket's keys, and the orders each key consumed without learning."""
 
     panel: Panel
     skipped: dict[str, int] = field(default_factory=dict)
@@ -33,19 +33,19 @@ class Bucket:
         return cls(Panel(calibrator))
 
     def store(self, buckets: int) -> Stored:
-        """The row of state; `buckets` is how many there are in all."""
+        """The row of state; `buckets` is the total number of buckets."""
         return self.panel.state(), json.dumps(self.skipped, sort_keys=True), buckets
 
     @classmethod
-    def restored(
+    def from_stored(
         cls, stored: Stored, calibrator: AdaptiveCalibrator | None, buckets: int | None
     ) -> Self:
-        """The bucket that was stored; one of another job's settings is refused."""
+        """The stored bucket; raises StateError if it was stored with other settings."""
         panel, skipped, count = stored
         if buckets is not None and count != buckets:
             raise StateError(
                 f"the checkpoint was written with buckets={count}, now it is {buckets}: keys would "
-                "change places. Keep the number, or move with export_state and import_state."
+                "move. Keep the number, or migrate with export_state and import_state."
             )
         return cls(Panel.from_state(bytes(panel), calibrator), json.loads(skipped))
 
@@ -55,7 +55,7 @@ class Bucket:
         return np.asarray(self.panel.rounds_of(names) + skipped + 1)
 
     def skip(self, names: Mapping[str, int]) -> None:
-        """Count orders that were used up without learning."""
+        """Count orders that were consumed without learning."""
         for name, number in names.items():
             if number:
                 if name not in self.panel:
@@ -63,14 +63,14 @@ class Bucket:
                 self.skipped[name] = self.skipped.get(name, 0) + number
 
     def play(self, events: Events) -> tuple[FloatArray, FloatArray]:
-        """Thresholds and losses of events with scores; every event is learnt."""
+        """Thresholds and losses of events with scores; every event is learned."""
         if not len(events):
             return np.empty(0), np.empty(0)
         record = self.panel.replay(events.keys(), self._inputs(events), miscoverage(events.values))
         return record.thresholds, record.losses
 
     def learn(self, events: Events) -> FloatArray:
-        """Learn events with losses; the threshold for the same input right after each of them."""
+        """Learn events with losses; the threshold for the same input after each of them."""
         thresholds = np.empty(len(events))
         positions = events.positions()
         for position in range(int(positions.max(initial=-1)) + 1):

@@ -1,4 +1,4 @@
-"""Calibrate: one calibrator for each key of a Spark frame, streaming or batch."""
+"""One calibrator per key of a Spark frame, streaming or batch."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from localarc.calibrators.adaptive import AdaptiveCalibrator
 from localarc.panel import Panel
 from localarc.spark.columns import Columns, bucket_of
 from localarc.spark.processor import BucketProcessor, Job
-from localarc.spark.session import check, spark_sql
+from localarc.spark.session import check_session, spark_sql
 
-MOST_BUCKETS = 2**31 - 1
+MAX_BUCKETS = 2**31 - 1
 
 
 def calibrate(
@@ -28,44 +28,85 @@ def calibrate(
     initial: Any = None,
     bad_rows: str = "fail",
 ) -> Any:
-    """One row for each event, with the threshold of its key's calibrator, which learns as it goes.
+    """Calibrate every key of a frame, and return one row per event with its threshold.
 
-    `order` numbers the events of each key 1, 2, 3, ...: rows may come in any order within a
-    micro-batch, and a lost or repeated event stops the job. With `score`, rows gain `threshold`,
-    `loss` (1 where the score is above the threshold) and `covered`; with `loss`, which is then only
-    learnt, `next_threshold`: what the same input would get from now on.
+    Rows may arrive in any order within a micro-batch. A lost or repeated event stops the job.
 
-    A row of state holds a bucket of keys: choose `buckets` for about a thousand keys in each, and
-    keep the number for the life of a checkpoint. `initial` is what `import_state` made. With
-    `bad_rows="reject"` bad rows come out too, with the rule that they broke in `rejected`.
+    Parameters
+    ----------
+    frame : pyspark.sql.DataFrame
+        A streaming or batch frame.
+    key : str
+        Column of the key, text or integers.
+    order : str
+        Column that numbers the events of each key 1, 2, 3, ...
+    features : sequence of str, default ()
+        Columns of the input; required for a calibrator with a kernel.
+    score : str, optional
+        Column of the score. Rows gain `threshold`, `loss` (1 where the score is above the
+        threshold) and `covered`. Pass either `score` or `loss`.
+    loss : str, optional
+        Column of a known loss, which is only learned. Rows gain `next_threshold`, the threshold
+        for the same input from then on.
+    calibrator : ARC or LARC
+        A new calibrator, whose settings every key uses.
+    buckets : int
+        Number of rows of state, each with one bucket of keys. Choose it for about a thousand keys
+        per bucket, and keep it for the lifetime of a checkpoint.
+    initial : pyspark.sql.DataFrame, optional
+        Saved calibrators from `import_state`.
+    bad_rows : {"fail", "reject"}, default "fail"
+        Whether a bad row stops the job, or is returned with the violated rule in `rejected`.
+
+    Returns
+    -------
+    pyspark.sql.DataFrame
+        The columns above, under their own names, and the added ones.
+
+    Examples
+    --------
+    >>> calibrate(frame, key="customer", order="n", score="score",
+    ...           calibrator=ARC(alpha=0.1), buckets=64)  # doctest: +SKIP
     """
-    columns = Columns.checked(frame, key, order, features, score, loss)
-    validation.integer("buckets", buckets, 1, "A row of state holds one bucket of keys.")
-    if buckets > MOST_BUCKETS:
-        raise ValueError(f"buckets must be at most {MOST_BUCKETS}, got {buckets}.")
+    columns = Columns.from_frame(frame, key, order, features, score, loss)
+    validation.integer("buckets", buckets, 1, "One row of state holds one bucket of keys.")
+    if buckets > MAX_BUCKETS:
+        raise ValueError(f"buckets must be at most {MAX_BUCKETS}, got {buckets}.")
     if bad_rows not in ("fail", "reject"):
         raise ValueError(f'bad_rows must be "fail" or "reject", got {bad_rows!r}.')
     _check_calibrator(calibrator, columns)
     if frame.isStreaming:
-        check(frame.sparkSession)
+        check_session(frame.sparkSession)
     rejects = bad_rows == "reject"
-    learnt = columns.prepared(frame, buckets).transformWithStateInPandas(
+    learned = columns.select_input(frame, buckets).transformWithStateInPandas(
         _processor(calibrator, buckets, columns, rejects),
         outputStructType=columns.schema,
         outputMode="append",
         timeMode="none",
         initialState=_grouped(initial, buckets),
     )
-    return columns.named(learnt, rejects)
+    return columns.rename_output(learned, rejects)
 
 
 def accepted(frame: Any) -> Any:
-    """The rows that were learnt, of a frame made with `bad_rows="reject"`."""
+    """Return the rows that were learned, of a frame from `calibrate(..., bad_rows="reject")`.
+
+    Parameters
+    ----------
+    frame : pyspark.sql.DataFrame
+        The result of `calibrate`, or a table that it was written to.
+    """
     return frame.where("rejected IS NULL").drop("rejected")
 
 
 def rejected(frame: Any) -> Any:
-    """The bad rows, of a frame made with `bad_rows="reject"`, with the rule each one broke."""
+    """Return the bad rows, with the violated rule, of a frame from `calibrate`.
+
+    Parameters
+    ----------
+    frame : pyspark.sql.DataFrame
+        The result of `calibrate(..., bad_rows="reject")`, or a table that it was written to.
+    """
     return frame.where("rejected IS NOT NULL")
 
 
@@ -74,11 +115,11 @@ def _check_calibrator(calibrator: Any, columns: Columns) -> None:
     if not columns.given_losses and calibrator.loss_bound < 1.0:
         raise ValueError(
             f"a score above the threshold costs 1, and the calibrator's loss bound is "
-            f"{calibrator.loss_bound}. Construct it with loss_bound=1.0, or give losses."
+            f"{calibrator.loss_bound}. Construct it with loss_bound=1.0, or pass losses."
         )
     if calibrator.settings.kernel is not None and not columns.features:
         raise ValueError(
-            "a calibrator with a kernel looks at features, and none were named. "
+            "a calibrator with a kernel requires features, and none were named. "
             'Name them, e.g. features=["x1", "x2"], or use ARC.'
         )
 
@@ -98,7 +139,7 @@ def _grouped(initial: Any, buckets: int) -> Any:
         return None
     if dict(initial.dtypes) != {"key": "string", "state": "binary", "skipped": "bigint"}:
         raise TypeError(
-            "initial must be the frame that localarc.spark.import_state made, with the columns "
+            "initial must be the frame that localarc.spark.import_state returned, with columns "
             f"key, state and skipped; got {', '.join(initial.columns)}."
         )
     key = spark_sql().functions.col("key")

@@ -1,4 +1,4 @@
-"""Columns: which ones of a user's frame are read, and what they are called on the way."""
+"""The columns of a user's frame that are read, and their internal names."""
 
 from __future__ import annotations
 
@@ -8,15 +8,15 @@ from typing import Any, Self
 
 from localarc.spark.session import spark_sql
 
-WHOLE = ("tinyint", "smallint", "int", "bigint")
-NUMBERS = (*WHOLE, "float", "double", "decimal", "boolean")
-OURS = ("threshold", "loss", "covered", "next_threshold", "rejected")
-"""Columns that calibrate adds."""
+INTEGERS = ("tinyint", "smallint", "int", "bigint")
+NUMBERS = (*INTEGERS, "float", "double", "decimal", "boolean")
+ADDED_COLUMNS = ("threshold", "loss", "covered", "next_threshold", "rejected")
+"""Columns that `calibrate` adds."""
 
 
 @dataclass(frozen=True)
 class Columns:
-    """The user's names; inside a bucket they are key, order, value and x0, x1, ..."""
+    """The user's column names; inside a bucket they are key, order, value and x0, x1, ..."""
 
     key: str
     order: str
@@ -26,7 +26,7 @@ class Columns:
     key_type: str
 
     @classmethod
-    def checked(
+    def from_frame(
         cls,
         frame: Any,
         key: str,
@@ -35,31 +35,31 @@ class Columns:
         score: str | None,
         loss: str | None,
     ) -> Self:
-        """The columns, or one sentence on what is wrong with them."""
+        """The columns of a frame; raises if they are invalid."""
         if isinstance(features, str):
             raise TypeError(f"features must be a list of columns, got the text {features!r}.")
         if (score is None) == (loss is None):
             raise ValueError(
-                "give score= or loss=, one of them: a score is turned into a threshold, a loss and "
-                "an update; a loss that is already known is only learnt."
+                "pass either score= or loss=: a score yields a threshold, a loss and an update; a "
+                "known loss is only learned."
             )
         value = score if score is not None else str(loss)
         types = _types(frame)
-        _of_type(types, key, ("string", *WHOLE), "key", "text or whole numbers")
-        _of_type(types, order, WHOLE, "order", "whole numbers")
+        _check_type(types, key, ("string", *INTEGERS), "key", "text or integers")
+        _check_type(types, order, INTEGERS, "order", "integers")
         for name in (value, *features):
-            _of_type(types, name, NUMBERS, "score, loss and features", "numbers")
-        _distinct((key, order, *features, value), score is None)
+            _check_type(types, name, NUMBERS, "score, loss and features", "numbers")
+        _check_distinct((key, order, *features, value), score is None)
         return cls(key, order, tuple(features), value, score is None, types[key])
 
-    def prepared(self, frame: Any, buckets: int) -> Any:
+    def select_input(self, frame: Any, buckets: int) -> Any:
         """The frame that a bucket reads, grouped by bucket."""
         functions = spark_sql().functions
         key = functions.col(_quoted(self.key)).cast("string")
         columns = [
             bucket_of(key, buckets).alias("bucket"),
             key.alias("key"),
-            # 0 stands for a missing order, which none is: a null would turn all orders to floats.
+            # 0 is never valid and stands for a missing order: a null would make all floats.
             functions.coalesce(
                 functions.col(_quoted(self.order)).cast("bigint"), functions.lit(0)
             ).alias("order"),
@@ -73,13 +73,13 @@ class Columns:
 
     @property
     def schema(self) -> str:
-        """What a bucket returns."""
+        """The schema of the rows that a bucket returns."""
         inputs = "".join(f", x{i} double" for i in range(len(self.features)))
         added = "next_threshold double" if self.given_losses else _ADDED
         return f"key string, order bigint{inputs}, value double, {added}, rejected string"
 
-    def named(self, frame: Any, rejects: bool) -> Any:
-        """What a bucket returned, in the user's words."""
+    def rename_output(self, frame: Any, rejects: bool) -> Any:
+        """The rows of a bucket, under the user's column names."""
         functions = spark_sql().functions
         columns = [functions.col("key").cast(self.key_type).alias(self.key)]
         columns += [
@@ -95,7 +95,7 @@ _ADDED = "threshold double, loss double, covered boolean"
 
 
 def bucket_of(key: Any, buckets: int) -> Any:
-    """The bucket of a key, which is text: the same on every machine and in every release."""
+    """The bucket of a text key, the same on every machine and in every release."""
     functions = spark_sql().functions
     return functions.pmod(functions.xxhash64(key), functions.lit(buckets)).cast("int")
 
@@ -104,12 +104,12 @@ def _types(frame: Any) -> dict[str, str]:
     if not isinstance(frame, spark_sql().DataFrame):
         raise TypeError(
             f"frame must be a Spark data frame, got {type(frame).__name__}. "
-            "For pandas or NumPy use localarc.panel, which needs no Spark."
+            "For pandas or NumPy use localarc.panel, which does not require Spark."
         )
     return dict(frame.dtypes)
 
 
-def _of_type(
+def _check_type(
     types: dict[str, str], name: Any, allowed: tuple[str, ...], role: str, wanted: str
 ) -> None:
     if name not in types:
@@ -120,13 +120,15 @@ def _of_type(
         )
 
 
-def _distinct(names: tuple[str, ...], given_losses: bool) -> None:
+def _check_distinct(names: tuple[str, ...], given_losses: bool) -> None:
     if len({name.lower() for name in names}) < len(names):
-        raise ValueError(f"every column can be used once, got {', '.join(names)}.")
-    added = ("next_threshold", "rejected") if given_losses else OURS
+        raise ValueError(f"each column can be used only once, got {', '.join(names)}.")
+    added = ("next_threshold", "rejected") if given_losses else ADDED_COLUMNS
     for name in names:
-        if name.lower() in added:  # Spark does not tell cases apart
-            raise ValueError(f"column {name!r} has the name of a column that is added. Rename it.")
+        if name.lower() in added:  # Spark ignores case
+            raise ValueError(
+                f"column {name!r} has the name of a column that calibrate adds. Rename it."
+            )
 
 
 def _quoted(name: str) -> str:

@@ -12,10 +12,10 @@ from localarc.validation import FloatArray, IntArray
 
 @dataclass(frozen=True)
 class Events:
-    """One row an event: the position of its key in `names` (-1: missing), order, value, inputs.
+    """One row per event: the index of its key in `names` (-1: missing), order, value, inputs.
 
-    A value is a score or a loss. Rows come in any order and leave sorted, the same way for the same
-    rows: where two of them claim one order, the smaller value comes first, and NaN last.
+    A value is a score or a loss. Rows are sorted deterministically: of two rows with the same
+    order, the one with the smaller value comes first, and NaN last.
     """
 
     names: list[str]
@@ -25,8 +25,8 @@ class Events:
     X: FloatArray
 
     @classmethod
-    def sorted(cls, keys: Any, orders: IntArray, values: FloatArray, X: FloatArray) -> Self:
-        """Events from columns; missing keys are None or NaN."""
+    def from_columns(cls, keys: Any, orders: IntArray, values: FloatArray, X: FloatArray) -> Self:
+        """Sort columns into events; missing keys are None or NaN."""
         import pandas
 
         codes, names = pandas.factorize(pandas.Series(keys), sort=True)

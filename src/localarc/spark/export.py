@@ -1,4 +1,4 @@
-"""States: out of a checkpoint into ordinary state files, and from such files into a new job."""
+"""Export a checkpoint to ordinary state files, and import such files into a new job."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ from localarc.spark.processor import STATE
 from localarc.spark.session import current_session
 
 INDEX = "keys.json"
-"""Which file belongs to which key; written last, so that half an export is never taken for one."""
+"""The file of each key; written last, so that an incomplete export is recognised."""
 
-_PLAIN = re.compile(r"[a-z0-9_.-]{1,100}")
+_SAFE_NAME = re.compile(r"[a-z0-9_.-]{1,100}")
 _Folder = str | os.PathLike[str]
 
 
@@ -32,16 +32,34 @@ def export_state(
     operator: int = 0,
     session: Any = None,
 ) -> dict[str, Path]:
-    """Write the calibrator of every key to a file of its own, for `ARC.load` or `LARC.load`.
+    """Write the calibrator of every key to a separate file, for `ARC.load` or `LARC.load`.
 
-    The state is that of the last finished micro-batch; a running query may go on. `calibrator` is
-    needed where it has functions of yours, `operator` where the query has other stateful steps.
-    Everything passes through the driver, a bucket at a time. Returns the file of each key.
+    The state is that of the last finished micro-batch; the query may keep running. Everything
+    passes through the driver, one bucket at a time.
+
+    Parameters
+    ----------
+    checkpoint : path-like
+        The checkpoint location of the query.
+    folder : path-like
+        A new or empty folder.
+    calibrator : ARC or LARC, optional
+        A new calibrator with the same settings. Required if its kernel or rate is a function of
+        yours: functions are not stored.
+    operator : int, default 0
+        The number of the stateful operator, if the query has several.
+    session : pyspark.sql.SparkSession, optional
+        The session; the active one by default.
+
+    Returns
+    -------
+    dict of str to Path
+        The file of each key.
     """
     target = Path(folder)
     if target.exists() and any(target.iterdir()):
         raise FileExistsError(
-            f"{target} is not empty. Name a new folder, so that no state is stale."
+            f"{target} is not empty. Name a new folder, so that no stale state remains."
         )
     target.mkdir(parents=True, exist_ok=True)
     index: dict[str, dict[str, Any]] = {}
@@ -50,17 +68,28 @@ def export_state(
             index[key] = {"file": _file_name(key), "skipped": bucket.skipped.get(key, 0)}
             (target / index[key]["file"]).write_bytes(bucket.panel.calibrator(key).state())
     if hasattr(os, "sync"):
-        os.sync()  # once for all files, before the index says that they are there
+        os.sync()  # once for all files, before the index lists them
     atomic_write.write(target / INDEX, json.dumps(index, indent=1, sort_keys=True).encode())
     return {key: target / entry["file"] for key, entry in index.items()}
 
 
 def import_state(source: _Folder | Mapping[str, _Folder], *, session: Any = None) -> Any:
-    """Saved calibrators as a frame for `calibrate(..., initial=...)`.
+    """Return saved calibrators as a frame for `calibrate(..., initial=...)`.
 
-    `source` is a folder that `export_state` wrote, or the file of each key. The next order of a key
-    is one more than the rounds of its calibrator, plus those that `export_state` noted as used up
-    by bad rows. Everything passes through the driver.
+    The next order of a key is one more than the rounds of its calibrator, plus the orders that bad
+    rows consumed, as recorded by `export_state`. Everything passes through the driver.
+
+    Parameters
+    ----------
+    source : path-like or mapping of str to path-like
+        A folder that `export_state` wrote, or the state file of each key.
+    session : pyspark.sql.SparkSession, optional
+        The session; the active one by default.
+
+    Returns
+    -------
+    pyspark.sql.DataFrame
+        The columns key, state and skipped.
     """
     if isinstance(source, Mapping):
         entries = [(str(key), Path(path), 0) for key, path in source.items()]
@@ -78,7 +107,7 @@ def _buckets(
     reader = session.read.format("statestore").option("stateVarName", STATE)
     stored = reader.option("operatorId", operator).load(os.fspath(checkpoint))
     for row in stored.select("value.panel", "value.skipped", "value.buckets").toLocalIterator():
-        yield Bucket.restored((row.panel, row.skipped, row.buckets), calibrator, None)
+        yield Bucket.from_stored((row.panel, row.skipped, row.buckets), calibrator, None)
 
 
 def _exported(folder: Path) -> Iterator[tuple[str, Path, int]]:
@@ -87,7 +116,7 @@ def _exported(folder: Path) -> Iterator[tuple[str, Path, int]]:
     except FileNotFoundError as error:
         raise serialization.StateError(
             f"{folder} has no {INDEX}: it is not a finished export. "
-            "Give the folder of export_state, or a mapping from keys to files."
+            "Pass a folder that export_state wrote, or a mapping from keys to files."
         ) from error
     for key, entry in index.items():
         yield key, folder / entry["file"], entry["skipped"]
@@ -104,7 +133,7 @@ def _checked(path: Path) -> bytes:
 
 
 def _file_name(key: str) -> str:
-    """A name that no other key has, on file systems that mix up cases too."""
-    if _PLAIN.fullmatch(key):
+    """A unique file name, also on file systems that ignore case."""
+    if _SAFE_NAME.fullmatch(key):
         return f"{key}.state"
     return f"{quote(key, safe='')[:60]}-{hashlib.sha256(key.encode()).hexdigest()[:32]}.state"

@@ -1,4 +1,4 @@
-"""The processor: what Spark calls for each bucket that has rows in a micro-batch."""
+"""The stateful processor that Spark calls for each bucket with rows in a micro-batch."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ import numpy as np
 from localarc.calibrators.adaptive import AdaptiveCalibrator
 from localarc.spark.bucket import SCHEMA, Bucket
 from localarc.spark.events import Events
-from localarc.spark.output_rows import learnt_losses, output, played_scores
-from localarc.spark.validation import Verdicts, complain, counted, judge
+from localarc.spark.output_rows import learn_losses, output_rows, replay_scores
+from localarc.spark.validation import Verdicts, consumes_order, raise_first, validate_rows
 
 STATE = "bucket"
 """The name of the state variable: one value for each bucket."""
@@ -21,7 +21,7 @@ STATE = "bucket"
 
 @dataclass(frozen=True)
 class Job:
-    """What every bucket of a job needs to know; it travels to the workers."""
+    """The settings of a job, which are sent to the workers."""
 
     calibrator: AdaptiveCalibrator
     buckets: int
@@ -31,21 +31,21 @@ class Job:
 
     @property
     def loss_bound(self) -> float | None:
-        """The largest loss that a row may carry, None if rows carry scores."""
+        """The largest valid loss, None if rows have scores."""
         return self.calibrator.loss_bound if self.given_losses else None
 
 
 class BucketProcessor:
-    """Sorts, checks and learns the rows of a bucket, and stores the bucket once a batch.
+    """Sort, validate and learn the rows of a bucket, and store the bucket once per batch.
 
-    It plays the role of PySpark's StatefulProcessor, whose methods these are.
+    It implements PySpark's StatefulProcessor.
     """
 
     def __init__(self, job: Job) -> None:
         self.job = job
 
     def init(self, handle: Any) -> None:
-        """Ask for the state variable."""
+        """Open the state variable."""
         self._state = handle.getValueState(STATE, SCHEMA)
 
     def handleInputRows(self, key: Any, rows: Any, timers: Any) -> Iterator[Any]:  # noqa: N802
@@ -53,17 +53,17 @@ class BucketProcessor:
         events = self._events(list(rows))
         bucket = self._bucket()
         due = bucket.due(events.names)
-        verdicts = judge(events, due, self.job.loss_bound)
+        verdicts = validate_rows(events, due, self.job.loss_bound)
         if not self.job.rejects:
-            complain(events, due, verdicts)
+            raise_first(events, due, verdicts)
         _skip(bucket, events, verdicts)
-        columns = learnt_losses if self.job.given_losses else played_scores
-        table = output(events, verdicts, columns(bucket, events, verdicts == 0))
+        columns = learn_losses if self.job.given_losses else replay_scores
+        table = output_rows(events, verdicts, columns(bucket, events, verdicts == 0))
         self._state.update(bucket.store(self.job.buckets))
         yield table
 
     def handleInitialState(self, key: Any, initial: Any, timers: Any) -> None:  # noqa: N802
-        """Keys that go on from a saved calibrator; before the first batch."""
+        """Load saved calibrators, before the first batch."""
         bucket = self._bucket()
         for name, data, skipped in zip(
             initial["key"], initial["state"], initial["skipped"], strict=True
@@ -73,16 +73,16 @@ class BucketProcessor:
         self._state.update(bucket.store(self.job.buckets))
 
     def handleExpiredTimer(self, key: Any, timers: Any, expired: Any) -> Iterator[Any]:  # noqa: N802
-        """No timer is ever set."""
+        """Timers are not used."""
         return iter(())
 
     def close(self) -> None:
-        """Nothing is held open."""
+        """Nothing to close."""
 
     def _bucket(self) -> Bucket:
         if not self._state.exists():
             return Bucket.new(self.job.calibrator)
-        return Bucket.restored(self._state.get(), self.job.calibrator, self.job.buckets)
+        return Bucket.from_stored(self._state.get(), self.job.calibrator, self.job.buckets)
 
     def _events(self, parts: list[Any]) -> Events:
         import pandas
@@ -91,10 +91,10 @@ class BucketProcessor:
         names = [f"x{i}" for i in range(self.job.dimension)]
         X = rows[names].to_numpy(np.float64) if names else np.empty((len(rows), 0))
         orders = rows["order"].to_numpy(np.int64)
-        return Events.sorted(rows["key"], orders, rows["value"].to_numpy(np.float64), X)
+        return Events.from_columns(rows["key"], orders, rows["value"].to_numpy(np.float64), X)
 
 
 def _skip(bucket: Bucket, events: Events, verdicts: Verdicts) -> None:
-    used = events.codes[counted(verdicts)]
+    used = events.codes[consumes_order(verdicts)]
     numbers = np.bincount(used, minlength=len(events.names)).tolist()
     bucket.skip(dict(zip(events.names, numbers, strict=True)))

@@ -1,4 +1,4 @@
-"""What a stream is told when it is created."""
+"""The configuration of a stream, sent once when the stream is created."""
 
 from __future__ import annotations
 
@@ -7,124 +7,286 @@ from typing import Annotated, Literal, TypeAlias, get_args, get_type_hints
 import msgspec
 from msgspec import Meta
 
-from localarc.validation import LARGEST
-from localarc.wire.fields import MOST_FEATURES, MOST_SCORES, Group, Message, Number
+from localarc.wire.fields import (
+    LARGEST,
+    MAX_FEATURES,
+    MAX_SCORES,
+    GroupName,
+    Number,
+    Request,
+    Response,
+)
 
 
-class KernelConfig(Message):
-    """How far one mistake is felt; `shape` is for rational-quadratic alone."""
+class KernelConfig(Request):
+    """Kernel: how strongly a loss at one input moves the threshold at another.
+
+    Parameters
+    ----------
+    kind : str, default "rbf"
+        Formula, as in scikit-learn, of the distance d and the length scale s: "rbf"
+        `exp(-d^2 / (2 s^2))`, "laplace" `exp(-d / s)`, "matern32", "matern52", "cauchy"
+        `1 / (1 + d^2 / s^2)`, "triangular" (zero from distance s on) or "rational-quadratic"
+        `(1 + d^2 / (2 shape s^2))^-shape`.
+    length_scale : float or list of float, default 1.0
+        Length scale in the units of the features, a positive length; a list has one per feature.
+    scale : float, default 1.0
+        Value of the kernel at distance zero.
+    shape : float, optional
+        Only for "rational-quadratic", where it defaults to 1.0.
+
+    Examples
+    --------
+    >>> KernelConfig(length_scale=[0.5, 2.0]).kind
+    'rbf'
+    """
 
     kind: Literal[
         "rbf", "laplace", "matern32", "matern52", "cauchy", "triangular", "rational-quadratic"
     ] = "rbf"
-    length_scale: Number | Annotated[list[Number], Meta(min_length=1, max_length=MOST_FEATURES)] = (
+    length_scale: Number | Annotated[list[Number], Meta(min_length=1, max_length=MAX_FEATURES)] = (
         1.0
     )
     scale: Number = 1.0
     shape: Number | None = None
 
 
-class RateConfig(Message):
-    """The step of round t: `eta / sqrt(t)`, `eta * t^(-exponent)` or `eta`."""
+class RateConfig(Request):
+    """Step size of round t.
+
+    Parameters
+    ----------
+    kind : str, default "inverse-sqrt"
+        "inverse-sqrt" is `eta / sqrt(t)`, "power" `eta * t**(-exponent)`, "constant" `eta`.
+    eta : float, default 1.0
+        Step size of the first round, in units of the score.
+    exponent : float, optional
+        Only for "power", where it defaults to 0.5.
+
+    Examples
+    --------
+    >>> RateConfig("power", eta=2.0, exponent=0.6).eta
+    2.0
+    """
 
     kind: Literal["inverse-sqrt", "power", "constant"] = "inverse-sqrt"
     eta: Number = 1.0
     exponent: Number | None = None
 
 
-class Auto(Message, tag="auto", tag_field="kind"):
-    """Constant memory: a lattice for rbf with one or two features, else a dictionary."""
+class AutoMemory(Request, tag="auto", tag_field="kind"):
+    """Constant memory: a lattice for "rbf" with one or two features, else a dictionary.
+
+    Examples
+    --------
+    >>> StreamConfig(alpha=0.1).memory
+    AutoMemory()
+    """
 
 
-class Lattice(Message, tag="lattice", tag_field="kind"):
-    """Constant memory with a proven accuracy, for rbf with up to three features."""
+class LatticeMemory(Request, tag="lattice", tag_field="kind"):
+    """Constant memory with a proven accuracy, for "rbf" with up to three features.
+
+    Parameters
+    ----------
+    tolerance : float, default 1e-15
+        Largest difference between the kernel used and the Gaussian, relative to its scale.
+    max_bytes : int, default 2**26
+        Limit of the memory, in bytes; beyond it, feedback is rejected.
+
+    Examples
+    --------
+    >>> LatticeMemory(tolerance=1e-8).max_bytes
+    67108864
+    """
 
     tolerance: Number = 1e-15
     max_bytes: Annotated[int, Meta(ge=2**16, le=2**28)] = 2**26
 
 
-class Dictionary(Message, tag="dictionary", tag_field="kind"):
-    """Bounded memory with a measured accuracy, for any kernel and number of features."""
+class DictionaryMemory(Request, tag="dictionary", tag_field="kind"):
+    """Bounded memory with a measured accuracy, for any kernel and number of features.
+
+    Parameters
+    ----------
+    tolerance : float, default 1e-4
+        Error of the local part over a whole run, in units of the score; measured, not proven.
+    max_size : int, default 1024
+        Largest number of stored points; beyond it the error grows instead of the memory.
+
+    Examples
+    --------
+    >>> DictionaryMemory(max_size=256).tolerance
+    0.0001
+    """
 
     tolerance: Number = 1e-4
     max_size: Annotated[int, Meta(ge=1, le=8192)] = 1024
 
 
-class KeepLast(Message, tag="keep-last", tag_field="kind"):
-    """The latest m rounds, the paper's memory-limited variant."""
+class KeepLastMemory(Request, tag="keep-last", tag_field="kind"):
+    """The last m rounds, the paper's memory-limited variant.
+
+    Parameters
+    ----------
+    m : int, default 1000
+        Number of rounds that are kept.
+
+    Examples
+    --------
+    >>> KeepLastMemory(500).m
+    500
+    """
 
     m: Annotated[int, Meta(ge=1, le=100_000)] = 1000
 
 
-class KeepAll(Message, tag="keep-all", tag_field="kind"):
-    """Every round, exactly: memory, snapshots and time per round grow for ever."""
+class KeepAllMemory(Request, tag="keep-all", tag_field="kind"):
+    """Every round, exactly: memory, snapshots and time per round grow without limit.
 
-
-MemoryConfig: TypeAlias = Auto | Lattice | Dictionary | KeepLast | KeepAll
-
-
-class LabelSets(Message, tag="labels", tag_field="kind"):
-    """`scores` holds one number per label; the set is the labels whose score is low enough.
-
-    "score" takes them as they are, lower being better; "probability" scores a label by minus its
-    probability, "cumulative" by that of all labels at least as likely.
+    Examples
+    --------
+    >>> StreamConfig(0.1, KernelConfig(), features=1, memory=KeepAllMemory()).memory
+    KeepAllMemory()
     """
 
-    labels: Annotated[list[Group], Meta(min_length=1, max_length=MOST_SCORES)] | None = None
+
+MemoryConfig: TypeAlias = (
+    AutoMemory | LatticeMemory | DictionaryMemory | KeepLastMemory | KeepAllMemory
+)
+
+
+class LabelSetConfig(Request, tag="labels", tag_field="kind"):
+    """Prediction sets of labels: `scores` has one number per label.
+
+    Parameters
+    ----------
+    labels : list of str, optional
+        Names of the labels, in the order of `scores`. Without names, labels are positions from 0.
+    score : str, default "score"
+        What `scores` contains: "score" for scores, where lower is better; "probability" for
+        probabilities, where the score of a label is minus its probability; "cumulative" for
+        probabilities, where it is the total probability of all labels that are at least as likely.
+
+    Examples
+    --------
+    >>> LabelSetConfig(["cat", "dog"], score="probability").labels
+    ['cat', 'dog']
+    """
+
+    labels: Annotated[list[GroupName], Meta(min_length=1, max_length=MAX_SCORES)] | None = None
     score: Literal["score", "probability", "cumulative"] = "score"
 
     def __post_init__(self) -> None:
-        """Two labels that read the same could not be told apart in a set."""
+        """Reject equal names: a set could not tell such labels apart."""
         labels = self.labels or []
         if len(set(labels)) < len(labels):
-            raise ValueError("labels must differ from each other, give each its own name")
+            raise ValueError("labels must be unique: give each label its own name")
 
 
-class Intervals(Message, tag="interval", tag_field="kind"):
-    """`scores` holds one prediction, or a lower and an upper quantile to be widened."""
+class IntervalConfig(Request, tag="interval", tag_field="kind"):
+    """Prediction intervals: `scores` has one prediction, or a lower and an upper quantile.
+
+    Examples
+    --------
+    >>> StreamConfig(alpha=0.1, set=IntervalConfig()).set
+    IntervalConfig()
+    """
 
 
-class StreamConfig(Message):
-    """What a stream is told once. Without a kernel it is ARC: one threshold for all inputs."""
+class StreamConfig(Request):
+    """Configuration of a stream. Without a kernel it is ARC: one threshold for all inputs.
+
+    Parameters
+    ----------
+    alpha : float
+        Target risk: the long-run average loss you accept, between 0 and `loss_bound`.
+    kernel : KernelConfig, optional
+        With a kernel the calibrator is L-ARC, a threshold function of the input.
+    features : int, default 0
+        Number of features of an input; at least 1 with a kernel.
+    rate : float or RateConfig, default 1.0
+        Step size, in units of the score; a number eta means `eta / sqrt(t)`.
+    regularization : float, default 1e-4
+        lambda in the paper: the local part shrinks by `1 - rate * regularization` in every round.
+    loss_bound : float, default 1.0
+        Largest possible loss.
+    score_range : tuple of float, optional
+        Smallest and largest possible score; the bounds that hold in advance require it.
+    initial_threshold : float, default 0.0
+        Threshold before the first loss, in units of the score.
+    memory : AutoMemory, LatticeMemory, DictionaryMemory, KeepLastMemory or KeepAllMemory
+        What the local part stores; requires a kernel. Default: `AutoMemory()`.
+    clip : float, optional
+        Largest absolute value of the local part of a threshold, in units of the score; requires a
+        kernel.
+    set : LabelSetConfig or IntervalConfig, optional
+        The kind of prediction set to return when a prediction comes with `scores`.
+    timeout : float, optional
+        Seconds after which a pending prediction expires; without it, predictions never expire.
+    default_loss : float, optional
+        Loss that is used for an expired prediction; without it, an expired prediction has no
+        effect on the threshold.
+    retain : int, default 4096
+        Number of answered predictions to remember, so that repeated requests get the same response.
+
+    Examples
+    --------
+    >>> config = StreamConfig(alpha=0.1, kernel=KernelConfig(length_scale=0.5), features=2)
+    >>> config.memory
+    AutoMemory()
+    """
 
     alpha: Number
     kernel: KernelConfig | None = None
-    features: Annotated[int, Meta(ge=0, le=MOST_FEATURES)] = 0
+    features: Annotated[int, Meta(ge=0, le=MAX_FEATURES)] = 0
     rate: Number | RateConfig = 1.0
     regularization: Number = 1e-4
     loss_bound: Number = 1.0
     score_range: tuple[Number, Number] | None = None
     initial_threshold: Number = 0.0
-    memory: MemoryConfig = msgspec.field(default_factory=Auto)
+    memory: MemoryConfig = msgspec.field(default_factory=AutoMemory)
     clip: Number | None = None
-    set: LabelSets | Intervals | None = None
+    set: LabelSetConfig | IntervalConfig | None = None
     timeout: Annotated[float, Meta(gt=0, le=LARGEST)] | None = None
-    """Seconds after which a loss is no longer awaited; None waits for ever."""
     default_loss: Annotated[float, Meta(ge=0, le=LARGEST)] | None = None
-    """What is learnt for a loss that never came; None learns nothing."""
     retain: Annotated[int, Meta(ge=0, le=100_000)] = 4096
-    """How many answered predictions are remembered, so that repeated requests get their answer."""
 
 
-class StreamCreated(Message):
-    """The stream, and its config with every default filled in."""
+class CreateResponse(Response):
+    """A stream and its configuration.
+
+    Attributes
+    ----------
+    stream : str
+        Name of the stream.
+    config : StreamConfig
+        Its configuration, with every default filled in.
+
+    Examples
+    --------
+    >>> CreateResponse("demand", StreamConfig(alpha=0.1)).config.alpha
+    0.1
+    """
 
     stream: str
     config: StreamConfig
 
 
-def _values(kind: type[Message], field: str) -> tuple[str, ...]:
+def _literal_values(kind: type[Request], field: str) -> tuple[str, ...]:
     return get_args(get_type_hints(kind)[field])
 
 
-NAMES: dict[str, tuple[str, ...]] = {
+VALID_NAMES: dict[str, tuple[str, ...]] = {
     "$": StreamConfig.__struct_fields__,
     "$.kernel": KernelConfig.__struct_fields__,
-    "$.kernel.kind": _values(KernelConfig, "kind"),
+    "$.kernel.kind": _literal_values(KernelConfig, "kind"),
     "$.rate": RateConfig.__struct_fields__,
-    "$.rate.kind": _values(RateConfig, "kind"),
-    "$.memory.kind": tuple(str(each.__struct_config__.tag) for each in get_args(MemoryConfig)),
-    "$.set.kind": tuple(str(each.__struct_config__.tag) for each in (LabelSets, Intervals)),
-    "$.set.score": _values(LabelSets, "score"),
+    "$.rate.kind": _literal_values(RateConfig, "kind"),
+    "$.memory.kind": tuple(str(kind.__struct_config__.tag) for kind in get_args(MemoryConfig)),
+    "$.set.kind": tuple(
+        str(kind.__struct_config__.tag) for kind in (LabelSetConfig, IntervalConfig)
+    ),
+    "$.set.score": _literal_values(LabelSetConfig, "score"),
 }
-"""By place in a config, the fields or values that are known there, for who names another one."""
+"""Valid fields or values by path in a config; error messages list them."""

@@ -1,16 +1,58 @@
-"""Notices: what listeners are told, as server-sent events."""
+"""Server-sent events: one per change of a stream."""
 
 from __future__ import annotations
 
 from typing import TypeAlias
 
-from localarc.wire.fields import Message
+from localarc.wire.fields import Response
 
 
-class Notice(Message):
-    """Something happened; as an event its `id` is seq, its name the tag, its data this message."""
+class StreamEvent(Response, tag_field="kind"):
+    """Base of all events. As a server-sent event its id is `seq` and its name the kind.
+
+    Attributes
+    ----------
+    seq : int
+        Position of the event in the stream, from 0.
+
+    Examples
+    --------
+    >>> isinstance(ResetEvent(3), StreamEvent)
+    True
+    """
 
     seq: int
+
+    @property
+    def kind(self) -> str:
+        """Name of the event, such as "predicted"."""
+        return str(self.__struct_config__.tag)
+
+
+class ChangeEvent(StreamEvent):
+    """One change of a stream, with the counts after it.
+
+    Attributes
+    ----------
+    at : float
+        Time of the change, in seconds since 1970.
+    rounds : int
+        Number of losses learned from so far.
+    risk : float or None
+        Mean of these losses; None before the first one.
+    pending : int
+        Number of predictions that wait for feedback.
+    late : int
+        Number of losses that arrived after the loss of a newer prediction.
+    expired : int
+        Number of predictions that expired.
+
+    Examples
+    --------
+    >>> issubclass(FeedbackEvent, ChangeEvent), issubclass(ResetEvent, ChangeEvent)
+    (True, False)
+    """
+
     at: float
     rounds: int
     risk: float | None
@@ -19,12 +61,35 @@ class Notice(Message):
     expired: int
 
 
-class Created(Notice, tag="created", tag_field="kind"):
-    """The stream was created."""
+class CreatedEvent(ChangeEvent, tag="created"):
+    """The stream was created.
+
+    Examples
+    --------
+    >>> CreatedEvent(0, 0.0, 0, None, 0, 0, 0).kind
+    'created'
+    """
 
 
-class Predicted(Notice, tag="predicted", tag_field="kind"):
-    """A threshold was told."""
+class PredictedEvent(ChangeEvent, tag="predicted"):
+    """A prediction was made.
+
+    Attributes
+    ----------
+    id : str
+        Id of the prediction.
+    threshold : float
+        Its threshold, in units of the score.
+    size : float or None
+        Size of its prediction set, if scores were sent: a number of labels, or a width.
+    group : str or None
+        Its group, if one was sent.
+
+    Examples
+    --------
+    >>> PredictedEvent(1, 0.0, 0, None, 1, 0, 0, id="a", threshold=0.5).kind
+    'predicted'
+    """
 
     id: str
     threshold: float
@@ -32,8 +97,23 @@ class Predicted(Notice, tag="predicted", tag_field="kind"):
     group: str | None = None
 
 
-class Learned(Notice, tag="learned", tag_field="kind"):
-    """A loss was learnt; `threshold` and `size` are those of its prediction."""
+class FeedbackEvent(ChangeEvent, tag="feedback"):
+    """The loss of a prediction arrived.
+
+    Attributes
+    ----------
+    id : str
+        Id of the prediction.
+    loss : float
+        Its loss.
+    threshold, size, group
+        As in the `PredictedEvent` of the prediction.
+
+    Examples
+    --------
+    >>> FeedbackEvent(2, 0.0, 1, 1.0, 0, 0, 0, id="a", loss=1.0, threshold=0.5).kind
+    'feedback'
+    """
 
     id: str
     loss: float
@@ -42,22 +122,49 @@ class Learned(Notice, tag="learned", tag_field="kind"):
     group: str | None = None
 
 
-class Expired(Notice, tag="expired", tag_field="kind"):
-    """A loss is no longer awaited; `loss` is what was learnt instead, if anything."""
+class ExpiredEvent(ChangeEvent, tag="expired"):
+    """A prediction expired before its loss arrived.
+
+    Attributes
+    ----------
+    id : str
+        Id of the prediction.
+    loss : float or None
+        The default loss that was used instead, if the stream has one.
+    group : str or None
+        Group of the prediction, if one was sent.
+
+    Examples
+    --------
+    >>> ExpiredEvent(2, 0.0, 0, None, 0, 0, 1, id="a").kind
+    'expired'
+    """
 
     id: str
     loss: float | None = None
     group: str | None = None
 
 
-class Imported(Notice, tag="imported", tag_field="kind"):
-    """The calibrator was replaced."""
+class ImportedEvent(ChangeEvent, tag="imported"):
+    """The state of the calibrator was replaced by an imported one.
+
+    Examples
+    --------
+    >>> ImportedEvent(3, 0.0, 2, 0.5, 0, 0, 0).kind
+    'imported'
+    """
 
 
-class Reset(Message, tag="reset", tag_field="kind"):
-    """Events were missed and cannot be told again: read the history, go on from seq."""
+class ResetEvent(StreamEvent, tag="reset"):
+    """Events were missed: read the history, and continue from `seq`, the latest event.
 
-    seq: int
+    Examples
+    --------
+    >>> ResetEvent(3).kind
+    'reset'
+    """
 
 
-StreamEvent: TypeAlias = Created | Predicted | Learned | Expired | Imported | Reset
+AnyEvent: TypeAlias = (
+    CreatedEvent | PredictedEvent | FeedbackEvent | ExpiredEvent | ImportedEvent | ResetEvent
+)

@@ -1,4 +1,4 @@
-"""Fields: what a number, a name and a list may be in a message."""
+"""Field types: the allowed numbers, names and lists, and the base classes of all messages."""
 
 from __future__ import annotations
 
@@ -7,24 +7,35 @@ from typing import Annotated, TypeAlias
 import msgspec
 from msgspec import Meta
 
-from localarc.validation import LARGEST
+LARGEST = 1e100
+"""Largest absolute value of a number; `localarc.validation` has the same limit, but needs NumPy."""
 
-# Python's `$` also matches before a last line feed; the lookahead shuts that door.
-NAME = r"^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$(?!\n)"
-ID = r"^[A-Za-z0-9][A-Za-z0-9._~-]{0,127}$(?!\n)"
-GROUP = r"^[^\x00-\x1f\x7f]{1,64}$(?!\n)"
+# Python's `$` also matches before a final line feed; the lookahead rejects that.
+STREAM_NAME_PATTERN = r"^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$(?!\n)"
+PREDICTION_ID_PATTERN = r"^[A-Za-z0-9][A-Za-z0-9._~-]{0,127}$(?!\n)"
+GROUP_PATTERN = r"^[^\x00-\x1f\x7f]{1,64}$(?!\n)"
 
-MOST_FEATURES = 1024
-MOST_SCORES = 10_000
-MOST_OPERATIONS = 1_000
+MAX_FEATURES = 1024
+MAX_SCORES = 10_000
+MAX_OPERATIONS = 1_000
 
 Number: TypeAlias = Annotated[float, Meta(ge=-LARGEST, le=LARGEST)]
-Name: TypeAlias = Annotated[str, Meta(pattern=NAME, description="a stream")]
-Id: TypeAlias = Annotated[str, Meta(pattern=ID, description="a prediction of a stream")]
-Group: TypeAlias = Annotated[str, Meta(pattern=GROUP, description="a kind of input")]
-Features: TypeAlias = Annotated[list[Number], Meta(max_length=MOST_FEATURES)]
-Scores: TypeAlias = Annotated[list[Number], Meta(min_length=1, max_length=MOST_SCORES)]
+StreamName: TypeAlias = Annotated[
+    str, Meta(pattern=STREAM_NAME_PATTERN, description="name of a stream")
+]
+PredictionId: TypeAlias = Annotated[
+    str, Meta(pattern=PREDICTION_ID_PATTERN, description="id of a prediction, unique in its stream")
+]
+GroupName: TypeAlias = Annotated[
+    str, Meta(pattern=GROUP_PATTERN, description="name of a group of inputs, or of a label")
+]
+Features: TypeAlias = Annotated[list[Number], Meta(max_length=MAX_FEATURES)]
+Scores: TypeAlias = Annotated[list[Number], Meta(min_length=1, max_length=MAX_SCORES)]
 
 
-class Message(msgspec.Struct, forbid_unknown_fields=True):
-    """Something said over the wire."""
+class Request(msgspec.Struct, forbid_unknown_fields=True):
+    """Base of everything that a client sends: unknown fields are errors."""
+
+
+class Response(msgspec.Struct):
+    """Base of everything that the service sends: unknown fields are ignored."""

@@ -1,7 +1,6 @@
-"""Messages: what clients and service say to each other about rounds; all else is refused.
+"""Predictions, feedback and batches of them; and problems, the body of every error response.
 
-Requests forbid unknown fields. Numbers are finite by construction: the parser refuses NaN,
-infinities and numbers in strings. Times are seconds since 1970, by the service's clock.
+All numbers are finite: the parser rejects NaN, infinities and numbers in strings.
 """
 
 from __future__ import annotations
@@ -12,43 +11,110 @@ import msgspec
 from msgspec import Meta, Raw
 
 from localarc.wire.fields import (
-    MOST_OPERATIONS,
+    MAX_OPERATIONS,
     Features,
-    Group,
-    Id,
-    Message,
-    Name,
+    GroupName,
     Number,
+    PredictionId,
+    Request,
+    Response,
     Scores,
+    StreamName,
 )
 
 
-class PredictRequest(Message):
-    """A threshold for x, please; with `scores`, the set too. Sent again with its id: no effect."""
+class PredictRequest(Request, omit_defaults=True):
+    """A request for a threshold. Repeating it with the same id has no further effect.
+
+    Parameters
+    ----------
+    x : list of float, default []
+        Features of the input, as many as the stream's config says.
+    id : str, optional
+        Id of the prediction, unique in the stream; without it the service generates one.
+    group : str, optional
+        Group of the input; the summary reports the risk of each group.
+    scores : list of float, optional
+        With scores, the response has a prediction set. What they are depends on the config's `set`.
+
+    Examples
+    --------
+    >>> PredictRequest([0.2, 0.7], group="weekend").x
+    [0.2, 0.7]
+    """
 
     x: Features = msgspec.field(default_factory=list)
-    id: Id | None = None
-    group: Group | None = None
+    id: PredictionId | None = None
+    group: GroupName | None = None
     scores: Scores | None = None
 
 
-class LabelSet(Message, tag="labels", tag_field="kind"):
-    """Labels by name, or by position if the stream has no names."""
+class LabelSet(Response, tag="labels", tag_field="kind"):
+    """A prediction set of labels.
 
-    labels: list[str | int]
+    Attributes
+    ----------
+    labels : tuple of str or int
+        The labels in the set: names, or positions if the stream's labels have no names.
+    size : int
+        Number of labels in the set.
+
+    Examples
+    --------
+    >>> "cat" in LabelSet(("cat", "dog"), 2)
+    True
+    """
+
+    labels: tuple[str | int, ...]
     size: int
 
+    def __contains__(self, label: object) -> bool:
+        return label in self.labels
 
-class Interval(Message, tag="interval", tag_field="kind"):
-    """From `lower` to `upper`; empty if they are the wrong way round."""
+
+class Interval(Response, tag="interval", tag_field="kind"):
+    """A prediction interval; empty if `lower` is greater than `upper`.
+
+    Attributes
+    ----------
+    lower, upper : float
+        Both ends, which belong to the interval.
+    size : float
+        Width of the interval, 0 if it is empty.
+
+    Examples
+    --------
+    >>> 1.5 in Interval(1.0, 2.0, 1.0)
+    True
+    """
 
     lower: float
     upper: float
     size: float
 
+    def __contains__(self, y: float) -> bool:
+        return self.lower <= y <= self.upper
 
-class PredictResponse(Message):
-    """The answer, to be confirmed with a loss under its id."""
+
+class PredictResponse(Response):
+    """A threshold and its prediction set. Report the loss under `id`.
+
+    Attributes
+    ----------
+    id : str
+        Id of the prediction.
+    seq : int
+        Position of the prediction in the stream.
+    threshold : float
+        The threshold, in units of the score.
+    set : LabelSet, Interval or None
+        The prediction set, if the request had scores.
+
+    Examples
+    --------
+    >>> PredictResponse("a", seq=1, threshold=0.5, set=Interval(1.0, 2.0, 1.0)).set.size
+    1.0
+    """
 
     id: str
     seq: int
@@ -56,50 +122,131 @@ class PredictResponse(Message):
     set: LabelSet | Interval | None = None
 
 
-class FeedbackRequest(Message):
-    """The loss of one prediction."""
+class FeedbackRequest(Request):
+    """The loss of a prediction.
+
+    Parameters
+    ----------
+    loss : float
+        The loss, between 0 and the loss bound of the stream.
+
+    Examples
+    --------
+    >>> FeedbackRequest(1.0).loss
+    1.0
+    """
 
     loss: Number
 
 
-class FeedbackResponse(Message):
-    """Where the loss stands in the stream's log, and how many losses had been learnt with it."""
+class FeedbackResponse(Response):
+    """Confirmation that a loss was learned from and stored.
+
+    Attributes
+    ----------
+    seq : int
+        Position of the feedback in the stream.
+    rounds : int
+        Number of losses learned from, including this one.
+
+    Examples
+    --------
+    >>> FeedbackResponse(seq=2, rounds=1).rounds
+    1
+    """
 
     seq: int
     rounds: int
 
 
 class PredictOperation(PredictRequest, kw_only=True, tag="predict", tag_field="op"):
-    """`predict`, in a batch."""
+    """A `PredictRequest` in a batch.
 
-    stream: Name
+    Parameters
+    ----------
+    stream : str
+        Name of the stream.
+    x, id, group, scores
+        As in `PredictRequest`.
+
+    Examples
+    --------
+    >>> PredictOperation(stream="demand", x=[0.2, 0.7], id="a").stream
+    'demand'
+    """
+
+    stream: StreamName
 
 
-class FeedbackOperation(Message, tag="feedback", tag_field="op"):
-    """`feedback`, in a batch."""
+class FeedbackOperation(Request, tag="feedback", tag_field="op"):
+    """A `FeedbackRequest` in a batch.
 
-    stream: Name
-    id: Id
+    Parameters
+    ----------
+    stream : str
+        Name of the stream.
+    id : str
+        Id of the prediction.
+    loss : float
+        Its loss.
+
+    Examples
+    --------
+    >>> FeedbackOperation(stream="demand", id="a", loss=1.0).loss
+    1.0
+    """
+
+    stream: StreamName
+    id: PredictionId
     loss: Number
 
 
 Operation: TypeAlias = PredictOperation | FeedbackOperation
 
 
-class BatchRequest(Message):
-    """Operations in order, committed together; each one succeeds or fails on its own."""
+class BatchRequest(Request):
+    """Operations that are processed in order and committed together; each can fail on its own.
 
-    operations: Annotated[list[Operation], Meta(min_length=1, max_length=MOST_OPERATIONS)]
+    Parameters
+    ----------
+    operations : list of PredictOperation or FeedbackOperation
+        At most 1,000 operations.
+
+    Examples
+    --------
+    >>> operation = FeedbackOperation(stream="demand", id="a", loss=1.0)
+    >>> len(BatchRequest([operation]).operations)
+    1
+    """
+
+    operations: Annotated[list[Operation], Meta(min_length=1, max_length=MAX_OPERATIONS)]
 
 
-class BatchEnvelope(Message):
-    """A batch whose operations are still to be read, so that a bad one fails alone."""
+class BatchEnvelope(Request):
+    """A batch whose operations are not parsed yet, so that an invalid one fails alone."""
 
-    operations: Annotated[list[Raw], Meta(min_length=1, max_length=MOST_OPERATIONS)]
+    operations: Annotated[list[Raw], Meta(min_length=1, max_length=MAX_OPERATIONS)]
 
 
-class Problem(Message):
-    """What went wrong (RFC 9457), the reason in one sentence."""
+class Problem(Response):
+    """An error, as RFC 9457 defines it.
+
+    Attributes
+    ----------
+    title : str
+        The phrase of the HTTP status, such as "Not Found".
+    status : int
+        The HTTP status.
+    detail : str
+        The reason, in a sentence or two.
+    type : str
+        Always "about:blank": the status says what kind of error it is.
+
+    Examples
+    --------
+    >>> Problem("Not Found", 404, "there is no stream 'demand'.").status
+    404
+    """
 
     title: str
     status: int
@@ -107,8 +254,25 @@ class Problem(Message):
     type: str = "about:blank"
 
 
-class OperationResult(Message):
-    """What one operation of a batch would have been answered on its own."""
+class BatchResult(Response):
+    """Result of one operation of a batch.
+
+    Attributes
+    ----------
+    status : int
+        The HTTP status that the operation would have on its own.
+    prediction : PredictResponse or None
+        Result of a prediction.
+    feedback : FeedbackResponse or None
+        Result of a feedback.
+    problem : Problem or None
+        Why the operation failed, if it did.
+
+    Examples
+    --------
+    >>> BatchResult(200, feedback=FeedbackResponse(seq=2, rounds=1)).problem is None
+    True
+    """
 
     status: int
     prediction: PredictResponse | None = None
@@ -116,7 +280,18 @@ class OperationResult(Message):
     problem: Problem | None = None
 
 
-class BatchResponse(Message):
-    """A result for each operation, in order."""
+class BatchResponse(Response):
+    """The results of a batch.
 
-    results: list[OperationResult]
+    Attributes
+    ----------
+    results : list of BatchResult
+        One result per operation, in the same order.
+
+    Examples
+    --------
+    >>> BatchResponse([BatchResult(200)]).results[0].status
+    200
+    """
+
+    results: list[BatchResult]

@@ -1,13 +1,26 @@
-"""How streams and the service stand: what is answered to who only looks."""
+"""Read-only responses: the status of streams and of the service."""
 
 from __future__ import annotations
 
 from localarc.wire.config import StreamConfig
-from localarc.wire.fields import Message
+from localarc.wire.fields import Response
 
 
-class StreamLine(Message):
-    """One stream among others."""
+class StreamListItem(Response):
+    """One stream in the list of all streams.
+
+    Attributes
+    ----------
+    stream : str
+        Name of the stream.
+    seq, rounds, risk, target, pending, expired, late, memory_bytes, healthy
+        As in `StreamSummary`.
+
+    Examples
+    --------
+    >>> StreamListItem("demand", 3, 1, 1.0, 0.1, 1, 0, 0, 29344, True).pending
+    1
+    """
 
     stream: str
     seq: int
@@ -21,14 +34,44 @@ class StreamLine(Message):
     healthy: bool
 
 
-class StreamList(Message):
-    """All streams, by name."""
+class StreamList(Response):
+    """All streams.
 
-    streams: list[StreamLine]
+    Attributes
+    ----------
+    streams : list of StreamListItem
+        One item per stream, sorted by name.
+
+    Examples
+    --------
+    >>> StreamList([]).streams
+    []
+    """
+
+    streams: list[StreamListItem]
 
 
-class BoundMessage(Message):
-    """`|risk - target| <= value`, while what it assumes is true; no promise if `holds` is false."""
+class BoundStatus(Response):
+    """A bound `|risk - target| <= value`.
+
+    Attributes
+    ----------
+    name : str
+        Name of the bound.
+    value : float or None
+        Its value, in units of the loss; None if it is infinite.
+    holds : bool
+        Whether it holds: false if an assumption is not met.
+    assumes : list of str
+        Its assumptions.
+    unmet : list of str
+        Those that are not met.
+
+    Examples
+    --------
+    >>> BoundStatus("theorem A", 0.05, True, ["scores lie in the range"], []).value
+    0.05
+    """
 
     name: str
     value: float | None
@@ -37,41 +80,130 @@ class BoundMessage(Message):
     unmet: list[str]
 
 
-class CertificateMessage(Message):
-    """Whether what was learnt adds up, and what can be promised.
+class CertificateStatus(Response):
+    """The consistency check, and bounds on the difference between risk and target.
 
-    `identity_holds` compares the trace of thresholds with the losses that the service counted
-    itself. `replay_differs` counts predictions whose threshold came out otherwise, in any bit, when
-    the log was replayed at a start. `outstanding` is the largest number of other losses that were
-    awaited when a prediction was made.
+    Attributes
+    ----------
+    consistent : bool
+        Whether the consistency check passes: the accumulated steps of the threshold equal the
+        accumulated excess of the losses that the service counted.
+    consistency_gap : float
+        Difference between the two sides of this identity, in units of the loss.
+    replay_differs : int
+        Number of thresholds that differed, in any bit, when the stored events were replayed.
+    max_pending : int
+        Largest number of other predictions that were pending when a prediction was made; the
+        bounds allow for it.
+    bound : BoundStatus
+        The best bound.
+    bounds : list of BoundStatus
+        All bounds.
+
+    Examples
+    --------
+    >>> bound = BoundStatus("observed", 0.05, True, [], [])
+    >>> CertificateStatus(True, 0.0, 0, 1, bound, [bound]).consistent
+    True
     """
 
-    identity_holds: bool
-    identity_gap: float
+    consistent: bool
+    consistency_gap: float
     replay_differs: int
-    outstanding: int
-    bound: BoundMessage
-    bounds: list[BoundMessage]
+    max_pending: int
+    bound: BoundStatus
+    bounds: list[BoundStatus]
 
 
-class GroupRisk(Message):
-    """The mean loss of one group."""
+class GroupRisk(Response):
+    """The risk of one group.
+
+    Attributes
+    ----------
+    group : str
+        Name of the group.
+    rounds : int
+        Number of losses in the group.
+    risk : float
+        Mean of these losses.
+
+    Examples
+    --------
+    >>> GroupRisk("weekend", rounds=20, risk=0.1).risk
+    0.1
+    """
 
     group: str
     rounds: int
     risk: float
 
 
-class FeatureRange(Message):
-    """What was seen of one feature."""
+class FeatureRange(Response):
+    """Range and mean of one feature over all predictions, in units of the feature.
+
+    Attributes
+    ----------
+    low, high, mean : float
+        Smallest and largest value, and the mean.
+
+    Examples
+    --------
+    >>> FeatureRange(low=0.0, high=1.0, mean=0.4).mean
+    0.4
+    """
 
     low: float
     high: float
     mean: float
 
 
-class Summary(Message):
-    """How a stream stands. A loss is late that came after the loss of a newer prediction."""
+class StreamSummary(Response):
+    """Status of a stream.
+
+    Attributes
+    ----------
+    stream : str
+        Name of the stream.
+    config : StreamConfig
+        Its configuration, with every default filled in.
+    created : float
+        Time of its creation, in seconds since 1970.
+    seq : int
+        Position of its latest change.
+    predictions : int
+        Number of predictions made.
+    rounds : int
+        Number of losses learned from.
+    risk : float or None
+        Mean of these losses; None before the first one.
+    target : float
+        Target risk, the config's `alpha`.
+    healthy : bool
+        Whether the consistency check passes; an unhealthy stream rejects writes.
+    certificate : CertificateStatus
+        The consistency check, and bounds on the difference between risk and target.
+    groups : list of GroupRisk
+        Risk of each group that has a loss, sorted by name.
+    pending : int
+        Number of predictions that wait for feedback.
+    oldest_pending : float or None
+        When the oldest of them was made, in seconds since 1970.
+    expired : int
+        Number of predictions that expired.
+    late : int
+        Number of losses that arrived after the loss of a newer prediction.
+    memory : str
+        The memory of the local part, as Python writes it; "none" without a kernel.
+    memory_bytes : int
+        Its size, in bytes.
+    features : list of FeatureRange
+        One item per feature; empty before the first prediction.
+
+    Examples
+    --------
+    >>> StreamSummary.__struct_fields__[:3]
+    ('stream', 'config', 'created')
+    """
 
     stream: str
     config: StreamConfig
@@ -82,11 +214,10 @@ class Summary(Message):
     risk: float | None
     target: float
     healthy: bool
-    certificate: CertificateMessage
+    certificate: CertificateStatus
     groups: list[GroupRisk]
     pending: int
     oldest_pending: float | None
-    """When the oldest prediction that still awaits its loss was made."""
     expired: int
     late: int
     memory: str
@@ -94,33 +225,102 @@ class Summary(Message):
     features: list[FeatureRange]
 
 
-class History(Message):
-    """The run, a point every `stride` rounds; all lists have one entry a point.
+class HistoryPoint(Response, array_like=True):
+    """One point of the history: the stream after some round; in JSON an array, in this order.
 
-    `bound` is the best bound on `|risk - target|` that held in advance, `observed` the one that the
-    run itself shows; null where there is none. `size` is that of the set, if scores were sent.
+    Attributes
+    ----------
+    rounds : int
+        Number of losses learned from at this point.
+    at : float
+        Time of the last of them, in seconds since 1970.
+    risk : float
+        Mean of these losses.
+    threshold : float
+        Threshold of the prediction whose loss arrived, in units of the score.
+    size : float or None
+        Size of the prediction set, if scores were sent: a number of labels, or a width.
+    bound : float or None
+        Best bound on `|risk - target|` that holds in advance, if there is one.
+    observed : float or None
+        Bound on `|risk - target|` that the thresholds so far prove, if there is one.
+    pending, late, expired : int
+        As in `StreamSummary`, at this point.
+
+    Examples
+    --------
+    >>> HistoryPoint(1, 0.0, 1.0, 0.5, None, None, 0.9, 0, 0, 0).observed
+    0.9
+    """
+
+    rounds: int
+    at: float
+    risk: float
+    threshold: float
+    size: float | None
+    bound: float | None
+    observed: float | None
+    pending: int
+    late: int
+    expired: int
+
+
+class History(Response):
+    """The history of a stream, downsampled to about a thousand points.
+
+    Attributes
+    ----------
+    stream : str
+        Name of the stream.
+    seq : int
+        Position of its latest change.
+    target : float
+        Target risk, the config's `alpha`.
+    stride : int
+        There is one point per `stride` rounds, a power of two.
+    points : list of HistoryPoint
+        The points, oldest first.
+
+    Examples
+    --------
+    >>> History("demand", seq=0, target=0.1, stride=1, points=[]).points
+    []
     """
 
     stream: str
     seq: int
     target: float
     stride: int
-    rounds: list[int]
-    at: list[float]
-    risk: list[float]
-    threshold: list[float]
-    size: list[float | None]
-    bound: list[float | None]
-    observed: list[float | None]
-    pending: list[int]
-    late: list[int]
-    expired: list[int]
+    points: list[HistoryPoint]
 
 
-class ThresholdMap(Message):
-    """The present threshold function over two features, the others at their means.
+class ThresholdMap(Response):
+    """The current threshold as a function of one or two features; the others are at their means.
 
-    `thresholds` has a row for each of `second_values`, or one row if only one feature was asked.
+    Attributes
+    ----------
+    stream : str
+        Name of the stream.
+    seq : int
+        Position of its latest change.
+    rounds : int
+        Number of losses learned from.
+    first : int
+        Index of the first feature, from 0.
+    second : int or None
+        Index of the second feature, if there is one.
+    first_values, second_values : list of float
+        Values of the two features, in units of the feature, from the smallest to the largest one
+        seen. `second_values` is empty without a second feature.
+    others : list of float
+        Mean of every feature.
+    thresholds : list of list of float
+        One row per second value, or a single row; one column per first value.
+
+    Examples
+    --------
+    >>> ThresholdMap("s", 2, 1, 0, None, [0.0, 1.0], [], [0.5], [[0.4, 0.6]]).thresholds
+    [[0.4, 0.6]]
     """
 
     stream: str
@@ -134,21 +334,62 @@ class ThresholdMap(Message):
     thresholds: list[list[float]]
 
 
-class StateImported(Message):
-    """Where the import stands in the stream's log, and how many losses the state has learnt."""
+class ImportResponse(Response):
+    """Confirmation that a state was imported.
+
+    Attributes
+    ----------
+    seq : int
+        Position of the import in the stream.
+    rounds : int
+        Number of losses that the imported state has learned from.
+
+    Examples
+    --------
+    >>> ImportResponse(seq=3, rounds=2).rounds
+    2
+    """
 
     seq: int
     rounds: int
 
 
-class Alive(Message):
-    """The process answers."""
+class Alive(Response):
+    """The process is alive.
+
+    Attributes
+    ----------
+    alive : bool
+        Always true.
+
+    Examples
+    --------
+    >>> Alive(True)
+    Alive(alive=True)
+    """
 
     alive: bool
 
 
-class Ready(Message):
-    """Whether requests are taken, and if not, why."""
+class Ready(Response):
+    """Whether the service accepts requests.
+
+    Attributes
+    ----------
+    ready : bool
+        Whether it does.
+    detail : str
+        If not, why.
+    streams : int
+        Number of streams.
+    unhealthy : int
+        Number of streams that reject writes because their consistency check fails.
+
+    Examples
+    --------
+    >>> Ready(False, "replaying.", streams=0, unhealthy=0).detail
+    'replaying.'
+    """
 
     ready: bool
     detail: str

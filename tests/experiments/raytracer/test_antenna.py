@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from localarc.experiments.beams.raytracer.antenna import radiated, steering
+from localarc.experiments.beams.raytracer.antenna import radiate, steering
 from localarc.experiments.beams.raytracer.scene import Transmitter
 from localarc.validation import FloatArray
 
@@ -19,7 +19,7 @@ def towards(azimuth: float, elevation: float = 0.0) -> FloatArray:
 
 
 def decibels(transmitter: Transmitter, direction: FloatArray) -> float:
-    return float(20 * np.log10(np.linalg.norm(radiated(transmitter, direction))))
+    return float(20 * np.log10(np.linalg.norm(radiate(transmitter, direction))))
 
 
 @pytest.mark.parametrize(
@@ -42,7 +42,7 @@ def test_an_isotropic_element_has_the_gain_one_everywhere() -> None:
     random = np.random.default_rng(0)
     directions = random.normal(size=(50, 3))
     directions /= np.linalg.norm(directions, axis=1, keepdims=True)
-    fields = radiated(replace(NORTH, pattern="isotropic"), directions)
+    fields = radiate(replace(NORTH, pattern="isotropic"), directions)
     np.testing.assert_allclose(np.linalg.norm(fields, axis=1), 1.0)
     np.testing.assert_allclose((fields * directions).sum(axis=1), 0.0, atol=1e-15)
 
@@ -54,14 +54,14 @@ def test_the_gain_follows_azimuth_and_downtilt() -> None:
 
 
 def test_on_the_horizon_the_field_is_vertical() -> None:
-    field = radiated(NORTH, towards(100.0))[0]
+    field = radiate(NORTH, towards(100.0))[0]
     np.testing.assert_allclose(field[:2], 0.0, atol=1e-15)
     assert field[2] < 0  # towards growing zenith angle, that is downwards
 
 
 def test_straight_up_and_down_the_field_is_finite() -> None:
     poles = np.array([[0.0, 0.0, 1.0], [0.0, 0.0, -1.0]])
-    fields = radiated(replace(NORTH, pattern="isotropic"), poles)
+    fields = radiate(replace(NORTH, pattern="isotropic"), poles)
     np.testing.assert_allclose(np.linalg.norm(fields, axis=1), 1.0)
 
 

@@ -19,7 +19,7 @@ from localarc.experiments.beams.raytracer.materials import METAL, reflection
 from localarc.validation import FloatArray
 
 AIR = Material("air", 1.0)
-"""Reflects nothing: a ground or a wall of it is only in the way."""
+"""Reflects nothing: a ground or a wall of it is only an obstacle."""
 
 MAST = Transmitter((0.0, 0.0, 30.0), azimuth=0.0, antennas=1, pattern="isotropic")
 

@@ -1,4 +1,4 @@
-"""Tracing: the same again and again, wherever the scene is put, and no path forgotten."""
+"""Tracing: reproducible, invariant under motions of the scene, and complete."""
 
 from dataclasses import replace
 from itertools import pairwise, permutations
@@ -26,7 +26,7 @@ RECEIVERS = draw_receivers(SCENE, 300, np.random.default_rng(0))
 
 
 def moved(scene: Scene, matrix: FloatArray, shift: FloatArray, azimuth: float) -> Scene:
-    """The scene with all its points taken through a matrix, then shifted."""
+    """The scene with all its points transformed by a matrix, then shifted."""
 
     def image(point: tuple[float, float, float]) -> FloatArray:
         return matrix @ point + shift
@@ -73,7 +73,7 @@ def test_in_a_mirror_the_antennas_are_counted_from_the_other_end() -> None:
 
 
 @pytest.mark.parametrize("seed", range(6))
-def test_no_path_is_forgotten_and_none_made_up(seed: int) -> None:
+def test_exactly_the_paths_of_an_exhaustive_search_are_found(seed: int) -> None:
     scene = urban(seed, columns=3, rows=2, density=1.0)
     floating = Box((-3.0, -58.0, 40.0), (9.0, -44.0, 42.0), GLASS)
     scene = replace(scene, boxes=(*scene.boxes, floating))
@@ -89,7 +89,7 @@ def test_no_path_is_forgotten_and_none_made_up(seed: int) -> None:
 
 
 def slow_lengths(scene: Scene, receiver: FloatArray) -> list[float]:
-    """The lengths of all paths, by trying every order of surfaces and looking at each."""
+    """The lengths of all paths, by an exhaustive search over orders of surfaces."""
     mirrors = surfaces(scene)
     source = np.array(scene.transmitter.position)
     lengths = []
@@ -144,12 +144,12 @@ def test_no_receivers_have_no_channels() -> None:
     assert trace(SCENE, np.empty((0, 3))).shape == (0, 8)
 
 
-def test_receivers_that_cannot_be_are_refused() -> None:
+def test_invalid_receivers_are_rejected() -> None:
     with pytest.raises(ValueError, match=r"must have the shape \(n, 3\).*third column"):
         trace(city(), [[0.0, 0.0]])
     with pytest.raises(ValueError, match=r"number 1 at .* in a box.*outdoors\(scene, receivers\)"):
         trace(city(), [[0.0, 0.0, 1.0], [-56.0, -30.0, 1.0]])
-    with pytest.raises(ValueError, match="must not be at the transmitter"):
+    with pytest.raises(ValueError, match="must not be at the position of the transmitter"):
         trace(Scene(Transmitter((0.0, 0.0, 5.0))), [[0.0, 0.0, 5.0]])
     with pytest.raises(ValueError, match="positions must be finite"):
         trace(city(), [[0.0, np.nan, 1.0]])

@@ -1,4 +1,4 @@
-"""Looking for LLVM: old ones are refused with a reason, and never loaded here."""
+"""Finding LLVM: old versions are rejected with a reason, and never loaded here."""
 
 import os
 import subprocess
@@ -20,31 +20,31 @@ def _fresh(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 
 def machine(monkeypatch: pytest.MonkeyPatch, libraries: dict[str, int | None]) -> None:
-    """A machine with these libraries and what they say of their version."""
+    """A machine with these libraries and the versions that they report."""
     monkeypatch.setattr(llvm, "candidates", lambda: iter(libraries))
     monkeypatch.setattr(llvm, "version", libraries.get)
 
 
-def test_old_libraries_are_passed_over(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_old_libraries_are_skipped(monkeypatch: pytest.MonkeyPatch) -> None:
     machine(monkeypatch, {"libLLVM-16.so": 16, "broken.so": None, "libLLVM-19.so": 19})
     assert llvm.library(None) == "libLLVM-19.so"
 
 
-def test_a_machine_with_old_libraries_alone_is_told_which_and_what_to_do(
+def test_with_only_old_libraries_the_error_lists_them_and_the_remedy(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     machine(monkeypatch, {"libLLVM-15.so": 15, "libLLVM-14.so": None})
     with pytest.raises(ImportError) as refusal:
         llvm.library(None)
     assert str(refusal.value) == (
-        "The engine sionna takes the library LLVM, version 17 or newer: older ones abort the "
+        "The engine sionna requires LLVM 17 or newer, because older versions abort the "
         "process. Found only libLLVM-15.so (version 15), libLLVM-14.so (does not work). Install "
         "LLVM 17 or newer, e.g. `apt-get install libllvm19` on Debian 12 or `brew install llvm`, "
-        "or name the library in DRJIT_LIBLLVM_PATH."
+        "or set DRJIT_LIBLLVM_PATH to the path of the library."
     )
 
 
-def test_a_machine_without_any_is_told_so(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_any_library_the_error_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
     machine(monkeypatch, {})
     with pytest.raises(ImportError, match=r"Found none\. Install LLVM 17 or newer"):
         llvm.library(None)
@@ -57,10 +57,10 @@ def test_the_chosen_library_is_the_only_one_tried(monkeypatch: pytest.MonkeyPatc
         llvm.library("/old.so")
 
 
-def test_what_was_found_is_left_for_sionna(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_library_found_is_passed_to_sionna(monkeypatch: pytest.MonkeyPatch) -> None:
     machine(monkeypatch, {"libLLVM-20.so": 20})
     monkeypatch.setattr(metadata, "version", lambda name: "2.2.0")
-    monkeypatch.setenv(llvm.VARIABLE, "")  # so that it is put back afterwards
+    monkeypatch.setenv(llvm.VARIABLE, "")  # so that it is restored afterwards
     llvm.prepare()
     assert os.environ[llvm.VARIABLE] == "libLLVM-20.so"
 
@@ -74,7 +74,7 @@ def test_without_sionna_the_engine_names_its_extra(monkeypatch: pytest.MonkeyPat
         trace(city(), [[0.0, 0.0, 1.0]], engine="sionna")
 
 
-def test_importing_the_channels_loads_no_ray_tracer() -> None:
+def test_importing_the_engine_does_not_load_sionna() -> None:
     loaded = "import sys, localarc.experiments.beams.raytracer.sionna_rt as _; print(*sys.modules)"
     names = subprocess.run(
         [sys.executable, "-c", loaded], capture_output=True, text=True, check=True
@@ -82,18 +82,20 @@ def test_importing_the_channels_loads_no_ray_tracer() -> None:
     assert not {"sionna", "mitsuba", "drjit"} & set(names)
 
 
-def test_a_library_that_ends_its_process_does_not_end_ours(
+def test_a_library_that_aborts_its_process_does_not_abort_ours(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(llvm, "_QUESTION", "import os; print('major 15', flush=True); os.abort()")
+    monkeypatch.setattr(
+        llvm, "_PRINT_VERSION", "import os; print('major 15', flush=True); os.abort()"
+    )
     assert llvm.version("/any.so") is None
 
 
-def test_the_process_asked_sees_the_library_in_question(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_version_is_that_of_the_given_library(monkeypatch: pytest.MonkeyPatch) -> None:
     question = f"import os; print('noise'); print('major', os.environ['{llvm.VARIABLE}'])"
-    monkeypatch.setattr(llvm, "_QUESTION", question)
+    monkeypatch.setattr(llvm, "_PRINT_VERSION", question)
     assert llvm.version("18") == 18
-    assert llvm.version("-1") is None  # what Dr.Jit says where it cannot load a library
+    assert llvm.version("-1") is None  # what Dr.Jit reports if it cannot load a library
     assert llvm.VARIABLE not in os.environ
 
 
@@ -101,7 +103,7 @@ def test_libraries_are_tried_from_the_newest_name_down(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     files = {"a": ["/x/libLLVM-14.so.1", "/x/libLLVM.so.19.1"], "b": ["/x/libLLVM-9.so"]}
-    monkeypatch.setattr(llvm, "_PLACES", tuple(files))
+    monkeypatch.setattr(llvm, "_PATTERNS", tuple(files))
     monkeypatch.setattr(llvm, "glob", files.get)
     names = [path.rsplit("/", 1)[1] for path in llvm.candidates()]
     assert names == ["libLLVM.so.19.1", "libLLVM-14.so.1", "libLLVM-9.so"]

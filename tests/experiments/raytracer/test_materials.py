@@ -52,7 +52,7 @@ def test_half_a_wavelength_of_glass_is_a_window() -> None:
     np.testing.assert_allclose(reflection(window, HEAD_ON, FREQUENCY), 0, atol=1e-12)
 
 
-def test_at_brewsters_angle_the_field_in_the_plane_of_incidence_goes_through() -> None:
+def test_at_brewsters_angle_the_field_in_the_plane_of_incidence_is_not_reflected() -> None:
     te, tm = reflection(Material("pane", 4.0), np.cos(np.arctan([2.0])), FREQUENCY)
     assert abs(te[0]) > 0.1
     assert abs(tm[0]) < 1e-12
@@ -86,7 +86,7 @@ def test_materials_follow_the_frequency() -> None:
     assert BRICK.permittivity(1e9).imag == pytest.approx(-17.98 * 0.0238, rel=1e-3)
 
 
-def test_impossible_materials_are_refused() -> None:
+def test_impossible_materials_are_rejected() -> None:
     with pytest.raises(ValueError, match="a must be at least 1, the permittivity of vacuum"):
         Material("thin air", 0.5)
     with pytest.raises(ValueError, match="c must not be negative"):

@@ -61,7 +61,7 @@ def test_a_transmitter_needs_antennas_and_a_frequency() -> None:
         Transmitter((0.0, 0.0, 1.0), azimuth="north")  # type: ignore[arg-type]
 
 
-def test_what_cannot_stand_together_is_refused() -> None:
+def test_overlapping_or_buried_objects_are_rejected() -> None:
     with pytest.raises(ValueError, match=r"Boxes 0 and 1 must not overlap.*may touch"):
         Scene(MAST, (HOUSE, Box((19.0, 19.0, 0.0), (30.0, 30.0, 5.0))))
     with pytest.raises(ValueError, match=r"Box 0 must not reach below the ground at 1\.0"):
@@ -103,7 +103,7 @@ def test_density_says_how_much_is_built() -> None:
     assert 0 < len(urban(0, 9, 9, 0.5).boxes) < 81
 
 
-def test_an_impossible_grid_is_refused() -> None:
+def test_an_impossible_grid_is_rejected() -> None:
     with pytest.raises(ValueError, match="density must be between 0 and 1"):
         urban(0, density=1.5)
     with pytest.raises(ValueError, match="columns must be a whole number"):
@@ -123,7 +123,7 @@ def test_receivers_are_drawn_outdoors_over_the_whole_area() -> None:
         assert receivers[:, axis].max() > high - 1
 
 
-def test_a_scene_without_room_for_receivers_says_so() -> None:
+def test_a_scene_without_outdoor_space_is_rejected() -> None:
     full = Scene(Transmitter((0.0, 0.0, 99.0)), (Box((-80.0, -60.0, 0.0), (80.0, 60.0, 9.0)),))
-    with pytest.raises(ValueError, match="leaves no room outdoors"):
+    with pytest.raises(ValueError, match="has no outdoor space"):
         draw_receivers(full, 1, np.random.default_rng(0))

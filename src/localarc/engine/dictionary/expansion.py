@@ -6,27 +6,27 @@ from typing import Any, Self
 
 import numpy as np
 
-from localarc.engine.dictionary import loops as loops
+from localarc.engine.dictionary import loops
 from localarc.engine.dictionary.flush import flush
 from localarc.engine.dictionary.probes import Probes
 from localarc.engine.kernels import Profile
-from localarc.engine.numba_tools import NUMBER, POINT, WHOLE, bound, entry
-from localarc.engine.states import check_shapes, require
+from localarc.engine.numba_tools import FLOAT, INTEGER, POINT, bind_state, compile_entry
+from localarc.engine.step import MIN_FADE, check_shapes, require
 from localarc.engine.stream import Played, Stream
 from localarc.engine.tiles import (
     TILE,
     FloatArray,
     IntArray,
+    as_contiguous,
     pack,
-    plain,
     specialise,
     tiles_for,
     unpack,
 )
 
-# What one flush may lose, in tolerances: at the points it flushes, and in the kernel's norm. Both
-# come from experience: what many flushes lose adds up, and most of it lies where points have not
-# been yet, which only the norm sees.
+# The error that one flush may make, in tolerances: at the points it flushes, and in the kernel's
+# norm. Both were found by experiment: the errors of many flushes add up, and most of the error lies
+# where no point has been yet, which only the norm measures.
 AT_POINTS = 1 / 100
 IN_NORM = 2.0
 
@@ -34,11 +34,10 @@ IN_NORM = 2.0
 class DictionaryExpansion:
     """f on atoms chosen from the points, with the last 256 points at most kept exactly.
 
-    `tolerance` is meant for the value of f over a whole run. What is held to a limit is what one
-    flush loses: a hundredth of it at the points flushed, and twice the tolerance anywhere. What
-    that adds up to is measured (`max_error_estimate`) and, far above, bounded (`error_bound`).
-    Once `max_size` atoms are used, no more are made: flushes then lose more than their limit, and
-    both numbers show it.
+    `tolerance` is the error of f over a whole run. The code limits the error of one flush: a
+    hundredth of the tolerance at the points flushed, and twice the tolerance in norm. The total is
+    measured (`max_error_estimate`) and, with a wide margin, bounded (`error_bound`). Beyond
+    `max_size` atoms no more are added: flushes then exceed their limit, and both numbers show it.
     """
 
     def __init__(
@@ -58,7 +57,7 @@ class DictionaryExpansion:
         self.size = self.held = self.rounds = 0  # atoms, points in the buffer, rounds averaged
         self.fade, self.clock = 1.0, 0.0
         self.max_error_estimate = 0.0
-        self._looked = b""  # the point whose kernel rows wait in row `held`
+        self._evaluated = b""  # the point whose kernel rows are in row `held`
         tiles = tiles_for(max_size)
         self._atoms = np.zeros((tiles, dimensions, TILE))
         self._coefs = np.zeros((2, tiles * TILE))
@@ -72,10 +71,12 @@ class DictionaryExpansion:
         self._value_at = specialise(loops.value_at, profile, dimensions)
         raw = specialise(loops.evaluate_raw, profile, dimensions, loops.value_at)
         tables = self._atoms, self._coefs, self._to_atoms, self._to_buffer, self._buffer
-        self._evaluate_raw = bound(
-            raw, (*tables, self._roots, profile.parameter), WHOLE, WHOLE, POINT
+        self._evaluate_raw = bind_state(
+            raw, (*tables, self._roots, profile.parameter), INTEGER, INTEGER, POINT
         )
-        self._append = bound(_append, (self._buffer, self._roots), WHOLE, POINT, NUMBER, NUMBER)
+        self._append = bind_state(
+            _append, (self._buffer, self._roots), INTEGER, POINT, FLOAT, FLOAT
+        )
 
     def evaluate(self, points: FloatArray) -> FloatArray:
         """f at each row of `points`."""
@@ -83,65 +84,67 @@ class DictionaryExpansion:
 
     def evaluate_one(self, point: FloatArray) -> float:
         """f at one point."""
-        self._looked = b""
+        self._evaluated = b""
         return self.fade * self._value_at(  # type: ignore[no-any-return]
             self.size, self.held, self._atoms, self._coefs, self._to_atoms, self._to_buffer,
             self._buffer, point, self.profile.parameter,
         )  # fmt: skip
 
     def accumulate(self) -> None:
-        """Let the present f join the sum that the average reads."""
+        """Add the current f to the sum behind the average."""
         self.clock += self.fade
         self.rounds += 1
 
     def shrink(self, factor: float) -> None:
         """f <- factor f, for 0 < factor <= 1."""
         self.fade *= factor
-        if self.fade < loops.FAINT:
+        if self.fade < MIN_FADE:
             _fold(self._coefs, self._probes.truths, self._buffer, self.fade, self.clock)
             self.fade, self.clock = 1.0, 0.0
 
     def add(self, point: FloatArray, weight: float) -> None:
         """f <- f + weight k(point, .)."""
         self.evaluate_one(point)
-        _append(self._buffer, self._ones, self.held, point, self._lifted(weight), self.clock)
+        _append(
+            self._buffer, self._ones, self.held, point, self._unscaled_weight(weight), self.clock
+        )
         self._advance()
 
     def learn(self, point: FloatArray, decay: float, weight: float) -> None:
-        """One round: f joins the average, shrinks, and gains a term."""
+        """One round: add f to the average, shrink it, and add a term."""
         self.accumulate()
         self.shrink(decay)
         self.add(point, weight)
 
     def evaluate_raw(self, point: FloatArray) -> float:
-        """f at a point that is still to be divided by the roots; NaN if it is not healthy."""
+        """f at a raw point, before division by the roots; NaN unless finite and in range."""
         value: float = self.fade * self._evaluate_raw(self.size, self.held, point)
-        self._looked = point.tobytes() if value == value else b""
+        self._evaluated = point.tobytes() if value == value else b""
         return value
 
     def learn_raw(self, point: FloatArray, decay: float, weight: float) -> bool:
-        """`learn` for such a point; False, and nothing learnt, if it is not healthy."""
-        if point.tobytes() != self._looked and math.isnan(self.evaluate_raw(point)):
+        """`learn` for a raw point; False, and nothing learned, unless it is finite and in range."""
+        if point.tobytes() != self._evaluated and math.isnan(self.evaluate_raw(point)):
             return False
         self.clock += self.fade
         self.rounds += 1
         self.shrink(decay)
-        self._append(self.held, point, self._lifted(weight), self.clock)
+        self._append(self.held, point, self._unscaled_weight(weight), self.clock)
         self._advance()
         return True
 
-    def _lifted(self, weight: float) -> float:
+    def _unscaled_weight(self, weight: float) -> float:
         return weight * self.scale / self.fade
 
     def _advance(self) -> None:
-        """The buffer holds one more, with the kernel rows that the last look at it left behind."""
-        self._looked = b""
+        """Count the point just appended; the last evaluation left its kernel rows in place."""
+        self._evaluated = b""
         self.held += 1
         if self.held == TILE:
-            self._settle()
+            self._flush_buffer()
 
     def average(self, points: FloatArray) -> FloatArray:
-        """The mean of all f that were accumulated, at each row of `points`."""
+        """The mean of all accumulated f, at each row of `points`."""
         weights, joined, folded = self._buffer[self.dimensions :]
         buffer = self._buffer.copy()
         buffer[self.dimensions] = folded + weights * (self.clock - joined)
@@ -150,23 +153,23 @@ class DictionaryExpansion:
 
     @property
     def error_bound(self) -> float:
-        """A bound, at every point, on how far f is from the exact sum of the same terms.
+        """A bound, at every point, on the distance of f from the exact sum of the same terms.
 
-        It adds up the norms of all that flushes lost, holds up to rounding, and is usually hundreds
-        of times `max_error_estimate`, which is measured at 32 points around the ones seen.
+        It sums the norms of all flush errors, holds up to rounding, and is usually hundreds of
+        times `max_error_estimate`, which is measured at 32 points around the ones seen.
         """
         return self.fade * float(self._probes.truths[-1]) * math.sqrt(self.profile.peak)
 
     def replay(self, stream: Stream) -> Played:
-        """Play the whole stream from the present state, and stay where its last round leaves f."""
+        """Replay the whole stream from the current state; f ends where the last round leaves it."""
         play = specialise(loops.replay, self.profile, self.dimensions, loops.value_at)
         tables = (
             self._atoms, self._coefs, self._to_atoms, self._to_buffer, self._buffer,
             self._probes.truths,
         )  # fmt: skip
         rules = stream.rules(self.scale, self.profile)
-        played = stream.unplayed()
-        self._looked = b""
+        played = stream.empty_result()
+        self._evaluated = b""
         done = 0
         while done < len(stream):
             rest = slice(done, len(stream))
@@ -180,13 +183,13 @@ class DictionaryExpansion:
                 played.losses[rest],
             )
             if self.held == TILE:
-                self._settle()
+                self._flush_buffer()
             done += steps
         self.rounds += len(stream)
         return played
 
     def arrays(self) -> dict[str, FloatArray | IntArray]:
-        """Everything needed to go on bit for bit."""
+        """Everything needed to resume, bit for bit."""
         scalars = {
             "rounds": self.rounds,
             "flushes": self._probes.flushes,
@@ -205,7 +208,7 @@ class DictionaryExpansion:
         }
 
     def restore(self, arrays: Mapping[str, FloatArray | IntArray]) -> Self:
-        """Take over a state that `arrays` gave; the constructor's arguments must be the same."""
+        """Load a state that `arrays` returned; the constructor's arguments must be the same."""
         size, held = len(arrays["atoms"]), arrays["buffer"].shape[-1]
         require(size <= self.max_size and held < TILE, f"it has {size} atoms and {held} points")
         check_shapes(
@@ -230,16 +233,16 @@ class DictionaryExpansion:
             self.evaluate_one(np.ascontiguousarray(column[: self.dimensions]))  # its kernel rows
             self._buffer[:, self.held] = column
         self.held = held
-        self._looked = b""
+        self._evaluated = b""
         return self
 
     @property
     def nbytes(self) -> int:
-        """The size of the state: what `arrays` gives, in bytes."""
+        """The size of the state in bytes: that of what `arrays` returns."""
         return sum(array.nbytes for array in self.arrays().values())
 
-    def _settle(self) -> None:
-        """Empty the full buffer into the dictionary, and measure what that did."""
+    def _flush_buffer(self) -> None:
+        """Flush the full buffer into the dictionary, and measure the error."""
         points = self._buffer[: self.dimensions].T
         self._probes.before(points, lambda at: self._sums(at, 0, self._coefs, self._buffer))
         allowed = self.tolerance / self.fade
@@ -256,14 +259,14 @@ class DictionaryExpansion:
         self._buffer[self.dimensions :] = 0.0
 
     def _sums(self, points: FloatArray, size: int, coefs: Any, buffer: FloatArray) -> FloatArray:
-        self._looked = b""
+        self._evaluated = b""
         values_at = specialise(loops.values_at, self.profile, self.dimensions, loops.value_at)
         return values_at(  # type: ignore[no-any-return]
             size, self.held, self._atoms, coefs, self._to_atoms, self._to_buffer, buffer,
-            plain(points), self.profile.parameter,
+            as_contiguous(points), self.profile.parameter,
         )  # fmt: skip
 
 
-_fold = entry(loops.fold)
-_append = entry(loops.append, brief=True)
-_flush = entry(flush)
+_fold = compile_entry(loops.fold)
+_append = compile_entry(loops.append, keep_gil=True)
+_flush = compile_entry(flush)

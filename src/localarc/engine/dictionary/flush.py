@@ -1,9 +1,9 @@
-"""Empty a full buffer into the dictionary: one projection, and new atoms where it fails.
+"""Flush a full buffer into the dictionary: one projection, and new atoms where it is inaccurate.
 
-The buffer's sum g = sum_i weights_i k(x_i, .) becomes its projection on the span of the atoms. What
-is lost, rho, is orthogonal to that span and is measured at every point of the buffer. While it is
-too large somewhere, the worst point x becomes an atom: with s = k(., x) less its projection, rho
-loses rho(x) / s(x) * s, and every number is brought up to date without another solve.
+The buffer's sum g = sum_i weights_i k(x_i, .) is replaced by its projection onto the span of the
+atoms. The residual rho is orthogonal to that span and is measured at every point of the buffer.
+While it is too large somewhere, the worst point x becomes an atom: with s = k(., x) minus its
+projection, rho decreases by rho(x) / s(x) * s, and every number is updated without another solve.
 """
 
 from typing import Any
@@ -18,7 +18,7 @@ SINGULAR = 1e-13  # of k(x, x): a point this close to the span of the atoms is n
 
 
 def _dot(left: Any, right: Any) -> float:
-    """A sum in whatever order is fastest: the last digits may differ between processors."""
+    """The sum of products in the fastest order: the last digits may differ between processors."""
     value = 0.0
     for j in range(len(left)):
         value += left[j] * right[j]
@@ -36,8 +36,8 @@ def add_to(target: Any, weight: float, source: Any) -> None:
 
 
 @jit
-def unmixed(factor: Any, size: int, sums: Any, half: Any, solved: Any) -> None:
-    """solved = K^-1 sums, where K^-1 = factor^T factor; half = factor sums on the way."""
+def solve(factor: Any, size: int, sums: Any, half: Any, solved: Any) -> None:
+    """solved = K^-1 sums, where K^-1 = factor^T factor; half = factor sums is a by-product."""
     solved[:size] = 0.0
     for i in range(size):
         half[i] = dot(factor[i, : i + 1], sums[: i + 1])
@@ -45,7 +45,7 @@ def unmixed(factor: Any, size: int, sums: Any, half: Any, solved: Any) -> None:
 
 
 @jit
-def kernel_times(to_buffer: Any, weights: Any, peak: float, result: Any) -> None:
+def multiply_kernel(to_buffer: Any, weights: Any, peak: float, result: Any) -> None:
     """result = K weights, from the lower triangle of the buffer's kernel matrix."""
     result[:] = 0.0
     for i in range(TILE):
@@ -54,7 +54,7 @@ def kernel_times(to_buffer: Any, weights: Any, peak: float, result: Any) -> None
 
 
 @jit
-def between(to_buffer: Any, i: int, peak: float, result: Any) -> None:
+def kernel_column(to_buffer: Any, i: int, peak: float, result: Any) -> None:
     """result[j] = k(x_i, x_j) for all points of the buffer."""
     for j in range(TILE):
         result[j] = to_buffer[i, j] if j < i else (to_buffer[j, i] if j > i else peak)
@@ -62,22 +62,22 @@ def between(to_buffer: Any, i: int, peak: float, result: Any) -> None:
 
 @jit
 def project(factor: Any, size: int, to_atoms: Any, weights: Any, lost: Any) -> Any:
-    """The coefficients of the projection of g; `lost` goes in as g and comes out as rho."""
+    """The coefficients of the projection of g; `lost` is g on entry and rho on return."""
     sums, half, solved = np.zeros(size), np.empty(size), np.zeros(len(factor))
     for i in range(TILE):
         add_to(sums, weights[i], to_atoms[i, :size])
-    unmixed(factor, size, sums, half, solved)
+    solve(factor, size, sums, half, solved)
     for i in range(TILE):
         lost[i] -= dot(to_atoms[i, :size], solved[:size])
     return solved
 
 
 @jit
-def worst_of(lost: Any, refused: Any) -> int:
-    """Where most was lost, among the points not yet tried; -1 when all are."""
+def find_worst(lost: Any, tried: Any) -> int:
+    """The point with the largest residual among those not yet tried; -1 if all were."""
     worst = -1
     for i in range(TILE):
-        if not refused[i] and (worst < 0 or abs(lost[i]) > abs(lost[worst])):
+        if not tried[i] and (worst < 0 or abs(lost[i]) > abs(lost[worst])):
             worst = i
     return worst
 
@@ -88,30 +88,30 @@ def flush(
 ) -> tuple[int, Any, float]:  # fmt: skip
     """The new number of atoms, rho at the buffer's points, and |rho| in the kernel's space.
 
-    `limit` is what may be lost at a point of the buffer, `norm_limit` what |rho| may be: that
-    bounds what is lost anywhere. Without room for more atoms, more is lost.
+    `limit` bounds the residual at the points of the buffer; `norm_limit` bounds |rho|, and thereby
+    the residual anywhere. Once the dictionary is full, both may be exceeded.
     """
     dimensions = atoms.shape[1]
     weights = buffer[dimensions]
     past = buffer[dimensions + 2] - weights * buffer[dimensions + 1]
     lost, lost_past, column = np.empty(TILE), np.empty(TILE), np.empty(TILE)
-    kernel_times(to_buffer, weights, peak, lost)
-    kernel_times(to_buffer, past, peak, lost_past)
+    multiply_kernel(to_buffer, weights, peak, lost)
+    multiply_kernel(to_buffer, past, peak, lost_past)
     gained = project(factor, size, to_atoms, weights, lost)
     gained_past = project(factor, size, to_atoms, past, lost_past)
-    refused = np.zeros(TILE, np.bool_)
+    tried = np.zeros(TILE, np.bool_)
     half, mixed = np.empty(len(factor)), np.empty(len(factor))
     while size < len(factor):
-        i = worst_of(lost, refused)
+        i = find_worst(lost, tried)
         norm = np.sqrt(max(dot(weights, lost), 0.0))  # |rho|^2 = <rho, g>
         if i < 0 or (abs(lost[i]) <= limit and norm <= norm_limit):
             break
-        refused[i] = True
-        unmixed(factor, size, to_atoms[i], half, mixed)
+        tried[i] = True
+        solve(factor, size, to_atoms[i], half, mixed)
         outside = peak - dot(half[:size], half[:size])
         if outside <= SINGULAR * peak:
             continue
-        between(to_buffer, i, peak, column)
+        kernel_column(to_buffer, i, peak, column)
         for j in range(TILE):
             to_atoms[j, size] = column[j]
             column[j] -= dot(to_atoms[j, :size], mixed[:size])

@@ -1,12 +1,12 @@
 """A dictionary of atoms with an exact buffer in front: any kernel, any number of features.
 
 f = fade * (sum_j heights_j k(atom_j, .) + sum_i weights_i k(x_i, .)), where i runs over the buffer:
-the last few points exactly as they came. The past that the average reads has `offsets` beside the
-heights, as on a lattice, and `joined` and `folded` beside the weights, as in the exact expansion.
+the latest points, exactly. The sum behind the average has `offsets` for the heights, as on a
+lattice, and `joined` and `folded` for the weights, as in the exact expansion.
 
 `atoms` are tiles; `coefs` is (heights, offsets); `buffer` is one tile of points and the rows
 weights, joined and folded below it; to_atoms[i] and to_buffer[i] are the kernel between point i of
-the buffer and the atoms and earlier points; row `held` of both is for the point looked at last.
+the buffer and the atoms and earlier points; row `held` of both belongs to the latest evaluation.
 """
 
 from typing import Any
@@ -14,19 +14,24 @@ from typing import Any
 import numpy as np
 
 from localarc.engine.dictionary.flush import dot
-from localarc.engine.inputs import scaled
 from localarc.engine.numba_tools import jit
-from localarc.engine.rounds import clipped, grown, loss_at, to_ball
-from localarc.engine.tiles import TILE, row
+from localarc.engine.step import (
+    MIN_FADE,
+    NEGLIGIBLE,
+    clip_value,
+    loss_at,
+    next_squared_norm,
+    projection_factor,
+    scale_point,
+)
+from localarc.engine.tiles import TILE, kernel_row
 
-FAINT = 1e-3  # renormalise below this fade, as the exact expansion does
-NEGLIGIBLE = 1e-290
-VECTORS = 32  # kernels are evaluated so many at a time
+VECTORS = 32  # kernels are evaluated in groups of this size
 
 
 @jit
-def padded(count: int) -> int:
-    """At least so many, and a whole number of vectors for any processor."""
+def round_up(count: int) -> int:
+    """The count, rounded up to a whole number of vectors on any processor."""
     return -(-count // VECTORS) * VECTORS
 
 
@@ -34,13 +39,15 @@ def value_at(
     size: int, held: int, atoms: Any, coefs: Any, to_atoms: Any, to_buffer: Any, buffer: Any,
     point: Any, parameter: float,
 ) -> float:  # fmt: skip
-    """f / fade at a point; its kernel rows stay in row `held`."""
+    """f / fade at a point; leaves its kernel rows in row `held`."""
     dimensions = atoms.shape[1]
     heights, near, late = coefs[0], to_atoms[held], to_buffer[held]
     column = point.reshape((dimensions, 1))
     for b in range((size + TILE - 1) // TILE):
-        row(atoms[b], column, 0, parameter, near[b * TILE : min((b + 1) * TILE, padded(size))])
-    row(buffer[:dimensions], column, 0, parameter, late[: padded(held)])
+        kernel_row(
+            atoms[b], column, 0, parameter, near[b * TILE : min((b + 1) * TILE, round_up(size))]
+        )
+    kernel_row(buffer[:dimensions], column, 0, parameter, late[: round_up(held)])
     exact = dot(buffer[dimensions, :held], late[:held])
     return exact + dot(heights[:size], near[:size])  # type: ignore[no-any-return]
 
@@ -49,9 +56,9 @@ def evaluate_raw(
     atoms: Any, coefs: Any, to_atoms: Any, to_buffer: Any, buffer: Any, roots: Any,
     parameter: float, size: int, held: int, point: Any,
 ) -> float:  # fmt: skip
-    """`value_at` for a point that is still to be divided by the roots; NaN if it is not healthy."""
+    """`value_at` for a raw point, before division by the roots; NaN unless finite and in range."""
     here = np.empty(len(point))
-    if not scaled(point, roots, here):
+    if not scale_point(point, roots, here):
         return np.nan
     return value_at(
         size, held, atoms, coefs, to_atoms, to_buffer, buffer, here, parameter
@@ -59,7 +66,7 @@ def evaluate_raw(
 
 
 def append(buffer: Any, roots: Any, held: int, point: Any, weight: float, clock: float) -> None:
-    """Put a point, still to be divided by the roots, into the buffer."""
+    """Append a raw point to the buffer."""
     dimensions = len(point)
     for j in range(dimensions):
         buffer[j, held] = point[j] / roots[j]
@@ -82,7 +89,7 @@ def values_at(
 
 @jit
 def fold(coefs: Any, truths: Any, buffer: Any, fade: float, clock: float) -> None:
-    """Let the fade restart at 1 and the clock at 0, with nothing changed in f or its average."""
+    """Reset the fade to 1 and the clock to 0, without changing f or its average."""
     weights, joined, folded = buffer[-3], buffer[-2], buffer[-1]
     for i in range(TILE):
         folded[i] += weights[i] * (clock - joined[i])
@@ -109,7 +116,9 @@ def replay(
     thresholds: Any,
     incurred: Any,
 ) -> tuple[int, int, float, float, float, float]:
-    """Play rounds until the last, or until the buffer is full: how many, and what carries on."""
+    """Replay rounds until the last, or until the buffer is full.
+
+    Returns the number of rounds played, and the state to continue from."""
     atoms, coefs, to_atoms, to_buffer, buffer, truths = tables
     size, held = counts
     fade, clock, constant, norm = scalars
@@ -121,14 +130,14 @@ def replay(
         value = fade * value_at(
             size, held, atoms, coefs, to_atoms, to_buffer, buffer, points[t], parameter
         )
-        thresholds[t] = clipped(value, clip) + constant
+        thresholds[t] = clip_value(value, clip) + constant
         incurred[t] = loss_at(breakpoints, losses, offsets[t], offsets[t + 1], thresholds[t])
         push = rates[t] * (incurred[t] - alpha)
         constant += push
-        norm = grown(norm, decays[t], push, value, peak)
+        norm = next_squared_norm(norm, decays[t], push, value, peak)
         clock += fade
         fade *= decays[t]
-        if fade < FAINT:
+        if fade < MIN_FADE:
             fold(coefs, truths, buffer, fade, clock)
             fade, clock = 1.0, 0.0
         buffer[:dimensions, held] = points[t]
@@ -136,7 +145,7 @@ def replay(
         buffer[dimensions + 1, held] = clock
         held += 1
         if norm > radius * radius:
-            fade *= to_ball(norm, radius)
+            fade *= projection_factor(norm, radius)
             norm = radius * radius
         t += 1
     return t, held, fade, clock, constant, norm

@@ -1,8 +1,8 @@
-"""Probes: points where the exact sum is kept beside the dictionary's, to see what flushes lose.
+"""Probes: points where the exact sum is kept, to measure the error that flushes make.
 
-A probe reflects one point in another, so it lies where points may yet come: most is lost where no
-atom is yet. Half of the probes stay from the first flush; the others make way in turn, one a flush,
-and count what was lost since they came.
+A probe reflects one point in another, so it lies where future points are likely: the error is
+largest where there is no atom yet. Half of the probes stay from the first flush on; the others are
+replaced in turn, one per flush, and measure the error since then.
 """
 
 from collections.abc import Callable
@@ -15,7 +15,7 @@ PROBES = 32
 
 
 class Probes:
-    """`truths` are the exact sums at `points`; its last entry adds up the norms of all losses."""
+    """`truths` are the exact sums at `points`, and, last, the sum of all residuals' norms."""
 
     def __init__(self, dimensions: int) -> None:
         self.points = np.zeros((PROBES, dimensions))
@@ -23,7 +23,7 @@ class Probes:
         self.flushes = 0
 
     def before(self, points: FloatArray, buffered: Callable[[FloatArray], FloatArray]) -> None:
-        """The buffer, full of `points`, is about to be flushed: its exact sum joins the truths."""
+        """Before the buffer of `points` is flushed: add its exact sum to the truths."""
         if self.flushes == 0:
             some = np.arange(PROBES) * (TILE // PROBES)
             self.points[:] = 2.0 * points[some] - points[some - TILE // 2]
@@ -32,7 +32,7 @@ class Probes:
     def after(
         self, points: FloatArray, flushed: Callable[[FloatArray], FloatArray], norm: float
     ) -> float:
-        """The largest deviation at a probe now; then one probe is renewed."""
+        """Return the largest deviation at a probe, and replace one probe."""
         largest = np.abs(self.truths[:-1] - flushed(self.points)).max()
         turn = PROBES // 2 + self.flushes % (PROBES // 2)
         self.points[turn] = 2.0 * points[-1] - points[TILE // 2 - 1]

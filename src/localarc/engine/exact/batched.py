@@ -1,4 +1,4 @@
-"""Replay many exact expansions over one stream, sharing distances and evaluations of the kernel."""
+"""Replay many exact expansions over one stream, sharing distances and kernel evaluations."""
 
 import math
 from collections.abc import Sequence
@@ -7,12 +7,13 @@ from typing import Any
 import numpy as np
 
 from localarc.engine.exact import batched_loops as loops
-from localarc.engine.exact.expansion import FOREVER, ExactExpansion
+from localarc.engine.exact.expansion import ExactExpansion
 from localarc.engine.kernels import GAUSSIAN, GAUSSIAN_SINGLE, Profile
+from localarc.engine.step import NO_WINDOW
 from localarc.engine.stream import Played, Stream
 from localarc.engine.tiles import TILE, FloatArray, IntArray, specialise, tiles_for
 
-_MOST_SQUARINGS = 4
+_MAX_SQUARINGS = 4
 
 
 def replay_many(
@@ -21,19 +22,19 @@ def replay_many(
     ratios: Sequence[float] | None = None,
     single: bool = False,
 ) -> list[Played]:
-    """The results, and the expansions' states, of `[e.replay(s) for e, s in zip(...)]`, sooner.
+    """The results, and the expansions' states, of `[e.replay(s) for e, s in zip(...)]`, faster.
 
     The expansions must be empty, keep all terms and have one kernel; the streams may differ in
     everything but the curves and the points. The points may differ in length scale: squared
     distances in stream r are ratios[r] times those in the first, and the ratios ascend from 1.
-    With a ratio other than 1 the results are the same up to rounding, with 1 to the last bit.
+    With a ratio other than 1 the results agree up to rounding, with ratio 1 to the last bit.
     `single` evaluates a Gaussian kernel in float32.
     """
     shares = np.ones(len(streams)) if ratios is None else np.asarray(ratios, dtype=np.float64)
     _check(expansions, streams, shares)
     first, profile, dimensions = streams[0], expansions[0].profile, expansions[0].dimensions
     if single:
-        profile = _in_single(profile)
+        profile = _single_precision(profile)
     runs, tiles = len(streams), tiles_for(len(first))
     shared = np.zeros((tiles, dimensions, TILE), np.float32 if single else np.float64)
     weights, joined, folded = np.zeros((3, runs, tiles, TILE))
@@ -41,7 +42,7 @@ def replay_many(
     scalars = np.array([[e.fade, e.clock, s.constant, s.norm] for e, s in pairs])
     rules = np.array([[s.alpha, s.clip, s.radius, e.scale] for e, s in pairs])
     thresholds, losses = np.empty((2, runs, len(first)))
-    play = specialise(loops.replay, profile, dimensions, loops.kernel, loops.hear)
+    play = specialise(loops.replay, profile, dimensions, loops.kernel, loops.sum_block)
     points, curves, _, _ = first.columns(slice(0, len(first)))
     play(
         (shared, weights, joined, folded),
@@ -50,7 +51,7 @@ def replay_many(
         _scales(shares, profile, shared.dtype),
         profile.peak,
         profile.parameter,
-        points - points.mean(axis=0) if single else points,  # float32 has no digits to spare
+        points - points.mean(axis=0) if single else points,  # float32 has few digits
         curves,
         np.stack([s.rates for s in streams]),
         np.stack([s.decays for s in streams]),
@@ -59,7 +60,7 @@ def replay_many(
     )
     for r, (expansion, stream) in enumerate(pairs):
         fade, clock = scalars[r, :2].tolist()
-        expansion.take(stream.points, weights[r], joined[r], folded[r], fade, clock)
+        expansion.set_terms(stream.points, weights[r], joined[r], folded[r], fade, clock)
     return [
         Played(thresholds[r], losses[r], float(scalars[r, 2]), float(scalars[r, 3]))
         for r in range(runs)
@@ -67,24 +68,24 @@ def replay_many(
 
 
 def _scales(ratios: FloatArray, profile: Profile, dtype: Any) -> tuple[Any, IntArray, IntArray]:
-    """The groups of equal ratios, as the loops take them.
+    """The groups of equal ratios, as the loops expect them.
 
-    A Gaussian at twice the squared distance is its own square: a few multiplications, where an
-    exponential takes twenty. Each squaring doubles its relative error, so four are the most.
+    A Gaussian at twice the squared distance is its own square: a few multiplications instead of the
+    twenty of an exponential. Each squaring doubles the relative error, hence the limit of four.
     """
     values, counts = np.unique(ratios, return_counts=True)
     squarings = np.zeros(len(values), dtype=np.int64)
     if profile == GAUSSIAN:
         powers = np.log2(values[1:] / values[:-1])
-        few = (powers == np.rint(powers)) & (np.cumsum(powers) <= _MOST_SQUARINGS)
+        few = (powers == np.rint(powers)) & (np.cumsum(powers) <= _MAX_SQUARINGS)
         squarings[1:] = np.where(few, powers, 0)
     return values.astype(dtype), squarings, np.cumsum(counts)
 
 
-def _in_single(profile: Profile) -> Profile:
+def _single_precision(profile: Profile) -> Profile:
     if profile != GAUSSIAN:
         raise ValueError(
-            f"float32 serves the Gaussian kernel alone, got {profile.name or 'a custom kernel'}. "
+            f"float32 supports only the Gaussian kernel, got {profile.name or 'a custom kernel'}. "
             "Replay it in float64."
         )
     return GAUSSIAN_SINGLE
@@ -94,9 +95,9 @@ def _check(
     expansions: Sequence[ExactExpansion], streams: Sequence[Stream], ratios: FloatArray
 ) -> None:
     first, kernel = streams[0], expansions[0].profile
-    if any(e.count or e.rounds or e.window < FOREVER or e.profile != kernel for e in expansions):
+    if any(e.count or e.rounds or e.window < NO_WINDOW or e.profile != kernel for e in expansions):
         raise ValueError(
-            "replay_many shares one kernel among expansions that are empty and keep all terms. "
+            "replay_many requires empty expansions with one kernel that keep all terms. "
             "Replay the others one by one."
         )
     if len(ratios) != len(streams) or ratios[0] != 1.0 or (np.diff(ratios) < 0).any():
@@ -107,8 +108,8 @@ def _check(
     for stream, ratio in zip(streams, ratios, strict=True):
         if not _same_rounds(stream, first, math.sqrt(ratio)):
             raise ValueError(
-                "replay_many plays one stream: curves must be the same in all runs, and points up "
-                "to the ratio of length scales. Call it once for each stream."
+                "replay_many replays one stream: curves must be the same in all runs, and points "
+                "up to the ratio of length scales. Call it once for each stream."
             )
 
 

@@ -1,21 +1,21 @@
-"""Many exact runs over one stream: distances and kernels once, the sums as many as the runs.
+"""Many exact runs over one stream: distances and kernels once, sums once per run.
 
-As `exact_loops.replay`, from an empty start and without a window; `weights`, `joined` and `folded`
-have one more dimension in front, the run, and so have the numbers that carry on.
+Like `loops.replay`, from an empty state and without a window; `weights`, `joined`, `folded` and the
+scalars have a leading dimension, the run.
 
-Runs with one length scale stand together. `scales` says of each such group by what its squared
-distances exceed those of the points (ratios), how often the kernel of the group before has to be
-squared to become its own, 0 if that does not do it (squarings), and where it ends (stops).
+Runs with the same length scale are adjacent. For each such group, `scales` holds the ratio of its
+squared distances to those of the points (ratios), how often to square the kernel of the previous
+group to obtain its own, or 0 to evaluate it (squarings), and the index after its last run (stops).
 """
 
 from typing import Any
 
 import numpy as np
 
-from localarc.engine.exact.loops import FAINT, fold
+from localarc.engine.exact.loops import fold
 from localarc.engine.numba_tools import jit
-from localarc.engine.rounds import clipped, grown, loss_at, to_ball
-from localarc.engine.tiles import TILE, shaped, squares
+from localarc.engine.step import MIN_FADE, clip_value, loss_at, next_squared_norm, projection_factor
+from localarc.engine.tiles import TILE, kernel_at, squared_distances
 
 
 @jit
@@ -38,21 +38,21 @@ def add_one(sums: Any, weight: float, values: Any) -> None:
 
 
 def kernel(distances: Any, scales: Any, group: int, parameter: float, values: Any) -> None:
-    """The kernel of a group at each distance; `values` has that of the group before."""
+    """The kernel of a group at each distance; on entry `values` is that of the previous group."""
     ratios, squarings, _ = scales
     if squarings[group] == 0:
-        shaped(distances, ratios[group], parameter, values)
+        kernel_at(distances, ratios[group], parameter, values)
     for _ in range(squarings[group]):
         for j in range(TILE):
             values[j] *= values[j]
 
 
-def hear(
+def sum_block(
     block: Any, tiles: Any, weights: Any, count: int, scales: Any, parameter: float, sums: Any
 ) -> None:
     """sums[r, j] = sum_i weights[r, i] k(x_i, block's point j), for whole tiles before `count`.
 
-    All arithmetic is in the precision of the tiles.
+    All arithmetic uses the precision of the tiles.
     """
     # Not unpacked from one array: the compiler would no longer know that they are contiguous.
     distances, values = np.empty((8, TILE), tiles.dtype), np.empty((8, TILE), tiles.dtype)
@@ -61,7 +61,7 @@ def hear(
     for b in range(count // TILE):
         for i in range(0, TILE, 8):
             for k in range(8):
-                squares(block, tiles[b], i + k, distances[k])
+                squared_distances(block, tiles[b], i + k, distances[k])
             start = 0
             for group, stop in enumerate(scales[2]):
                 for k in range(8):
@@ -86,22 +86,22 @@ def replay(
     thresholds: Any,
     incurred: Any,
 ) -> None:
-    """Play every round of every run; scalars[r] is fade, clock, constant and norm of run r."""
+    """Replay every round of every run; scalars[r] is fade, clock, constant and norm of run r."""
     tiles, weights, joined, folded = store
     breakpoints, losses, offsets = curves
     runs = len(scalars)
     block = np.zeros((points.shape[1], TILE), tiles.dtype)
     distances, values = np.empty(TILE, tiles.dtype), np.empty(TILE, tiles.dtype)
-    sums, heard = np.empty((runs, TILE)), np.empty((runs, TILE), tiles.dtype)
+    sums, block_sums = np.empty((runs, TILE)), np.empty((runs, TILE), tiles.dtype)
     for t in range(len(points)):
         b, lane = t // TILE, t % TILE
         if lane == 0:
             for j in range(min(TILE, len(points) - t)):
                 block[:, j] = points[t + j]
-            hear(block, tiles, weights, t, scales, parameter, heard)
-            sums[:] = heard
+            sum_block(block, tiles, weights, t, scales, parameter, block_sums)
+            sums[:] = block_sums
         tiles[b, :, lane] = points[t]
-        squares(block, block, lane, distances)
+        squared_distances(block, block, lane, distances)
         group, stop = -1, 0
         for r in range(runs):
             if r == stop:
@@ -111,14 +111,14 @@ def replay(
             fade, clock, constant, norm = scalars[r]
             alpha, clip, radius, scale = rules[r]
             value = fade * sums[r, lane]
-            threshold = clipped(value, clip) + constant
+            threshold = clip_value(value, clip) + constant
             loss = loss_at(breakpoints, losses, offsets[t], offsets[t + 1], threshold)
             thresholds[r, t], incurred[r, t] = threshold, loss
             push = rates[r, t] * (loss - alpha)
-            norm = grown(norm, decays[r, t], push, value, scale * peak)
+            norm = next_squared_norm(norm, decays[r, t], push, value, scale * peak)
             clock += fade
             fade *= decays[r, t]
-            if fade < FAINT:
+            if fade < MIN_FADE:
                 fold((tiles, weights[r], joined[r], folded[r]), 0, t, fade, clock)
                 sums[r] *= fade
                 fade, clock = 1.0, 0.0
@@ -126,7 +126,7 @@ def replay(
             joined[r, b, lane] = clock
             add_one(sums[r], weights[r, b, lane], values)
             if norm > radius * radius:
-                fade *= to_ball(norm, radius)
+                fade *= projection_factor(norm, radius)
                 norm = radius * radius
             scalars[r, 0], scalars[r, 1] = fade, clock
             scalars[r, 2], scalars[r, 3] = constant + push, norm

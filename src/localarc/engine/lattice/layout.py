@@ -1,15 +1,15 @@
-"""Where a point stands on the lattice: the nodes it feels, and the tiles that hold them.
+"""The layout of a lattice: the nodes near a point, and the tiles that hold them.
 
-Nodes live in tiles of 8 x 8 (8 x 8 x 8 in three dimensions), tiles are listed in pages of 8 to
-a side, and pages are found by hash: an outlier costs a page and a few tiles, not a box. In fewer
-than three dimensions, the absent ones come first and the point stands on their node 0. Tile 0 and
-page 0 are nowhere and stay empty: what was never visited reads as 0.
+Nodes are stored in tiles of 8 x 8 (8 x 8 x 8 in three dimensions), tiles are listed in pages of 8
+per side, and pages are found by hash: an outlier costs a page and a few tiles, not a dense box. In
+fewer than three dimensions, the absent ones come first and the point lies on their node 0. Tile 0
+and page 0 stay empty: what was never visited reads as 0.
 
-All of it lies in two arrays, because each array that Python hands over costs a tenth of a step.
-`reals` is [numbers, weights, spot, nodes], `wholes` is [sizes, where, table, pages]:
+Everything is in two arrays, because each array that Python passes costs a tenth of a step.
+`floats` is [numbers, weights, spot, nodes], `integers` is [sizes, where, table, pages]:
 
-- weights are phi at the nodes of each of the three dimensions, spot the point they belong to; a
-  gap before them lets all rows of eight begin where a line of the processor's cache does;
+- weights are phi at the nodes of each of the three dimensions, spot is the point they belong to; a
+  gap before them aligns all rows of eight with the processor's cache lines;
 - nodes holds the heights of a tile and then its offsets, tile by tile;
 - where[:3] is the first tile that the point touches, where[3:6] its first node and where[6:9] the
   node after its last, both counted from that tile's first; where[9:] is the ids of the tiles;
@@ -24,79 +24,81 @@ import numpy as np
 from localarc.engine.exponential import exp_minus
 from localarc.engine.lattice.quadrature import Rule
 from localarc.engine.numba_tools import jit
-from localarc.engine.simd import SIDE, part
+from localarc.engine.simd import SIDE, view
 
 TILE_SIZE = SIDE * SIDE  # in one plane
-FARTHEST = 2.0**40  # in steps: beyond, a float64 has too few digits left for a place between nodes
-KEY, IDS = 3, 9  # where a page's tile ids and a place's tile ids begin
-# The first numbers of `wholes`, and of `reals`, before the parts.
+MAX_STEPS = 2.0**40  # a float64 beyond has too few digits for a position between nodes
+KEY, IDS = 3, 9  # where the tile ids of a page, and of `where`, begin
+# The first numbers of `integers`, and of `floats`, before the parts.
 REACH, LAYERS, START, LANES, PLACES, SLOTS, PAGE, PAGES, TILES, SIZES = range(10)
 STEP, FADE, CLOCK, ROUNDS, WEIGHT, ROOTS, HERE, NUMBERS = 0, 1, 2, 3, 4, 5, 8, 16
 
 
-def most_tiles(reach: int) -> int:
-    """The most tiles that 2 * reach nodes in a row can touch."""
+def max_tiles(reach: int) -> int:
+    """The largest number of tiles that 2 * reach nodes in a row can touch."""
     return (2 * reach - 2) // SIDE + 2
 
 
-def lay_out(reals: Any, wholes: Any, rule: Rule, dimensions: int, pages: int, tiles: int) -> None:
-    """Make the two arrays an empty lattice with room for so many pages and tiles."""
+def lay_out(
+    floats: Any, integers: Any, rule: Rule, dimensions: int, pages: int, tiles: int
+) -> None:
+    """Make the two arrays an empty lattice with room for this many pages and tiles."""
     layers = SIDE if dimensions == 3 else 1
     page = KEY + layers * SIDE * SIDE
-    spans = most_tiles(rule.reach)
+    spans = max_tiles(rule.reach)
     lanes, places = SIDE * spans, IDS + spans**dimensions
     slots = 1 << (4 * pages - 1).bit_length()  # at most a quarter full: short probes
-    wholes.resize(SIZES + places + slots + pages * page, refcheck=False)
-    reals.resize(NUMBERS + SIDE + 4 * lanes + tiles * 2 * layers * TILE_SIZE, refcheck=False)
-    reals[:], wholes[:] = 0.0, 0
-    start = NUMBERS + -(reals.ctypes.data // reals.itemsize) % SIDE
-    wholes[:SIZES] = rule.reach, layers, start, lanes, places, slots, page, 1, 1
-    reals[STEP] = rule.step
-    weights, spot, nodes, _, _, _ = edges(reals, wholes)
+    integers.resize(SIZES + places + slots + pages * page, refcheck=False)
+    floats.resize(NUMBERS + SIDE + 4 * lanes + tiles * 2 * layers * TILE_SIZE, refcheck=False)
+    floats[:], integers[:] = 0.0, 0
+    start = NUMBERS + -(floats.ctypes.data // floats.itemsize) % SIDE
+    integers[:SIZES] = rule.reach, layers, start, lanes, places, slots, page, 1, 1
+    floats[STEP] = rule.step
+    weights, spot, nodes, _, _, _ = edges(floats, integers)
     for absent in range(3 - dimensions):
-        reals[weights + absent * lanes] = 1.0
-        wholes[SIZES + 6 + absent] = 1
-    reals[spot:nodes] = np.inf  # nobody stands here yet
+        floats[weights + absent * lanes] = 1.0
+        integers[SIZES + 6 + absent] = 1
+    floats[spot:nodes] = np.inf  # no point is located yet
 
 
-def edges(reals: Any, wholes: Any) -> tuple[int, ...]:
-    """Where the parts begin: weights, spot, nodes and what is behind them; table and pages."""
-    start, lanes = wholes[START], wholes[LANES]
-    spare = NUMBERS + SIDE - start  # what was held for the start, and lies at the end
-    table = SIZES + wholes[PLACES]
-    lattice = start, start + 3 * lanes, start + 4 * lanes, len(reals) - spare
-    return *lattice, table, table + wholes[SLOTS]
+def edges(floats: Any, integers: Any) -> tuple[int, ...]:
+    """The offsets of weights, spot, nodes and their end; of table and pages."""
+    start, lanes = integers[START], integers[LANES]
+    spare = NUMBERS + SIDE - start  # the alignment gap, which is at the end
+    table = SIZES + integers[PLACES]
+    lattice = start, start + 3 * lanes, start + 4 * lanes, len(floats) - spare
+    return *lattice, table, table + integers[SLOTS]
 
 
 _edges = jit(edges)
 
 
 @jit
-def opened(reals: Any, wholes: Any) -> Any:
+def unpack(floats: Any, integers: Any) -> Any:
     """(weights, spot, nodes, where, table, pages): the parts of the two arrays."""
-    weights, spot, nodes, end, table, pages = _edges(reals, wholes)
+    weights, spot, nodes, end, table, pages = _edges(floats, integers)
     return (
-        part(reals, weights, spot),
-        part(reals, spot, nodes),
-        part(reals, nodes, end),
-        part(wholes, SIZES, table),
-        part(wholes, table, pages),
-        part(wholes, pages, len(wholes)),
+        view(floats, weights, spot),
+        view(floats, spot, nodes),
+        view(floats, nodes, end),
+        view(integers, SIZES, table),
+        view(integers, table, pages),
+        view(integers, pages, len(integers)),
     )
 
 
 @jit
-def in_reach(point: Any, step: float) -> bool:
-    """Whether a float64 still tells where the point is between nodes."""
+def is_in_reach(point: Any, step: float) -> bool:
+    """Whether a float64 resolves the point's position between nodes."""
     for k in range(len(point)):  # noqa: SIM110 (compiled: no generators)
-        if not abs(point[k]) < FARTHEST * step:
+        if not abs(point[k]) < MAX_STEPS * step:
             return False
     return True
 
 
 @jit
-def stands(spot: Any, point: Any) -> bool:
-    """Whether the place is this point's."""
+def is_located(spot: Any, point: Any) -> bool:
+    """Whether the stored location is that of this point."""
     for k in range(len(point)):  # noqa: SIM110
         if spot[k] != point[k]:
             return False
@@ -104,8 +106,8 @@ def stands(spot: Any, point: Any) -> bool:
 
 
 @jit
-def stand(weights: Any, spot: Any, where: Any, point: Any, step: float, reach: int) -> None:
-    """Put a point in its place; `find` or `claim` then look up the tiles."""
+def locate(weights: Any, spot: Any, where: Any, point: Any, step: float, reach: int) -> None:
+    """Store the nodes and weights of a point; `find_tiles` then looks up the tiles."""
     lanes = len(spot)
     absent = 3 - len(point)
     for k in range(absent, 3):
@@ -115,7 +117,7 @@ def stand(weights: Any, spot: Any, where: Any, point: Any, step: float, reach: i
         start = first & (SIDE - 1)
         where[k], where[3 + k], where[6 + k] = first >> 3, start, start + 2 * reach
         gap = x - (first - start) * step  # the step is a short binary number: no rounding here
-        line = part(weights, k * lanes, (k + 1) * lanes)
+        line = view(weights, k * lanes, (k + 1) * lanes)
         for j in range(SIDE * across(where, k)):
             away = gap - j * step
             near = exp_minus(2.0 * away * away)
@@ -124,13 +126,13 @@ def stand(weights: Any, spot: Any, where: Any, point: Any, step: float, reach: i
 
 @jit
 def across(where: Any, k: int) -> int:
-    """How many tiles the place touches in dimension k."""
+    """How many tiles the location touches in dimension k."""
     return (where[6 + k] + SIDE - 1) >> 3  # type: ignore[no-any-return]
 
 
 @jit
 def slot(table: Any, pages: Any, a: int, b: int, c: int) -> int:
-    """Where the page (a, b, c) is in the table, or the empty slot where it would go."""
+    """The slot of page (a, b, c) in the table, or the empty slot for it."""
     mask = len(table) - 1
     mixed = a * 0x5BD1E995 + b * 0x2545F491 + c * 0x9E3779B1
     at = (mixed ^ (mixed >> 17)) & mask
@@ -144,13 +146,13 @@ def slot(table: Any, pages: Any, a: int, b: int, c: int) -> int:
 
 @jit
 def cell(a: int, b: int, c: int) -> int:
-    """Where a page lists the tile (a, b, c)."""
+    """The offset of tile (a, b, c) in its page."""
     return KEY + (((a & 7) * SIDE) + (b & 7)) * SIDE + (c & 7)
 
 
 @jit
-def find(where: Any, table: Any, pages: Any) -> bool:
-    """The ids of the tiles that the place touches, 0 for those that do not exist: are they all?"""
+def find_tiles(where: Any, table: Any, pages: Any) -> bool:
+    """Look up the ids of the tiles touched, 0 for missing ones; whether none is missing."""
     n, near, far = IDS, 0, 0
     complete = True
     first, last = where[2], where[2] + across(where, 2)
@@ -169,43 +171,45 @@ def find(where: Any, table: Any, pages: Any) -> bool:
 
 
 @jit
-def full(wholes: Any, where: Any, nodes: Any, pages: Any) -> bool:
-    """Whether the next point could touch more than there is room for."""
-    tiles = wholes[TILES] + len(where) - IDS
-    too_many = tiles * 2 * wholes[LAYERS] * TILE_SIZE > len(nodes)
-    return bool(too_many or (wholes[PAGES] + SIDE) * wholes[PAGE] > len(pages))
+def is_full(integers: Any, where: Any, nodes: Any, pages: Any) -> bool:
+    """Whether the next point could require more room than there is."""
+    tiles = integers[TILES] + len(where) - IDS
+    too_many = tiles * 2 * integers[LAYERS] * TILE_SIZE > len(nodes)
+    return bool(too_many or (integers[PAGES] + SIDE) * integers[PAGE] > len(pages))
 
 
 @jit
-def claim(wholes: Any, where: Any, table: Any, pages: Any) -> None:
-    """Make the tiles that `find` did not find."""
+def allocate_tiles(integers: Any, where: Any, table: Any, pages: Any) -> None:
+    """Add the tiles that `find_tiles` did not find."""
     n = IDS
     for a in range(where[0], where[0] + across(where, 0)):
         for b in range(where[1], where[1] + across(where, 1)):
             for c in range(where[2], where[2] + across(where, 2)):
                 if where[n] == 0:
-                    listed = page_of(wholes, table, pages, a >> 3, b >> 3, c >> 3) + cell(a, b, c)
+                    listed = find_or_add_page(
+                        integers, table, pages, a >> 3, b >> 3, c >> 3
+                    ) + cell(a, b, c)
                     if pages[listed] == 0:
-                        pages[listed] = wholes[TILES]
-                        wholes[TILES] += 1
+                        pages[listed] = integers[TILES]
+                        integers[TILES] += 1
                     where[n] = pages[listed]
                 n += 1
 
 
 @jit
-def page_of(wholes: Any, table: Any, pages: Any, a: int, b: int, c: int) -> int:
-    """Where the page (a, b, c) begins, made if it is not there."""
+def find_or_add_page(integers: Any, table: Any, pages: Any, a: int, b: int, c: int) -> int:
+    """The offset of page (a, b, c), which is added if it is missing."""
     at = slot(table, pages, a, b, c)
     if table[at] == 0:
-        page = wholes[PAGES] * wholes[PAGE]
+        page = integers[PAGES] * integers[PAGE]
         table[at] = page
         pages[page], pages[page + 1], pages[page + 2] = a, b, c
-        wholes[PAGES] += 1
+        integers[PAGES] += 1
     return table[at]  # type: ignore[no-any-return]
 
 
-def list_pages(reals: Any, wholes: Any) -> None:
-    """Fill an empty table with the pages there are."""
-    _, _, _, _, table, pages = opened(reals, wholes)
-    for page in range(wholes[PAGE], wholes[PAGES] * wholes[PAGE], wholes[PAGE]):
+def index_pages(floats: Any, integers: Any) -> None:
+    """Fill an empty table with the existing pages."""
+    _, _, _, _, table, pages = unpack(floats, integers)
+    for page in range(integers[PAGE], integers[PAGES] * integers[PAGE], integers[PAGE]):
         table[slot(table, pages, pages[page], pages[page + 1], pages[page + 2])] = page

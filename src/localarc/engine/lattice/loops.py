@@ -1,15 +1,14 @@
 """The lattice: f is a table of numbers on nodes, and a point touches only the nodes near it.
 
-f = fade * sum_n heights_n phi_n, and the sum over rounds of f_t is
-sum_n (clock * heights_n + offsets_n) phi_n: a term of weight b that joins at clock j adds b to
-the heights and -j b to the offsets. lattice_places.py says how nodes are kept and found.
+f = fade * sum_n heights_n phi_n, and the sum of f_t over the rounds is
+sum_n (clock * heights_n + offsets_n) phi_n: a term of weight b added at clock j adds b to the
+heights and -j b to the offsets. layout.py describes how nodes are stored and found.
 """
 
 from typing import Any
 
 import numpy as np
 
-from localarc.engine.inputs import scaled
 from localarc.engine.lattice.layout import (
     CLOCK,
     FADE,
@@ -24,59 +23,65 @@ from localarc.engine.lattice.layout import (
     TILES,
     WEIGHT,
     across,
-    claim,
-    find,
-    full,
-    in_reach,
-    opened,
-    stand,
-    stands,
+    allocate_tiles,
+    find_tiles,
+    is_full,
+    is_in_reach,
+    is_located,
+    locate,
+    unpack,
 )
 from localarc.engine.numba_tools import jit
-from localarc.engine.rounds import clipped, grown, loss_at, to_ball
 from localarc.engine.simd import (
     SIDE,
-    every,
+    add,
+    broadcast,
+    broadcast_at,
     load,
+    multiply,
     multiply_add,
-    part,
-    plus,
-    spread,
     store,
-    times,
-    total,
+    sum_lanes,
+    view,
+)
+from localarc.engine.step import (
+    MIN_FADE,
+    NEGLIGIBLE,
+    clip_value,
+    loss_at,
+    next_squared_norm,
+    projection_factor,
+    scale_point,
 )
 
-FAINT = 1e-3  # renormalise below this fade, as the exact expansion does
-NEGLIGIBLE = 1e-290
-BAND = 4  # rows that are read and written together: half a tile, as the shifts below say
+BAND = 4  # rows that are read and written together: half a tile, as the shifts below assume
 
 
 @jit
 def band_at(where: Any, layers: int, z: int, band: int, k: int) -> int:
-    """Where the heights of a band begin: four rows of plane z, in tile column k."""
+    """The offset of a band's heights: four rows of plane z, in tile column k."""
     tile = where[IDS + ((z >> 3) * across(where, 1) + (band >> 1)) * across(where, 2) + k]
     return (tile * 2 * layers + (z & 7)) * TILE_SIZE + (band & 1) * BAND * SIDE  # type: ignore[no-any-return]
 
 
 @jit
 def read(weights: Any, where: Any, nodes: Any, layers: int) -> float:
-    """sum_n heights_n phi_n(x), in an order that depends on the place alone."""
+    """sum_n heights_n phi_n(x), in an order that depends on the location alone."""
     deep, high, wide = lines(weights)
-    sums = spread(0.0)
+    sums = broadcast(0.0)
     for k in range(across(where, 2)):
-        lanes = spread(0.0)
+        lanes = broadcast(0.0)
         for z in range(where[3], where[6]):
-            even, odd = spread(0.0), spread(0.0)  # two chains run abreast
+            even, odd = broadcast(0.0), broadcast(0.0)  # two independent chains of additions
             for band in range(where[4] >> 2, (where[7] + 3) >> 2):
                 at, row = band_at(where, layers, z, band, k), BAND * band
-                even = multiply_add(every(high, row), load(nodes, at), even)
-                odd = multiply_add(every(high, row + 1), load(nodes, at + SIDE), odd)
-                even = multiply_add(every(high, row + 2), load(nodes, at + 2 * SIDE), even)
-                odd = multiply_add(every(high, row + 3), load(nodes, at + 3 * SIDE), odd)
-            lanes = multiply_add(every(deep, z), plus(even, odd), lanes)
+                even = multiply_add(broadcast_at(high, row), load(nodes, at), even)
+                odd = multiply_add(broadcast_at(high, row + 1), load(nodes, at + SIDE), odd)
+                even = multiply_add(broadcast_at(high, row + 2), load(nodes, at + 2 * SIDE), even)
+                odd = multiply_add(broadcast_at(high, row + 3), load(nodes, at + 3 * SIDE), odd)
+            lanes = multiply_add(broadcast_at(deep, z), add(even, odd), lanes)
         sums = multiply_add(lanes, load(wide, SIDE * k), sums)
-    return total(sums)  # type: ignore[no-any-return]
+    return sum_lanes(sums)  # type: ignore[no-any-return]
 
 
 @jit
@@ -86,12 +91,12 @@ def write(weights: Any, where: Any, nodes: Any, layers: int, weight: float, cloc
     later = layers * TILE_SIZE
     for k in range(across(where, 2)):
         for z in range(where[3], where[6]):
-            rise = times(load(wide, SIDE * k), spread(weight * deep[z]))
-            sink = times(rise, spread(-clock))
+            rise = multiply(load(wide, SIDE * k), broadcast(weight * deep[z]))
+            sink = multiply(rise, broadcast(-clock))
             for band in range(where[4] >> 2, (where[7] + 3) >> 2):
                 at = band_at(where, layers, z, band, k)
                 for q in range(BAND):
-                    share = every(high, BAND * band + q)
+                    share = broadcast_at(high, BAND * band + q)
                     height, offset = at + SIDE * q, at + SIDE * q + later
                     store(nodes, height, multiply_add(share, rise, load(nodes, height)))
                     store(nodes, offset, multiply_add(share, sink, load(nodes, offset)))
@@ -102,15 +107,15 @@ def lines(weights: Any) -> Any:
     """The node weights in each of the three dimensions."""
     lanes = len(weights) // 3
     return (
-        part(weights, 0, lanes),
-        part(weights, lanes, 2 * lanes),
-        part(weights, 2 * lanes, 3 * lanes),
+        view(weights, 0, lanes),
+        view(weights, lanes, 2 * lanes),
+        view(weights, 2 * lanes, 3 * lanes),
     )
 
 
 @jit
 def fold(nodes: Any, size: int, count: int, fade: float, clock: float) -> None:
-    """Let the fade restart at 1 and the clock at 0, with nothing changed in f or its average."""
+    """Reset the fade to 1 and the clock to 0, without changing f or its average."""
     for tile in range(count):
         heights = nodes[2 * tile * size : (2 * tile + 1) * size]
         offsets = nodes[(2 * tile + 1) * size : (2 * tile + 2) * size]
@@ -120,88 +125,88 @@ def fold(nodes: Any, size: int, count: int, fade: float, clock: float) -> None:
             heights[n] = faded if abs(faded) > NEGLIGIBLE else 0.0
 
 
-def value_at(reals: Any, wholes: Any, point: Any) -> float:
-    """sum_n heights_n phi_n(point); 0 where no tile is."""
-    if not in_reach(point, reals[STEP]):
+def value_at(floats: Any, integers: Any, point: Any) -> float:
+    """sum_n heights_n phi_n(point); 0 where there is no tile."""
+    if not is_in_reach(point, floats[STEP]):
         return 0.0
-    weights, spot, nodes, where, table, pages = opened(reals, wholes)
-    stand(weights, spot, where, point, reals[STEP], wholes[REACH])
-    find(where, table, pages)
-    return read(weights, where, nodes, wholes[LAYERS])
+    weights, spot, nodes, where, table, pages = unpack(floats, integers)
+    locate(weights, spot, where, point, floats[STEP], integers[REACH])
+    find_tiles(where, table, pages)
+    return read(weights, where, nodes, integers[LAYERS])
 
 
-def values_at(reals: Any, wholes: Any, points: Any) -> Any:
+def values_at(floats: Any, integers: Any, points: Any) -> Any:
     """`value_at` for each row of `points`, bit for bit."""
     results = np.empty(len(points))
     for i in range(len(points)):
-        results[i] = value_at(reals, wholes, points[i])
+        results[i] = value_at(floats, integers, points[i])
     return results
 
 
 @jit
-def made_room(reals: Any, wholes: Any, point: Any) -> bool:
-    """Put a point in its place with all of its tiles, or answer False: no room, or out of reach.
+def make_room(floats: Any, integers: Any, point: Any) -> bool:
+    """Locate a point and allocate its tiles, or return False: no room, or out of reach.
 
-    Its place is often known already, from the evaluation that led to the term.
+    The location is often known already, from the evaluation that preceded the term.
     """
-    weights, spot, nodes, where, table, pages = opened(reals, wholes)
-    if full(wholes, where, nodes, pages) or not in_reach(point, reals[STEP]):
+    weights, spot, nodes, where, table, pages = unpack(floats, integers)
+    if is_full(integers, where, nodes, pages) or not is_in_reach(point, floats[STEP]):
         return False
-    if not stands(spot, point):
-        stand(weights, spot, where, point, reals[STEP], wholes[REACH])
-        find(where, table, pages)
-    claim(wholes, where, table, pages)
+    if not is_located(spot, point):
+        locate(weights, spot, where, point, floats[STEP], integers[REACH])
+        find_tiles(where, table, pages)
+    allocate_tiles(integers, where, table, pages)
     return True
 
 
 @jit
-def put(reals: Any, wholes: Any, weight: float, clock: float) -> None:
-    """A term of the point for which room was made."""
-    weights, _, nodes, where, _, _ = opened(reals, wholes)
-    write(weights, where, nodes, wholes[LAYERS], weight, clock)
+def add_located(floats: Any, integers: Any, weight: float, clock: float) -> None:
+    """Add a term at the point that `make_room` located."""
+    weights, _, nodes, where, _, _ = unpack(floats, integers)
+    write(weights, where, nodes, integers[LAYERS], weight, clock)
 
 
-def add_at(reals: Any, wholes: Any, point: Any, weight: float, clock: float) -> bool:
-    """Add one term, or answer False and change nothing."""
-    if not made_room(reals, wholes, point):
+def add_at(floats: Any, integers: Any, point: Any, weight: float, clock: float) -> bool:
+    """Add one term, or return False and change nothing."""
+    if not make_room(floats, integers, point):
         return False
-    put(reals, wholes, weight, clock)
+    add_located(floats, integers, weight, clock)
     return True
 
 
-def evaluate_raw(reals: Any, wholes: Any, point: Any) -> float:
-    """f at a point that is still to be divided by the roots; NaN if it is not healthy."""
-    here = part(reals, HERE, HERE + len(point))
-    if not scaled(point, reals[ROOTS:], here):
+def evaluate_raw(floats: Any, integers: Any, point: Any) -> float:
+    """f at a raw point, before division by the roots; NaN unless finite and in range."""
+    here = view(floats, HERE, HERE + len(point))
+    if not scale_point(point, floats[ROOTS:], here):
         return np.nan
-    return reals[FADE] * value_at(reals, wholes, here)  # type: ignore[no-any-return]
+    return floats[FADE] * value_at(floats, integers, here)  # type: ignore[no-any-return]
 
 
-def learn(reals: Any, wholes: Any, point: Any, decay: float, weight: float) -> bool:
-    """One round with such a point, or False and nothing has changed: unhealthy, or no room."""
-    here = part(reals, HERE, HERE + len(point))
-    if not scaled(point, reals[ROOTS:], here) or not made_room(reals, wholes, here):
+def learn(floats: Any, integers: Any, point: Any, decay: float, weight: float) -> bool:
+    """One round with a raw point; False, and nothing changed, if it is invalid or has no room."""
+    here = view(floats, HERE, HERE + len(point))
+    if not scale_point(point, floats[ROOTS:], here) or not make_room(floats, integers, here):
         return False
-    reals[CLOCK] += reals[FADE]
-    reals[FADE] *= decay
-    reals[ROUNDS] += 1.0
-    if reals[FADE] < FAINT:
-        fold_all(reals, wholes)
-    put(reals, wholes, weight * reals[WEIGHT] / reals[FADE], reals[CLOCK])
+    floats[CLOCK] += floats[FADE]
+    floats[FADE] *= decay
+    floats[ROUNDS] += 1.0
+    if floats[FADE] < MIN_FADE:
+        fold_all(floats, integers)
+    add_located(floats, integers, weight * floats[WEIGHT] / floats[FADE], floats[CLOCK])
     return True
 
 
 @jit
-def fold_all(reals: Any, wholes: Any) -> None:
-    """`fold`, for the arrays as Python holds them."""
-    nodes = opened(reals, wholes)[2]
-    fold(nodes, wholes[LAYERS] * TILE_SIZE, wholes[TILES], reals[FADE], reals[CLOCK])
-    reals[FADE], reals[CLOCK] = 1.0, 0.0
+def fold_all(floats: Any, integers: Any) -> None:
+    """`fold`, for the two arrays that Python holds."""
+    nodes = unpack(floats, integers)[2]
+    fold(nodes, integers[LAYERS] * TILE_SIZE, integers[TILES], floats[FADE], floats[CLOCK])
+    floats[FADE], floats[CLOCK] = 1.0, 0.0
 
 
 def replay(
-    reals: Any,
-    wholes: Any,
+    floats: Any,
+    integers: Any,
     scalars: tuple[float, float, float, float],
     rules: tuple[float, float, float, float, float, float],
     points: Any,
@@ -211,31 +216,31 @@ def replay(
     thresholds: Any,
     incurred: Any,
 ) -> tuple[int, float, float, float, float]:
-    """Play rounds until `add_at` would answer False: the number played comes first."""
-    step, reach, layers = reals[STEP], wholes[REACH], wholes[LAYERS]
-    weights, spot, nodes, where, table, pages = opened(reals, wholes)
+    """Replay rounds until `add_at` would return False; the first result is the number replayed."""
+    step, reach, layers = floats[STEP], integers[REACH], integers[LAYERS]
+    weights, spot, nodes, where, table, pages = unpack(floats, integers)
     fade, clock, constant, norm = scalars
     alpha, clip, radius, scale, peak, _ = rules
     breakpoints, losses, offsets = curves
     for t in range(len(points)):
-        if full(wholes, where, nodes, pages) or not in_reach(points[t], step):
+        if is_full(integers, where, nodes, pages) or not is_in_reach(points[t], step):
             return t, fade, clock, constant, norm
-        stand(weights, spot, where, points[t], step, reach)
-        if not find(where, table, pages):
-            claim(wholes, where, table, pages)
+        locate(weights, spot, where, points[t], step, reach)
+        if not find_tiles(where, table, pages):
+            allocate_tiles(integers, where, table, pages)
         value = fade * read(weights, where, nodes, layers)
-        thresholds[t] = clipped(value, clip) + constant
+        thresholds[t] = clip_value(value, clip) + constant
         incurred[t] = loss_at(breakpoints, losses, offsets[t], offsets[t + 1], thresholds[t])
         push = rates[t] * (incurred[t] - alpha)
         constant += push
-        norm = grown(norm, decays[t], push, value, peak)
+        norm = next_squared_norm(norm, decays[t], push, value, peak)
         clock += fade
         fade *= decays[t]
-        if fade < FAINT:
-            fold(nodes, layers * TILE_SIZE, wholes[TILES], fade, clock)
+        if fade < MIN_FADE:
+            fold(nodes, layers * TILE_SIZE, integers[TILES], fade, clock)
             fade, clock = 1.0, 0.0
         write(weights, where, nodes, layers, push * scale / fade, clock)
         if norm > radius * radius:
-            fade *= to_ball(norm, radius)
+            fade *= projection_factor(norm, radius)
             norm = radius * radius
     return len(points), fade, clock, constant, norm

@@ -1,14 +1,14 @@
-"""How fine and how wide a lattice must be for a promised accuracy.
+"""The step and width of a lattice for a given accuracy.
 
 In one dimension exp(-(x - y)^2) = (2 / sqrt(pi)) * integral of phi_z(x) phi_z(y) over z, where
 phi_z(x) = exp(-2 (x - z)^2). The lattice replaces the integral by a sum over z = n * step, and
-keeps phi_z(x) at the 2 * reach nodes around x. Two things are lost, with r = |x - y|:
+keeps phi_z(x) at the 2 * reach nodes around x. There are two errors, with r = |x - y|:
 
-- a sum stands for an integral: exp(-r^2) times a factor within A of 1 (Poisson);
-- the dropped nodes: at most 2 c sum_z exp(-2 z^2 - 2 (r - z)^2), over z = reach * step,
+- aliasing, because a sum replaces the integral: a factor within A of 1 (Poisson summation);
+- truncation of nodes: at most 2 c sum_z exp(-2 z^2 - 2 (r - z)^2), over z = reach * step,
   (reach + 1) * step, ..., with c = 2 step / sqrt(pi): negligible where the kernel is not.
 
-So points are either near, where A counts, or far, where the kernel itself is small. In d dimensions
+Points are either near, where A dominates, or far, where the kernel itself is small. In d dimensions
 the kernel is a product of d such factors. The performance page has the proof.
 """
 
@@ -16,8 +16,8 @@ import functools
 import math
 from dataclasses import dataclass
 
-MOST_REACH = 32  # then a point touches at most 9 tiles in a row, so that they lie on two pages
-FINEST = 1e-15  # below this, rounding in the sums is larger than what the rule could promise
+MAX_REACH = 32  # a point then touches at most 9 tiles in a row, which lie on two pages
+FINEST = 1e-15  # below this, rounding in the sums exceeds the error of the rule
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +46,7 @@ class Rule:
         return 2.0 * sum(math.exp(-((math.pi * k / (2.0 * self.step)) ** 2)) for k in range(1, 9))
 
     def _truncation(self, distance: float) -> float:
-        """What dropped nodes can amount to for points up to `distance` apart."""
+        """A bound on the dropped nodes for points up to `distance` apart."""
         nodes = [self.step * j for j in range(self.reach, self.reach + 50)]  # the rest vanishes
         lost = (math.exp(-2.0 * z**2 - 2.0 * max(z - distance, 0.0) ** 2) for z in nodes)
         everything = math.exp(-4.0 * nodes[0] ** 2)  # the kernel itself, where no node is left
@@ -54,7 +54,7 @@ class Rule:
 
 
 def steps_for(reach: int) -> list[float]:
-    """Around the step at which both kinds of error have the same exponent, by up to a tenth.
+    """Candidate steps within a tenth of the one at which both errors have the same exponent.
 
     They are short binary numbers, so that the nodes are exact in float64.
     """
@@ -63,14 +63,14 @@ def steps_for(reach: int) -> list[float]:
 
 
 @functools.cache
-def rule_for(tolerance: float, dimensions: int) -> Rule:
+def choose_rule(tolerance: float, dimensions: int) -> Rule:
     """The cheapest rule whose bound is within `tolerance`: fewest nodes, then smallest error."""
     if not FINEST <= tolerance <= 0.1:
         raise ValueError(
             f"a lattice's tolerance must lie between {FINEST} and 0.1, got {tolerance}. "
             "It bounds the error of the kernel; 1e-15 is rounding accuracy, 1e-8 is twice as fast."
         )
-    for reach in range(2, MOST_REACH + 1):
+    for reach in range(2, MAX_REACH + 1):
         rules = (Rule(step, reach) for step in steps_for(reach))
         best = min(rules, key=lambda rule: rule.error(dimensions))
         if best.error(dimensions) <= tolerance:

@@ -1,4 +1,4 @@
-"""Codebooks: the beams that a transmitter can choose from, one row of antenna weights each."""
+"""Codebooks: the beams of a transmitter, one row of antenna weights per beam."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ ComplexArray = NDArray[np.complex128]
 
 
 def fourier(antennas: int, beams: int) -> ComplexArray:
-    """The full DFT codebook: beam i turns the phase by `2 pi i / beams` from antenna to antenna.
+    """Return the full DFT codebook: beam i shifts the phase by `2 pi i / beams` per antenna.
 
-    Beams have norm 1 and cover all directions alike: `sum_i b_i b_i^H = (beams / antennas) I`.
+    Beams have norm 1 and cover all directions equally: `sum_i b_i b_i^H = (beams / antennas) I`.
 
     >>> abs(fourier(2, 2) @ fourier(2, 2).conj().T).round(9)
     array([[1., 0.],
@@ -24,9 +24,9 @@ def fourier(antennas: int, beams: int) -> ComplexArray:
 
 
 def half_turn(antennas: int, beams: int) -> ComplexArray:
-    """The released code's: steps from -pi/2 to pi/2, both included, and norm `sqrt(antennas)`.
+    """Return the released code's codebook: steps from -pi/2 to pi/2, norm `sqrt(antennas)`.
 
-    With antennas half a wavelength apart it looks at most 30 degrees to either side.
+    With antennas half a wavelength apart, its beams point at most 30 degrees to either side.
     """
     return _turning(np.linspace(-np.pi / 2.0, np.pi / 2.0, beams), antennas)
 

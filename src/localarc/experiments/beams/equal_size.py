@@ -1,7 +1,7 @@
-"""Matching: the target at which a method's sets have a given mean size, found by bisection.
+"""Equal set size: the target at which a method's sets have a given mean size, by bisection.
 
-At one target, methods differ in set size and in evenness at once. At one mean size they do not:
-who serves the area better for the same number of beams?
+At one target, methods differ in set size and in evenness at once. At one mean set size only
+evenness differs: which method serves the area better with the same number of beams?
 """
 
 from __future__ import annotations
@@ -12,28 +12,28 @@ from collections.abc import Callable
 from localarc.calibrators.base import BaseCalibrator
 
 SIZE = 1.5
-"""Beams a set, on held-out users."""
+"""Beams per set, on held-out users."""
 
 _RANGE = 0.005, 0.9
 _STEPS = 12
 
 
-def matched(
-    make: Callable[[float], BaseCalibrator],
+def match_size(
+    build: Callable[[float], BaseCalibrator],
     size_of: Callable[[BaseCalibrator], float],
     size: float = SIZE,
 ) -> BaseCalibrator:
-    """Of the calibrators tried, the one whose size comes closest.
+    """Return the calibrator whose mean set size comes closest to `size`, among those tried.
 
-    `size_of` replays a new calibrator and gives the mean size of its sets, which falls with the
-    target but for chance.
+    `build` makes a new calibrator for a target. `size_of` calibrates it and returns the mean size
+    of its sets, which falls with the target up to chance.
     """
     low, high = _RANGE
     tried: list[tuple[float, BaseCalibrator]] = []
     for _ in range(_STEPS):
         target = math.sqrt(low * high)
-        calibrator = make(target)
+        calibrator = build(target)
         found = size_of(calibrator)
         tried.append((abs(found - size), calibrator))
         low, high = (target, high) if found > size else (low, target)
-    return min(tried, key=lambda each: each[0])[1]
+    return min(tried, key=lambda attempt: attempt[0])[1]

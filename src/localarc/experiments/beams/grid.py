@@ -1,4 +1,4 @@
-"""Cells: the area in squares, and what was measured in each of them."""
+"""The grid: square cells of the area, with counts, sums and means per cell."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ Area = tuple[tuple[float, float], tuple[float, float]]
 
 
 @dataclass(frozen=True)
-class Cells:
-    """Squares that cover an area, row by row from the south; each user is in exactly one.
+class Grid:
+    """Square cells that cover an area, row by row from the south; each user is in exactly one.
 
-    A cell holds its western and southern edges; the area's last edges belong to the last cells.
+    A cell includes its western and southern edges; the last cells include the area's other edges.
 
-    >>> Cells(((0.0, 20.0), (0.0, 10.0)), side=10.0).counts(np.array([[0.0, 1.0], [20.0, 10.0]]))
+    >>> Grid(((0.0, 20.0), (0.0, 10.0)), side=10.0).counts(np.array([[0.0, 1.0], [20.0, 10.0]]))
     array([[1, 1]])
     """
 
@@ -28,36 +28,38 @@ class Cells:
 
     @property
     def shape(self) -> tuple[int, int]:
-        """How many rows there are, and how many columns."""
+        """The numbers of rows and columns."""
         (west, east), (south, north) = self.area
         return math.ceil((north - south) / self.side), math.ceil((east - west) / self.side)
 
-    def of(self, places: FloatArray) -> IntArray:
-        """The number of each user's cell."""
+    def cell_of(self, positions: FloatArray) -> IntArray:
+        """Return the number of each user's cell."""
         (west, east), (south, north) = self.area
-        x, y = places[:, 0], places[:, 1]
+        x, y = positions[:, 0], positions[:, 1]
         outside = (x < west) | (x > east) | (y < south) | (y > north)
         if outside.any():
             raise ValueError(
-                f"user {int(np.argmax(outside))} at {places[np.argmax(outside)]} is outside of the "
-                f"area, x {west:g} to {east:g} and y {south:g} to {north:g}: no cell holds it."
+                f"user {int(np.argmax(outside))} at {positions[np.argmax(outside)]} is outside "
+                f"the area, x {west:g} to {east:g} and y {south:g} to {north:g}."
             )
         rows, columns = self.shape
         row = np.minimum((y - south) // self.side, rows - 1).astype(np.int64)
         column = np.minimum((x - west) // self.side, columns - 1).astype(np.int64)
         return np.asarray(row * columns + column)
 
-    def counts(self, places: FloatArray) -> IntArray:
-        """How many users each cell has, (rows, columns)."""
-        return np.bincount(self.of(places), minlength=math.prod(self.shape)).reshape(self.shape)
+    def counts(self, positions: FloatArray) -> IntArray:
+        """Return the number of users in each cell, (rows, columns)."""
+        return np.bincount(self.cell_of(positions), minlength=math.prod(self.shape)).reshape(
+            self.shape
+        )
 
-    def sums(self, places: FloatArray, values: FloatArray) -> FloatArray:
-        """The sum of a value over the users of each cell, (rows, columns)."""
-        sums = np.bincount(self.of(places), values, math.prod(self.shape))
+    def sums(self, positions: FloatArray, values: FloatArray) -> FloatArray:
+        """Return the sum of a value over the users of each cell, (rows, columns)."""
+        sums = np.bincount(self.cell_of(positions), values, math.prod(self.shape))
         return np.asarray(sums, dtype=np.float64).reshape(self.shape)
 
     def centres(self) -> FloatArray:
-        """The middle of each cell, (cells, 2), in the order of their numbers."""
+        """Return the middle of each cell, (cells, 2), in the order of their numbers."""
         (west, _), (south, _) = self.area
         rows, columns = self.shape
         y, x = np.meshgrid(np.arange(rows) + 0.5, np.arange(columns) + 0.5, indexing="ij")
@@ -65,7 +67,7 @@ class Cells:
         return np.asarray(corner + self.side * np.column_stack([x.reshape(-1), y.reshape(-1)]))
 
 
-def means(sums: FloatArray, counts: IntArray, least: int = 1) -> FloatArray:
-    """The mean in each cell, NaN where there are fewer users than `least`."""
-    enough = counts >= max(least, 1)
+def means(sums: FloatArray, counts: IntArray, min_count: int = 1) -> FloatArray:
+    """Return the mean in each cell, NaN where it has fewer than `min_count` users."""
+    enough = counts >= max(min_count, 1)
     return np.where(enough, sums / np.maximum(counts, 1), np.nan)

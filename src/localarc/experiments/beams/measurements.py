@@ -1,4 +1,4 @@
-"""What is measured: risk, set size and SNR, on the whole and over the map, online and held out."""
+"""Measurements: risk, set size and SNR, overall and over the map, online and held out."""
 
 from __future__ import annotations
 
@@ -11,18 +11,47 @@ from numpy.typing import NDArray
 
 from localarc._replay import replay_many
 from localarc.calibrators.base import BaseCalibrator
-from localarc.experiments.beams.equal_size import SIZE, matched
-from localarc.experiments.beams.evaluation import BY_QUARTER, DRAWN, SNR, Evaluated
-from localarc.experiments.beams.methods import SHOWN, Recipe
-from localarc.experiments.beams.raytracer import Scene
+from localarc.curves import Curves
+from localarc.experiments.beams import grid
+from localarc.experiments.beams.equal_size import SIZE, match_size
+from localarc.experiments.beams.grid import Grid
+from localarc.experiments.beams.raytracer import AREA, Scene
 from localarc.experiments.beams.users import Trial, Users
-from localarc.experiments.experiment import Outcome, Plan, Row, Task
-from localarc.experiments.table_rows import means, together
-from localarc.record import Record
+from localarc.experiments.evaluate import Calibration, averaged_thresholds, to_json
+from localarc.experiments.experiment import Outcome, Row, Task
+from localarc.experiments.methods import Method
+from localarc.experiments.table_rows import mean_over_trials
+from localarc.streams.stream import Stream
 from localarc.validation import FloatArray
 
+TARGETS = 0.025, 0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.35, 0.4, 0.45, 0.5
+SHOWN = 0.1
+"""The target of maps, of the running risk and of the memory study."""
+
+SCORE_RANGE = -1.0, 0.0  # minus a predicted share
 SAME_SIZE = f"{SIZE:g} beams"
-_NAMES = ("method", "setting", "evaluation")
+"""The setting in which all methods have the same mean set size."""
+
+COMPARED = Grid(AREA, 10.0)
+"""The cells whose risks are compared."""
+
+DRAWN = Grid(AREA, 5.0)
+"""The cells of the maps."""
+
+FEW = 10
+"""Cells with fewer users are not compared."""
+
+PERCENTILES = 5, 10, 50
+SNR = tuple(f"snr_{percent}" for percent in PERCENTILES)
+"""Columns: percentiles of the users' gain."""
+
+QUARTERS = 4
+BY_QUARTER = tuple(
+    f"{value}_quarter_{quarter + 1}" for value in ("risk", "size") for quarter in range(QUARTERS)
+)
+"""Columns: risk and size by quarters of users, from the weakest best beam to the strongest."""
+
+_KEYS = ("method", "setting", "evaluation")
 _MEASURED = (
     *("target", "risk", "size", "empty", "cell_std", "cell_worst", "cells", "near", "far"),
     *SNR,
@@ -40,61 +69,68 @@ class City:
 
 
 def setting_name(target: float) -> str:
-    """What rows and arrays call the runs at one target."""
+    """Return the name of the runs at one target, in rows and arrays."""
     return f"{target:g}"
 
 
-def perform(data: City, task: Task, make: Any, plan: Plan) -> Outcome:
-    """All targets of a method in one trial, and equal set size; `make` is a `Recipe`."""
-    study = _Study(data.trials[int(task.trial)], make)
-    runs = study.runs()
-    shown, record = runs[setting_name(SHOWN)]
-    known = {"method": task.method} | study.facts(shown)
+def perform(
+    data: City, task: Task[None], method: Method, targets: Sequence[float]
+) -> Outcome[None]:
+    """Run a method in one trial at each target; with several targets, also at equal set size."""
+    study = _Study(data.trials[task.trial], method)
+    runs = study.runs(targets)
+    shown = runs[setting_name(SHOWN)]
+    known = {"method": task.method} | study.facts(shown.calibrator)
     rows: list[Row] = []
     arrays: dict[str, NDArray[Any]] = study.counts()
-    arrays |= {"losses": record.losses, "threshold": _threshold_map(shown)}
+    arrays |= {"losses": shown.record.losses, "threshold": _threshold_map(shown.calibrator)}
     for setting, run in runs.items():
-        named = known | {"setting": setting, "target": run[0].alpha}
-        for evaluation, evaluated in study.evaluations(*run).items():
-            rows.append(named | {"evaluation": evaluation} | evaluated.row())
+        named = known | {"setting": setting, "target": run.calibrator.alpha}
+        for evaluation, sets in study.evaluations(run).items():
+            rows.append(named | {"evaluation": evaluation} | sets.row())
             if setting in (setting_name(SHOWN), SAME_SIZE):
-                arrays |= evaluated.maps(f"{setting} {evaluation}")
-    certificate = shown.certificate(evidence=record.evidence, losses=record.losses).to_dict()
-    certificate.pop("groups")
-    return Outcome(task, record.calibrator, rows, arrays, certificate)
+                arrays |= sets.maps(f"{setting} {evaluation}")
+    return Outcome(task, shown.record.calibrator, rows, arrays, to_json(shown.certificate()))
+
+
+def summarize(outcomes: Sequence[Outcome[None]]) -> list[Row]:
+    """Return means over trials, each with its standard error."""
+    return mean_over_trials(outcomes, _KEYS, _MEASURED)
 
 
 class _Study:
     """A method in one trial."""
 
-    def __init__(self, trial: Trial, make: Recipe) -> None:
-        self._trial, self._make = trial, make
-        self._curves = trial.calibration.curves()
-        self._held = trial.test.curves()
+    def __init__(self, trial: Trial, method: Method) -> None:
+        self._trial, self._method = trial, method
+        self._calibration, self._test = _stream(trial.calibration), _stream(trial.test)
 
-    def runs(self) -> dict[str, tuple[BaseCalibrator, Record]]:
-        """A calibrator and its record at every target, and where its sets have the same size."""
-        calibrators = {setting_name(target): self._make(target) for target in self._make.targets}
-        if self._make.swept:
-            calibrators[SAME_SIZE] = matched(self._make, self.size_of).reset()
-        records = self._replayed(list(calibrators.values()))
-        pairs = zip(calibrators.values(), records, strict=True)
-        return dict(zip(calibrators, pairs, strict=True))
+    def runs(self, targets: Sequence[float]) -> dict[str, Calibration]:
+        """A calibration at every target, and one whose sets have the common mean size."""
+        calibrators = {setting_name(target): self._build(target) for target in targets}
+        if len(targets) > 1:
+            calibrators[SAME_SIZE] = match_size(self._build, self._size_of).reset()
+        runs = self._calibrate(list(calibrators.values()))
+        return dict(zip(calibrators, runs, strict=True))
 
-    def _replayed(self, calibrators: list[BaseCalibrator]) -> list[Record]:
-        users = self._trial.calibration
-        return replay_many(calibrators, users.places, self._curves, users.groups())
+    def _build(self, target: float) -> BaseCalibrator:
+        return self._method.calibrator(target, SCORE_RANGE)
 
-    def size_of(self, calibrator: BaseCalibrator) -> float:
+    def _calibrate(self, calibrators: list[BaseCalibrator]) -> list[Calibration]:
+        stream = self._calibration
+        records = replay_many(calibrators, stream.X, stream.curves, stream.groups)
+        return [Calibration(*pair) for pair in zip(calibrators, records, strict=True)]
+
+    def _size_of(self, calibrator: BaseCalibrator) -> float:
         """The mean set size of the averaged threshold on held-out users."""
-        self._replayed([calibrator])
-        at = _thresholds(calibrator, calibrator.averaged_threshold_function, self._trial.test)
-        return float(self._held.sizes_at(at).mean())
+        self._calibrate([calibrator])
+        thresholds = averaged_thresholds(calibrator, self._test)
+        return float(self._test.curves.sizes_at(thresholds).mean())
 
     def facts(self, calibrator: BaseCalibrator) -> Row:
         """What does not depend on the target: users, predictor, and the size of the state."""
-        lean = self._make.without_archive()(calibrator.alpha)
-        self._replayed([lean])
+        lean = self._method.without_archive().calibrator(calibrator.alpha, SCORE_RANGE)
+        self._calibrate([lean])
         return {
             "reached": self._trial.reached,
             "hits": self._trial.hits,
@@ -102,20 +138,25 @@ class _Study:
             "running_kb": len(lean.state()) / 1000,
         }
 
-    def evaluations(self, calibrator: BaseCalibrator, record: Record) -> dict[str, Evaluated]:
-        """Online at each round's own threshold; held out at the averaged and the last one."""
-        online, test = self._trial.calibration, self._trial.test
-        at = {
-            "average": _thresholds(calibrator, calibrator.averaged_threshold_function, test),
-            "last": _thresholds(calibrator, calibrator.threshold_function, test),
+    def evaluations(self, run: Calibration) -> dict[str, BeamSets]:
+        """The beam sets of calibrating users online, and of held-out users."""
+        users, curves = self._trial.test, self._test.curves
+        thresholds = run.thresholds(self._test)
+        return {
+            "online": BeamSets(self._trial.calibration, run.record.losses, run.record.sizes),
+            "average": BeamSets.at(users, curves, thresholds["average"]),
+            "last": BeamSets.at(users, curves, thresholds["last"]),
         }
-        held = {name: Evaluated.at(test, self._held, where) for name, where in at.items()}
-        return {"online": Evaluated(online, record.losses, record.sizes)} | held
 
     def counts(self) -> dict[str, NDArray[Any]]:
-        """How many users each cell of the maps has."""
-        online, held = (DRAWN.counts(u.places) for u in (self._trial.calibration, self._trial.test))
+        """The number of users in each cell of the maps."""
+        online = DRAWN.counts(self._trial.calibration.positions)
+        held = DRAWN.counts(self._trial.test.positions)
         return {"users online": online, "users average": held, "users last": held}
+
+
+def _stream(users: Users) -> Stream:
+    return Stream("beams", users.positions, users.curves(), tuple(users.groups()))
 
 
 def _threshold_map(calibrator: BaseCalibrator) -> FloatArray:
@@ -125,14 +166,50 @@ def _threshold_map(calibrator: BaseCalibrator) -> FloatArray:
     return np.asarray(calibrator.averaged_threshold_function(DRAWN.centres())).reshape(DRAWN.shape)
 
 
-def _thresholds(calibrator: BaseCalibrator, function: Any, users: Users) -> FloatArray:
-    where = (users.groups(),) if "groups" in calibrator.learns_from else ()
-    return np.asarray(function(users.places, *where))
+@dataclass(frozen=True, eq=False)
+class BeamSets:
+    """Users with the losses and sizes of their beam sets."""
 
+    users: Users
+    losses: FloatArray
+    sizes: FloatArray
 
-def tabulate(data: City, outcomes: Sequence[Outcome]) -> list[Row]:
-    """Means over trials, each with its standard error, None where there was one trial."""
-    return [
-        dict(zip(_NAMES, key, strict=True)) | {"trials": len(rows)} | means(rows, _MEASURED)
-        for key, rows in together(outcomes, _NAMES).items()
-    ]
+    @classmethod
+    def at(cls, users: Users, curves: Curves, thresholds: FloatArray) -> BeamSets:
+        """Return the sets at one threshold per user."""
+        return cls(users, curves.losses_at(thresholds), curves.sizes_at(thresholds))
+
+    def row(self) -> Row:
+        """Return risk, size and SNR of all users, and how the risk differs between cells."""
+        positions, near = self.users.positions, self.users.near
+        counts = COMPARED.counts(positions)
+        risks = grid.means(COMPARED.sums(positions, self.losses), counts, FEW)
+        risks = risks[np.isfinite(risks)]
+        snr = np.percentile(self.users.served(self.losses), PERCENTILES)
+        return {
+            "risk": float(self.losses.mean()),
+            "size": float(self.sizes.mean()),
+            "empty": float((self.sizes == 0).mean()),
+            "cell_std": float(risks.std()),
+            "cell_worst": float(risks.max()),
+            "cells": len(risks),
+            "near": float(self.losses[near].mean()),
+            "far": float(self.losses[~near].mean()),
+            **dict(zip(SNR, snr.tolist(), strict=True)),
+            **self._by_quarter(),
+        }
+
+    def _by_quarter(self) -> Row:
+        order = np.argsort(self.users.gains.max(axis=1), kind="stable")
+        quarters = np.array_split(order, QUARTERS)
+        measured = self.losses, self.sizes
+        values = [float(array[part].mean()) for array in measured for part in quarters]
+        return dict(zip(BY_QUARTER, values, strict=True))
+
+    def maps(self, name: str) -> dict[str, NDArray[Any]]:
+        """Return the sums of risk and of SNR over the users of each cell."""
+        positions = self.users.positions
+        return {
+            f"risk {name}": DRAWN.sums(positions, self.losses),
+            f"snr {name}": DRAWN.sums(positions, self.users.served(self.losses)),
+        }

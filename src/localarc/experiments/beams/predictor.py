@@ -1,7 +1,7 @@
-"""The predictor: a small network that guesses each beam's share of the gain from the location.
+"""The predictor: a small network that predicts each beam's share of the gain from the location.
 
-It is written out in NumPy: 507 weights and 2,500 users are too few for a deep-learning framework
-to gain anything, and so the experiment runs with the default installation.
+It is implemented in NumPy: with 507 weights and 2,500 users a deep-learning framework would be no
+faster, and the experiment runs with the default installation.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ class Predictor:
     layers: tuple[Layer, ...]
 
     def shares(self, inputs: FloatArray) -> FloatArray:
-        """The predicted shares of all beams, (n, beams); they sum to 1."""
+        """Return the predicted shares of all beams, (n, beams); they sum to 1."""
         return _softmax(_forward(self.layers, inputs)[-1])
 
 
@@ -39,7 +39,7 @@ def train(
 ) -> Predictor:
     """Fit the shares `gain / sum of gains` by cross-entropy, with Adam on random batches of users.
 
-    The rate falls linearly to 0, so that the last steps settle.
+    The learning rate falls linearly to 0, so that the last steps converge.
     """
     target = gains / gains.sum(axis=1, keepdims=True)
     layers = _random_layers((inputs.shape[1], *HIDDEN, gains.shape[1]), random)
@@ -60,13 +60,13 @@ def train(
 
 
 def cross_entropy(predictor: Predictor, inputs: FloatArray, gains: FloatArray) -> float:
-    """What training makes small: the mean of `-sum_i share_i log(predicted share_i)`."""
+    """Return the training loss: the mean of `-sum_i share_i log(predicted share_i)`."""
     target = gains / gains.sum(axis=1, keepdims=True)
     return float(-(target * np.log(predictor.shares(inputs) + 1e-300)).sum(axis=1).mean())
 
 
 def _random_layers(sizes: tuple[int, ...], random: np.random.Generator) -> tuple[Layer, ...]:
-    """Gaussian weights of variance 2 / inputs, which rectifiers keep at one scale; no biases."""
+    """Gaussian weights of variance 2 / inputs (He initialization); zero biases."""
     return tuple(
         (random.normal(scale=np.sqrt(2.0 / rows), size=(rows, columns)), np.zeros(columns))
         for rows, columns in pairwise(sizes)
@@ -78,7 +78,7 @@ def _pairs(weights: list[FloatArray]) -> tuple[Layer, ...]:
 
 
 def _forward(layers: tuple[Layer, ...], inputs: FloatArray) -> list[FloatArray]:
-    """What enters each layer, and at last what leaves the last one, before the softmax."""
+    """The inputs of each layer, then the output of the last one, before the softmax."""
     values = [inputs]
     for number, (matrix, bias) in enumerate(layers, start=1):
         out = values[-1] @ matrix + bias
@@ -89,7 +89,7 @@ def _forward(layers: tuple[Layer, ...], inputs: FloatArray) -> list[FloatArray]:
 def _gradients(
     layers: tuple[Layer, ...], inputs: FloatArray, target: FloatArray
 ) -> list[FloatArray]:
-    """Of the mean cross-entropy, by back-propagation, in the order of the weights."""
+    """Gradients of the mean cross-entropy by backpropagation, in the order of the weights."""
     *entering, logits = _forward(layers, inputs)
     error = (_softmax(logits) - target) / len(inputs)
     found: list[FloatArray] = []

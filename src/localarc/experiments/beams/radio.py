@@ -22,7 +22,7 @@ Fading = Callable[[ComplexArray, ComplexArray, np.random.Generator], FloatArray]
 def faded_antennas(
     channels: ComplexArray, codebook: ComplexArray, random: np.random.Generator
 ) -> FloatArray:
-    """Each antenna's channel has a complex Gaussian added whose modulus is Rayleigh: the paper's.
+    """Add a complex Gaussian, whose modulus is Rayleigh, to each antenna's channel: the paper's.
 
     The gain of beam b is the amplitude `|h^T b|`, which the paper calls SNR.
     """
@@ -33,16 +33,16 @@ def faded_antennas(
 def faded_gains(
     channels: ComplexArray, codebook: ComplexArray, random: np.random.Generator
 ) -> FloatArray:
-    """Each beam's gain has a Rayleigh variable added, which can only raise it: the released code's.
+    """Add a Rayleigh variable to each beam's gain, which can only raise it: the released code's.
 
-    It does not depend on how many antennas a beam combines.
+    It does not depend on the number of antennas that a beam combines.
     """
     exact = gains(channels, codebook)
     return np.asarray(exact + random.rayleigh(SIGMA, exact.shape))
 
 
 def gains(channels: ComplexArray, codebook: ComplexArray) -> FloatArray:
-    """`|h^T b|` for each user and each beam, without fading."""
+    """Return `|h^T b|` for each user and each beam, without fading."""
     return np.abs(channels @ codebook.T)
 
 
@@ -54,7 +54,7 @@ class Radio:
     fade: Fading
 
     def codebook(self, antennas: int) -> ComplexArray:
-        """The beams for so many antennas."""
+        """Return the beams for a number of antennas."""
         return self.make_codebook(antennas, _BEAMS)
 
 

@@ -1,45 +1,41 @@
-"""The tables of the beams report, and what they say in words."""
+"""The tables of the beams report, and the findings in words."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
-from functools import partial
-from typing import Any
+from collections.abc import Sequence
 
-from localarc.experiments.beams.evaluation import BY_QUARTER, PERCENTILES, SNR
-from localarc.experiments.beams.measurements import SAME_SIZE, setting_name
-from localarc.experiments.beams.methods import SHOWN, TARGETS
+from localarc.experiments import table_rows
+from localarc.experiments.beams.measurements import (
+    BY_QUARTER,
+    PERCENTILES,
+    SAME_SIZE,
+    SHOWN,
+    SNR,
+    TARGETS,
+    setting_name,
+)
 from localarc.experiments.experiment import Row, Table
+from localarc.experiments.table_rows import one, where, with_error
 
 _MEMORIES = ("KeepLast", "KeepAll")
 
 
-def of(rows: Sequence[Row], **wanted: Any) -> list[Row]:
-    """The rows that have these values."""
-    return [row for row in rows if all(row[key] == value for key, value in wanted.items())]
-
-
-def names(rows: Sequence[Row]) -> list[str]:
-    """All methods, in order."""
-    return list(dict.fromkeys(row["method"] for row in rows))
-
-
 def compared(rows: Sequence[Row]) -> list[str]:
     """The main comparison: ARC, Mondrian and the first L-ARC."""
-    local = [name for name in names(rows) if name.startswith("L-ARC")][:1]
-    return [name for name in names(rows) if name in ("ARC", "Mondrian", *local)]
+    local = [name for name in table_rows.methods(rows) if name.startswith("L-ARC")][:1]
+    return [name for name in table_rows.methods(rows) if name in ("ARC", "Mondrian", *local)]
 
 
-def remembering(rows: Sequence[Row]) -> list[str]:
+def memory_study(rows: Sequence[Row]) -> list[str]:
     """The memory study: ARC, L-ARC with windows, exact, and in the lattice's constant memory."""
-    local = [name for name in names(rows) if name.startswith("L-ARC")][:1]
-    windows = [name for name in names(rows) if name.startswith(_MEMORIES)]
-    return [*(name for name in names(rows) if name == "ARC"), *windows, *local]
+    local = [name for name in table_rows.methods(rows) if name.startswith("L-ARC")][:1]
+    windows = [name for name in table_rows.methods(rows) if name.startswith(_MEMORIES)]
+    return [*(name for name in table_rows.methods(rows) if name == "ARC"), *windows, *local]
 
 
 def memory_name(method: str) -> str:
-    """What the memory study calls a method: by its memory, which is the lattice where none is said.
+    """Return a method's name in the memory study: its memory, the lattice if none is given.
 
     >>> memory_name("KeepLast(500) l=100"), memory_name("L-ARC l=100"), memory_name("ARC")
     ('L-ARC, KeepLast(500)', 'L-ARC, Lattice', 'ARC')
@@ -50,22 +46,16 @@ def memory_name(method: str) -> str:
     return f"L-ARC, {'Lattice' if family == 'L-ARC' else family}"
 
 
-def _with_error(row: Row, value: str, digits: int = 3) -> str:
-    error = row[f"{value}_error"]
-    mean = f"{row[value]:.{digits}f}"
-    return mean if error is None else f"{mean} ± {error:.{digits}f}"
-
-
 _SPREAD = ["cells: std", "cells: worst"]
 _STRENGTH = [f"SNR {p} %, dB" for p in PERCENTILES]
 
 
 def _spread(row: Row) -> list[str]:
-    return [_with_error(row, "cell_std"), _with_error(row, "cell_worst", 2)]
+    return [with_error(row, "cell_std"), with_error(row, "cell_worst", 2)]
 
 
 def _strength(row: Row) -> list[str]:
-    """Percentiles in dB, of the mean amplitude over trials; none where so many sets are empty."""
+    """Percentiles in dB of the mean amplitude over trials; "none" where the set is empty."""
     return [
         f"{20 * math.log10(row[name]):.1f}" if row["empty"] < percent / 100 else "none"
         for name, percent in zip(SNR, PERCENTILES, strict=True)
@@ -78,33 +68,33 @@ def by_target(evaluation: str, rows: Sequence[Row]) -> Table:
     body = []
     for target in map(setting_name, TARGETS):
         for method in compared(rows):
-            for row in of(rows, method=method, setting=target, evaluation=evaluation):
-                cells = [_with_error(row, "risk"), _with_error(row, "size", 2)]
+            for row in where(rows, method=method, setting=target, evaluation=evaluation):
+                cells = [with_error(row, "risk"), with_error(row, "size", 2)]
                 cells += [f"{row['empty']:.3f}", *_spread(row), *_strength(row)]
                 body.append([target, method, *cells])
     return head, body
 
 
 def same_size(rows: Sequence[Row]) -> Table:
-    """At one mean set size: the target that it affords, and how even the risk is."""
+    """At one mean set size: the target, and how even the risk is."""
     head = ["method", "target", "beams", "risk", "empty sets", *_SPREAD, *_STRENGTH]
     body = []
     for method in compared(rows):
-        for row in of(rows, method=method, setting=SAME_SIZE, evaluation="average"):
-            cells = [_with_error(row, "target"), f"{row['size']:.2f}", _with_error(row, "risk")]
+        for row in where(rows, method=method, setting=SAME_SIZE, evaluation="average"):
+            cells = [with_error(row, "target"), f"{row['size']:.2f}", with_error(row, "risk")]
             body.append([method, *cells, f"{row['empty']:.3f}", *_spread(row), *_strength(row)])
     return head, body
 
 
 def by_length_scale(rows: Sequence[Row]) -> Table:
-    """L-ARC from local to global, beside ARC, at the target of the maps."""
-    local = [name for name in names(rows) if name.startswith("L-ARC")]
-    return _study([*local, *(name for name in names(rows) if name == "ARC")], [], rows)
+    """L-ARC from local to global, then ARC, at the target of the maps."""
+    local = [name for name in table_rows.methods(rows) if name.startswith("L-ARC")]
+    return _study([*local, *(name for name in table_rows.methods(rows) if name == "ARC")], [], rows)
 
 
 def memory(rows: Sequence[Row]) -> Table:
-    """What each memory costs in state, and what it keeps of the localization."""
-    head, body = _study(remembering(rows), ["running_kb", "state_kb"], rows)
+    """The size of the state with each memory, and how much of the localization it keeps."""
+    head, body = _study(memory_study(rows), ["running_kb", "state_kb"], rows)
     return head, [[memory_name(method), *cells] for method, *cells in body]
 
 
@@ -114,11 +104,11 @@ def _study(methods: Sequence[str], sizes: Sequence[str], rows: Sequence[Row]) ->
     head += ["risk averaged, held out", "beams", *_SPREAD]
     body = []
     for method in methods:
-        mine = of(rows, method=method, setting=setting_name(SHOWN))
+        mine = where(rows, method=method, setting=setting_name(SHOWN))
         cells = [f"{mine[0][size]:.1f}" for size in sizes]
         for evaluation in ("online", "average"):
-            (row,) = of(mine, evaluation=evaluation)
-            cells += [_with_error(row, "risk"), _with_error(row, "size", 2), *_spread(row)]
+            row = one(mine, evaluation=evaluation)
+            cells += [with_error(row, "risk"), with_error(row, "size", 2), *_spread(row)]
         body.append([method, *cells])
     return head, body
 
@@ -126,60 +116,63 @@ def _study(methods: Sequence[str], sizes: Sequence[str], rows: Sequence[Row]) ->
 def regions(rows: Sequence[Row]) -> Table:
     """Online risk near the transmitter and far from it, at the target of the maps."""
     body = [
-        [row["method"], _with_error(row, "near"), _with_error(row, "far")]
+        [row["method"], with_error(row, "near"), with_error(row, "far")]
         for method in compared(rows)
-        for row in of(rows, method=method, setting=setting_name(SHOWN), evaluation="online")
+        for row in where(rows, method=method, setting=setting_name(SHOWN), evaluation="online")
     ]
     return ["method", "within 50 m", "farther"], body
 
 
 def by_strength(rows: Sequence[Row]) -> Table:
-    """Who pays, and who gets the beams: quarters of users by the strength of their best beam."""
+    """Risk and beams by quarters of users, ordered by the strength of their best beam."""
     quarters = ["weakest quarter", "second", "third", "strongest"]
     head = ["method", *(f"risk, {quarters[0]}", *quarters[1:])]
     head += [f"beams, {quarters[0]}", *quarters[1:]]
     body = [
-        [method, *(_with_error(row, name, 2 if "size" in name else 3) for name in BY_QUARTER)]
+        [method, *(with_error(row, name, 2 if "size" in name else 3) for name in BY_QUARTER)]
         for method in compared(rows)
-        for row in of(rows, method=method, setting=setting_name(SHOWN), evaluation="online")
+        for row in where(rows, method=method, setting=setting_name(SHOWN), evaluation="online")
     ]
     return head, body
 
 
 def predictor(rows: Sequence[Row]) -> Table:
-    """What is given to all methods: the share of places with a path, and the predictor."""
+    """What all methods share: the fraction of positions with a path, and the predictor."""
     row = rows[0]
     return (
-        ["outdoor places with a path", "largest share is the best beam"],
-        [[_with_error(row, "reached"), _with_error(row, "hits")]],
+        ["outdoor positions with a path", "largest share is the best beam"],
+        [[with_error(row, "reached"), with_error(row, "hits")]],
     )
 
 
-TABLES: dict[str, Callable[[Sequence[Row]], Table]] = {
-    "Online, each user at its round's threshold": partial(by_target, "online"),
-    "Held out, averaged threshold": partial(by_target, "average"),
-    "Held out, last threshold": partial(by_target, "last"),
-    f"Equal mean set size, {SAME_SIZE}: held out, averaged threshold": same_size,
-    f"Near and far, online, target {SHOWN:g}": regions,
-    f"By strength of the best beam, online, target {SHOWN:g}": by_strength,
-    f"Length scales, target {SHOWN:g}": by_length_scale,
-    f"Memory, target {SHOWN:g}": memory,
-    "Users and predictor": predictor,
-}
+def tables(rows: Sequence[Row]) -> dict[str, Table]:
+    """Return the tables of the report, by title."""
+    same_size_title = f"Equal mean set size, {SAME_SIZE}: held out, averaged threshold"
+    return {
+        "Online, each user at its round's threshold": by_target("online", rows),
+        "Held out, averaged threshold": by_target("average", rows),
+        "Held out, last threshold": by_target("last", rows),
+        same_size_title: same_size(rows),
+        f"Near and far, online, target {SHOWN:g}": regions(rows),
+        f"By strength of the best beam, online, target {SHOWN:g}": by_strength(rows),
+        f"Length scales, target {SHOWN:g}": by_length_scale(rows),
+        f"Memory, target {SHOWN:g}": memory(rows),
+        "Users and predictor": predictor(rows),
+    }
 
 
 def findings(rows: Sequence[Row]) -> list[str]:
-    """What the rows say, also where it is not what one would wish."""
+    """What the rows show, in sentences, including what contradicts the claim."""
     sentences = [_sentence(rows, method) for method in compared(rows)]
     others = [name for name in compared(rows) if name != "ARC"]
-    if "ARC" in names(rows):
+    if "ARC" in table_rows.methods(rows):
         sentences += [_against_arc(rows, name) for name in others]
     return sentences
 
 
 def _sentence(rows: Sequence[Row], method: str) -> str:
-    (row,) = of(rows, method=method, setting=setting_name(SHOWN), evaluation="online")
-    (held,) = of(rows, method=method, setting=setting_name(SHOWN), evaluation="average")
+    row = one(rows, method=method, setting=setting_name(SHOWN), evaluation="online")
+    held = one(rows, method=method, setting=setting_name(SHOWN), evaluation="average")
     return (
         f"{method}, target {SHOWN:g}: long-run risk {row['risk']:.4f}, {row['size']:.2f} beams; "
         f"over {row['cells']:.0f} cells the risk has a standard deviation of {row['cell_std']:.3f} "
@@ -189,7 +182,7 @@ def _sentence(rows: Sequence[Row], method: str) -> str:
 
 
 def _against_arc(rows: Sequence[Row], method: str) -> str:
-    told = []
+    comparisons = []
     for value, words in (("size", "smaller online sets"), ("cell_std", "more even online risk")):
         better = [
             target
@@ -197,9 +190,9 @@ def _against_arc(rows: Sequence[Row], method: str) -> str:
             if _online(rows, method, target)[value] < _online(rows, "ARC", target)[value]
         ]
         where = f" ({', '.join(better)})" if 0 < len(better) < len(TARGETS) else ""
-        told.append(f"{words} at {len(better)} of {len(TARGETS)} targets{where}")
-    return f"{method} against ARC, means over trials: {' and '.join(told)}."
+        comparisons.append(f"{words} at {len(better)} of {len(TARGETS)} targets{where}")
+    return f"{method} against ARC, means over trials: {' and '.join(comparisons)}."
 
 
 def _online(rows: Sequence[Row], method: str, target: str) -> Row:
-    return of(rows, method=method, setting=target, evaluation="online")[0]
+    return one(rows, method=method, setting=target, evaluation="online")

@@ -1,4 +1,13 @@
-"""Data sets: finding, fetching, checking and caching them."""
+"""Data sets: find, download, verify and cache them.
+
+`LOCALARC_DATA` names a folder that is searched first, with one subfolder per data set.
+
+Examples
+--------
+>>> from localarc.experiments import data
+>>> sorted(data.DATASETS)
+['elec2', 'fruits360', 'polyps']
+"""
 
 from localarc.experiments.data.catalogue import DATASETS, Dataset
 from localarc.experiments.data.store import DataError, find, get, verify

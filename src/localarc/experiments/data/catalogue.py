@@ -1,26 +1,46 @@
-"""The catalogue: what each data set is, under which terms, with which checksums, and from where."""
+"""The catalogue: each data set's title, licence, checksums and download sources."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from localarc.experiments.data.sources import Place, WheelMember
+from localarc.experiments.data.sources import Source, WheelMember
 
 
 @dataclass(frozen=True)
 class Dataset:
-    """A data set that may come in several variants, each a set of files with their SHA-256."""
+    """A data set, which may come in several variants.
+
+    Parameters
+    ----------
+    name : str
+        Name in `localarc data` and of its folder.
+    title : str
+        One line that describes it.
+    licence : str
+        Terms of use.
+    variants : tuple of mappings
+        File names to SHA-256, for each form that the data come in; one form is enough.
+    sources : tuple of Source
+        Where it can be downloaded from, in order of preference.
+
+    Examples
+    --------
+    >>> from localarc.experiments.data import DATASETS
+    >>> sorted(DATASETS["elec2"].files)
+    ['elec.csv', 'elec2.csv.gz']
+    """
 
     name: str
     title: str
     licence: str
     variants: tuple[Mapping[str, str], ...]
-    places: tuple[Place, ...]
+    sources: tuple[Source, ...]
 
     @property
     def files(self) -> dict[str, str]:
-        """Every known file with its checksum."""
+        """Every known file with its SHA-256."""
         return {name: digest for variant in self.variants for name, digest in variant.items()}
 
 
@@ -32,7 +52,7 @@ ELEC2 = Dataset(
         {"elec2.csv.gz": "fb2895139b562359013e993d74d61ea390a1a2fa195ad883fb824ac1041485aa"},
         {"elec.csv": "ebdfe5480ae25a43a7d054286135e3a9484697a2850d5158a333b1578c28bb97"},
     ),
-    places=(
+    sources=(
         WheelMember(
             package="scikit-multiflow==0.4.1",
             platform=("3.7", "cp", "cp37m", "manylinux1_x86_64"),
@@ -55,7 +75,7 @@ POLYPS = Dataset(
             ),
         },
     ),
-    places=(),
+    sources=(),
 )
 
 FRUITS360 = Dataset(
@@ -73,7 +93,8 @@ FRUITS360 = Dataset(
             "index.csv": "9701450a6c860e5071e3ee8709535edc3ffcf6ae389dbad736ba67f3d40367f0",
         },
     ),
-    places=(),
+    sources=(),
 )
 
 DATASETS = {dataset.name: dataset for dataset in (ELEC2, POLYPS, FRUITS360)}
+"""Every data set, by name."""

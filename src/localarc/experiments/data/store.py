@@ -1,4 +1,4 @@
-"""The store: `LOCALARC_DATA` first, then the user's cache folder, then the catalogue's places."""
+"""The store: `LOCALARC_DATA` first, then the user's cache folder, then a download."""
 
 from __future__ import annotations
 
@@ -18,19 +18,50 @@ VARIABLE = "LOCALARC_DATA"
 
 
 class DataError(RuntimeError):
-    """A data set that cannot be had, or is not what it should be."""
+    """A data set is missing, unknown or damaged; the message says what to do.
+
+    Examples
+    --------
+    >>> get("elce2")
+    Traceback (most recent call last):
+    ...
+    localarc.experiments.data.store.DataError: unknown data set 'elce2'. Available: elec2, ...
+    """
 
 
 def folders(dataset: Dataset) -> list[Path]:
-    """Where a data set is looked for, in order."""
+    """Return the folders in which a data set is searched, in order.
+
+    Parameters
+    ----------
+    dataset : Dataset
+        A data set of the catalogue.
+
+    Examples
+    --------
+    >>> folders(DATASETS["elec2"])[-1].name
+    'elec2'
+    """
     stated = os.environ.get(VARIABLE)
     cache = Path(platformdirs.user_cache_dir("localarc"))
     return [root / dataset.name for root in (*([Path(stated)] if stated else []), cache)]
 
 
 def find(name: str) -> Path | None:
-    """The folder that holds a complete data set, or None."""
-    dataset = _known(name)
+    """Return the folder with a complete data set, or None if it is not on this machine.
+
+    Parameters
+    ----------
+    name : str
+        Name of the data set.
+
+    Examples
+    --------
+    >>> folder = find("elec2")
+    >>> folder is None or folder.is_dir()
+    True
+    """
+    dataset = _lookup(name)
     for folder in folders(dataset):
         if any(all((folder / file).is_file() for file in v) for v in dataset.variants):
             return folder
@@ -38,50 +69,78 @@ def find(name: str) -> Path | None:
 
 
 def get(name: str) -> Path:
-    """The folder of a data set, fetched into the cache if need be, with checksums that fit."""
-    dataset = _known(name)
+    """Return the folder of a data set with verified checksums; download it if necessary.
+
+    Parameters
+    ----------
+    name : str
+        Name of the data set.
+
+    Examples
+    --------
+    >>> get("elec2").name  # doctest: +SKIP
+    'elec2'
+    """
+    dataset = _lookup(name)
     found = find(name)
     if found is not None:
-        _check(dataset, found)
+        _verify(dataset, found)
         return found
-    return _fetch(dataset)
+    return _download(dataset)
 
 
 def verify(name: str) -> list[str]:
-    """Check the files that are there; their names, or an error that names the bad one."""
-    dataset = _known(name)
+    """Check the files of a data set against their SHA-256.
+
+    Parameters
+    ----------
+    name : str
+        Name of the data set.
+
+    Returns
+    -------
+    list of str
+        The files that were checked; a mismatch raises DataError.
+
+    Examples
+    --------
+    >>> verify("elec2")  # doctest: +SKIP
+    ['elec2.csv.gz']
+    """
+    dataset = _lookup(name)
     found = find(name)
     if found is None:
-        raise DataError(f"{name} is not on this machine. Fetch it: localarc data get {name}")
-    return _check(dataset, found)
+        raise DataError(f"{name} is not downloaded. Download it with: localarc data get {name}")
+    return _verify(dataset, found)
 
 
-def _fetch(dataset: Dataset) -> Path:
+def _download(dataset: Dataset) -> Path:
     target = folders(dataset)[-1]
     target.parent.mkdir(parents=True, exist_ok=True)
-    tried = []
-    for place in dataset.places:
+    failures = []
+    for source in dataset.sources:
         with tempfile.TemporaryDirectory(dir=target.parent) as folder:
             try:
-                place.fetch(Path(folder))
-                _check(dataset, Path(folder))
+                source.fetch(Path(folder))
+                _verify(dataset, Path(folder))
             except (UnreachableError, DataError) as reason:
-                tried.append(f"{place}: {reason}")
+                failures.append(f"{source}: {reason}")
                 continue
             target.mkdir(exist_ok=True)
             for file in Path(folder).iterdir():
                 shutil.move(str(file), target / file.name)
             return target
     files = " or ".join(" and ".join(variant) for variant in dataset.variants)
-    again = "Either try again where pip reaches its index, or put" if tried else "Put"
+    retry = "Either retry where pip can reach its index, or put" if failures else "Put"
     raise DataError(
-        f"{dataset.name} cannot be fetched ({'; '.join(tried) or 'no place offers it'}). {again} "
-        f"{files} into a folder {dataset.name} and set {VARIABLE} to the folder that holds it."
+        f"{dataset.name} cannot be downloaded ({'; '.join(failures) or 'no download source'}). "
+        f"{retry} {files} into a folder named {dataset.name} and set {VARIABLE} to its parent "
+        "folder."
     )
 
 
-def _check(dataset: Dataset, folder: Path) -> list[str]:
-    good = []
+def _verify(dataset: Dataset, folder: Path) -> list[str]:
+    verified = []
     for file, expected in dataset.files.items():
         if (folder / file).is_file():
             found = hashlib.sha256((folder / file).read_bytes()).hexdigest()
@@ -90,13 +149,13 @@ def _check(dataset: Dataset, folder: Path) -> list[str]:
                     f"{folder / file} has SHA-256 {found}, expected {expected}. Delete it and run "
                     f"localarc data get {dataset.name}."
                 )
-            good.append(file)
-    if not good:
-        raise DataError(f"{folder} holds no file of {dataset.name}.")
-    return good
+            verified.append(file)
+    if not verified:
+        raise DataError(f"{folder} contains no file of {dataset.name}.")
+    return verified
 
 
-def _known(name: str, catalogue: Mapping[str, Dataset] = DATASETS) -> Dataset:
+def _lookup(name: str, catalogue: Mapping[str, Dataset] = DATASETS) -> Dataset:
     if name not in catalogue:
-        raise DataError(f"there is no data set {name!r}. Known are: {', '.join(catalogue)}.")
+        raise DataError(f"unknown data set {name!r}. Available: {', '.join(catalogue)}.")
     return catalogue[name]

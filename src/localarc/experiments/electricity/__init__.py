@@ -1,5 +1,1 @@
-"""Electricity: is the promise kept on weekends too?"""
-
-from localarc.experiments.electricity.experiment import ELECTRICITY
-
-__all__ = ["ELECTRICITY"]
+"""Electricity: does the guarantee also hold on weekends?"""

@@ -6,10 +6,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from localarc.experiments.electricity.data import DAYS
-from localarc.experiments.electricity.measurements import SPLITS
-from localarc.experiments.electricity.tables import names, pick
-from localarc.experiments.experiment import Results, Row
+from localarc.experiments.electricity.data import DAYS, Demand
+from localarc.experiments.electricity.measurements import ALPHA, SPLITS
+from localarc.experiments.experiment import Results as AnyResults
+from localarc.experiments.experiment import Row
+from localarc.experiments.table_rows import methods, one, where
 from localarc.figures.bars import clusters
 from localarc.figures.frame import frame, legend, plain, target_line
 from localarc.figures.palette import FAINT, INK, colours
@@ -19,19 +20,19 @@ from localarc.metrics import running_risk
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-ALPHA = 0.1
+Results = AnyResults[Demand, str]
 _MONTH = np.datetime64("1997-01-06"), np.datetime64("1997-02-03")
 
 
 def running_coverage(axes: Axes, results: Results) -> Axes:
-    """The share of half-hours covered so far."""
-    runs = [each for each in results.outcomes if each.task.trial == "alternating"]
-    colour = colours(each.task.method for each in runs)
+    """The fraction of half-hours covered so far."""
+    runs = [run for run in results.outcomes if run.task.setting == "alternating"]
+    colour = colours(run.task.method for run in runs)
     axes.axhline(1 - ALPHA, color=INK, linestyle="--", linewidth=1.2, label=f"target {1 - ALPHA:g}")
-    for each in runs:
-        rounds = shown_rounds(len(each.arrays["online"]))
-        coverage = 1.0 - running_risk(each.arrays["online"])[rounds - 1]
-        name = each.task.method
+    for run in runs:
+        rounds = shown_rounds(len(run.arrays["online"]))
+        coverage = 1.0 - running_risk(run.arrays["online"])[rounds - 1]
+        name = run.task.method
         axes.plot(rounds, coverage, color=colour[name], linewidth=1.5, label=plain(name))
     axes.set_ylim(0.85, 0.95)
     return legend(frame(axes, "Long-run coverage", "round", "coverage so far"))
@@ -39,11 +40,11 @@ def running_coverage(axes: Axes, results: Results) -> Axes:
 
 def miscoverage(axes: Axes, results: Results) -> Axes:
     """Held-out miscoverage, marginal and by kind of day."""
-    rows = [row for row in results.rows if row["split"] == "alternating"]
+    rows = where(results.rows, split="alternating")
     groups = ["all", "weekday", "weekend"]
     pairs = {
-        method: [_pair(pick(rows, method=method, evaluation="average", group=g)) for g in groups]
-        for method in names(rows)
+        method: [_pair(one(rows, method=method, evaluation="average", group=g)) for g in groups]
+        for method in methods(rows)
     }
     target_line(axes, ALPHA)
     clusters(axes, groups, pairs)
@@ -52,10 +53,10 @@ def miscoverage(axes: Axes, results: Results) -> Axes:
 
 def days(axes: Axes, results: Results) -> Axes:
     """Online miscoverage by day of the week: ARC, L-ARC at l = 1, Mondrian, where they were run."""
-    rows = [row for row in results.rows if row["split"] == "alternating"]
-    shown = [m for m in names(rows) if m in ("ARC", "L-ARC l=1", "Mondrian")] or names(rows)[:3]
+    rows = where(results.rows, split="alternating")
+    shown = [m for m in methods(rows) if m in ("ARC", "L-ARC l=1", "Mondrian")] or methods(rows)[:3]
     pairs = {
-        method: [_pair(pick(rows, method=method, evaluation="online", group=day)) for day in DAYS]
+        method: [_pair(one(rows, method=method, evaluation="online", group=day)) for day in DAYS]
         for method in shown
     }
     target_line(axes, ALPHA)
@@ -64,7 +65,7 @@ def days(axes: Axes, results: Results) -> Axes:
 
 
 def _pair(row: Row) -> tuple[float, float]:
-    """Height, and half of the interval of the difference to ARC."""
+    """The risk, and half the width of the interval of the difference from ARC."""
     if row["difference_to_arc"] is None:
         return row["risk"], 0.0
     return row["risk"], (row["difference_high"] - row["difference_low"]) / 2

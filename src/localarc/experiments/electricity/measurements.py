@@ -1,4 +1,4 @@
-"""What is measured: risk and width, online and held out, by kind of day, against ARC."""
+"""Measurements: risk and width, online and held out, by kind of day, compared with ARC."""
 
 from __future__ import annotations
 
@@ -8,90 +8,72 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from localarc._replay import replay
-from localarc.calibrators.base import BaseCalibrator
-from localarc.experiments.electricity.data import DAYS, Electricity
-from localarc.experiments.experiment import Outcome, Plan, Row, Task
+from localarc.experiments.electricity.data import DAYS, Demand
+from localarc.experiments.evaluate import EVALUATIONS, calibrate, to_json
+from localarc.experiments.experiment import Outcome, Row, Task
+from localarc.experiments.methods import Method
 from localarc.metrics import block_bootstrap
 from localarc.validation import FloatArray
 
-EVALUATIONS = ("online", "average", "last")
+ALPHA = 0.1
+SCORE_RANGE = 0.0, 1.0  # demand is normalised to [0, 1], so the forecast error is in [0, 1]
 FORWARD = 0.75
 _LARGEST_INPUT = 7**0.5  # seven daily means, each in [0, 1]
-Split = tuple[Electricity, Electricity]
+Split = tuple[Demand, Demand]
 
 
-def _alternating(data: Electricity) -> Split:
+def _alternating(data: Demand) -> Split:
     """As in the paper: rows 2, 4, 6, ... calibrate and rows 1, 3, 5, ... evaluate."""
     return data.take(slice(1, None, 2)), data.take(slice(0, None, 2))
 
 
-def _forward(data: Electricity) -> Split:
-    """What a practitioner would do: the past calibrates, the future evaluates."""
+def _forward(data: Demand) -> Split:
+    """As in practice: the past calibrates, the future evaluates."""
     stop = int(FORWARD * len(data))
     return data.take(slice(0, stop)), data.take(slice(stop, None))
 
 
-SPLITS: dict[str, Callable[[Electricity], Split]] = {
+SPLITS: dict[str, Callable[[Demand], Split]] = {
     "alternating": _alternating,
     "forward": _forward,
 }
 
 
-def perform(
-    data: Electricity, task: Task, make: Callable[[], BaseCalibrator], plan: Plan
-) -> Outcome:
-    """Calibrate on one part, evaluate on the other."""
-    calibration, evaluation = SPLITS[task.trial](data)
-    calibrator = make()
-    stream = calibration.stream()
-    run = replay(calibrator, stream.X, stream.curves, stream.groups)
-    thresholds = {
-        "online": run.thresholds,
-        "average": _held_out(calibrator, calibrator.averaged_threshold_function, evaluation),
-        "last": _held_out(calibrator, calibrator.threshold_function, evaluation),
-    }
+def perform(data: Demand, task: Task[str], method: Method) -> Outcome[str]:
+    """Calibrate on one part and evaluate on the other."""
+    calibration, evaluation = SPLITS[task.setting](data)
+    run = calibrate(method.calibrator(ALPHA, SCORE_RANGE), calibration.stream())
+    thresholds = run.thresholds(evaluation.stream())
     rows: list[Row] = []
-    arrays: dict[str, NDArray[Any]] = {"thresholds": run.thresholds}
+    arrays: dict[str, NDArray[Any]] = {"thresholds": run.record.thresholds}
     for name in EVALUATIONS:
         part = calibration if name == "online" else evaluation
         curves = part.stream().curves
         arrays[name] = losses = curves.losses_at(thresholds[name])
         rows += _rows(task, name, part, losses, curves.sizes_at(thresholds[name]))
-    certificate = calibrator.certificate(
-        evidence=run.evidence, input_bound=_LARGEST_INPUT, losses=run.losses
-    )
+    certificate = run.certificate(input_bound=_LARGEST_INPUT)
     best = certificate.bound
     rows[0] |= {
         "cert": certificate.observed.value,
         "bound": best.value if best.holds else None,
         "bound_from": best.name if best.holds else None,
     }
-    told = certificate.to_dict()
-    told.pop("groups")
-    return Outcome(task, run.calibrator, rows, arrays, told)
+    return Outcome(task, run.record.calibrator, rows, arrays, to_json(certificate))
 
 
-def _held_out(calibrator: BaseCalibrator, function: Any, part: Electricity) -> FloatArray:
-    stream = part.stream()
-    if "groups" in calibrator.learns_from:
-        return np.asarray(function(stream.X, stream.groups))
-    return np.asarray(function(stream.X))
-
-
-def members(part: Electricity) -> dict[str, NDArray[np.bool_]]:
-    """Which half-hours belong to which group."""
+def members(part: Demand) -> dict[str, NDArray[np.bool_]]:
+    """Return which half-hours belong to each group."""
     days = {name: part.weekday == day for day, name in enumerate(DAYS)}
     everyone = np.ones(len(part), dtype=bool)
     return {"all": everyone, "weekday": ~part.weekend, "weekend": part.weekend} | days
 
 
 def _rows(
-    task: Task, evaluation: str, part: Electricity, losses: FloatArray, widths: FloatArray
+    task: Task[str], evaluation: str, part: Demand, losses: FloatArray, widths: FloatArray
 ) -> list[Row]:
     return [
         {
-            "split": task.trial,
+            "split": task.setting,
             "method": task.method,
             "evaluation": evaluation,
             "group": group,
@@ -103,21 +85,21 @@ def _rows(
     ]
 
 
-def tabulate(data: Electricity, outcomes: Sequence[Outcome]) -> list[Row]:
-    """All rows, each with its difference to ARC and a 95 % interval from redrawn weeks."""
-    reference = {each.task.trial: each for each in outcomes if each.task.method == "ARC"}
+def with_differences(data: Demand, outcomes: Sequence[Outcome[str]]) -> list[Row]:
+    """Return all rows, each with its difference from ARC and a 95 % interval over weeks."""
+    arc = {outcome.task.setting: outcome for outcome in outcomes if outcome.task.method == "ARC"}
     return [
-        row | _difference(row, each, reference.get(each.task.trial), data)
-        for each in outcomes
-        for row in each.rows
+        row | _difference(row, outcome, arc.get(outcome.task.setting), data)
+        for outcome in outcomes
+        for row in outcome.rows
     ]
 
 
-def _difference(row: Row, mine: Outcome, arc: Outcome | None, data: Electricity) -> Row:
+def _difference(row: Row, mine: Outcome[str], arc: Outcome[str] | None, data: Demand) -> Row:
     names = ("difference_to_arc", "difference_low", "difference_high")
     if arc is None or arc is mine:
         return dict.fromkeys(names)
-    calibration, evaluation = SPLITS[mine.task.trial](data)
+    calibration, evaluation = SPLITS[mine.task.setting](data)
     part = calibration if row["evaluation"] == "online" else evaluation
     chosen = members(part)[row["group"]]
     excess = (mine.arrays[row["evaluation"]] - arc.arrays[row["evaluation"]])[chosen]
@@ -125,7 +107,7 @@ def _difference(row: Row, mine: Outcome, arc: Outcome | None, data: Electricity)
     return dict(zip(names, (estimate.value, estimate.low, estimate.high), strict=True))
 
 
-def weeks(part: Electricity) -> NDArray[np.int64]:
-    """The number of each half-hour's week, Monday to Sunday."""
+def weeks(part: Demand) -> NDArray[np.int64]:
+    """Return the number of each half-hour's week, Monday to Sunday."""
     days = part.times.astype("datetime64[D]").astype(np.int64)
     return np.asarray((days + 3) // 7)

@@ -1,64 +1,52 @@
-"""The tables of the electricity report, and what they say in words."""
+"""The tables of the electricity report, and the findings in words."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from functools import partial
+from collections.abc import Sequence
 
 from localarc.experiments.electricity.data import DAYS
-from localarc.experiments.experiment import Row
-
-Table = tuple[list[str], list[list[str]]]
-
-
-def pick(rows: Sequence[Row], **wanted: str) -> Row:
-    """The one row with these values."""
-    return next(row for row in rows if all(row[key] == value for key, value in wanted.items()))
-
-
-def names(rows: Sequence[Row]) -> list[str]:
-    """The methods, in order."""
-    return list(dict.fromkeys(row["method"] for row in rows))
+from localarc.experiments.experiment import Row, Table
+from localarc.experiments.table_rows import methods, one
 
 
 def overview(split: str, rows: Sequence[Row]) -> Table:
-    """Risk online and held out, by kind of day, the width that it took, and what is certified."""
+    """Risk online and held out, by kind of day, the intervals' width, and the certified bound."""
     head = ["method", "online", "weekday", "weekend"]
     head += ["averaged, held out", "weekday", "weekend", "last, held out", "weekday", "weekend"]
     head += ["width online", "CERT", "bound"]
     body = []
-    for method in names(rows):
+    for method in methods(rows):
         cells = [method]
         for evaluation in ("online", "average", "last"):
             for group in ("all", "weekday", "weekend"):
                 wanted = {"split": split, "method": method, "group": group}
-                cells.append(f"{pick(rows, evaluation=evaluation, **wanted)['risk']:.3f}")
-        online = pick(rows, split=split, method=method, evaluation="online", group="all")
+                cells.append(f"{one(rows, evaluation=evaluation, **wanted)['risk']:.3f}")
+        online = one(rows, split=split, method=method, evaluation="online", group="all")
         bound = "none" if online["bound"] is None else f"{online['bound']:.3f}"
         body.append([*cells, f"{online['width']:.3f}", f"{online['cert']:.4f}", bound])
     return head, body
 
 
 def by_day(rows: Sequence[Row]) -> Table:
-    """Online risk on each day of the week, with the difference to ARC."""
+    """Online risk on each day of the week, with the difference from ARC."""
     body = []
-    for method in names(rows):
+    for method in methods(rows):
         cells = [method]
         for day in DAYS:
-            row = pick(rows, split="alternating", method=method, evaluation="online", group=day)
+            row = one(rows, split="alternating", method=method, evaluation="online", group=day)
             cells.append(_with_difference(row))
         body.append(cells)
     return ["method", *DAYS], body
 
 
 def differences(rows: Sequence[Row]) -> Table:
-    """How far each method is from ARC, with 95 % intervals."""
+    """Difference of each method from ARC, with 95 % intervals."""
     wanted = [("online", "weekday"), ("online", "weekend"), ("average", "all")]
     wanted += [("average", "weekday"), ("average", "weekend")]
     body = [
-        [method, *(_interval(pick(rows, split="alternating", method=method, evaluation=e, group=g))
+        [method, *(_interval(one(rows, split="alternating", method=method, evaluation=e, group=g))
                    for e, g in wanted)]
-        for method in names(rows) if method != "ARC"
+        for method in methods(rows) if method != "ARC"
     ]  # fmt: skip
     return ["method", *(f"{e}, {g}" for e, g in wanted)], body
 
@@ -76,24 +64,26 @@ def _interval(row: Row) -> str:
     return f"{row['difference_to_arc']:+.3f} [{low:+.3f}, {high:+.3f}]"
 
 
-TABLES: dict[str, Callable[[Sequence[Row]], Table]] = {
-    "Even rows calibrate, odd rows evaluate, as in the paper": partial(overview, "alternating"),
-    "The first 75 % calibrate, the last 25 % evaluate": partial(overview, "forward"),
-    "Difference to ARC, with 95 % intervals from redrawn weeks": differences,
-    "Online miscoverage by day of the week (difference to ARC)": by_day,
-}
+def tables(rows: Sequence[Row]) -> dict[str, Table]:
+    """Return the tables of the report, by title."""
+    return {
+        "Even rows calibrate, odd rows evaluate, as in the paper": overview("alternating", rows),
+        "The first 75 % calibrate, the last 25 % evaluate": overview("forward", rows),
+        "Difference from ARC, with 95 % intervals over weeks": differences(rows),
+        "Online miscoverage by day of the week (difference from ARC)": by_day(rows),
+    }
 
 
 def findings(rows: Sequence[Row]) -> list[str]:
-    """What the rows say, also where it is not what one would wish."""
+    """What the rows show, in sentences, including what contradicts the claim."""
     sentences = []
-    for method in names(rows):
+    for method in methods(rows):
         online = {g: _online(rows, method, g) for g in ("all", "weekday", "weekend")}
         sentences.append(
             f"{method}: long-run miscoverage {online['all']['risk']:.4f}, weekdays "
             f"{online['weekday']['risk']:.3f}, weekends {_with_interval(online['weekend'])}."
         )
-    for method in names(rows):
+    for method in methods(rows):
         worse = [day for day in DAYS if _surely_worse(_online(rows, method, day))]
         if worse:
             days = ", ".join(f"{d} {_with_interval(_online(rows, method, d))}" for d in worse)
@@ -102,7 +92,7 @@ def findings(rows: Sequence[Row]) -> list[str]:
 
 
 def _online(rows: Sequence[Row], method: str, group: str) -> Row:
-    return pick(rows, split="alternating", method=method, evaluation="online", group=group)
+    return one(rows, split="alternating", method=method, evaluation="online", group=group)
 
 
 def _with_interval(row: Row) -> str:

@@ -1,5 +1,1 @@
-"""Fruit: is the promise kept at every level of the model's confidence?"""
-
-from localarc.experiments.fruit.experiment import FRUIT
-
-__all__ = ["FRUIT"]
+"""Fruit: does the guarantee hold at every level of the model's confidence?"""

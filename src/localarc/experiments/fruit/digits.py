@@ -1,4 +1,4 @@
-"""Digits: a stream that needs no file, scikit-learn's digits seen by a deliberately small model."""
+"""Digits: scikit-learn's digits with a deliberately small model, which needs no file."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from localarc.experiments.fruit.model_outputs import Outputs
 
 _COMPONENTS = 5
 _CALIBRATION = 500
-_TRAINED = 3  # every third picture trains, the others are the stream
+_TRAINED = 3  # every third picture trains, the others form the stream
 
 
 def outputs() -> Outputs:
-    """Logistic regression on five principal components, on the digits that it was not trained on.
+    """Return a logistic regression on five principal components, evaluated on unseen digits.
 
-    So little is enough to be useful and not enough to be sure.
+    The model is useful but often unsure, as the experiment requires.
     """
     try:
         from sklearn.datasets import load_digits
@@ -22,11 +22,11 @@ def outputs() -> Outputs:
         from sklearn.linear_model import LogisticRegression
     except ImportError as error:
         raise ValueError(
-            "--dataset digits takes scikit-learn: pip install 'localarc[experiments]'"
+            "dataset=digits requires scikit-learn: pip install 'localarc[experiments]'"
         ) from error
     pictures, labels = load_digits(return_X_y=True)
     trains = np.arange(len(labels)) % _TRAINED == 0
     reduce = PCA(_COMPONENTS, svd_solver="full").fit(pictures[trains] / 16)
-    places = reduce.transform(pictures / 16)
-    model = LogisticRegression(max_iter=1000).fit(places[trains], labels[trains])
-    return Outputs.of(model.decision_function(places[~trains]), labels[~trains], _CALIBRATION)
+    inputs = reduce.transform(pictures / 16)
+    model = LogisticRegression(max_iter=1000).fit(inputs[trains], labels[trains])
+    return Outputs.of(model.decision_function(inputs[~trains]), labels[~trains], _CALIBRATION)

@@ -6,9 +6,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from localarc.experiments.experiment import Results, Row
-from localarc.experiments.fruit.measurements import BINS, FEW, bin_name, trial_of
-from localarc.experiments.fruit.tables import ALPHA, methods, of
+from localarc.experiments.experiment import Results as AnyResults
+from localarc.experiments.experiment import Row
+from localarc.experiments.fruit.measurements import ALPHA, BINS, FEW, bin_name
+from localarc.experiments.fruit.model_outputs import Outputs
+from localarc.experiments.table_rows import methods, one, where
 from localarc.figures.frame import frame, legend, plain
 from localarc.figures.palette import FAINT, INK, colours
 from localarc.figures.running_risk import shown_rounds
@@ -17,19 +19,19 @@ from localarc.metrics import running_risk
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+Results = AnyResults[Outputs, str]
 _MARKS = "os^Dv"
 
 
 def running_coverage(axes: Axes, results: Results) -> Axes:
-    """The share of samples covered so far, averaged over trials, with its standard error."""
+    """The fraction of samples covered so far: mean and standard error over trials."""
     names = methods(results.rows)
     _target(axes)
     for name in names:
         runs = np.array(
             [
-                1.0 - running_risk(each.arrays["losses"])
-                for each in results.outcomes
-                if each.task.method == name and trial_of(each.task.trial)[0] == "probability"
+                1.0 - running_risk(run.arrays["losses"])
+                for run in results.of_method(name, "probability")
             ]
         )
         rounds = shown_rounds(runs.shape[1])
@@ -63,7 +65,7 @@ def _coverage(axes: Axes, results: Results, evaluation: str) -> None:
 
 
 def size_by_confidence(axes: Axes, results: Results) -> Axes:
-    """The price: labels in the sets of each bin; the scale is linear up to 1, then logarithmic."""
+    """Labels per set in each bin; the scale is linear up to 1, then logarithmic."""
     _by_confidence(axes, results, "size", "average")
     axes.set_yscale("symlog", linthresh=1.0)
     axes.set_ylim(-0.05, 600.0)  # room for the counts
@@ -74,9 +76,9 @@ def size_by_confidence(axes: Axes, results: Results) -> Axes:
 def reliability(axes: Axes, results: Results) -> Axes:
     """Accuracy against confidence, and the share of samples in each bin."""
     first = methods(results.rows)[0]
-    rows = of(results.rows, score="probability", method=first, evaluation="average")
+    rows = where(results.rows, score="probability", method=first, evaluation="average")
     found = _bins(rows)
-    total = of(rows, group="all")[0]["samples"]
+    total = one(rows, group="all")["samples"]
     middles = [_middle(row) for row in found]
     axes.bar(
         middles,
@@ -102,10 +104,10 @@ def reliability(axes: Axes, results: Results) -> Axes:
 
 
 def _by_confidence(axes: Axes, results: Results, value: str, evaluation: str) -> None:
-    """A line for each method; bins with few samples hollow; counts along the top."""
+    """One line per method; bins with few samples are hollow; counts along the top."""
     names = methods(results.rows)
     for name, mark in zip(names, _MARKS * len(names), strict=False):
-        found = _bins(of(results.rows, score="probability", method=name, evaluation=evaluation))
+        found = _bins(where(results.rows, score="probability", method=name, evaluation=evaluation))
         x, colour = np.array([_middle(row) for row in found]), colours(names)[name]
         y = np.array([row[value] for row in found])
         errors = [row[f"{value}_error"] or 0.0 for row in found]
@@ -119,7 +121,7 @@ def _by_confidence(axes: Axes, results: Results, value: str, evaluation: str) ->
 
 
 def _counts(axes: Axes, found: list[Row]) -> None:
-    """How many samples a bin has, written along the top."""
+    """The number of samples per bin, along the top."""
     for row in found:
         axes.annotate(
             f"{row['samples']:.0f}",

@@ -1,7 +1,7 @@
-"""Outputs: all that calibration needs of a classifier, and the small file that ships it.
+"""Model outputs: what calibration needs from a classifier, and the small file that ships it.
 
-For each sample the logits of all classes in descending order, in half precision, and the place of
-the true class among them: sets, sizes and confidence follow, whatever the classes are called.
+For each sample: the logits of all classes in descending order, in half precision, and the rank of
+the true class. Sets, sizes and confidence follow from these without the names of the classes.
 """
 
 from __future__ import annotations
@@ -23,16 +23,16 @@ from localarc.validation import FloatArray, IntArray
 
 FILE = "outputs.npz.xz"
 CALIBRATION = 8000
-"""The paper's number of samples that calibrate."""
+"""The paper's number of calibration samples."""
 
-_MOST_CLASSES = 256
+_MAX_CLASSES = 256
 
 SCORES = {"probability": negative_probability, "cumulative": cumulative_probability}
 
 
 @dataclass(frozen=True, eq=False)
 class Outputs:
-    """What a classifier said of n samples.
+    """A classifier's outputs for n samples.
 
     Row i of `logits` has the logits of sample i in descending order; `ranks[i]` is the column of
     its true class, `labels[i]` that class. `calibration` is the number of samples that calibrate;
@@ -53,7 +53,7 @@ class Outputs:
     ) -> Outputs:
         """From logits (n, classes) and true labels (n,): sorted, then rounded to half precision.
 
-        8,000 samples calibrate unless told otherwise, or half of them where there are fewer.
+        By default 8,000 samples calibrate, or half of them if there are fewer than 16,000.
         """
         number = min(CALIBRATION, len(logits) // 2) if calibration is None else calibration
         order = np.argsort(-logits, axis=1, kind="stable")
@@ -79,26 +79,26 @@ class Outputs:
         return float((self.ranks == 0).mean())
 
     def take(self, rows: Any, calibration: int | None = None) -> Outputs:
-        """Some samples only."""
+        """Select samples."""
         number = self.calibration if calibration is None else calibration
         return Outputs(self.logits[rows], self.ranks[rows], self.labels[rows], number)
 
     def curves(self, score: str) -> Curves:
-        """Loss and set size against the threshold, for one of SCORES."""
+        """Return loss and set size against the threshold, for one of SCORES."""
         table = SCORES[score](self.probabilities)
         truth = table[np.arange(len(self)), self.ranks]
         return miscoverage(truth, label_scores=table)
 
     def save(self, path: Path) -> None:
-        """Write one compressed file, nothing lost."""
-        if self.logits.shape[1] > _MOST_CLASSES:
+        """Write one compressed file, without loss."""
+        if self.logits.shape[1] > _MAX_CLASSES:
             raise ValueError(
-                f"at most {_MOST_CLASSES} classes can be stored, got {self.logits.shape[1]}."
+                f"at most {_MAX_CLASSES} classes can be stored, got {self.logits.shape[1]}."
             )
         buffer = io.BytesIO()
         np.savez(
             buffer,
-            logits=self.logits.T,  # what is alike lies together
+            logits=self.logits.T,  # similar values side by side compress better
             ranks=self.ranks.astype(np.uint8),
             labels=self.labels.astype(np.uint8),
             calibration=np.array(self.calibration),
@@ -107,7 +107,7 @@ class Outputs:
 
     @classmethod
     def load(cls, path: Path) -> Outputs:
-        """What `save` wrote."""
+        """Read a file that `save` wrote."""
         try:
             content = io.BytesIO(lzma.decompress(path.read_bytes()))
         except (OSError, lzma.LZMAError) as error:
@@ -124,12 +124,12 @@ class Outputs:
             )
 
     def digest(self) -> str:
-        """SHA-256 of everything that results depend on."""
+        """Return the SHA-256 of everything that results depend on."""
         parts = self.logits.tobytes(), self.ranks.tobytes(), str(self.calibration).encode()
         return hashlib.sha256(b"".join(parts)).hexdigest()
 
 
 def shipped() -> Outputs:
-    """The outputs of our own network, which come with the package."""
+    """Return the outputs of our own network, which ship with the package."""
     with resources.as_file(resources.files(__package__) / FILE) as path:
         return Outputs.load(path)

@@ -1,6 +1,6 @@
-"""The network: ResNet18, from a picture to one logit a class.
+"""The network: ResNet18, from a picture to one logit per class.
 
-It is put together from torch's own containers, and `forward` says what runs in which order. Layers,
+It is built from torch's containers, and `forward` defines the order of evaluation. Layers,
 sizes and initial weights are those of He et al. (2016) as torchvision has them.
 """
 
@@ -16,7 +16,7 @@ _MEAN, _SPREAD = (0.485, 0.456, 0.406), (0.229, 0.224, 0.225)
 
 
 def build(classes: int) -> Any:
-    """A network with fresh weights."""
+    """Return a network with random weights."""
     from torch import nn
 
     blocks = nn.ModuleList()
@@ -33,7 +33,7 @@ def build(classes: int) -> Any:
 
 
 def _block(channels: int, wider: int, stride: int) -> Any:
-    """Two convolutions and a way around them."""
+    """Two convolutions with a skip connection."""
     from torch import nn
 
     body = nn.Sequential(
@@ -58,7 +58,7 @@ def _conv(channels: int, wider: int, width: int, stride: int) -> Any:
 
 
 def forward(model: Any, pictures: Any) -> Any:
-    """Logits (n, classes) of pictures (n, 3, side, side) in [0, 1]."""
+    """Return logits (n, classes) of pictures (n, 3, side, side) in [0, 1]."""
     mean = pictures.new_tensor(_MEAN).reshape(1, 3, 1, 1)
     spread = pictures.new_tensor(_SPREAD).reshape(1, 3, 1, 1)
     x = model["stem"]((pictures - mean) / spread)
@@ -76,7 +76,7 @@ def save(model: Any, path: Path) -> None:
 
 
 def load(path: Path, device: str = "cpu") -> Any:
-    """The network whose weights `save` wrote, ready to predict."""
+    """Read a network that `save` wrote, ready to predict."""
     import torch
 
     weights = torch.load(path, map_location=device, weights_only=True)

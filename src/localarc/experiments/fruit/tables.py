@@ -1,30 +1,18 @@
-"""The tables of the fruit report, and what they say in words."""
+"""The tables of the fruit report, and the findings in words."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import partial
-from typing import Any
 
 from localarc.experiments.experiment import Row, Table
-from localarc.experiments.fruit.measurements import BINS, FEW, bin_name
+from localarc.experiments.fruit.measurements import ALPHA, BINS, FEW, bin_name
+from localarc.experiments.table_rows import methods, one, where, with_error
 
-ALPHA = 0.25
 _SHOWN = (2, 6, 10, 14, 18)  # every fourth bin: 0.10, 0.30, 0.50, 0.70, 0.90
 
 
-def of(rows: Sequence[Row], **wanted: Any) -> list[Row]:
-    """The rows that have these values."""
-    return [row for row in rows if all(row[key] == value for key, value in wanted.items())]
-
-
-def methods(rows: Sequence[Row]) -> list[str]:
-    """The methods, in order."""
-    return list(dict.fromkeys(row["method"] for row in rows))
-
-
 def bins(rows: Sequence[Row]) -> dict[str, Row]:
-    """The rows of bins with enough samples, in order of confidence; all bins if none has."""
+    """Return the rows of bins with enough samples, by confidence; all bins if none has enough."""
     found = {row["group"]: row for row in rows}
     names = [bin_name(k) for k in range(BINS) if bin_name(k) in found]
     enough = [name for name in names if found[name]["samples"] >= FEW]
@@ -32,12 +20,12 @@ def bins(rows: Sequence[Row]) -> dict[str, Row]:
 
 
 def unevenness(rows: Sequence[Row]) -> float:
-    """The mean distance of the bins' coverage from the target, weighted by their samples."""
+    """Return the mean distance of the bins' coverage from the target, weighted by samples."""
     return _weighted(rows, lambda coverage: abs(coverage - (1 - ALPHA)))
 
 
 def shortfall(rows: Sequence[Row]) -> float:
-    """The same, where only coverage below the target counts: what a user was promised and lacks."""
+    """Return the mean by which the bins' coverage falls below the target, weighted by samples."""
     return _weighted(rows, lambda coverage: max(0.0, 1 - ALPHA - coverage))
 
 
@@ -47,32 +35,27 @@ def _weighted(rows: Sequence[Row], gap: Callable[[float], float]) -> float:
     return float(sum(row["samples"] * gap(row["coverage"]) for row in kept) / total)
 
 
-def _with_error(row: Row, value: str) -> str:
-    error = row[f"{value}_error"]
-    return f"{row[value]:.3f}" if error is None else f"{row[value]:.3f} ± {error:.3f}"
-
-
 def overview(score: str, rows: Sequence[Row]) -> Table:
-    """Coverage on the whole, how uneven it is over confidence, and how large the sets are."""
+    """Overall coverage, its unevenness over confidence, and set sizes."""
     head = ["method", "online", "unevenness", "averaged, held out", "unevenness", "shortfall"]
     head += ["lowest bin", "set size", "empty sets", "last, held out", "unevenness", "shortfall"]
     body = []
-    for method in methods(of(rows, score=score)):
-        mine = of(rows, score=score, method=method)
-        online, average, last = (of(mine, evaluation=e) for e in ("online", "average", "last"))
-        (whole,) = of(average, group="all")
+    for method in methods(where(rows, score=score)):
+        mine = where(rows, score=score, method=method)
+        online, average, last = (where(mine, evaluation=e) for e in ("online", "average", "last"))
+        whole = one(average, group="all")
         body.append(
             [
                 method,
-                _with_error(of(online, group="all")[0], "coverage"),
+                with_error(one(online, group="all"), "coverage"),
                 f"{unevenness(online):.3f}",
-                _with_error(whole, "coverage"),
+                with_error(whole, "coverage"),
                 f"{unevenness(average):.3f}",
                 f"{shortfall(average):.3f}",
                 f"{min(row['coverage'] for row in bins(average).values()):.3f}",
-                _with_error(whole, "size"),
+                with_error(whole, "size"),
                 f"{whole['empty']:.3f}",
-                _with_error(of(last, group="all")[0], "coverage"),
+                with_error(one(last, group="all"), "coverage"),
                 f"{unevenness(last):.3f}",
                 f"{shortfall(last):.3f}",
             ]
@@ -85,8 +68,8 @@ def by_confidence(evaluation: str, value: str, rows: Sequence[Row]) -> Table:
     names = [bin_name(k) for k in _SHOWN]
     body = []
     for method in methods(rows):
-        found = bins(of(rows, score="probability", method=method, evaluation=evaluation))
-        cells = [_with_error(found[name], value) if name in found else "-" for name in names]
+        found = bins(where(rows, score="probability", method=method, evaluation=evaluation))
+        cells = [with_error(found[name], value) if name in found else "-" for name in names]
         body.append([method, *cells])
     return ["method", *(f"{name} to {float(name) + 1 / BINS:.2f}" for name in names)], body
 
@@ -94,8 +77,8 @@ def by_confidence(evaluation: str, value: str, rows: Sequence[Row]) -> Table:
 def reliability(rows: Sequence[Row]) -> Table:
     """The classifier itself: samples and accuracy by confidence, on held-out samples."""
     names = methods(rows)
-    found = of(rows, score="probability", method=names[0], evaluation="average")
-    total = of(found, group="all")[0]["samples"]
+    found = where(rows, score="probability", method=names[0], evaluation="average")
+    total = one(found, group="all")["samples"]
     body = [
         [
             f"{row['group']} to {float(row['group']) + 1 / BINS:.2f}",
@@ -109,34 +92,36 @@ def reliability(rows: Sequence[Row]) -> Table:
     return ["confidence", "samples", "share", "accuracy"], body
 
 
-TABLES: dict[str, Callable[[Sequence[Row]], Table]] = {
-    "Coverage; the target is 0.75": partial(overview, "probability"),
-    "Held-out coverage by confidence": partial(by_confidence, "average", "coverage"),
-    "Held-out set size by confidence": partial(by_confidence, "average", "size"),
-    "Online coverage by confidence": partial(by_confidence, "online", "coverage"),
-    "Coverage with cumulative scores": partial(overview, "cumulative"),
-    "The classifier: samples and accuracy by confidence, held out": reliability,
-}
+def tables(rows: Sequence[Row]) -> dict[str, Table]:
+    """Return the tables of the report, by title."""
+    return {
+        "Coverage; the target is 0.75": overview("probability", rows),
+        "Held-out coverage by confidence": by_confidence("average", "coverage", rows),
+        "Held-out set size by confidence": by_confidence("average", "size", rows),
+        "Online coverage by confidence": by_confidence("online", "coverage", rows),
+        "Coverage with cumulative scores": overview("cumulative", rows),
+        "The classifier: samples and accuracy by confidence, held out": reliability(rows),
+    }
 
 
 def findings(rows: Sequence[Row]) -> list[str]:
-    """What the rows say, also where it is not what one would wish."""
+    """What the rows show, in sentences, including what contradicts the claim."""
     return [
-        _sentence(score, method, of(rows, score=score, method=method))
+        _sentence(score, method, where(rows, score=score, method=method))
         for score in dict.fromkeys(row["score"] for row in rows)
-        for method in methods(of(rows, score=score))
+        for method in methods(where(rows, score=score))
     ]
 
 
 def _sentence(score: str, method: str, rows: Sequence[Row]) -> str:
-    online, average = of(rows, evaluation="online"), of(rows, evaluation="average")
-    whole, run = of(average, group="all")[0], of(online, group="all")[0]
+    online, average = where(rows, evaluation="online"), where(rows, evaluation="average")
+    whole, run = one(average, group="all"), one(online, group="all")
     found = bins(average)
     low = min(found, key=lambda name: float(found[name]["coverage"]))
     high = max(found, key=lambda name: float(found[name]["coverage"]))
     return (
         f"{method}, {score} score: long-run coverage {run['coverage']:.4f}; averaged and held out "
         f"{whole['coverage']:.3f}, from {found[low]['coverage']:.3f} at confidence {low} to "
-        f"{found[high]['coverage']:.3f} at {high}, with {whole['size']:.2f} labels a set and "
+        f"{found[high]['coverage']:.3f} at {high}, with {whole['size']:.2f} labels per set and "
         f"{whole['empty']:.1%} of sets empty."
     )

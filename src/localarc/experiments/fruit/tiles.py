@@ -1,4 +1,4 @@
-"""Tiles: the pictures of Fruits-360, one mosaic a class, read from the data set's two zip files."""
+"""Tiles: the pictures of Fruits-360, one mosaic per class, in the data set's two zip files."""
 
 from __future__ import annotations
 
@@ -31,13 +31,13 @@ class Tiles:
 
 
 def class_names(folder: Path) -> list[str]:
-    """The names of the classes, in the order of their labels."""
+    """Return the names of the classes, in the order of their labels."""
     names = {int(row["label"]): row["class_name"] for row in _rows(folder)}
     return [names[label] for label in sorted(names)]
 
 
 def read(folder: Path, split: str, classes: Sequence[int] | None = None) -> Tiles:
-    """The tiles of the Training or the Test split, of all classes or of some.
+    """Read the tiles of the Training or the Test split, of all classes or of some.
 
     With `classes`, labels are positions in it.
     """
@@ -58,8 +58,8 @@ def _rows(folder: Path) -> list[dict[str, str]]:
     missing = [name for name in (*_FILES.values(), _INDEX) if not (folder / name).is_file()]
     if missing:
         raise FileNotFoundError(
-            f"{folder} does not hold {' and '.join(missing)}. "
-            "Give the folder of the data set fruits360: localarc data list."
+            f"{folder} does not contain {' and '.join(missing)}. "
+            "Pass the folder of the data set fruits360; see localarc data list."
         )
     with (folder / _INDEX).open(newline="", encoding="utf-8") as file:
         return list(csv.DictReader(file))

@@ -1,7 +1,7 @@
 """Training: `python -m localarc.experiments.fruit.train --out FOLDER` writes outputs and weights.
 
-Seconds on a GPU, some minutes without one. It stops early on purpose: the classifier is to be
-useful and not yet sure of itself. `--classes` takes the first few classes, to see that all works.
+It takes seconds on a GPU and minutes on a CPU. Training stops early on purpose: the classifier
+should be useful but not yet confident. `--classes` uses only the first classes, as a quick check.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from localarc.experiments import data
 from localarc.experiments.fruit import network, tiles
 from localarc.experiments.fruit.model_outputs import FILE, Outputs
 from localarc.experiments.fruit.tiles import Tiles
+from localarc.experiments.torch_device import best_device
 
 WEIGHTS = "classifier.pt"
 EPOCHS = 5
@@ -28,7 +29,7 @@ _AT_ONCE = 512  # pictures in one prediction
 def train(
     seen: Tiles, classes: int, epochs: int = EPOCHS, seed: int = 0, device: str = "cpu"
 ) -> Any:
-    """A classifier: cross-entropy and plain gradient descent with momentum, no augmentation."""
+    """Train a classifier: cross-entropy, gradient descent with momentum, no augmentation."""
     import torch
 
     torch.manual_seed(seed)
@@ -52,7 +53,7 @@ def train(
 
 
 def predict(model: Any, pictures: NDArray[np.uint8], device: str = "cpu") -> NDArray[np.float32]:
-    """Logits (n, classes)."""
+    """Return logits (n, classes)."""
     import torch
 
     exact = torch.backends.cudnn.flags(allow_tf32=False)  # as on a CPU
@@ -72,22 +73,17 @@ def _on(device: str, pictures: NDArray[np.uint8]) -> Any:
     return torch.from_numpy(pictures.transpose(0, 3, 1, 2).copy()).to(device)
 
 
-def best_device() -> str:
-    """A GPU where there is one."""
-    import torch
-
-    return "cuda" if torch.cuda.is_available() else "cpu"
-
-
 def main(arguments: list[str] | None = None) -> None:
-    """The command."""
+    """Run the command."""
     parser = argparse.ArgumentParser("python -m localarc.experiments.fruit.train", None, __doc__)
-    parser.add_argument("--out", type=Path, required=True, help="folder to write to")
-    parser.add_argument("--images", type=Path, help="folder of the zip files [the data set]")
+    parser.add_argument("--out", type=Path, required=True, help="output folder")
+    parser.add_argument(
+        "--images", type=Path, help="folder of the zip files [default: the data set fruits360]"
+    )
     parser.add_argument("--epochs", type=int, default=EPOCHS)
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--classes", type=int, help="only the first so many classes")
-    parser.add_argument("--logits", action="store_true", help="write logits.npy too")
+    parser.add_argument("--classes", type=int, help="use only the first N classes")
+    parser.add_argument("--logits", action="store_true", help="also write logits.npy")
     asked = parser.parse_args(arguments)
     folder = asked.images or data.get("fruits360")
     chosen = range(asked.classes or len(tiles.class_names(folder)))

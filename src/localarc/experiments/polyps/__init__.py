@@ -1,5 +1,1 @@
-"""Polyps: is the promise kept for every hospital's images?"""
-
-from localarc.experiments.polyps.experiment import POLYPS
-
-__all__ = ["POLYPS"]
+"""Polyps: does the guarantee hold for the images of every hospital?"""

@@ -1,4 +1,4 @@
-"""Augmentation: every picture is seen turned, mirrored, scaled and in another light each time."""
+"""Augmentation: random rotation, mirroring, zoom, shift and colour for every picture."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _TINT = 0.12
 
 
 def augment(pictures: Any, masks: Any, generator: Any) -> tuple[Any, Any]:
-    """Pictures (n, 3, h, w) in [0, 1] and masks (n, h, w), moved alike and recoloured."""
+    """Pictures (n, 3, h, w) in [0, 1] and masks (n, h, w), moved together and recoloured."""
     from torch.nn import functional
 
     grid = functional.affine_grid(
@@ -28,7 +28,7 @@ def augment(pictures: Any, masks: Any, generator: Any) -> tuple[Any, Any]:
 
 
 def _motions(n: int, generator: Any) -> Any:
-    """Rotation by any angle, a mirror image half of the time, zoom and shift: (n, 2, 3)."""
+    """Random rotation, mirroring half of the time, zoom and shift: (n, 2, 3)."""
     import torch
 
     angle = 2 * math.pi * torch.rand(n, generator=generator)
@@ -41,7 +41,7 @@ def _motions(n: int, generator: Any) -> Any:
 
 
 def recolour(pictures: Any, generator: Any) -> Any:
-    """Another brightness, contrast, saturation and tint for each picture."""
+    """Change brightness, contrast, saturation and tint of each picture at random."""
     import torch
 
     n = len(pictures)

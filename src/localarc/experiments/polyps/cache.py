@@ -15,19 +15,19 @@ from localarc.experiments.polyps.reduction import DIMENSIONS, projection
 
 _FILES = ("sigmoids", "masks", "features", "img_names")
 _MARKS = ("Kvasir", "Clinic", "CVC-300", "Colon", "Larib")
-"""What an image's name holds, in the order of SOURCES."""
+"""What the name of an image contains, in the order of SOURCES."""
 
 
 def read(folder: Path) -> Outputs:
-    """Outputs from a cache: sigmoids and masks are (n, height, width), features (n, ...).
+    """Read outputs from a cache: sigmoids and masks are (n, height, width), features (n, ...).
 
-    Features are standardised, as the authors do, and turned onto their principal axes.
+    Features are standardised, as by the authors, and projected onto their principal axes.
     """
     sigmoids, masks, features, names = (_array(folder, name) for name in _FILES)
     if not len(sigmoids) == len(masks) == len(features) == len(names):
         raise ValueError(
-            f"{folder} must hold as many sigmoids, masks, features and names, got {len(sigmoids)}, "
-            f"{len(masks)}, {len(features)} and {len(names)}."
+            f"{folder} must contain equal numbers of sigmoids, masks, features and names, got "
+            f"{len(sigmoids)}, {len(masks)}, {len(features)} and {len(names)}."
         )
     sources = np.array([_source(str(name)) for name in names], dtype=np.int64)
     truth = np.asarray(masks > 0.5)
@@ -48,7 +48,7 @@ def read(folder: Path) -> Outputs:
 
 
 def curves_of(sigmoids: NDArray[Any], truth: NDArray[np.bool_]) -> tuple[Any, Any]:
-    """Losses and sizes on the grid, one image at a time: a cache may be larger than memory."""
+    """Compute losses and sizes on the grid, one image at a time: a cache may exceed the memory."""
     grid = -1.0 / (1.0 + np.exp(-LOGITS))
     losses, sizes = np.zeros((2, len(sigmoids), len(LOGITS)))
     for i, (scores, mask) in enumerate(zip(sigmoids, truth, strict=True)):
@@ -60,8 +60,10 @@ def curves_of(sigmoids: NDArray[Any], truth: NDArray[np.bool_]) -> tuple[Any, An
 def _array(folder: Path, name: str) -> NDArray[Any]:
     file = folder / f"{name}.npy"
     if not file.is_file():
-        files = ", ".join(f"{each}.npy" for each in _FILES)
-        raise ValueError(f"{folder} holds no {file.name}. A cache has the files {files}.")
+        files = ", ".join(f"{array}.npy" for array in _FILES)
+        raise ValueError(
+            f"{folder} does not contain {file.name}. A cache consists of the files {files}."
+        )
     loaded: NDArray[Any] = np.load(file, mmap_mode="r", allow_pickle=False)
     return loaded
 
@@ -71,6 +73,6 @@ def _source(name: str) -> int:
         if mark in name:
             return source
     raise ValueError(
-        f"the image name {name!r} does not tell its source. It must hold one of "
+        f"the image name {name!r} does not identify its source. It must contain one of "
         f"{', '.join(_MARKS)}, for {', '.join(SOURCES)}."
     )

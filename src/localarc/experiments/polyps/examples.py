@@ -1,19 +1,20 @@
-"""Examples: pictures with the masks of ARC and L-ARC over the truth, for a user's own eyes."""
+"""Examples: pictures with the masks of ARC and L-ARC over the true outline."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from importlib import util
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
-from localarc.experiments.experiment import Results
+from localarc.experiments.experiment import Outcome
+from localarc.experiments.experiment import Results as AnyResults
 from localarc.experiments.polyps.images import SOURCES, Images, Pair, find
 from localarc.experiments.polyps.model_outputs import Outputs
-from localarc.experiments.polyps.settings import HEADLINE, split, trial_name
+from localarc.experiments.polyps.settings import HEADLINE, Setting, split
 from localarc.figures.frame import frame
 from localarc.figures.palette import colours
 from localarc.validation import FloatArray
@@ -21,6 +22,7 @@ from localarc.validation import FloatArray
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+Results = AnyResults[Outputs, Setting]
 _TRIAL = 0
 
 
@@ -35,19 +37,20 @@ class Example:
 
 
 def recompute(folder: Path, seed: int) -> Outputs:
-    """Outputs and examples from the images and the segmenter in a folder."""
+    """Compute outputs and examples from the images and the trained network in a folder."""
     if util.find_spec("torch") is None:
-        raise ImportError("images need torch to be read: pip install 'localarc[experiments]'")
+        raise ImportError("reading images requires torch: pip install 'localarc[experiments]'")
     from localarc.experiments.polyps import export, network, train
+    from localarc.experiments.torch_device import best_device
 
     weights = folder / train.FILE
     if not weights.is_file():
         raise ValueError(
-            f"{folder} holds no {train.FILE}. Train one: "
+            f"{folder} does not contain {train.FILE}. Train a network: "
             "python -m localarc.experiments.polyps.train --images FOLDER --out FOLDER"
         )
     pairs = find(folder)
-    device = train.best_device()
+    device = best_device()
     model = network.load(weights, device)
     outputs, _ = export.export(model, pairs, device)
     rows = _chosen(outputs, seed)
@@ -61,7 +64,7 @@ def recompute(folder: Path, seed: int) -> Outputs:
 
 
 def _chosen(outputs: Outputs, seed: int) -> list[int]:
-    """The first held-out image of each source in the first trial: not a choice of ours."""
+    """The first held-out image of each source in the first trial: none is hand-picked."""
     _, held = split(outputs, HEADLINE.pool, seed, _TRIAL)
     _, first = np.unique(outputs.sources[held], return_index=True)
     return [int(row) for row in held[np.sort(first)]]
@@ -72,16 +75,18 @@ def has_any(results: Results) -> bool:
     return bool(results.data.examples) and bool(_shown(results))
 
 
-def _shown(results: Results) -> dict[str, Any]:
-    """ARC and the most local L-ARC among what was run."""
-    trial = trial_name(HEADLINE, _TRIAL)
-    names = [each.task.method for each in results.outcomes if each.task.trial == trial]
-    local = [name for name in names if name.startswith("L-ARC")][-1:]
-    return {name: results.outcome(name, trial) for name in (*local, "ARC")[::-1] if name in names}
+def _shown(results: Results) -> dict[str, Outcome[Setting]]:
+    """ARC and the most local L-ARC among the methods that were run."""
+    first = [
+        run for run in results.outcomes if (run.task.setting, run.task.trial) == (HEADLINE, _TRIAL)
+    ]
+    arc = [run for run in first if run.task.method == "ARC"]
+    local = [run for run in first if run.task.method.startswith("L-ARC")][-1:]
+    return {run.task.method: run for run in (*arc, *local)}
 
 
 def page(axes: Axes, results: Results) -> Axes:
-    """One column a source: the picture, then each method's mask, always with the true outline."""
+    """One column per source: the picture, then each method's mask, with the true outline."""
     methods = _shown(results)
     columns = []
     for example in results.data.examples:

@@ -1,6 +1,6 @@
 """Export: `python -m localarc.experiments.polyps.export --weights FILE --out FILE`.
 
-From images and a trained segmenter to the curves and features that calibration needs.
+It computes the curves and features that calibration needs from images and a trained segmenter.
 """
 
 from __future__ import annotations
@@ -19,14 +19,14 @@ from localarc.experiments.polyps import images, network
 from localarc.experiments.polyps.images import SOURCES, Images
 from localarc.experiments.polyps.model_outputs import LOGITS, Outputs
 from localarc.experiments.polyps.reduction import DIMENSIONS, neighbour_accuracy, projection
-from localarc.experiments.polyps.train import best_device
+from localarc.experiments.torch_device import best_device
 from localarc.validation import FloatArray
 
 _BATCH = 16
 
 
 def predict(model: Any, pairs: Images, device: str) -> Iterator[tuple[Any, Any, Any]]:
-    """Logits, true masks and features of all pairs, some at a time, as NumPy arrays."""
+    """Yield logits, true masks and features of all pairs in batches, as NumPy arrays."""
     import torch
 
     for pictures, masks in pairs.batches(_BATCH):
@@ -38,7 +38,7 @@ def predict(model: Any, pairs: Images, device: str) -> Iterator[tuple[Any, Any, 
 
 
 def mirrored(model: Any, batch: Any) -> tuple[Any, Any]:
-    """Logits and features, each the mean over a picture and its three mirror images."""
+    """Return logits and features, averaged over a picture and its three mirror images."""
     views = []
     for sides in ([], [-1], [-2], [-2, -1]):
         logits, features = network.forward(model, batch.flip(sides))
@@ -47,8 +47,8 @@ def mirrored(model: Any, batch: Any) -> tuple[Any, Any]:
 
 
 def export(model: Any, pairs: Images, device: str = "cpu") -> tuple[Outputs, FloatArray]:
-    """The outputs for all pairs that have a true pixel, and the raw features of those."""
-    parts = [measured(*each) for each in predict(model, pairs, device)]
+    """Return the outputs and the raw features of all pairs that have a true pixel."""
+    parts = [measure(*batch) for batch in predict(model, pairs, device)]
     losses, sizes, truth, features = (np.concatenate([p[i] for p in parts]) for i in range(4))
     rows = np.flatnonzero(truth)
     kept = [pairs.pairs[row] for row in rows]
@@ -68,10 +68,10 @@ def export(model: Any, pairs: Images, device: str = "cpu") -> tuple[Outputs, Flo
     return outputs, raw
 
 
-def measured(
+def measure(
     logits: NDArray[np.float32], masks: NDArray[np.bool_], features: NDArray[np.float32]
 ) -> tuple[FloatArray, FloatArray, FloatArray, NDArray[np.float32]]:
-    """Loss and size curves on the grid, the true shares, and the features as they came."""
+    """Return loss and size curves on the grid, the true fractions, and the features unchanged."""
     curves = false_negatives(-logits, masks, grid=-LOGITS)
     steps = len(LOGITS) + 1  # the first is the empty mask
     sizes: Any = curves.sizes
@@ -80,7 +80,7 @@ def measured(
 
 
 def quality(outputs: Outputs) -> list[str]:
-    """Overlap and false negatives at probability one half, by source and split, in lines."""
+    """Return lines with overlap and false negatives at probability 0.5, by source and split."""
     half = int(np.abs(LOGITS).argmin())
     missed, size, truth = outputs.losses[:, half], outputs.sizes[:, half], outputs.truth
     dice = 2 * (1 - missed) * truth / (size + truth)
@@ -98,18 +98,20 @@ def quality(outputs: Outputs) -> list[str]:
 
 
 def main(arguments: list[str] | None = None) -> None:
-    """The command."""
+    """Run the command."""
     parser = argparse.ArgumentParser("python -m localarc.experiments.polyps.export", None, __doc__)
-    parser.add_argument("--weights", type=Path, required=True, help="what train wrote")
-    parser.add_argument("--out", type=Path, required=True, help="file to write")
-    parser.add_argument("--images", type=Path, help="folder of the zip files [the data set polyps]")
+    parser.add_argument("--weights", type=Path, required=True, help="weights that train wrote")
+    parser.add_argument("--out", type=Path, required=True, help="output file")
+    parser.add_argument(
+        "--images", type=Path, help="folder of the zip files [default: the data set polyps]"
+    )
     asked = parser.parse_args(arguments)
     pairs = images.find(asked.images or data.get("polyps"))
     device = best_device()
     outputs, raw = export(network.load(asked.weights, device), pairs, device)
     outputs.save(asked.out)
     print("\n".join(quality(outputs)))
-    print(f"{outputs.excluded} images without a true pixel are left out")
+    print(f"{outputs.excluded} images without a true pixel are excluded")
     for name, features in (("raw", raw), (f"{DIMENSIONS} dimensions", outputs.features)):
         accuracy = neighbour_accuracy(features, outputs.sources)
         print(f"10-nearest-neighbour source accuracy, {name}: {accuracy:.3f}")

@@ -6,9 +6,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from localarc.experiments.experiment import Results
-from localarc.experiments.polyps.settings import HEADLINE, ON_UNSEEN, Setting, trial_of
-from localarc.experiments.polyps.tables import groups, methods, of
+from localarc.experiments.experiment import Results as AnyResults
+from localarc.experiments.polyps.model_outputs import Outputs
+from localarc.experiments.polyps.settings import HEADLINE, ON_UNSEEN, Setting
+from localarc.experiments.polyps.tables import groups, in_setting, methods
 from localarc.figures.bars import clusters
 from localarc.figures.frame import frame, legend, plain, target_line
 from localarc.figures.palette import colours
@@ -18,16 +19,14 @@ from localarc.metrics import running_risk
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+Results = AnyResults[Outputs, Setting]
+
 
 def running_fnr(axes: Axes, results: Results) -> Axes:
     """The mean loss so far, averaged over trials."""
     names = methods(results.rows)
     for name in names:
-        runs = [
-            running_risk(each.arrays["losses"])
-            for each in results.outcomes
-            if each.task.method == name and trial_of(each.task.trial)[0] == HEADLINE
-        ]
+        runs = [running_risk(run.arrays["losses"]) for run in results.of_method(name, HEADLINE)]
         mean = np.mean(runs, axis=0)
         rounds = shown_rounds(len(mean))
         colour = colours(names)[name]
@@ -46,7 +45,7 @@ def fnr_by_source(axes: Axes, results: Results) -> Axes:
 
 
 def size_by_source(axes: Axes, results: Results) -> Axes:
-    """The price: how much of the image the masks cover."""
+    """The share of the image that the masks cover."""
     _bars(axes, results, HEADLINE, "size", methods(results.rows))
     return legend(frame(axes, "Mask size by source", "", "share of the image"))
 
@@ -59,7 +58,7 @@ def fnr_on_unseen(axes: Axes, results: Results) -> Axes:
 
 
 def memory_study(axes: Axes, results: Results) -> Axes:
-    """Held-out false negatives with less and less memory."""
+    """Held-out false negatives by memory."""
     names = methods(results.rows, memory=True)
     coarsest = [name for name in names if name.startswith("Dictionary")][-1:]
     shown = [name for name in names if not name.startswith("Dictionary")] + coarsest
@@ -69,7 +68,7 @@ def memory_study(axes: Axes, results: Results) -> Axes:
 
 
 def _bars(axes: Axes, results: Results, setting: Setting, value: str, names: list[str]) -> None:
-    found = of(results.rows, setting, evaluation="average")
+    found = in_setting(results.rows, setting, evaluation="average")
     shown = groups(found)
     by_name = {(row["method"], row["group"]): row for row in found}
     pairs = {
@@ -84,4 +83,4 @@ def _bars(axes: Axes, results: Results, setting: Setting, value: str, names: lis
 
 def has_unseen(results: Results) -> bool:
     """Whether it is known which images the network was trained on."""
-    return bool(of(results.rows, ON_UNSEEN[0]))
+    return bool(in_setting(results.rows, ON_UNSEEN[0]))

@@ -1,4 +1,4 @@
-"""Images: pictures and masks of five sources, read from the data set's two zip files."""
+"""Images: pictures and masks of five sources, in the data set's two zip files."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 SOURCES = ("Kvasir", "CVC-ClinicDB", "CVC-300", "CVC-ColonDB", "ETIS-LaribPolypDB")
-"""The five collections, in the paper's words: hospitals' data."""
+"""The five collections."""
 
 _FILES = {True: "polyp_train_352.zip", False: "polyp_test_352.zip"}
 
 
 @dataclass(frozen=True)
 class Pair:
-    """Where a picture and its mask lie, and whether the network was trained on them."""
+    """A picture and its mask in a zip file, and whether the network was trained on them."""
 
     source: str
     name: str
@@ -29,7 +29,7 @@ class Pair:
 
 @dataclass(frozen=True)
 class Images:
-    """The folder that holds the zip files, with its pairs in a fixed order: trained ones first."""
+    """The folder of the zip files, with its pairs in a fixed order: training pairs first."""
 
     folder: Path
     pairs: tuple[Pair, ...]
@@ -38,15 +38,15 @@ class Images:
         return len(self.pairs)
 
     def trained(self) -> Images:
-        """Only the pairs that a network may be trained on."""
+        """Select the training pairs."""
         return Images(self.folder, tuple(pair for pair in self.pairs if pair.trained))
 
     def take(self, rows: Sequence[int]) -> Images:
-        """Some pairs only."""
+        """Select pairs."""
         return Images(self.folder, tuple(self.pairs[row] for row in rows))
 
     def batches(self, size: int) -> Iterator[tuple[NDArray[np.uint8], NDArray[np.bool_]]]:
-        """Pictures (n, height, width, 3) and masks (n, height, width), `size` at a time."""
+        """Read pictures (n, height, width, 3) and masks (n, height, width), `size` at a time."""
         archives = {trained: zipfile.ZipFile(self.folder / _FILES[trained]) for trained in _FILES}
         try:
             for start in range(0, len(self), size):
@@ -58,12 +58,12 @@ class Images:
 
 
 def find(folder: Path) -> Images:
-    """The pairs of both zip files in a folder."""
+    """List the pairs of both zip files in a folder."""
     missing = [name for name in _FILES.values() if not (folder / name).is_file()]
     if missing:
         raise ValueError(
-            f"{folder} does not hold {' and '.join(missing)}. "
-            "Give the folder of the data set polyps: localarc data list."
+            f"{folder} does not contain {' and '.join(missing)}. "
+            "Pass the folder of the data set polyps; see localarc data list."
         )
     pairs = [pair for trained in _FILES for pair in _listed(folder / _FILES[trained], trained)]
     return Images(folder, tuple(pairs))

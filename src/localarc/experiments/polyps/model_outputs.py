@@ -1,6 +1,6 @@
-"""Outputs: all that calibration needs of a network, and the small file that ships it.
+"""Model outputs: what calibration needs from a network, and the small file that ships it.
 
-For each image a loss curve (false negatives against the threshold), a size curve (share of the
+For each image: a loss curve (false negatives against the threshold), a size curve (share of the
 image against the threshold) and features; no picture, no mask, no weights.
 """
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from localarc.experiments.polyps.examples import Example
 
 LOGITS: FloatArray = np.arange(127, -129, -1) / 10
-"""The thresholds, equally spaced in logit, from nearly empty masks to nearly full ones."""
+"""The thresholds, equally spaced in logits, from nearly empty masks to nearly full ones."""
 
 SPACES = ("probability", "logit")
 FILE = "outputs.npz"
@@ -37,9 +37,9 @@ class Outputs:
     """Curves, features and sources of n images.
 
     Column k of `losses` and `sizes` is the mask of all pixels whose logit is at least `LOGITS[k]`.
-    `truth` is the share of each image that is truly polyp. `excluded` counts images that have no
-    true pixel, hence no share of them to miss, and that are not among the n. `examples` are
-    pictures to show, where there are pictures.
+    `truth` is the fraction of each image that is polyp. `excluded` counts images without a true
+    pixel, for which the loss is undefined; they are not among the n. `examples` are pictures to
+    show, if any.
     """
 
     losses: FloatArray
@@ -56,7 +56,7 @@ class Outputs:
         return len(self.sources)
 
     def take(self, rows: IntArray) -> Outputs:
-        """Some images only, without examples."""
+        """Select images, without examples."""
         return Outputs(
             self.losses[rows],
             self.sizes[rows],
@@ -68,9 +68,9 @@ class Outputs:
         )
 
     def curves(self, space: str = "probability") -> Curves:
-        """Loss and size against the threshold: scores are minus a probability, or minus a logit.
+        """Return loss and size against the threshold; scores are minus a probability or logit.
 
-        After the grid comes one more threshold, at which every pixel is in the mask.
+        The grid is followed by one more threshold, at which every pixel is in the mask.
         """
         last = 0.0 if space == "probability" else -LOGITS[-1] + (LOGITS[0] - LOGITS[1])
         scores = -1.0 / (1.0 + np.exp(-LOGITS)) if space == "probability" else -LOGITS
@@ -80,12 +80,12 @@ class Outputs:
         return from_table(losses, np.append(scores, last), sizes)
 
     def copies(self) -> IntArray:
-        """A number for each image, equal where all features are: the same picture twice."""
+        """Return a number per image, which copies of one picture share: all features are equal."""
         _, numbers = np.unique(self.features, axis=0, return_inverse=True)
         return np.asarray(numbers).reshape(-1)
 
     def groups(self) -> list[str]:
-        """The source of each image, by name."""
+        """Return the name of each image's source."""
         return [SOURCES[source] for source in self.sources]
 
     def save(self, path: Path) -> None:
@@ -106,7 +106,7 @@ class Outputs:
 
     @classmethod
     def load(cls, path: Path) -> Outputs:
-        """What `save` wrote."""
+        """Read a file that `save` wrote."""
         with np.load(path, allow_pickle=False) as stored:
             return cls(
                 losses=1.0 - _unpacked(stored["losses"]),
@@ -120,20 +120,20 @@ class Outputs:
             )
 
     def digest(self) -> str:
-        """SHA-256 of everything that results depend on."""
+        """Return the SHA-256 of everything that results depend on."""
         parts: list[NDArray[Any]] = [self.losses, self.sizes, self.features]
         parts += [self.sources, self.trained]
         return hashlib.sha256(b"".join(part.tobytes() for part in parts)).hexdigest()
 
 
 def shipped() -> Outputs:
-    """The outputs of our own network, which come with the package."""
+    """Return the outputs of our own network, which ship with the package."""
     with resources.as_file(resources.files(__package__) / FILE) as path:
         return Outputs.load(path)
 
 
 def _packed(shares: FloatArray) -> NDArray[np.uint16]:
-    """Shares that rise along each row, as the steps between them: these compress well."""
+    """Increments of shares that rise along each row, which compress well."""
     levels = np.rint(shares * _LEVELS).astype(np.int64)
     return np.diff(levels, axis=1, prepend=0).astype(np.uint16)
 

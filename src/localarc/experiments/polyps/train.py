@@ -1,6 +1,6 @@
 """Training: `python -m localarc.experiments.polyps.train --out FOLDER` writes the segmenter.
 
-Minutes on a GPU, many hours without one. `--limit` takes a few images only, to see that all works.
+It takes minutes on a GPU and many hours on a CPU. `--limit` uses only some images, as a check.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from localarc.experiments import data
 from localarc.experiments.polyps import images, network
 from localarc.experiments.polyps.augment import augment
 from localarc.experiments.polyps.images import Images
+from localarc.experiments.torch_device import best_device
 
 FILE = "segmenter.pt"
 _RATE = 1e-3
@@ -31,7 +32,7 @@ def train(
     device: str = "cpu",
     from_scratch: bool = False,
 ) -> Any:
-    """A segmenter trained on pairs: cross-entropy and Dice, AdamW, one cycle of rates."""
+    """Train a segmenter: cross-entropy and Dice, AdamW, one cycle of learning rates."""
     import torch
 
     torch.manual_seed(seed)
@@ -41,7 +42,7 @@ def train(
         network.start_from_imagenet(model)
     model = model.to(device, memory_format=torch.channels_last).train()
     pictures, masks = _on(device, pairs)
-    steps = len(pairs) // batch  # the last, smaller batch of an epoch is left out
+    steps = len(pairs) // batch  # the last, smaller batch of an epoch is skipped
     optimizer = torch.optim.AdamW(model.parameters(), lr=_RATE, weight_decay=_DECAY)
     cycle = torch.optim.lr_scheduler.OneCycleLR(optimizer, _RATE, total_steps=epochs * steps)
     for epoch in range(epochs):
@@ -65,7 +66,7 @@ def train(
 
 
 def loss(logits: Any, truth: Any) -> Any:
-    """Cross-entropy plus one minus the soft Dice overlap, averaged over images."""
+    """Return cross-entropy plus one minus the soft Dice overlap, averaged over images."""
     from torch.nn import functional
 
     entropy = functional.binary_cross_entropy_with_logits(logits, truth)
@@ -85,22 +86,17 @@ def _on(device: str, pairs: Images) -> tuple[Any, Any]:
     return torch.from_numpy(pictures.copy()).to(device), torch.from_numpy(masks).to(device)
 
 
-def best_device() -> str:
-    """A GPU where there is one."""
-    import torch
-
-    return "cuda" if torch.cuda.is_available() else "cpu"
-
-
 def main(arguments: list[str] | None = None) -> None:
-    """The command."""
+    """Run the command."""
     parser = argparse.ArgumentParser("python -m localarc.experiments.polyps.train", None, __doc__)
-    parser.add_argument("--out", type=Path, required=True, help=f"folder to write {FILE} to")
-    parser.add_argument("--images", type=Path, help="folder of the zip files [the data set polyps]")
+    parser.add_argument("--out", type=Path, required=True, help=f"output folder for {FILE}")
+    parser.add_argument(
+        "--images", type=Path, help="folder of the zip files [default: the data set polyps]"
+    )
     parser.add_argument("--epochs", type=int, default=100)
-    parser.add_argument("--batch", type=int, default=16, help="images a step")
+    parser.add_argument("--batch", type=int, default=16, help="images per step")
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--limit", type=int, help="train on so many images only")
+    parser.add_argument("--limit", type=int, help="train on only N images")
     parser.add_argument("--from-scratch", action="store_true", help="without ImageNet weights")
     asked = parser.parse_args(arguments)
     pairs = images.find(asked.images or data.get("polyps")).trained()

@@ -1,4 +1,4 @@
-"""Tokens: who may read, write, or replace a state."""
+"""Authentication: tokens with the scopes read, write and admin."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from pathlib import Path
 
 from starlette.requests import Request
 
-from localarc.service.api.errors import Refusal
+from localarc.service.api.errors import ApiError
 
-_SHORTEST = 16
+_MIN_LENGTH = 16
 _COMMENT = re.compile(r"(?:^|\s)#")
 
 
 class Scope(enum.IntEnum):
-    """What a token allows; each scope includes the ones before it."""
+    """What a token permits; each scope includes the previous ones."""
 
     READ = 1
     WRITE = 2
@@ -26,10 +26,10 @@ class Scope(enum.IntEnum):
 
 
 class Tokens:
-    """The tokens of a service, kept as digests alone.
+    """The tokens of a service; only their digests are kept.
 
-    Without any, everybody who can reach the service may read and write; nobody may do what takes
-    an admin token.
+    Without tokens, everyone who can reach the service can read and write, and no one can do what
+    requires an admin token.
     """
 
     def __init__(self, scopes: Mapping[str, Scope]) -> None:
@@ -40,9 +40,9 @@ class Tokens:
 
     @classmethod
     def read(cls, path: Path) -> Tokens:
-        """Tokens from a file with a scope and a token on each line.
+        """Read a file with a scope and a token on each line.
 
-        A `#` starts a comment, unless it is in the middle of a word: there it is part of the token.
+        A `#` starts a comment, except inside a token.
         """
         scopes: dict[str, Scope] = {}
         for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
@@ -53,34 +53,37 @@ class Tokens:
                 raise ValueError(
                     f"{path}, line {number}: expected read, write or admin and a token."
                 )
-            if len(words[1]) < _SHORTEST:
+            if len(words[1]) < _MIN_LENGTH:
                 raise ValueError(
-                    f"{path}, line {number}: a token must have at least {_SHORTEST} characters; "
-                    "`openssl rand -hex 32` makes a good one."
+                    f"{path}, line {number}: a token must have at least {_MIN_LENGTH} characters; "
+                    "`openssl rand -hex 32` generates one."
                 )
             scopes[words[1]] = Scope[words[0].upper()]
         if not scopes:
-            raise ValueError(f"{path} holds no token: write lines such as `write TOKEN`.")
+            raise ValueError(f"{path} contains no token: add lines such as `write TOKEN`.")
         return cls(scopes)
 
-    def admit(self, request: Request, needed: Scope | None) -> None:
-        """Raise unless the request may do what it asks for."""
-        if needed is None or (not self._scopes and needed < Scope.ADMIN):
+    def check(self, request: Request, required: Scope | None) -> None:
+        """Raise unless the request has the required scope."""
+        if required is None or (not self._scopes and required < Scope.ADMIN):
             return
         if not self._scopes:
-            raise Refusal(403, "this takes an admin token: start the service with --token-file.")
+            raise ApiError(
+                403, "this requires an admin token: start the service with --token-file."
+            )
         scheme, _, token = request.headers.get("authorization", "").partition(" ")
         granted = self._granted(token.strip()) if scheme.lower() == "bearer" else None
         if granted is None:
-            raise Refusal(401, "a known token is needed: send Authorization: Bearer TOKEN.")
-        if granted < needed:
-            raise Refusal(
+            raise ApiError(401, "a valid token is required: send Authorization: Bearer TOKEN.")
+        if granted < required:
+            raise ApiError(
                 403,
-                f"the token allows to {granted.name.lower()}; this takes {needed.name.lower()}.",
+                f"this token has the {granted.name.lower()} scope; this request requires "
+                f"{required.name.lower()}.",
             )
 
     def _granted(self, token: str) -> Scope | None:
-        # All of them are compared, each in constant time, so that time tells nothing.
+        # All tokens are compared, each in constant time, so that timing reveals nothing.
         given = _digest(token)
         matches = [scope for known, scope in self._scopes if hmac.compare_digest(known, given)]
         return matches[0] if matches else None

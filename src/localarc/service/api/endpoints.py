@@ -1,79 +1,161 @@
-"""The endpoints of the service: all that can be asked of it."""
+"""The endpoints of the service. Routing, parsing and the OpenAPI document are made from this table.
+
+A row names the operation; its path, query and header parameters, its body and its responses are
+read from the operation's annotations, its summary from the docstring.
+"""
 
 from __future__ import annotations
 
-from localarc.service.api import handlers
-from localarc.service.api.auth import Scope
-from localarc.service.api.bodies import BYTES
-from localarc.service.api.endpoint import Endpoint
-from localarc.service.api.handlers import EVENTS, METRICS
-from localarc.wire import config, events, predictions, status
+import inspect
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Annotated, Any, Literal, get_args, get_origin, get_type_hints
 
-_STREAM = "/v1/streams/{stream}"
-_FEEDBACK = _STREAM + "/predictions/{id}/feedback"
-_BODY = 400, 408, 413, 415, 422
+from msgspec import Meta
+
+from localarc.service.api import queries
+from localarc.service.api.auth import Scope
+from localarc.service.api.queries import Header
+from localarc.service.streams import calibrators
+from localarc.service.streams.manager import StreamManager
+
+JSON = "application/json"
+BYTES = "application/octet-stream"
+EVENTS = "text/event-stream"
+METRICS = "text/plain; version=0.0.4; charset=utf-8"
+
+_BODY_ERRORS = 408, 413, 415, 422
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """A parameter of an operation outside its body. Path parameters are text, others integers."""
+
+    name: str  # of the operation's argument
+    place: Literal["path", "query", "header"]
+    external_name: str
+    constraint: Meta
+    default: int | None
+
+
+@dataclass(frozen=True)
+class Endpoint:
+    """One method of one path.
+
+    The operation is a function of the stream manager, which the writer runs, or a coroutine of the
+    application's state. `prepare` is given the body before that, `finish` the result after it; both
+    run in a thread of their own.
+    """
+
+    method: str
+    path: str
+    operation: Callable[..., Any]
+    scope: Scope | None = None
+    writes: bool = False
+    errors: tuple[int, ...] = ()
+    media_type: str = JSON
+    prepare: Callable[[Any], None] | None = None
+    finish: Callable[[Any], Any] | None = None
+
+    @property
+    def name(self) -> str:
+        """The operation's name."""
+        return self.operation.__name__
+
+    @property
+    def summary(self) -> str:
+        """The first line of the operation's docstring."""
+        return (inspect.getdoc(self.operation) or "").partition("\n")[0]
+
+    @property
+    def runs_in_event_loop(self) -> bool:
+        """Whether the operation is a coroutine of the application's state."""
+        return inspect.iscoroutinefunction(self.operation)
+
+    @cached_property
+    def _hints(self) -> dict[str, Any]:
+        return get_type_hints(self.operation, include_extras=True)
+
+    @cached_property
+    def parameters(self) -> tuple[Parameter, ...]:
+        """The path, query and header parameters."""
+        _, *arguments = inspect.signature(self.operation).parameters.values()
+        return tuple(self._parameter(argument) for argument in arguments if argument.name != "body")
+
+    def _parameter(self, argument: inspect.Parameter) -> Parameter:
+        found = _metadata(self._hints[argument.name])
+        constraint = next(each for each in found if isinstance(each, Meta))
+        if f"{{{argument.name}}}" in self.path:
+            return Parameter(argument.name, "path", argument.name, constraint, None)
+        for header in found:
+            if isinstance(header, Header):
+                return Parameter(argument.name, "header", header.name, constraint, argument.default)
+        return Parameter(argument.name, "query", argument.name, constraint, argument.default)
+
+    @property
+    def body(self) -> Any:
+        """The type of the body, None without one."""
+        return _documented(self._hints.get("body"))
+
+    @cached_property
+    def responses(self) -> dict[int, Any]:
+        """The type of the response, by status."""
+        hints = self._hints if self.finish is None else get_type_hints(self.finish)
+        kind = _documented(hints["return"])
+        if get_origin(kind) is tuple:
+            statuses, kind = get_args(kind)
+            return dict.fromkeys(get_args(statuses), kind)
+        return {200: kind}
+
+    @property
+    def all_errors(self) -> tuple[int, ...]:
+        """The statuses of all errors: those of the row, and those that follow from its types."""
+        found = set(self.errors)
+        if self.parameters:
+            found.add(422)
+        if self.body is not None:
+            found |= {*_BODY_ERRORS} if self.body is bytes else {400, *_BODY_ERRORS}
+        if self.scope is not None:
+            found |= {401, 403, 503}
+        return tuple(sorted(found))
+
+
+def _metadata(hint: Any) -> list[Any]:
+    """All that an annotation is annotated with, inside a union too."""
+    own = list(hint.__metadata__) if get_origin(hint) is Annotated else []
+    return own + [found for part in get_args(hint) for found in _metadata(part)]
+
+
+def _documented(hint: Any) -> Any:
+    """`Annotated[type in Python, type on the wire]` is documented as the latter."""
+    return hint.__metadata__[0] if get_origin(hint) is Annotated else hint
+
+
 READ, WRITE, ADMIN = Scope.READ, Scope.WRITE, Scope.ADMIN
+_STREAM = "/v1/streams/{stream}"
+_FEEDBACK = _STREAM + "/predictions/{prediction}/feedback"
 
 ENDPOINTS = (
-    Endpoint(
-        "PUT", _STREAM, handlers.create, "Create a stream; the same config again has no effect.",
-        WRITE, config.StreamConfig,
-        {200: config.StreamCreated, 201: config.StreamCreated},
-        refusals=(*_BODY, 409, 429),
-    ),
-    Endpoint(
-        "POST", f"{_STREAM}/predict", handlers.predict,
-        "A threshold for an input; the same id and body again get the same answer.",
-        WRITE, predictions.PredictRequest, {200: predictions.PredictResponse},
-        refusals=(*_BODY, 404, 409, 429),
-    ),
-    Endpoint(
-        "PUT", _FEEDBACK, handlers.feedback,
-        "The loss of a prediction; the same loss again gets the same answer.",
-        WRITE, predictions.FeedbackRequest, {200: predictions.FeedbackResponse},
-        refusals=(*_BODY, 404, 409, 410),
-    ),
-    Endpoint(
-        "POST", "/v1/batch", handlers.batch, "Many operations, one commit, a status each.",
-        WRITE, predictions.BatchRequest, {200: predictions.BatchResponse}, refusals=_BODY,
-    ),
-    Endpoint(
-        "GET", "/v1/streams", handlers.streams, "All streams.", READ,
-        answers={200: status.StreamList},
-    ),
-    Endpoint(
-        "GET", _STREAM, handlers.summary, "How a stream stands.", READ,
-        answers={200: status.Summary}, refusals=(404, 422),
-    ),
-    Endpoint(
-        "GET", f"{_STREAM}/history", handlers.history, "The run so far, thinned out.", READ,
-        answers={200: status.History}, refusals=(404, 422),
-    ),
-    Endpoint(
-        "GET", f"{_STREAM}/map", handlers.threshold_map,
-        "The present threshold over two features.", READ,
-        answers={200: status.ThresholdMap}, refusals=(404, 409, 422),
-        queries=(handlers.FIRST, handlers.SECOND, handlers.SIZE),
-    ),
-    Endpoint(
-        "GET", f"{_STREAM}/state", handlers.export_state, "The calibrator's state.", READ,
-        answers={200: bytes}, answer_type=BYTES, refusals=(404, 422),
-    ),
-    Endpoint(
-        "PUT", f"{_STREAM}/state", handlers.import_state,
-        "Replace the calibrator by a state with the same settings.", ADMIN, bytes,
-        {200: status.StateImported}, refusals=(404, 408, 413, 415, 422),
-    ),
-    Endpoint(
-        "GET", f"{_STREAM}/events", handlers.events,
-        "What happens, as server-sent events; goes on after Last-Event-ID.", READ,
-        answers={200: events.StreamEvent}, answer_type=EVENTS, refusals=(404, 422, 429),
-        queries=(handlers.AFTER,),
-    ),
-    Endpoint("GET", "/livez", handlers.alive, "The process answers.",
-             answers={200: status.Alive}),
-    Endpoint("GET", "/readyz", handlers.ready, "Requests are taken.",
-             answers={200: status.Ready, 503: status.Ready}),
-    Endpoint("GET", "/metrics", handlers.metrics, "Figures for Prometheus.", READ,
-             answers={200: str}, answer_type=METRICS),
+    Endpoint("PUT", _STREAM, StreamManager.create, WRITE, writes=True, errors=(409, 429),
+             prepare=calibrators.validate_and_compile),
+    Endpoint("POST", f"{_STREAM}/predict", StreamManager.predict, WRITE, writes=True,
+             errors=(404, 409, 429)),
+    Endpoint("PUT", _FEEDBACK, StreamManager.feedback, WRITE, writes=True, errors=(404, 409, 410)),
+    Endpoint("POST", "/v1/batch", StreamManager.batch, WRITE, writes=True),
+    Endpoint("GET", "/v1/streams", queries.streams, READ),
+    Endpoint("GET", _STREAM, queries.summary, READ, errors=(404,)),
+    Endpoint("GET", f"{_STREAM}/history", queries.history, READ, errors=(404,),
+             finish=queries.HistoryCopy.response),
+    Endpoint("GET", f"{_STREAM}/map", queries.threshold_map, READ, errors=(404, 409),
+             finish=queries.MapCopy.response),
+    Endpoint("GET", f"{_STREAM}/state", queries.export_state, READ, errors=(404,),
+             media_type=BYTES),
+    Endpoint("PUT", f"{_STREAM}/state", StreamManager.import_state, ADMIN, writes=True,
+             errors=(404,)),
+    Endpoint("GET", f"{_STREAM}/events", queries.events, READ, errors=(404, 429),
+             media_type=EVENTS),
+    Endpoint("GET", "/livez", queries.alive),
+    Endpoint("GET", "/readyz", queries.ready),
+    Endpoint("GET", "/metrics", queries.metrics, READ, media_type=METRICS),
 )  # fmt: skip

@@ -1,4 +1,4 @@
-"""A refusal: a request that is not served, with its status and the reason in one sentence."""
+"""Errors of the API: a status, and the reason in one sentence."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from http import HTTPStatus
 from localarc.wire.predictions import Problem
 
 
-class Refusal(Exception):  # noqa: N818
-    """What the client is told, and nothing has changed."""
+class ApiError(Exception):
+    """A request that failed and changed nothing."""
 
     def __init__(self, status: int, detail: str) -> None:
         super().__init__(detail)
@@ -16,5 +16,5 @@ class Refusal(Exception):  # noqa: N818
         self.detail = detail
 
     def problem(self) -> Problem:
-        """The refusal as RFC 9457 writes it."""
+        """The body of the response, as RFC 9457 defines it."""
         return Problem(HTTPStatus(self.status).phrase, self.status, self.detail)

@@ -1,43 +1,39 @@
-"""OpenAPI 3.1, generated from the endpoints and their message types."""
+"""The OpenAPI 3.1 document, generated from the endpoints and their types."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
 from typing import Any
 
 import msgspec
 
-from localarc.service.api.bodies import BYTES, JSON
-from localarc.service.api.endpoint import Endpoint, Query
-from localarc.service.api.handlers import PROBLEM
-from localarc.wire.fields import ID, NAME
+from localarc.service.api.endpoints import BYTES, EVENTS, JSON, Endpoint, Parameter
+from localarc.service.api.pipeline import PROBLEM
 from localarc.wire.predictions import Problem
 
 _REF = "#/components/schemas/{name}"
-_PATTERNS = {"stream": NAME, "id": ID}
-_REASONS = {
+_ERRORS = {
     400: "The body is not JSON.",
-    401: "A token is needed.",
-    403: "The token does not allow this.",
-    404: "There is no such thing.",
+    401: "A valid token is required.",
+    403: "The token does not have the required scope.",
+    404: "Not found.",
     408: "The body did not arrive in time.",
-    409: "It contradicts what is there.",
-    410: "The loss is no longer awaited.",
+    409: "Conflicts with the existing resource.",
+    410: "The prediction has expired.",
     413: "The body is too large.",
-    415: "The body has another type.",
-    422: "The request is not as described here.",
-    429: "A limit is reached.",
-    503: "Requests are not taken, or nothing can be written.",
+    415: "Unsupported media type.",
+    422: "The request is invalid.",
+    429: "Limit exceeded.",
+    503: "The service is not ready, or cannot write to its data folder.",
 }
 
 
 def openapi(endpoints: Iterable[Endpoint], version: str) -> dict[str, Any]:
-    """The description of the whole service."""
+    """The document of the whole service."""
     endpoints = list(endpoints)
     kinds = _kinds(endpoints)
     schemas, components = msgspec.json.schema_components(kinds, ref_template=_REF)
-    found = {str(kind): schema for kind, schema in zip(kinds, schemas, strict=True)}
+    found = {str(kind): _portable(schema) for kind, schema in zip(kinds, schemas, strict=True)}
     paths: dict[str, Any] = {}
     for endpoint in endpoints:
         paths.setdefault(endpoint.path, {})[endpoint.method.lower()] = _operation(endpoint, found)
@@ -46,18 +42,38 @@ def openapi(endpoints: Iterable[Endpoint], version: str) -> dict[str, Any]:
         "info": {
             "title": "localarc",
             "version": version,
-            "description": "Calibration over HTTP: a threshold now, its loss when it is known.",
+            "description": "Online risk control over HTTP: request a threshold for each input, "
+            "report its loss when it is known.",
         },
         "paths": paths,
         "components": {
-            "schemas": components,
+            "schemas": _portable(components),
             "securitySchemes": {"token": {"type": "http", "scheme": "bearer"}},
         },
     }
 
 
+def _portable(schema: Any) -> Any:
+    """The schema without `items: false`, which generators of clients do not read.
+
+    A tuple of equal items becomes a list of a fixed length, which is the same.
+    """
+    if isinstance(schema, list):
+        return [_portable(part) for part in schema]
+    if not isinstance(schema, dict):
+        return schema
+    found = {name: _portable(part) for name, part in schema.items()}
+    if found.get("items") is False:
+        del found["items"]
+        first, *others = found["prefixItems"]
+        if all(item == first for item in others):
+            del found["prefixItems"]
+            found["items"] = first
+    return found
+
+
 def _kinds(endpoints: list[Endpoint]) -> list[Any]:
-    used = [kind for each in endpoints for kind in (each.body, *each.answers.values())]
+    used = [kind for each in endpoints for kind in (each.body, *each.responses.values())]
     kinds: dict[str, Any] = {str(kind): kind for kind in used if kind not in (None, bytes, str)}
     return [*kinds.values(), Problem]
 
@@ -65,27 +81,23 @@ def _kinds(endpoints: list[Endpoint]) -> list[Any]:
 def _operation(endpoint: Endpoint, schemas: dict[str, Any]) -> dict[str, Any]:
     operation: dict[str, Any] = {
         "summary": endpoint.summary,
-        "operationId": endpoint.handler.__name__,
-        "parameters": _parameters(endpoint),
+        "operationId": endpoint.name,
+        "parameters": [_parameter(parameter) for parameter in endpoint.parameters],
         "responses": {
-            str(status): _answer(endpoint, kind, schemas)
-            for status, kind in endpoint.answers.items()
+            str(status): _response(endpoint, kind, schemas)
+            for status, kind in endpoint.responses.items()
         },
     }
     if endpoint.body is not None:
-        content = {_body_type(endpoint): {"schema": _schema(endpoint.body, schemas)}}
+        media_type = BYTES if endpoint.body is bytes else JSON
+        content = {media_type: {"schema": _schema(endpoint.body, schemas)}}
         operation["requestBody"] = {"required": True, "content": content}
     if endpoint.scope is not None:
         operation["security"] = [{"token": []}]
     problem = {"content": {PROBLEM: {"schema": schemas[str(Problem)]}}}
-    refused = (*endpoint.refusals, *((401, 403, 503) if endpoint.scope else ()))
-    for status in sorted(refused):
-        operation["responses"].setdefault(str(status), {"description": _REASONS[status], **problem})
+    for status in endpoint.all_errors:
+        operation["responses"].setdefault(str(status), {"description": _ERRORS[status], **problem})
     return operation
-
-
-def _body_type(endpoint: Endpoint) -> str:
-    return BYTES if endpoint.body is bytes else JSON
 
 
 def _schema(kind: Any, schemas: dict[str, Any]) -> Any:
@@ -94,33 +106,30 @@ def _schema(kind: Any, schemas: dict[str, Any]) -> Any:
     return {"type": "string"} if kind is str else schemas[str(kind)]
 
 
-def _answer(endpoint: Endpoint, kind: Any, schemas: dict[str, Any]) -> dict[str, Any]:
-    type_ = endpoint.answer_type.partition(";")[0]
+def _response(endpoint: Endpoint, kind: Any, schemas: dict[str, Any]) -> dict[str, Any]:
+    media_type = endpoint.media_type.partition(";")[0]
     description = endpoint.summary
-    if endpoint.answer_type == "text/event-stream":
+    if endpoint.media_type == EVENTS:
+        names = ", ".join(ref["$ref"].rpartition("/")[2] for ref in schemas[str(kind)]["anyOf"])
         return {
-            "description": f"{description} The data of an event is a StreamEvent.",
-            "content": {type_: {"schema": {"type": "string"}}},
+            "description": f"{description} The data of an event is one of {names}.",
+            "content": {media_type: {"schema": {"type": "string"}}},
         }
-    return {"description": description, "content": {type_: {"schema": _schema(kind, schemas)}}}
+    return {"description": description, "content": {media_type: {"schema": _schema(kind, schemas)}}}
 
 
-def _parameters(endpoint: Endpoint) -> list[dict[str, Any]]:
-    named = re.findall(r"{(\w+)}", endpoint.path)
-    in_path = [
-        {
-            "name": name,
-            "in": "path",
-            "required": True,
-            "schema": {"type": "string", "pattern": _PATTERNS[name]},
-        }
-        for name in named
-    ]
-    return in_path + [_query(query) for query in endpoint.queries]
-
-
-def _query(query: Query) -> dict[str, Any]:
-    schema: dict[str, Any] = {"type": "integer", "minimum": query.least, "maximum": query.most}
-    if query.default is not None:
-        schema["default"] = query.default
-    return {"name": query.name, "in": "query", "description": query.summary, "schema": schema}
+def _parameter(parameter: Parameter) -> dict[str, Any]:
+    constraint = parameter.constraint
+    if parameter.place == "path":
+        schema: dict[str, Any] = {"type": "string", "pattern": constraint.pattern}
+    else:
+        schema = {"type": "integer", "minimum": constraint.ge, "maximum": constraint.le}
+        if parameter.default is not None:
+            schema["default"] = parameter.default
+    found = {
+        "name": parameter.external_name,
+        "in": parameter.place,
+        "description": constraint.description,
+        "schema": schema,
+    }
+    return found | {"required": True} if parameter.place == "path" else found

@@ -1,181 +1,328 @@
-"""Views: what is told about a stream. They change nothing."""
+"""Read-only operations. They change nothing.
+
+Plain functions run on the writer's thread, which owns the streams; what takes longer is left to the
+`response` of a copy, which runs in another thread. Coroutines run in the event loop.
+"""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
+from dataclasses import dataclass
+from typing import Annotated, Literal, TypeAlias
 
 import numpy as np
+from msgspec import Meta
 
+from localarc import ARC
 from localarc.calibrators.running_constant import RunningConstant
 from localarc.calibrators.settings import Settings
 from localarc.guarantees import Bound, Evidence
 from localarc.guarantees.drift import NormSums
 from localarc.guarantees.theorems import theorem_a, theorem_b
-from localarc.service.api.errors import Refusal
-from localarc.service.streams.state import FeatureSum
+from localarc.service.api.errors import ApiError
+from localarc.service.app_state import AppState
+from localarc.service.storage.format import FeatureSum
+from localarc.service.streams.calibrators import to_wire
+from localarc.service.streams.manager import StreamManager
+from localarc.service.streams.state import Point
 from localarc.service.streams.stream import Stream, finite
 from localarc.validation import FloatArray
+from localarc.wire.events import AnyEvent
+from localarc.wire.fields import MAX_FEATURES, StreamName
 from localarc.wire.status import (
-    BoundMessage,
-    CertificateMessage,
+    Alive,
+    BoundStatus,
+    CertificateStatus,
     FeatureRange,
     GroupRisk,
     History,
-    StreamLine,
-    Summary,
+    HistoryPoint,
+    Ready,
+    StreamList,
+    StreamListItem,
+    StreamSummary,
     ThresholdMap,
 )
 
+First: TypeAlias = Annotated[
+    int, Meta(ge=0, le=MAX_FEATURES - 1, description="index of the horizontal feature, from 0")
+]
+Second: TypeAlias = Annotated[
+    int,
+    Meta(
+        ge=0,
+        le=MAX_FEATURES - 1,
+        description="index of the vertical feature; omit it for a map of one feature",
+    ),
+]
+Size: TypeAlias = Annotated[int, Meta(ge=2, le=64, description="number of values per feature")]
+Seq: TypeAlias = Annotated[int, Meta(ge=0, le=2**53, description="seq of the last event received")]
 
-def line(stream: Stream) -> StreamLine:
-    """One stream among others."""
-    book = stream.book
-    return StreamLine(
+
+# ---- streams ---------------------------------------------------------------------------------
+
+
+def streams(manager: StreamManager) -> StreamList:
+    """List all streams, sorted by name."""
+    found = sorted(manager.streams.items())
+    return StreamList([_list_item(stream) for _, stream in found])
+
+
+def _list_item(stream: Stream) -> StreamListItem:
+    state = stream.state
+    return StreamListItem(
         stream=stream.name,
-        seq=book.seq,
-        rounds=book.rounds,
-        risk=book.risk,
-        target=book.config.alpha,
-        pending=len(book.pending),
-        expired=book.expired,
-        late=book.late,
+        seq=state.seq,
+        rounds=state.rounds,
+        risk=state.risk,
+        target=state.config.alpha,
+        pending=len(state.pending),
+        expired=state.expired,
+        late=state.late,
         memory_bytes=stream.calibrator.nbytes,
         healthy=stream.healthy,
     )
 
 
-def summary(stream: Stream) -> Summary:
-    """How a stream stands."""
-    book = stream.book
+def summary(manager: StreamManager, stream: StreamName) -> StreamSummary:
+    """Stream summary."""
+    return summarize(manager.stream(stream))
+
+
+def summarize(stream: Stream) -> StreamSummary:
+    """The status of a stream."""
+    state = stream.state
     certificate = _certificate(stream)
-    return Summary(
+    return StreamSummary(
         stream=stream.name,
-        config=book.config,
-        created=book.created,
-        seq=book.seq,
-        predictions=book.predictions,
-        rounds=book.rounds,
-        risk=book.risk,
-        target=book.config.alpha,
-        healthy=certificate.identity_holds,
+        config=to_wire(state.config),
+        created=state.created,
+        seq=state.seq,
+        predictions=state.predictions,
+        rounds=state.rounds,
+        risk=state.risk,
+        target=state.config.alpha,
+        healthy=certificate.consistent,
         certificate=certificate,
         groups=[
-            GroupRisk(group, part.rounds, part.loss_sum / part.rounds)
-            for group, part in sorted(book.groups.items())
-            if part.rounds
+            GroupRisk(name, group.rounds, group.loss_sum / group.rounds)
+            for name, group in sorted(state.groups.items())
+            if group.rounds
         ],
-        pending=len(book.pending),
-        oldest_pending=next((each.at for each in book.pending.values()), None),
-        expired=book.expired,
-        late=book.late,
-        memory=repr(getattr(stream.calibrator, "memory", None) or "none").strip("'"),
+        pending=len(state.pending),
+        oldest_pending=next((pending.at for pending in state.pending.values()), None),
+        expired=state.expired,
+        late=state.late,
+        memory="none" if isinstance(stream.calibrator, ARC) else repr(stream.calibrator.memory),
         memory_bytes=stream.calibrator.nbytes,
         features=[
-            FeatureRange(each.low, each.high, each.total / book.predictions)
-            for each in book.features
+            FeatureRange(feature.low, feature.high, feature.total / state.predictions)
+            for feature in state.features
         ],
     )
 
 
-def _certificate(stream: Stream) -> CertificateMessage:
-    made = stream.certificate()
-    return CertificateMessage(
-        identity_holds=stream.healthy,
-        identity_gap=made.identity_gap,
+def _certificate(stream: Stream) -> CertificateStatus:
+    certificate = stream.certificate()
+    bounds = certificate.observed, certificate.theorem_a, certificate.theorem_b
+    return CertificateStatus(
+        consistent=stream.healthy,
+        consistency_gap=certificate.identity_gap,
         replay_differs=stream.replay_differs,
-        outstanding=made.pending,
-        bound=_bound(made.bound),
-        bounds=[_bound(each) for each in (made.observed, made.theorem_a, made.theorem_b)],
+        max_pending=certificate.pending,
+        bound=_bound(certificate.bound),
+        bounds=[_bound(bound) for bound in bounds],
     )
 
 
-def _bound(bound: Bound) -> BoundMessage:
-    told = bound.name, finite(bound.value), bound.holds
-    return BoundMessage(*told, list(bound.assumes), list(bound.unmet))
+def _bound(bound: Bound) -> BoundStatus:
+    return BoundStatus(
+        bound.name, finite(bound.value), bound.holds, list(bound.assumes), list(bound.unmet)
+    )
 
 
-def history(stream: Stream) -> Callable[[], History]:
-    """The run so far; what is returned may be finished in any thread."""
-    book, settings = stream.book, stream.calibrator.settings
-    columns = [list(column) for column in book.series.columns()]
-    seq, stride, outstanding = book.seq, book.series.stride, book.outstanding
+def export_state(manager: StreamManager, stream: StreamName) -> bytes:
+    """Export the calibrator's state, in the format that `LARC.from_state` reads."""
+    return manager.stream(stream).calibrator.state()
 
-    def finish() -> History:
-        rounds, at, risk, threshold, size, observed, pending, late, expired = columns
-        return History(
-            stream=stream.name,
-            seq=seq,
-            target=settings.alpha,
-            stride=stride,
-            rounds=rounds,
-            at=at,
-            risk=risk,
-            threshold=threshold,
-            size=size,
-            bound=bounds_in_advance(settings, rounds, outstanding),
-            observed=observed,
-            pending=pending,
-            late=late,
-            expired=expired,
-        )
 
-    return finish
+# ---- the history -----------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class HistoryCopy:
+    """A copy of the history, which later rounds do not change."""
+
+    stream: str
+    seq: int
+    stride: int
+    points: list[Point]
+    settings: Settings
+    outstanding: int
+
+    def response(self) -> History:
+        """The history, with the bounds that hold in advance."""
+        rounds = [point.rounds for point in self.points]
+        bounds = bounds_in_advance(self.settings, rounds, self.outstanding)
+        points = [
+            HistoryPoint(**point._asdict(), bound=bound)
+            for point, bound in zip(self.points, bounds, strict=True)
+        ]
+        return History(self.stream, self.seq, self.settings.alpha, self.stride, points)
+
+
+def history(manager: StreamManager, stream: StreamName) -> HistoryCopy:
+    """Downsampled history."""
+    found = manager.stream(stream)
+    state = found.state
+    return HistoryCopy(
+        stream=stream,
+        seq=state.seq,
+        stride=state.history.stride,
+        points=state.points(),
+        settings=found.calibrator.settings,
+        outstanding=state.outstanding,
+    )
 
 
 def bounds_in_advance(
     settings: Settings, rounds: list[int], outstanding: int
 ) -> list[float | None]:
-    """The better of theorems A and B after so many rounds, which no data can change."""
+    """The better of theorems A and B after each number of rounds; it does not depend on data."""
     if settings.score_range is None:
         return [None] * len(rounds)
     norms = NormSums(settings, settings.score_range)
-    trace, evidence = RunningConstant(settings.initial_threshold), Evidence()
+    constant, evidence = RunningConstant(settings.initial_threshold), Evidence()
     values: list[float | None] = []
     for t in rounds:
-        trace.rounds, trace.inverse_rate = t, 1.0 / settings.rate(t)
+        constant.rounds, constant.inverse_rate = t, 1.0 / settings.rate(t)
         both = (
-            theorem_a(settings, trace, evidence, outstanding),
-            theorem_b(settings, trace, evidence, norms.advance(t), outstanding),
+            theorem_a(settings, constant, evidence, outstanding),
+            theorem_b(settings, constant, evidence, norms.advance(t), outstanding),
         )
         best = min((bound.value for bound in both if bound.holds), default=math.inf)
         values.append(finite(best))
     return values
 
 
+# ---- the threshold map -----------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class MapCopy:
+    """A copy of the threshold function and the grid to evaluate it on."""
+
+    stream: str
+    seq: int
+    rounds: int
+    first: int
+    second: int | None
+    first_values: FloatArray
+    second_values: FloatArray
+    means: list[float]
+    function: Callable[[FloatArray], FloatArray]
+
+    def response(self) -> ThresholdMap:
+        """The thresholds on the grid, all other features at their means."""
+        rows = max(1, len(self.second_values))
+        points = np.tile(np.array(self.means), (rows, len(self.first_values), 1))
+        points[:, :, self.first] = self.first_values
+        if self.second is not None:
+            points[:, :, self.second] = self.second_values[:, None]
+        thresholds: FloatArray = np.asarray(self.function(points.reshape(-1, len(self.means))))
+        return ThresholdMap(
+            stream=self.stream,
+            seq=self.seq,
+            rounds=self.rounds,
+            first=self.first,
+            second=self.second,
+            first_values=self.first_values.tolist(),
+            second_values=self.second_values.tolist(),
+            others=self.means,
+            thresholds=[row.tolist() for row in thresholds.reshape(points.shape[:2])],
+        )
+
+
 def threshold_map(
-    stream: Stream, first: int, second: int | None, size: int
-) -> Callable[[], ThresholdMap]:
-    """The present thresholds over one or two features; may be finished in any thread."""
-    book = stream.book
+    manager: StreamManager,
+    stream: StreamName,
+    first: First = 0,
+    second: Second | None = None,
+    size: Size = 32,
+) -> MapCopy:
+    """Current threshold as a function of one or two features."""
+    found = manager.stream(stream)
+    state = found.state
     for feature in (first, first if second is None else second):
-        if feature >= book.config.features:
-            raise Refusal(
+        if feature >= state.config.features:
+            raise ApiError(
                 422,
-                f"there is no feature {feature}: they count from 0 to {book.config.features - 1}.",
+                f"there is no feature {feature}: the stream has {state.config.features}, counted "
+                "from 0.",
             )
     if first == second:
-        raise Refusal(422, "first and second must be two features: leave second out for one.")
-    if not book.features:
-        raise Refusal(409, "no input was seen yet, so there is no range to draw.")
-    means = [each.total / book.predictions for each in book.features]
-    across = _grid(book.features[first], size)
-    up = np.empty(0) if second is None else _grid(book.features[second], size)
-    function = stream.calibrator.threshold_function  # a copy, which later rounds do not touch
-    told = stream.name, book.seq, book.rounds, first, second
-
-    def finish() -> ThresholdMap:
-        points = np.tile(np.array(means), (max(1, len(up)), len(across), 1))
-        points[:, :, first] = across
-        if second is not None:
-            points[:, :, second] = up[:, None]
-        values: FloatArray = np.asarray(function(points.reshape(-1, len(means))))
-        values = values.reshape(points.shape[:2])
-        return ThresholdMap(*told, across.tolist(), up.tolist(), means, values.tolist())
-
-    return finish
+        raise ApiError(422, "first and second must differ: omit second for a map of one feature.")
+    if not state.features:
+        raise ApiError(409, "the stream has no predictions yet, so the range is unknown.")
+    return MapCopy(
+        stream=stream,
+        seq=state.seq,
+        rounds=state.rounds,
+        first=first,
+        second=second,
+        first_values=_grid(state.features[first], size),
+        second_values=np.empty(0) if second is None else _grid(state.features[second], size),
+        means=[feature.total / state.predictions for feature in state.features],
+        function=found.calibrator.threshold_function,
+    )
 
 
-def _grid(seen: FeatureSum, size: int) -> FloatArray:
-    margin = 0.5 if seen.low == seen.high else 0.0  # one value is drawn as a strip around it
-    return np.linspace(seen.low - margin, seen.high + margin, size)
+def _grid(feature: FeatureSum, size: int) -> FloatArray:
+    margin = 0.5 if feature.low == feature.high else 0.0  # a single value becomes a strip
+    return np.linspace(feature.low - margin, feature.high + margin, size)
+
+
+# ---- events, health and metrics --------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Header:
+    """Marks a parameter that is read from a header."""
+
+    name: str
+
+
+async def events(
+    app: AppState,
+    stream: StreamName,
+    after: Seq | None = None,
+    last_event_id: Annotated[Seq | None, Header("Last-Event-ID")] = None,
+) -> Annotated[AsyncIterator[bytes], AnyEvent]:
+    """Server-sent events; resumes after `Last-Event-ID` or `after`."""
+    seq = await app.writer.ask(lambda manager: manager.stream(stream).state.seq)
+    last = after if last_event_id is None else last_event_id
+    return app.event_bus.subscribe(stream, seq, last)
+
+
+async def alive(app: AppState) -> Alive:
+    """The process is alive."""
+    return Alive(True)
+
+
+async def ready(app: AppState) -> tuple[Literal[200, 503], Ready]:
+    """Whether the service accepts requests."""
+    reason = app.writer.unavailable_reason
+    if reason:
+        return 503, Ready(False, f"{reason}.", 0, 0)
+    streams, unhealthy = await app.writer.ask(
+        lambda manager: (len(manager.streams), len(manager.unhealthy))
+    )
+    return 200, Ready(True, "ready to accept requests.", streams, unhealthy)
+
+
+async def metrics(app: AppState) -> str:
+    """Prometheus metrics."""
+    if app.writer.ready:
+        await app.writer.ask(app.metrics.read_streams)
+    return app.metrics.text(not app.writer.unavailable_reason, len(app.event_bus)).decode()

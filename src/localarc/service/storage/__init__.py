@@ -1,1 +1,1 @@
-"""Storage: the event log, snapshots and the thread that writes them."""
+"""Storage: stored types, the event store and the thread that writes to it."""

@@ -1,4 +1,7 @@
-"""Entries: what the log holds. A stream is what its entries make of it, and nothing else."""
+"""Stored events, version 2: a stream is what its events make of it, and nothing else.
+
+Events are stored as JSON by field name; `format.py` says how to change them.
+"""
 
 from __future__ import annotations
 
@@ -6,23 +9,23 @@ from typing import TypeAlias
 
 import msgspec
 
-from localarc.wire.config import StreamConfig
+from localarc.service.storage.format import Config, Stored
 
 
-class Entry(msgspec.Struct, tag_field="kind", omit_defaults=True):
-    """Something that happened to a stream, at a time by the service's clock."""
+class StoredEvent(Stored, tag_field="kind", omit_defaults=True):
+    """Something that happened to a stream, at a time of the service's clock."""
 
     at: float
 
 
-class Creation(Entry, tag="created"):
-    """The stream began; its seq is 0."""
+class StreamCreated(StoredEvent, tag="stream_created"):
+    """The stream was created; its seq is 0."""
 
-    config: StreamConfig
+    config: Config
 
 
-class Prediction(Entry, tag="predicted"):
-    """A threshold was told; replay must come to the same one."""
+class PredictionMade(StoredEvent, tag="prediction_made"):
+    """A threshold was returned; replay must compute the same one."""
 
     id: str
     x: list[float]
@@ -31,27 +34,29 @@ class Prediction(Entry, tag="predicted"):
     scores: list[float] | None = None
 
 
-class Feedback(Entry, tag="learned"):
-    """The loss of a prediction became known."""
+class FeedbackReceived(StoredEvent, tag="feedback_received"):
+    """The loss of a prediction was reported."""
 
     id: str
     loss: float
 
 
-class Expiry(Entry, tag="expired"):
-    """A loss is no longer awaited; a default was learnt, or nothing."""
+class PredictionExpired(StoredEvent, tag="prediction_expired"):
+    """No feedback arrived in time; the calibrator learned the default loss, if there is one."""
 
     id: str
     loss: float | None = None
 
 
-class Import(Entry, tag="imported"):
-    """The calibrator was replaced by one in our state format."""
+class StateImported(StoredEvent, tag="state_imported"):
+    """The calibrator was replaced by a state in the library's format."""
 
     state: bytes
 
 
-AnyEntry: TypeAlias = Creation | Prediction | Feedback | Expiry | Import
+Event: TypeAlias = (
+    StreamCreated | PredictionMade | FeedbackReceived | PredictionExpired | StateImported
+)
 
 encode = msgspec.json.Encoder().encode
-decode = msgspec.json.Decoder(AnyEntry).decode
+decode = msgspec.json.Decoder(Event).decode

@@ -1,9 +1,9 @@
-"""The writer: one thread that owns all streams, and answers only what is on disk.
+"""The writer: one thread that owns all streams and responds only with what is on disk.
 
-Requests wait in a queue. The writer takes all that are there, works them out in memory, commits
-their rows together, and only then answers. While a commit waits for the disk, the next requests
-gather: so the busier the service, the larger its commits. If a commit fails, the streams go back to
-what is on disk, and nothing of it was ever told.
+Requests wait in a queue. The writer takes all that are there, applies them in memory, commits their
+events together, and only then responds. While a commit waits for the disk, the next requests
+accumulate, so commits grow with the load. If a commit fails, the streams are restored from the
+disk, and no client has seen any of it.
 """
 
 from __future__ import annotations
@@ -11,75 +11,90 @@ from __future__ import annotations
 import asyncio
 import itertools
 import logging
+import queue
 import sqlite3
 import threading
 import time
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from typing import Any, TypeVar
 
-from localarc.service.api.errors import Refusal
+from localarc.service.api.errors import ApiError
 from localarc.service.metrics import Metrics
-from localarc.service.storage.jobs import Job, Jobs, Work
-from localarc.service.storage.store import Log
-from localarc.service.streams.calibrators import warm_up
-from localarc.service.streams.manager import Desk, Row
+from localarc.service.storage.store import EventStore
+from localarc.service.streams.calibrators import precompile
+from localarc.service.streams.manager import PendingWrite, StreamManager
 from localarc.service.streams.stream import Stream
-from localarc.wire.events import Notice
+from localarc.wire.events import ChangeEvent
 
-SNAPSHOTS_AT_ONCE = 4
-_MOST_WAITING = 10_000
-_TICK = 0.2  # seconds between looks at what has expired
+_MAX_BATCH = 1024  # operations in one commit
+_MAX_WAITING = 10_000  # requests in the queue
+_SNAPSHOT_BATCH = 4
+_EXPIRY_SECONDS = 0.2  # between checks for expired predictions
 _log = logging.getLogger("localarc.service")
 
 Result = TypeVar("Result")
-Published = Callable[[str, Notice], None]
+Work = Callable[[StreamManager], Any]
+Publish = Callable[[str, ChangeEvent], None]
+
+
+@dataclass(frozen=True)
+class Job:
+    """Work on the streams, how many operations of it can write, and who waits for the result."""
+
+    work: Work
+    writes: int
+    future: asyncio.Future[Any]
 
 
 class Writer:
-    """The thread, and the way to it."""
+    """The thread and its queue."""
 
-    def __init__(self, log: Log, desk: Desk, metrics: Metrics, publish: Published) -> None:
-        self._log = log
-        self._desk = desk
+    def __init__(
+        self, store: EventStore, manager: StreamManager, metrics: Metrics, publish: Publish
+    ) -> None:
+        self._store = store
+        self._manager = manager
         self._metrics = metrics
         self._publish = publish
-        self._jobs = Jobs()
+        self._queue: queue.SimpleQueue[Job | None] = queue.SimpleQueue()  # None ends it
+        self._closed = False  # the end of the queue has been read
         self._loop: asyncio.AbstractEventLoop
         self._thread = threading.Thread(target=self._run, name="writer", daemon=True)
-        self._failing = ""  # why nothing can be written, or nothing
-        self._astray: set[str] = set()  # streams that are ahead of the disk
-        self._unstorable: set[str] = set()  # streams of which no snapshot can be made
-        self._serving: list[Job] = []
-        self._looked = 0.0
+        self._write_error = ""  # why nothing can be written; empty if it can
+        self._ahead_of_disk: set[str] = set()  # streams with changes that are not on disk
+        self._unstorable: set[str] = set()  # streams whose snapshot failed
+        self._current_batch: list[Job] = []
+        self._last_expiry_check = 0.0
         self.ready = False
-        self.waiting_for = "the log is being replayed"
+        self.status = "the event log is being replayed"
         self.on_failure: Callable[[BaseException], None] = lambda error: None
 
     # ---- from the event loop -----------------------------------------------------------------
 
     @property
-    def trouble(self) -> str:
-        """Why requests are not taken, or nothing."""
-        return self._failing if self.ready else self.waiting_for
+    def unavailable_reason(self) -> str:
+        """Why requests are not accepted; empty if they are."""
+        return self._write_error if self.ready else self.status
 
-    async def ask(self, work: Callable[[Desk], Result], writes: int = 0) -> Result:
-        """Have work done on the streams; returns when all that it saw or did is on disk."""
+    async def ask(self, work: Callable[[StreamManager], Result], writes: int = 0) -> Result:
+        """Run work on the streams; returns when everything that it read or wrote is on disk."""
         if not self.ready:
-            raise Refusal(503, f"not ready: {self.waiting_for}.")
-        if len(self._jobs) > _MOST_WAITING:
-            raise Refusal(503, "too many requests wait for the disk: try again in a moment.")
+            raise ApiError(503, f"not ready: {self.status}.")
+        if self._queue.qsize() > _MAX_WAITING:
+            raise ApiError(503, "too many requests are waiting for the disk: try again later.")
         future: asyncio.Future[Result] = asyncio.get_running_loop().create_future()
-        self._jobs.put(Job(work, writes, future))
+        self._queue.put(Job(work, writes, future))
         return await future
 
     def start(self, loop: asyncio.AbstractEventLoop) -> None:
-        """Replay the log, then take requests; answers are given in the event loop."""
+        """Replay the event log, then accept requests; responses are sent in the event loop."""
         self._loop = loop
         self._thread.start()
 
     def stop(self) -> None:
-        """Do what was asked so far, keep snapshots, close the log; returns when it is done."""
-        self._jobs.end()
+        """Finish the requests so far, store snapshots and close the store; blocks until done."""
+        self._queue.put(None)
         self._thread.join()
 
     # ---- the thread --------------------------------------------------------------------------
@@ -87,181 +102,201 @@ class Writer:
     def _run(self) -> None:
         try:
             self._load()
-            while (jobs := self._jobs.gather(_TICK)) is not None:
-                self._serving = jobs
-                self._serve(jobs)
-                self._tidy()
+            while not self._closed:
+                self._current_batch = self._drain(_EXPIRY_SECONDS)
+                self._serve(self._current_batch)
+                self._limit_log()
             self._finish()
         except BaseException as error:
-            self.ready, self.waiting_for = False, "the service has stopped"
+            self.ready, self.status = False, "the service has stopped"
             _log.exception("the writer stopped")
             self._loop.call_soon_threadsafe(self._abandon, error)
 
+    def _drain(self, timeout: float) -> list[Job]:
+        """All waiting jobs, up to the size of a batch; waits for the first one."""
+        jobs: list[Job] = []
+        operations = 0
+        try:
+            while operations < _MAX_BATCH:
+                job = self._queue.get_nowait() if jobs else self._queue.get(timeout=timeout)
+                if job is None:
+                    self._closed = True
+                    break
+                jobs.append(job)
+                operations += max(1, job.writes)
+        except queue.Empty:
+            pass
+        return jobs
+
     def _abandon(self, error: BaseException) -> None:
-        """Nobody will be answered any more: say so to all who wait."""
-        self._jobs.end()
-        jobs = [*self._serving, *(self._jobs.gather(0.0) or [])]
-        stopped = Refusal(503, f"{self.waiting_for}: try again when it is back.")
-        _answer(jobs, [stopped] * len(jobs), [], self._publish)
+        """Fail every waiting request: no more responses will come."""
+        jobs = list(self._current_batch)
+        while waiting := self._drain(0.0):
+            jobs += waiting
+        stopped = ApiError(503, f"{self.status}: try again when it is back.")
+        _respond(jobs, [stopped] * len(jobs), [], self._publish)
         self.on_failure(error)
 
     def _load(self) -> None:
         started = time.perf_counter()
-        desk = self._desk
-        desk.streams = self._log.load(told=self._publish)
-        self.waiting_for = "the engine is being compiled"
-        warm_up(stream.book.config for stream in desk.streams.values())
-        self._examine(desk.streams)
+        manager = self._manager
+        manager.streams = self._store.load(publish=self._publish)
+        self.status = "the engine is being compiled"
+        precompile(stream.state.config for stream in manager.streams.values())
+        self._check_consistency(manager.streams)
         self._metrics.replay_seconds.set(time.perf_counter() - started)
         self.ready = True
 
-    def _examine(self, streams: Mapping[str, Stream]) -> None:
-        """The identity check of streams that come from the disk; names stay out of our log."""
+    def _check_consistency(self, streams: Mapping[str, Stream]) -> None:
+        """The consistency check of loaded streams; names of streams are never logged."""
         for name, stream in streams.items():
-            self._desk.unhealthy.discard(name)
+            self._manager.unhealthy.discard(name)
             if not stream.healthy:
-                self._desk.unhealthy.add(name)
-                _log.error("a stream does not add up: its identity check is broken")
+                self._manager.unhealthy.add(name)
+                _log.error("a stream failed its consistency check")
             if stream.replay_differs:
                 _log.error(
-                    "replay gave %d threshold(s) otherwise than they were told",
+                    "replay produced %d threshold(s) that differ from those originally returned",
                     stream.replay_differs,
                 )
 
     def _serve(self, jobs: list[Job]) -> None:
-        desk = self._desk
-        desk.rows = []
+        manager = self._manager
+        manager.uncommitted = []
         able = self._able_to_write()
-        if able and time.monotonic() - self._looked >= _TICK:
-            self._looked = time.monotonic()
-            self._outcome(Desk.expire, 1, able)
+        if able and time.monotonic() - self._last_expiry_check >= _EXPIRY_SECONDS:
+            self._last_expiry_check = time.monotonic()
+            self._outcome(StreamManager.expire, 1, able)
         outcomes = [self._outcome(job.work, job.writes, able) for job in jobs]
-        if self._astray:
-            outcomes = self._go_back(jobs, outcomes)
-        elif desk.rows:
+        if self._ahead_of_disk:
+            outcomes = self._roll_back(jobs, outcomes)
+        elif manager.uncommitted:
             try:
-                self._commit(desk.rows)
+                self._commit(manager.uncommitted)
             except sqlite3.Error as error:
                 self._fail(error)
-                outcomes = self._go_back(jobs, outcomes)
-        if jobs or desk.rows:
-            self._loop.call_soon_threadsafe(_answer, jobs, outcomes, desk.rows, self._publish)
+                outcomes = self._roll_back(jobs, outcomes)
+        writes = manager.uncommitted
+        if jobs or writes:
+            self._loop.call_soon_threadsafe(_respond, jobs, outcomes, writes, self._publish)
 
     def _outcome(self, work: Work, writes: int, able: bool) -> Any:
         try:
-            if self._astray or (writes and not able):
-                reason = self._failing or "another request failed beside this one"
-                raise Refusal(503, f"nothing can be written: {reason}. Try again later.")
-            return work(self._desk)
-        except Refusal as refusal:
-            return refusal
+            if self._ahead_of_disk or (writes and not able):
+                reason = self._write_error or "another request of the same commit failed"
+                raise ApiError(503, f"cannot write to the data folder: {reason}. Try again later.")
+            return work(self._manager)
+        except ApiError as error:
+            return error
         except Exception:
             _log.exception("a request failed")
-            if writes:  # a defect of ours: trust nothing in memory, go back to the disk
-                self._astray |= set(self._desk.streams)
-            return Refusal(500, "the service made a mistake; nothing was changed.")
+            if writes:  # a bug in the service: discard what is in memory, restore from disk
+                self._ahead_of_disk |= set(self._manager.streams)
+            return ApiError(500, "internal error; no changes were made.")
 
-    def _commit(self, rows: list[Row]) -> None:
+    def _commit(self, writes: list[PendingWrite]) -> None:
         started = time.perf_counter()
-        self._log.append(rows)
-        self._metrics.committed(rows, time.perf_counter() - started)
+        self._store.append(writes)
+        self._metrics.count_commit(writes, time.perf_counter() - started)
 
-    def _go_back(self, jobs: list[Job], outcomes: list[Any]) -> list[Any]:
-        """Forget what is not on disk; who only looked, looks again."""
-        self._astray |= {row.stream for row in self._desk.rows}
-        self._desk.rows = []
-        self._return_to_disk()
+    def _roll_back(self, jobs: list[Job], outcomes: list[Any]) -> list[Any]:
+        """Discard what is not on disk, and run the reads again."""
+        self._ahead_of_disk |= {write.stream for write in self._manager.uncommitted}
+        self._manager.uncommitted = []
+        self._restore_from_disk()
         return [
-            outcome if _is_defect(outcome) else self._outcome(job.work, job.writes, able=False)
+            outcome if _is_bug(outcome) else self._outcome(job.work, job.writes, able=False)
             for job, outcome in zip(jobs, outcomes, strict=True)
         ]
 
-    def _return_to_disk(self) -> None:
+    def _restore_from_disk(self) -> None:
         try:
-            found = self._log.load(self._astray)
+            found = self._store.load(self._ahead_of_disk)
         except sqlite3.Error as error:
             self._fail(error)
             return
-        for name in self._astray:
-            self._desk.streams.pop(name, None)
-        self._desk.streams.update(found)
-        self._examine(found)
-        self._astray = set()
+        for name in self._ahead_of_disk:
+            self._manager.streams.pop(name, None)
+        self._manager.streams.update(found)
+        self._check_consistency(found)
+        self._ahead_of_disk = set()
 
     def _able_to_write(self) -> bool:
-        if self._failing:
+        if self._write_error:
             try:
-                self._log.probe()
-                self._failing = ""
-                _log.warning("writing works again")
+                self._store.probe()
+                self._write_error = ""
+                _log.warning("writing to the data folder works again")
             except sqlite3.Error as error:
                 self._fail(error)
-        if self._astray:
-            self._return_to_disk()
-        return not self._failing and not self._astray
+        if self._ahead_of_disk:
+            self._restore_from_disk()
+        return not self._write_error and not self._ahead_of_disk
 
     def _fail(self, error: sqlite3.Error) -> None:
-        if not self._failing:
-            _log.error("writing failed: %s", error)
-        self._failing = str(error)
+        if not self._write_error:
+            _log.error("writing to the data folder failed: %s", error)
+        self._write_error = str(error)
         self._metrics.failures.inc()
 
-    def _tidy(self) -> None:
-        """Keep the log short: from half its limits on a little at a time, beyond them at once."""
-        log = self._log
-        self._metrics.log_events.set(log.events)
-        self._metrics.log_bytes.set(log.bytes)
-        if self._failing or self._astray:
+    def _limit_log(self) -> None:
+        """Keep the event log short: a little at a time from half its limits on, at once above."""
+        store = self._store
+        self._metrics.log_events.set(store.events)
+        self._metrics.log_bytes.set(store.bytes)
+        if self._write_error or self._ahead_of_disk:
             return
         try:
-            if self._fullness() > 0.5 and not log.prune():
-                self._snapshot(SNAPSHOTS_AT_ONCE)
+            if self._fullness() > 0.5 and not store.prune():
+                self._snapshot(_SNAPSHOT_BATCH)
             while self._fullness() > 1.0:
                 self._snapshot()
-                if not log.prune():
-                    break  # what is left belongs to streams that cannot be stored
+                if not store.prune():
+                    break  # the rest belongs to streams that cannot be stored
         except sqlite3.Error as error:
             self._fail(error)
 
     def _fullness(self) -> float:
-        log, limits = self._log, self._desk.limits
-        return max(log.events / limits.log_events, log.bytes / limits.log_bytes)
+        store, limits = self._store, self._manager.limits
+        return max(store.events / limits.log_events, store.bytes / limits.log_bytes)
 
-    def _snapshot(self, most: int | None = None) -> None:
-        """Store streams, the one that holds the log longest first."""
-        storable = (name for name in self._log.unsaved if name not in self._unstorable)
-        for name in list(itertools.islice(storable, most)):
+    def _snapshot(self, count: int | None = None) -> None:
+        """Store snapshots, first of the stream with the oldest event that is still needed."""
+        storable = (name for name in self._store.unsaved if name not in self._unstorable)
+        for name in list(itertools.islice(storable, count)):
             try:
-                self._log.snapshot(self._desk.streams[name])
+                self._store.snapshot(self._manager.streams[name])
                 self._metrics.snapshots.inc()
             except (sqlite3.DataError, ValueError, OverflowError, MemoryError):
-                # A defect of ours: the log keeps all of the stream, and the others go on.
-                _log.exception("a stream cannot be stored")
+                # A bug in the service: the log keeps the stream's events, other streams continue.
+                _log.exception("the snapshot of a stream failed")
                 self._unstorable.add(name)
-                self._desk.unhealthy.add(name)
+                self._manager.unhealthy.add(name)
 
     def _finish(self) -> None:
-        self.ready, self.waiting_for = False, "the service is stopping"
+        self.ready, self.status = False, "the service is stopping"
         try:
             if self._able_to_write():
                 self._snapshot()
-            self._log.close()
-        except sqlite3.Error as error:  # the log has all of it; the next start replays more
-            _log.error("no snapshot could be kept at the end: %s", error)
+            self._store.close()
+        except sqlite3.Error as error:  # the log is complete; the next start replays more of it
+            _log.error("no snapshot was stored at shutdown: %s", error)
 
 
-def _is_defect(outcome: Any) -> bool:
-    return isinstance(outcome, Refusal) and outcome.status == 500
+def _is_bug(outcome: Any) -> bool:
+    return isinstance(outcome, ApiError) and outcome.status == 500
 
 
-def _answer(jobs: list[Job], outcomes: list[Any], rows: list[Row], publish: Published) -> None:
-    """Answer who waits, and tell listeners, in the event loop."""
+def _respond(
+    jobs: list[Job], outcomes: list[Any], writes: list[PendingWrite], publish: Publish
+) -> None:
+    """Respond to the waiting requests, and publish the changes, in the event loop."""
     for job, outcome in zip(jobs, outcomes, strict=True):
         if job.future.done():
             continue  # the client is gone
-        if isinstance(outcome, Refusal):
+        if isinstance(outcome, ApiError):
             job.future.set_exception(outcome)
         else:
             job.future.set_result(outcome)
-    for row in rows:
-        publish(row.stream, row.notice)
+    for write in writes:
+        publish(write.stream, write.change)

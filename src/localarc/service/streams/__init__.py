@@ -1,1 +1,1 @@
-"""What a request means: streams, their state and their calibrators."""
+"""Streams: what a request means, without HTTP and without disk."""

@@ -1,20 +1,24 @@
-"""A stream's config, turned into its calibrator, or one sentence on what does not fit."""
+"""Configs: from the API's to the stored one and back, and from the stored one to a calibrator."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from typing import Any
 
+import msgspec
 import numpy as np
 
 from localarc import ARC, LARC, kernels, memory, rates
+from localarc.kernels import Stationary
 from localarc.rates import Rate
-from localarc.wire import config as wire_config
-from localarc.wire.config import KernelConfig, MemoryConfig, RateConfig, StreamConfig
+from localarc.service.storage import format as stored
+from localarc.service.storage.format import Config
+from localarc.wire.config import KernelConfig, StreamConfig
 
-MOST_BYTES = 2**28
-"""What the local part of a stream may hold: a snapshot is one value in the log."""
+MAX_BYTES = 2**28
+"""Size limit of a stream's local part: a snapshot is one value in the database."""
 
-_KERNELS: dict[str, Callable[..., kernels.Kernel]] = {
+_KERNELS: dict[str, Callable[..., Stationary]] = {
     "rbf": kernels.RBF,
     "laplace": kernels.Laplace,
     "matern32": kernels.Matern32,
@@ -25,8 +29,45 @@ _KERNELS: dict[str, Callable[..., kernels.Kernel]] = {
 }
 
 
-def new_calibrator(config: StreamConfig) -> ARC | LARC:
-    """The calibrator that a config asks for, which has learnt nothing yet."""
+# ---- the API's config and the stored one -----------------------------------------------------
+
+
+def to_stored(config: StreamConfig) -> Config:
+    """The config as it is stored: a kernel's length scale becomes its denominator."""
+    fields: dict[str, Any] = msgspec.to_builtins(config)
+    if config.kernel is not None:
+        lengths = config.kernel.length_scale
+        if isinstance(lengths, list) and len(lengths) != config.features:
+            raise ValueError(
+                f"length_scale must be one number or one per feature, got {len(lengths)} for "
+                f"{config.features} feature(s)."
+            )
+        kernel = _KERNELS[config.kernel.kind](length_scale=lengths)
+        del fields["kernel"]["length_scale"]
+        fields["kernel"]["denominator"] = msgspec.to_builtins(kernel.denominator)
+    return msgspec.convert(fields, Config)
+
+
+def to_wire(config: Config) -> StreamConfig:
+    """The config as the API shows it."""
+    fields: dict[str, Any] = msgspec.to_builtins(config)
+    if config.kernel is not None:
+        del fields["kernel"]["denominator"]
+        length_scale = _kernel(config.kernel).length_scale
+        fields["kernel"]["length_scale"] = msgspec.to_builtins(length_scale)
+    return msgspec.convert(fields, StreamConfig)
+
+
+def same_config(existing: Config, config: StreamConfig) -> bool:
+    """Whether a client sent the config of a stream, as it was created or as the API shows it."""
+    return to_stored(config) == existing or config == to_wire(existing)
+
+
+# ---- calibrators -----------------------------------------------------------------------------
+
+
+def build_calibrator(config: Config) -> ARC | LARC:
+    """The calibrator that a config describes, before its first round."""
     _check(config)
     rate = _rate(config.rate)
     common = {
@@ -36,7 +77,7 @@ def new_calibrator(config: StreamConfig) -> ARC | LARC:
     }
     if config.kernel is None:
         return ARC(config.alpha, rate, **common)  # type: ignore[arg-type]
-    kernel = _kernel(config.kernel, config.features)
+    kernel = _kernel(config.kernel)
     strategy = _memory(config.memory, kernel, config.features)
     return LARC(
         config.alpha,
@@ -49,36 +90,43 @@ def new_calibrator(config: StreamConfig) -> ARC | LARC:
     )
 
 
-def rehearse(config: StreamConfig) -> None:
-    """Make a calibrator and let it play a round, so that all it needs is compiled and fits."""
-    calibrator = new_calibrator(config)
+def validate_and_compile(config: StreamConfig) -> None:
+    """Raise ValueError if a config is invalid, and compile what its calibrator needs."""
+    _compile(to_stored(config))
+
+
+def _compile(config: Config) -> None:
+    """Build a calibrator and run two rounds."""
+    calibrator = build_calibrator(config)
     x = np.zeros(config.features)
-    for _ in range(2):  # the first round makes the local part, the second one takes the short way
+    for _ in range(2):  # the first round allocates the local part, the second takes the fast path
         calibrator.threshold(x)
         calibrator.update(x, config.loss_bound)
     calibrator.threshold(x[None])
     calibrator.certificate()
 
 
-def warm_up(configs: Iterable[StreamConfig]) -> None:
-    """Rehearse what is in use and what is likely to come, so that no request waits for it."""
-    usual = (StreamConfig(0.1, KernelConfig(), features=features) for features in (1, 2, 3))
-    shapes: dict[object, StreamConfig] = {}
+def precompile(configs: Iterable[Config]) -> None:
+    """Compile what is in use and what is likely to come, so that no request waits for it."""
+    usual = (
+        to_stored(StreamConfig(alpha=0.1, kernel=KernelConfig(), features=features))
+        for features in (1, 2, 3)
+    )
+    shapes: dict[object, Config] = {}
     for config in (*usual, *configs):
         if config.kernel is not None:
-            shape = config.kernel.kind, config.kernel.shape, config.features, type(config.memory)
+            shape = config.kernel.kind, config.kernel.shape, config.features, config.memory.kind
             shapes.setdefault(shape, config)
     for config in shapes.values():
-        rehearse(config)
+        _compile(config)
 
 
-def check_room(config: StreamConfig, rounds: int) -> None:
-    """Whether one more round may be kept: a stream must fit into a snapshot."""
-    kept = isinstance(config.memory, wire_config.KeepAll)
-    if kept and _bytes_of(rounds + 1, config.features) > MOST_BYTES:
+def check_room(config: Config, rounds: int) -> None:
+    """Raise if one more round would not fit into a snapshot."""
+    if config.memory.kind == "keep-all" and _bytes_of(rounds + 1, config.features) > MAX_BYTES:
         raise ValueError(
-            f"the stream keeps all of its {rounds} rounds, and there is no room for more: go on "
-            "with a new stream and constant memory, such as a lattice or a dictionary."
+            f"the stream keeps all of its {rounds} rounds and has reached its size limit: create "
+            "a new stream with constant memory, such as a lattice or a dictionary."
         )
 
 
@@ -86,27 +134,27 @@ def _bytes_of(rounds: int, features: int) -> int:
     return 8 * rounds * (features + 3)
 
 
-def _check(config: StreamConfig) -> None:
+def _check(config: Config) -> None:
     if config.kernel is None:
-        if config.clip is not None or not isinstance(config.memory, wire_config.Auto):
+        if config.clip is not None or config.memory.kind != "auto":
             raise ValueError(
-                "memory and clip are about the local part, and without a kernel there is none: "
-                "leave them out, or give a kernel."
+                "memory and clip configure the local part, which requires a kernel: omit them, or "
+                "add a kernel."
             )
     elif not config.features:
         raise ValueError(
-            "features must say how many numbers x holds, at least 1 with a kernel, got 0."
+            "features must be the length of x, at least 1 for a stream with a kernel, got 0."
         )
-    if isinstance(config.memory, wire_config.KeepLast):
-        most = MOST_BYTES // _bytes_of(1, config.features)
+    if config.memory.m is not None:
+        most = MAX_BYTES // _bytes_of(1, config.features)
         if config.memory.m > most:
             raise ValueError(
-                f"keep-last may keep {most} rounds of {config.features} feature(s), {MOST_BYTES} "
-                f"bytes, got m = {config.memory.m}. Take a smaller m, or a dictionary."
+                f"keep-last can hold at most {most} rounds of {config.features} feature(s), "
+                f"{MAX_BYTES} bytes, got m = {config.memory.m}. Use a smaller m, or a dictionary."
             )
     if config.default_loss is not None:
         if config.timeout is None:
-            raise ValueError("default_loss is learnt after the timeout: give a timeout with it.")
+            raise ValueError("default_loss applies after the timeout: set timeout as well.")
         if config.default_loss > config.loss_bound:
             raise ValueError(
                 f"default_loss must be at most the loss bound {config.loss_bound}, got "
@@ -114,42 +162,38 @@ def _check(config: StreamConfig) -> None:
             )
 
 
-def _kernel(config: KernelConfig, features: int) -> kernels.Kernel:
-    lengths = config.length_scale
-    if isinstance(lengths, list) and len(lengths) != features:
-        raise ValueError(
-            f"length_scale must be one number or one per feature, got {len(lengths)} for "
-            f"{features} feature(s)."
-        )
-    parts: dict[str, object] = {
-        "length_scale": tuple(lengths) if isinstance(lengths, list) else lengths,
-        "scale": config.scale,
-    }
+def _kernel(config: stored.Kernel) -> Stationary:
+    shape = {}
     if config.shape is not None:
         if config.kind != "rational-quadratic":
-            raise ValueError(f"shape is for rational-quadratic: leave it out for {config.kind}.")
-        parts["shape"] = config.shape
-    return _KERNELS[config.kind](**parts)
+            raise ValueError(
+                f"shape applies to rational-quadratic only: omit it for {config.kind}."
+            )
+        shape["shape"] = config.shape
+    return _KERNELS[config.kind](**shape).replace(config.denominator, config.scale)
 
 
-def _rate(config: float | RateConfig) -> Rate:
-    if not isinstance(config, RateConfig):
+def _rate(config: float | stored.Rate) -> Rate:
+    if not isinstance(config, stored.Rate):
         return rates.as_rate(config)
     if config.kind == "power":
         return rates.Power(config.eta, 0.5 if config.exponent is None else config.exponent)
     if config.exponent is not None:
-        raise ValueError(f"exponent is for the power rate: leave it out for {config.kind}.")
+        raise ValueError(f"exponent applies to the power rate only: omit it for {config.kind}.")
     return (rates.Constant if config.kind == "constant" else rates.InverseSqrt)(config.eta)
 
 
-def _memory(config: MemoryConfig, kernel: kernels.Kernel, features: int) -> memory.Memory:
-    if isinstance(config, wire_config.Auto):
-        few = type(kernel) is kernels.RBF and features <= 2
-        return _memory(wire_config.Lattice() if few else wire_config.Dictionary(), kernel, features)
-    if isinstance(config, wire_config.Lattice):
-        return memory.Lattice(config.tolerance, config.max_bytes)
-    if isinstance(config, wire_config.Dictionary):
-        return memory.Dictionary(config.tolerance, config.max_size)
-    if isinstance(config, wire_config.KeepLast):
-        return memory.KeepLast(config.m, archive=False)
-    return memory.KeepAll()
+def _memory(config: stored.Memory, kernel: Stationary, features: int) -> memory.Memory:
+    match config:
+        case stored.Memory("lattice", tolerance=float(tolerance), max_bytes=int(size)):
+            return memory.Lattice(tolerance, size)
+        case stored.Memory("dictionary", tolerance=float(tolerance), max_size=int(size)):
+            return memory.Dictionary(tolerance, size)
+        case stored.Memory("keep-last", m=int(m)):
+            return memory.KeepLast(m, archive=False)
+        case stored.Memory("keep-all"):
+            return memory.KeepAll()
+    # These numbers belong to the stored format: a stream resumes with the memory it began with.
+    if type(kernel) is kernels.RBF and features <= 2:
+        return memory.Lattice(1e-15, 2**26)
+    return memory.Dictionary(1e-4, 1024)

@@ -1,7 +1,7 @@
-"""The desk: what a request means for the streams, decided and applied in memory.
+"""The stream manager: what a request means for the streams, decided and applied in memory.
 
-Nothing here is on disk yet. Each change leaves a row in `rows` for the log; the writer commits rows
-before anybody hears of them.
+Nothing here is on disk yet. Each change leaves a write in `uncommitted`; the writer commits these
+before any client sees a response.
 """
 
 from __future__ import annotations
@@ -10,124 +10,148 @@ import itertools
 import secrets
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import TypeVar
+from typing import Annotated, Literal, TypeAlias, TypeVar
 
-import numpy as np
-
-from localarc.service.api.errors import Refusal
+from localarc.service.api.errors import ApiError
 from localarc.service.limits import Limits
 from localarc.service.storage import events
-from localarc.service.storage.events import AnyEntry
-from localarc.service.streams.prediction_sets import made_set
-from localarc.service.streams.state import Answered, Pending, digest
+from localarc.service.storage.events import Event
+from localarc.service.storage.format import Answered, Pending, request_digest, to_bytes
+from localarc.service.streams import calibrators
+from localarc.service.streams.prediction_sets import prediction_set
 from localarc.service.streams.stream import Stream
-from localarc.wire.config import StreamConfig, StreamCreated
-from localarc.wire.events import Notice
+from localarc.wire.config import CreateResponse, StreamConfig
+from localarc.wire.events import ChangeEvent
+from localarc.wire.fields import PredictionId, StreamName
 from localarc.wire.predictions import (
+    BatchRequest,
+    BatchResponse,
+    BatchResult,
     FeedbackOperation,
+    FeedbackRequest,
     FeedbackResponse,
     Operation,
-    OperationResult,
     PredictRequest,
     PredictResponse,
 )
-from localarc.wire.status import StateImported
+from localarc.wire.status import ImportResponse
 
-_EXPIRIES_AT_ONCE = 1_000
+_EXPIRY_BATCH = 1_000
 
 Result = TypeVar("Result")
+ParsedBatch: TypeAlias = Annotated[list[Operation | ApiError], BatchRequest]
+"""The operations of a batch; those that could not be parsed are errors."""
 
 
 @dataclass(frozen=True)
-class Row:
-    """A change that is to be logged, and what listeners will be told about it."""
+class PendingWrite:
+    """An event that is not on disk yet, and what subscribers receive once it is."""
 
     stream: str
     seq: int
-    entry: AnyEntry
-    notice: Notice
+    event: Event
+    change: ChangeEvent
 
 
-class Desk:
+class StreamManager:
     """All streams of a service."""
 
     def __init__(self, limits: Limits, clock: Callable[[], float]) -> None:
         self.limits = limits
         self.streams: dict[str, Stream] = {}
         self.unhealthy: set[str] = set()
-        self.rows: list[Row] = []
+        self.uncommitted: list[PendingWrite] = []
         self._clock = clock
 
     def stream(self, name: str) -> Stream:
         """The stream of that name."""
         if name not in self.streams:
-            raise Refusal(404, f"there is no stream {name!r}: create it with PUT first.")
+            raise ApiError(404, f"there is no stream {name!r}: create it with PUT first.")
         return self.streams[name]
 
     # ---- requests ----------------------------------------------------------------------------
 
-    def create(self, name: str, config: StreamConfig) -> tuple[StreamCreated, bool]:
-        """The stream, and whether it is new."""
-        if name in self.streams:
-            if self.streams[name].book.config != config:
-                raise Refusal(409, f"stream {name!r} exists with another config: take a new name.")
-            return StreamCreated(name, config), False
+    def create(
+        self, stream: StreamName, body: StreamConfig
+    ) -> tuple[Literal[200, 201], CreateResponse]:
+        """Create a stream; a retry with the same config has no effect."""
+        if stream in self.streams:
+            existing = self.streams[stream].state.config
+            if not _as_422(lambda: calibrators.same_config(existing, body)):
+                raise ApiError(
+                    409, f"stream {stream!r} exists with a different config: use another name."
+                )
+            return 200, CreateResponse(stream, body)
         if len(self.streams) >= self.limits.streams:
-            raise Refusal(429, f"the service holds {self.limits.streams} streams, its limit.")
-        entry = events.Creation(self._clock(), config)
-        stream = self.streams[name] = _sound(lambda: Stream.created(name, entry))
-        self.rows.append(Row(name, 0, entry, stream.birth()))
-        return StreamCreated(name, config), True
+            raise ApiError(
+                429, f"the service has reached its limit of {self.limits.streams} streams."
+            )
+        config = _as_422(lambda: calibrators.to_stored(body))
+        event = events.StreamCreated(self._clock(), config)
+        created = self.streams[stream] = _as_422(lambda: Stream.create(stream, event))
+        self.uncommitted.append(PendingWrite(stream, 0, event, created.created_event()))
+        return 201, CreateResponse(stream, body)
 
-    def predict(self, name: str, request: PredictRequest) -> PredictResponse:
-        """A threshold for x; the same one if the same request came before."""
-        stream = self._writable(name)
-        known = self._known(stream, request)
-        if known is None:
-            self._check_room(stream, request)
-            key = request.id or _fresh_id(stream)
-            threshold = _sound(lambda: stream.threshold(request.x))
-            about = key, request.x, threshold, request.group, request.scores
-            self._do(stream, events.Prediction(self._clock(), *about))
-            seq = stream.book.seq
+    def predict(self, stream: StreamName, body: PredictRequest) -> PredictResponse:
+        """Return a threshold for an input; a retry with the same id and body has no effect."""
+        found = self._writable(stream)
+        previous = self._previous_answer(found, body)
+        if previous is None:
+            self._check_limits(found, body)
+            key = body.id or _new_id(found)
+            threshold = _as_422(lambda: found.threshold(body.x))
+            event = events.PredictionMade(
+                at=self._clock(),
+                id=key,
+                x=body.x,
+                threshold=threshold,
+                group=body.group,
+                scores=body.scores,
+            )
+            self._apply(found, event)
+            seq = found.state.seq
         else:
-            key, seq, threshold = request.id or "", known.seq, known.threshold
-        made = made_set(stream.book.config.set, request.scores, threshold)
+            key, seq, threshold = body.id or "", previous.seq, previous.threshold
+        made = prediction_set(found.state.config.set, body.scores, threshold)
         return PredictResponse(key, seq, threshold, made)
 
-    def feedback(self, name: str, key: str, loss: float) -> FeedbackResponse:
-        """Learn a loss, once."""
-        stream = self._writable(name)
-        book = stream.book
-        if key in book.pending:
-            self._do(stream, events.Feedback(self._clock(), key, loss))
-            return FeedbackResponse(book.seq, book.rounds)
-        if key not in book.answered:
-            raise Refusal(
+    def feedback(
+        self, stream: StreamName, prediction: PredictionId, body: FeedbackRequest
+    ) -> FeedbackResponse:
+        """Report the loss of a prediction; a retry with the same loss has no effect."""
+        found = self._writable(stream)
+        state = found.state
+        if prediction in state.pending:
+            self._apply(found, events.FeedbackReceived(self._clock(), prediction, body.loss))
+            return FeedbackResponse(state.seq, state.rounds)
+        if prediction not in state.answered:
+            raise ApiError(
                 404,
-                f"there is no prediction {key!r}: it was never made, or has been answered and "
-                f"forgotten since (the latest {book.config.retain} answers are remembered).",
+                f"there is no prediction {prediction!r}: it was never made, or is no longer among "
+                f"the latest {state.config.retain} answered predictions.",
             )
-        answered = book.answered[key]
+        answered = state.answered[prediction]
         if answered.expired:
-            raise Refusal(410, f"prediction {key!r} expired: its loss is no longer awaited.")
-        if answered.loss != loss:
-            raise Refusal(409, f"prediction {key!r} already has the loss {answered.loss}.")
+            raise ApiError(
+                410, f"prediction {prediction!r} has expired and no longer accepts feedback."
+            )
+        if answered.loss != body.loss:
+            raise ApiError(409, f"prediction {prediction!r} already has the loss {answered.loss}.")
         return FeedbackResponse(answered.feedback_seq, answered.rounds)
 
-    def operations(self, operations: list[Operation | Refusal]) -> list[OperationResult]:
-        """Many requests in order; each one succeeds or fails on its own."""
-        return [self._result(operation) for operation in operations]
+    def batch(self, body: ParsedBatch) -> BatchResponse:
+        """Run several operations in order, with one commit; each succeeds or fails on its own."""
+        return BatchResponse([self._result(operation) for operation in body])
 
-    def import_state(self, name: str, state: bytes) -> StateImported:
-        """Replace the calibrator; predictions that await their losses stay."""
-        stream = self.stream(name)
-        self._do(stream, events.Import(self._clock(), state))
-        self.unhealthy.discard(name)
-        return StateImported(stream.book.seq, stream.book.rounds)
+    def import_state(self, stream: StreamName, body: bytes) -> ImportResponse:
+        """Replace the calibrator by a state with the same settings; pending predictions stay."""
+        found = self.stream(stream)
+        self._apply(found, events.StateImported(at=self._clock(), state=body))
+        self.unhealthy.discard(stream)
+        return ImportResponse(found.state.seq, found.state.rounds)
 
     def expire(self) -> None:
-        """Stop awaiting losses that are overdue."""
+        """Close predictions whose timeout has passed."""
         now = self._clock()
         for stream in self.streams.values():
             if stream.name not in self.unhealthy:
@@ -136,89 +160,93 @@ class Desk:
 
     # ---- how ---------------------------------------------------------------------------------
 
-    def _do(self, stream: Stream, entry: AnyEntry) -> None:
-        notice = _sound(lambda: stream.apply(entry))
-        self.rows.append(Row(stream.name, stream.book.seq, entry, notice))
+    def _apply(self, stream: Stream, event: Event) -> None:
+        change = _as_422(lambda: stream.apply(event))
+        self.uncommitted.append(PendingWrite(stream.name, stream.state.seq, event, change))
 
     def _expire(self, stream: Stream, key: str, now: float) -> None:
+        loss = stream.state.config.default_loss
         try:
-            self._do(stream, events.Expiry(now, key, stream.book.config.default_loss))
-        except Refusal:  # such as a full lattice: then nothing can be learnt
-            self._do(stream, events.Expiry(now, key))
+            self._apply(stream, events.PredictionExpired(at=now, id=key, loss=loss))
+        except ApiError:  # such as a full lattice: then nothing can be learned
+            self._apply(stream, events.PredictionExpired(at=now, id=key))
 
     def _writable(self, name: str) -> Stream:
         stream = self.stream(name)
         if not stream.healthy:
             self.unhealthy.add(name)
         if name in self.unhealthy:
-            raise Refusal(
+            raise ApiError(
                 503,
-                f"stream {name!r} does not add up (its identity check is broken) or cannot be "
-                "stored: import a good state, as an admin, or go on with a new stream.",
+                f"stream {name!r} failed its consistency check or cannot be stored: import a good "
+                "state with an admin token, or create a new stream.",
             )
         return stream
 
-    def _known(self, stream: Stream, request: PredictRequest) -> Pending | Answered | None:
-        """What was answered to this id before."""
+    def _previous_answer(
+        self, stream: Stream, request: PredictRequest
+    ) -> Pending | Answered | None:
+        """The prediction that this id already has; raises if its body was different."""
         if request.id is None:
             return None
-        book = stream.book
-        known = book.pending.get(request.id) or book.answered.get(request.id)
-        if known is None:
+        state = stream.state
+        found = state.pending.get(request.id) or state.answered.get(request.id)
+        if found is None:
             return None
-        x = np.array(request.x, dtype=np.float64).tobytes()
-        if known.digest != digest(x, request.group, request.scores):
-            raise Refusal(409, f"prediction {request.id!r} was made with another body.")
-        return known
+        digest = request_digest(to_bytes(request.x), request.group, request.scores)
+        if found.digest != digest:
+            raise ApiError(409, f"prediction {request.id!r} was made with a different body.")
+        return found
 
-    def _check_room(self, stream: Stream, request: PredictRequest) -> None:
-        book, limits = stream.book, self.limits
-        if len(request.x) != book.config.features:
-            raise Refusal(
+    def _check_limits(self, stream: Stream, request: PredictRequest) -> None:
+        state, limits = stream.state, self.limits
+        if len(request.x) != state.config.features:
+            raise ApiError(
                 422,
-                f"x must hold {book.config.features} number(s), as the config says, got "
+                f"x must have {state.config.features} number(s), as configured, got "
                 f"{len(request.x)}.",
             )
-        if len(book.pending) >= limits.pending:
-            raise Refusal(
+        if len(state.pending) >= limits.pending:
+            raise ApiError(
                 429,
-                f"{limits.pending} predictions await their losses, the limit: send losses, or set "
-                "a timeout.",
+                f"the stream has reached its limit of {limits.pending} pending predictions: send "
+                "feedback, or set a timeout.",
             )
-        new = request.group is not None and request.group not in book.groups
-        if new and len(book.groups) >= limits.groups:
-            raise Refusal(429, f"the stream has {limits.groups} groups, the limit.")
+        new = request.group is not None and request.group not in state.groups
+        if new and len(state.groups) >= limits.groups:
+            raise ApiError(429, f"the stream has reached its limit of {limits.groups} groups.")
 
-    def _result(self, operation: Operation | Refusal) -> OperationResult:
+    def _result(self, operation: Operation | ApiError) -> BatchResult:
         try:
-            if isinstance(operation, Refusal):
+            if isinstance(operation, ApiError):
                 raise operation
             if isinstance(operation, FeedbackOperation):
-                about = operation.stream, operation.id, operation.loss
-                return OperationResult(200, feedback=self.feedback(*about))
-            return OperationResult(200, prediction=self.predict(operation.stream, operation))
-        except Refusal as refusal:
-            return OperationResult(refusal.status, problem=refusal.problem())
+                loss = FeedbackRequest(operation.loss)
+                feedback = self.feedback(operation.stream, operation.id, loss)
+                return BatchResult(200, feedback=feedback)
+            return BatchResult(200, prediction=self.predict(operation.stream, operation))
+        except ApiError as error:
+            return BatchResult(error.status, problem=error.problem())
 
 
 def _overdue(stream: Stream, now: float) -> Iterator[str]:
-    timeout = stream.book.config.timeout
+    timeout = stream.state.config.timeout
     if timeout is None:
         return
-    for key, pending in itertools.islice(stream.book.pending.items(), _EXPIRIES_AT_ONCE):
+    for key, pending in itertools.islice(stream.state.pending.items(), _EXPIRY_BATCH):
         if pending.at + timeout <= now:
             yield key
 
 
-def _fresh_id(stream: Stream) -> str:
-    while (key := secrets.token_hex(8)) in stream.book.pending or key in stream.book.answered:
+def _new_id(stream: Stream) -> str:
+    while (key := secrets.token_hex(8)) in stream.state.pending or key in stream.state.answered:
         pass
     return key
 
 
-def _sound(work: Callable[[], Result]) -> Result:
-    """The result, or what was wrong with the request."""
+def _as_422(work: Callable[[], Result]) -> Result:
+    """The result; an error in the values of a request becomes a 422."""
     try:
         return work()
     except (ValueError, TypeError, ArithmeticError, MemoryError) as error:
-        raise Refusal(422, str(error)) from error
+        raise ApiError(422, str(error)) from error

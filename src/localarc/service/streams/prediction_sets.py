@@ -1,4 +1,4 @@
-"""Sets: what a stream's threshold means for the scores that came with an input."""
+"""Prediction sets: from a threshold and the scores of a request to an interval or labels."""
 
 from __future__ import annotations
 
@@ -8,52 +8,53 @@ import numpy as np
 
 from localarc import sets
 from localarc.curves.scores import within
-from localarc.wire.config import Intervals, LabelSets
+from localarc.service.storage.format import PredictionSets
 from localarc.wire.predictions import Interval, LabelSet
 
-SetConfig = LabelSets | Intervals | None
 
-
-def made_set(
-    config: SetConfig, scores: list[float] | None, threshold: float
+def prediction_set(
+    config: PredictionSets | None, scores: list[float] | None, threshold: float
 ) -> LabelSet | Interval | None:
-    """The set for one prediction, or None if no scores came."""
+    """The set of one prediction, or None if the request had no scores."""
     if scores is None:
         return None
     if config is None:
         raise ValueError(
-            "scores were sent, but the stream makes no sets: create it with set, or leave them out."
+            "scores were sent, but the stream has no prediction sets: create it with set, or omit "
+            "scores."
         )
-    if isinstance(config, Intervals):
+    if config.kind == "interval":
         return _interval(scores, threshold)
     return _labels(config, scores, threshold)
 
 
-def set_size(config: SetConfig, scores: list[float] | None, threshold: float) -> float | None:
+def set_size(
+    config: PredictionSets | None, scores: list[float] | None, threshold: float
+) -> float | None:
     """The size of that set."""
-    made = made_set(config, scores, threshold)
-    return None if made is None else float(made.size)
+    found = prediction_set(config, scores, threshold)
+    return None if found is None else float(found.size)
 
 
 def _interval(scores: list[float], threshold: float) -> Interval:
     if len(scores) > 2:
         raise ValueError(
-            f"scores must be one prediction, or a lower and an upper one, got {len(scores)}."
+            f"scores must be one prediction, or a lower and an upper quantile, got {len(scores)}."
         )
-    made = sets.interval_from_quantiles(scores[0], scores[-1], threshold)
-    return Interval(made.lower, made.upper, made.size)
+    interval = sets.interval_from_quantiles(scores[0], scores[-1], threshold)
+    return Interval(interval.lower, interval.upper, interval.size)
 
 
-def _labels(config: LabelSets, scores: list[float], threshold: float) -> LabelSet:
+def _labels(config: PredictionSets, scores: list[float], threshold: float) -> LabelSet:
     if config.labels is not None and len(scores) != len(config.labels):
         raise ValueError(
-            f"scores must hold one number for each of {len(config.labels)} labels, got "
+            f"scores must have one entry for each of the {len(config.labels)} labels, got "
             f"{len(scores)}."
         )
-    if config.score == "score":
-        places = np.flatnonzero(within(scores, threshold)).tolist()
+    if config.score is None or config.score == "score":
+        positions = np.flatnonzero(within(scores, threshold)).tolist()
     else:
         chosen = sets.label_set(scores, threshold, score=config.score)
-        places = [int(i) for i in chosen.labels]  # type: ignore[call-overload]
+        positions = [int(i) for i in chosen.labels]  # type: ignore[call-overload]
     names: Sequence[str | int] = range(len(scores)) if config.labels is None else config.labels
-    return LabelSet([names[i] for i in places], len(places))
+    return LabelSet(tuple(names[i] for i in positions), len(positions))

@@ -1,80 +1,39 @@
-"""The book of a stream: all that it must remember beside its calibrator."""
+"""The state of a stream: everything it remembers except its calibrator."""
 
 from __future__ import annotations
 
-import hashlib
+from typing import NamedTuple
 
-import msgspec
+from localarc.service.storage import format as stored
+from localarc.service.storage.format import Answered, FeatureSum, GroupSum
 
-from localarc.service.streams.history import Series
-from localarc.wire.config import StreamConfig
-
-
-class Pending(msgspec.Struct, array_like=True):
-    """A prediction that awaits its loss."""
-
-    seq: int
-    at: float
-    digest: bytes
-    threshold: float
-    x: bytes
-    group: str | None
-    size: float | None
+MAX_POINTS = 1024
 
 
-class Answered(msgspec.Struct, array_like=True):
-    """A prediction whose loss is known, or that expired; kept so that repeats get their answer."""
+class Point(NamedTuple):
+    """One point of the history; each field is a column of the stored history."""
 
-    seq: int
-    digest: bytes
-    threshold: float
-    loss: float | None
-    feedback_seq: int
     rounds: int
-    expired: bool
+    at: float
+    risk: float
+    threshold: float
+    size: float | None
+    observed: float | None
+    pending: int
+    late: int
+    expired: int
 
 
-class GroupSum(msgspec.Struct, array_like=True):
-    """The losses of one group."""
-
-    rounds: int = 0
-    loss_sum: float = 0.0
-
-
-class FeatureSum(msgspec.Struct, array_like=True):
-    """What was seen of one feature."""
-
-    low: float
-    high: float
-    total: float
-
-
-class Book(msgspec.Struct, array_like=True):
-    """Everything countable about a stream."""
-
-    config: StreamConfig
-    created: float
-    seq: int = 0
-    predictions: int = 0
-    rounds: int = 0
-    loss_sum: float = 0.0
-    late: int = 0
-    expired: int = 0
-    outstanding: int = 0
-    newest_learnt: int = 0
-    pending: dict[str, Pending] = {}
-    answered: dict[str, Answered] = {}
-    groups: dict[str, GroupSum] = {}
-    features: list[FeatureSum] = []
-    series: Series = msgspec.field(default_factory=Series)
+class StreamState(stored.State):
+    """The stored fields, and how they change. A field that is added here would not be stored."""
 
     @property
     def risk(self) -> float | None:
-        """The mean of the losses that were learnt."""
+        """The mean loss so far."""
         return self.loss_sum / self.rounds if self.rounds else None
 
-    def see(self, x: list[float], group: str | None) -> None:
-        """Widen the ranges of the features, and note the group."""
+    def add_input(self, x: list[float], group: str | None) -> None:
+        """Widen the ranges of the features, and register the group."""
         if group is not None:
             self.groups.setdefault(group, GroupSum())
         if not self.features:
@@ -84,31 +43,49 @@ class Book(msgspec.Struct, array_like=True):
             feature.high = max(feature.high, value)
             feature.total += value
 
-    def count(self, loss: float, group: str | None) -> None:
+    def add_loss(self, loss: float, group: str | None) -> None:
         """Add a loss to the sums."""
         self.rounds += 1
         self.loss_sum += loss
         if group is not None:
-            part = self.groups[group]
-            part.rounds += 1
-            part.loss_sum += loss
+            group_sum = self.groups[group]
+            group_sum.rounds += 1
+            group_sum.loss_sum += loss
 
-    def begin_again(self, rounds: int, risk: float) -> None:
-        """Take over the sums of a calibrator from elsewhere; groups and series start anew."""
+    def restart(self, rounds: int, risk: float) -> None:
+        """Continue from the sums of an imported calibrator; groups and history start empty."""
         self.rounds = rounds
         self.loss_sum = risk * rounds if rounds else 0.0
         self.groups = {group: GroupSum() for group in self.groups}
-        self.series = Series()
+        self.history = stored.History()
 
-    def answer(self, key: str, answered: Answered) -> None:
-        """Move a prediction out of the pending ones, and forget the oldest answers."""
+    def close_prediction(self, key: str, answered: Answered) -> None:
+        """Move a prediction from pending to answered, and forget the oldest answers."""
         del self.pending[key]
         self.answered[key] = answered
         while len(self.answered) > self.config.retain:
             del self.answered[next(iter(self.answered))]
 
+    # ---- the history: when it is full, every other point is dropped --------------------------
 
-def digest(x: bytes, group: str | None, scores: list[float] | None) -> bytes:
-    """What tells one request's body from another's."""
-    rest = msgspec.msgpack.encode((group, scores))
-    return hashlib.blake2b(x + rest, digest_size=16).digest()
+    @property
+    def wants_point(self) -> bool:
+        """Whether the history has a point for the latest round; strides are powers of two."""
+        return self.rounds % self.history.stride == 0
+
+    def add_point(self, point: Point) -> None:
+        """Extend the history; when it is full, double the stride."""
+        history = self.history
+        columns = [getattr(history, name) for name in Point._fields]
+        for column, value in zip(columns, point, strict=True):
+            column.append(value)
+        if len(history.rounds) >= MAX_POINTS:
+            history.stride *= 2
+            kept = [i for i, rounds in enumerate(history.rounds) if rounds % history.stride == 0]
+            for column in columns:
+                column[:] = [column[i] for i in kept]
+
+    def points(self) -> list[Point]:
+        """A copy of the history."""
+        columns = [getattr(self.history, name) for name in Point._fields]
+        return [Point(*row) for row in zip(*columns, strict=True)]

@@ -1,4 +1,4 @@
-"""A stream in memory. `apply(entry)` is the only way in which it changes, live and in replay."""
+"""A stream in memory. `apply(event)` is the only way in which it changes, live and in replay."""
 
 from __future__ import annotations
 
@@ -11,211 +11,236 @@ import numpy as np
 from localarc import ARC, LARC, serialization
 from localarc.guarantees import Certificate
 from localarc.service.storage import events
-from localarc.service.storage.events import AnyEntry, Creation
-from localarc.service.streams.calibrators import check_room, new_calibrator
+from localarc.service.storage.events import Event
+from localarc.service.storage.format import (
+    Answered,
+    Pending,
+    Snapshot,
+    decode_snapshot,
+    encode_snapshot,
+    request_digest,
+    to_bytes,
+)
+from localarc.service.streams.calibrators import build_calibrator, check_room
 from localarc.service.streams.prediction_sets import set_size
-from localarc.service.streams.state import Answered, Book, Pending, digest
-from localarc.wire import events as notices
-from localarc.wire.events import Notice
-
-_KIND = "Stream"
+from localarc.service.streams.state import Point, StreamState
+from localarc.wire.events import (
+    ChangeEvent,
+    CreatedEvent,
+    ExpiredEvent,
+    FeedbackEvent,
+    ImportedEvent,
+    PredictedEvent,
+)
 
 
 class Stream:
-    """A calibrator, and the book about it."""
+    """A calibrator and its state."""
 
-    def __init__(self, name: str, book: Book, calibrator: ARC | LARC) -> None:
+    def __init__(self, name: str, state: StreamState, calibrator: ARC | LARC) -> None:
         self.name = name
-        self.book = book
+        self.state = state
         self.calibrator = calibrator
-        self.replay_differs = 0  # thresholds that came out otherwise than they had been told
+        self.replay_differs = 0  # thresholds that differed on replay
 
     @classmethod
-    def created(cls, name: str, entry: Creation) -> Self:
-        """A stream that has seen nothing yet."""
-        return cls(name, Book(entry.config, entry.at), new_calibrator(entry.config))
+    def create(cls, name: str, event: events.StreamCreated) -> Self:
+        """A stream without rounds."""
+        return cls(name, StreamState(event.config, event.at), build_calibrator(event.config))
 
-    def birth(self) -> Notice:
-        """What listeners are told of a new stream."""
-        return self._notice(notices.Created, self.book.created)
+    def created_event(self) -> ChangeEvent:
+        """What subscribers receive about a new stream."""
+        return self._change(CreatedEvent, self.state.created)
 
-    def apply(self, entry: AnyEntry) -> Notice:
-        """Let something happen; raises and changes nothing if it cannot."""
-        if isinstance(entry, events.Prediction):
-            return self._predicted(entry)
-        if isinstance(entry, events.Feedback):
-            return self._learned(entry)
-        if isinstance(entry, events.Expiry):
-            return self._expired(entry)
-        if isinstance(entry, events.Import):
-            return self._imported(entry)
-        if isinstance(entry, Creation):
-            raise ValueError(f"stream {self.name!r} was created already.")
-        assert_never(entry)
+    def apply(self, event: Event) -> ChangeEvent:
+        """Change the stream; raises and changes nothing if the event is impossible."""
+        if isinstance(event, events.PredictionMade):
+            return self._apply_prediction(event)
+        if isinstance(event, events.FeedbackReceived):
+            return self._apply_feedback(event)
+        if isinstance(event, events.PredictionExpired):
+            return self._apply_expiry(event)
+        if isinstance(event, events.StateImported):
+            return self._apply_import(event)
+        if isinstance(event, events.StreamCreated):
+            raise ValueError(f"stream {self.name!r} already exists.")
+        assert_never(event)
 
-    def replay(self, entry: AnyEntry) -> Notice:
-        """`apply`, and compare the threshold with the one that was told, bit for bit."""
-        if isinstance(entry, events.Prediction):
-            self.replay_differs += self.threshold(entry.x) != entry.threshold
-        return self.apply(entry)
+    def replay(self, event: Event) -> ChangeEvent:
+        """`apply`, and compare the threshold with the one that was returned, bit for bit."""
+        if isinstance(event, events.PredictionMade):
+            self.replay_differs += self.threshold(event.x) != event.threshold
+        return self.apply(event)
 
     def threshold(self, x: list[float]) -> float:
-        """The threshold for an input, now."""
+        """The current threshold for an input."""
         value = float(self.calibrator.threshold(np.array(x, dtype=np.float64)))
-        if not math.isfinite(value):  # nothing in the log may be other than a number
+        if not math.isfinite(value):  # only finite numbers may be stored
             raise ValueError(
                 f"the threshold at this input is {value}: the scale or rate is too large."
             )
         return value
 
-    # ---- what happens ------------------------------------------------------------------------
+    # ---- events ------------------------------------------------------------------------------
 
-    def _predicted(self, entry: events.Prediction) -> Notice:
-        book = self.book
-        x = np.array(entry.x, dtype=np.float64).tobytes()
-        size = set_size(book.config.set, entry.scores, entry.threshold)
-        told = digest(x, entry.group, entry.scores)
-        book.outstanding = max(book.outstanding, len(book.pending))
-        book.seq += 1
-        book.predictions += 1
-        book.see(entry.x, entry.group)
-        book.pending[entry.id] = Pending(
-            book.seq, entry.at, told, entry.threshold, x, entry.group, size
+    def _apply_prediction(self, event: events.PredictionMade) -> ChangeEvent:
+        state = self.state
+        x = to_bytes(event.x)
+        size = set_size(state.config.set, event.scores, event.threshold)
+        digest = request_digest(x, event.group, event.scores)
+        state.outstanding = max(state.outstanding, len(state.pending))
+        state.seq += 1
+        state.predictions += 1
+        state.add_input(event.x, event.group)
+        state.pending[event.id] = Pending(
+            seq=state.seq,
+            at=event.at,
+            digest=digest,
+            threshold=event.threshold,
+            x=x,
+            group=event.group,
+            size=size,
         )
-        about = {"id": entry.id, "threshold": entry.threshold, "size": size, "group": entry.group}
-        return self._notice(notices.Predicted, entry.at, **about)
+        about = {"id": event.id, "threshold": event.threshold, "size": size, "group": event.group}
+        return self._change(PredictedEvent, event.at, **about)
 
-    def _learned(self, entry: events.Feedback) -> Notice:
-        pending = self.book.pending[entry.id]
-        self._learn(pending, entry.loss)
-        self.book.late += pending.seq < self.book.newest_learnt
-        self.book.newest_learnt = max(self.book.newest_learnt, pending.seq)
-        self._close(entry.id, pending, entry.loss, expired=False)
-        self._sample(entry.at, pending)
-        return self._notice(
-            notices.Learned,
-            entry.at,
-            id=entry.id,
-            loss=entry.loss,
+    def _apply_feedback(self, event: events.FeedbackReceived) -> ChangeEvent:
+        pending = self.state.pending[event.id]
+        self._learn(pending, event.loss)
+        self.state.late += pending.seq < self.state.newest_learned
+        self.state.newest_learned = max(self.state.newest_learned, pending.seq)
+        self._close(event.id, pending, event.loss, expired=False)
+        self._sample(event.at, pending)
+        return self._change(
+            FeedbackEvent,
+            event.at,
+            id=event.id,
+            loss=event.loss,
             threshold=pending.threshold,
             size=pending.size,
             group=pending.group,
         )
 
-    def _expired(self, entry: events.Expiry) -> Notice:
-        pending = self.book.pending[entry.id]
-        if entry.loss is not None:
-            self._learn(pending, entry.loss)
-        self.book.expired += 1
-        self._close(entry.id, pending, entry.loss, expired=True)
-        if entry.loss is not None:
-            self._sample(entry.at, pending)
-        about = {"id": entry.id, "loss": entry.loss, "group": pending.group}
-        return self._notice(notices.Expired, entry.at, **about)
+    def _apply_expiry(self, event: events.PredictionExpired) -> ChangeEvent:
+        pending = self.state.pending[event.id]
+        if event.loss is not None:
+            self._learn(pending, event.loss)
+        self.state.expired += 1
+        self._close(event.id, pending, event.loss, expired=True)
+        if event.loss is not None:
+            self._sample(event.at, pending)
+        about = {"id": event.id, "loss": event.loss, "group": pending.group}
+        return self._change(ExpiredEvent, event.at, **about)
 
-    def _imported(self, entry: events.Import) -> Notice:
-        self.calibrator = self.restored_calibrator(entry.state)
-        self.book.seq += 1
+    def _apply_import(self, event: events.StateImported) -> ChangeEvent:
+        self.calibrator = self.load_calibrator(event.state)
+        self.state.seq += 1
         certificate = self.calibrator.certificate()
-        self.book.begin_again(certificate.rounds, certificate.risk)
-        return self._notice(notices.Imported, entry.at)
+        self.state.restart(certificate.rounds, certificate.risk)
+        return self._change(ImportedEvent, event.at)
 
     def _learn(self, pending: Pending, loss: float) -> None:
-        check_room(self.book.config, self.book.rounds)
-        self.calibrator.update(np.frombuffer(pending.x), loss)  # raises before any change
-        self.book.count(loss, pending.group)
+        check_room(self.state.config, self.state.rounds)
+        self.calibrator.update(np.frombuffer(pending.x, "<f8"), loss)  # raises before any change
+        self.state.add_loss(loss, pending.group)
 
     def _close(self, key: str, pending: Pending, loss: float | None, expired: bool) -> None:
-        book = self.book
-        book.seq += 1
-        told = pending.seq, pending.digest, pending.threshold
-        book.answer(key, Answered(*told, loss, book.seq, book.rounds, expired))
-
-    def _sample(self, at: float, pending: Pending) -> None:
-        book = self.book
-        if not book.series.wants(book.rounds):
-            return
-        book.series.add(
-            book.rounds,
-            at,
-            book.loss_sum / book.rounds,
-            pending.threshold,
-            pending.size,
-            finite(self.calibrator.certificate().observed.value),
-            len(book.pending),
-            book.late,
-            book.expired,
+        state = self.state
+        state.seq += 1
+        state.close_prediction(
+            key,
+            Answered(
+                seq=pending.seq,
+                digest=pending.digest,
+                threshold=pending.threshold,
+                loss=loss,
+                feedback_seq=state.seq,
+                rounds=state.rounds,
+                expired=expired,
+            ),
         )
 
-    def _notice(self, kind: type[Notice], at: float, **about: object) -> Notice:
-        book = self.book
+    def _sample(self, at: float, pending: Pending) -> None:
+        state = self.state
+        if not state.wants_point:
+            return
+        state.add_point(
+            Point(
+                rounds=state.rounds,
+                at=at,
+                risk=state.loss_sum / state.rounds,
+                threshold=pending.threshold,
+                size=pending.size,
+                observed=finite(self.calibrator.certificate().observed.value),
+                pending=len(state.pending),
+                late=state.late,
+                expired=state.expired,
+            )
+        )
+
+    def _change(self, kind: type[ChangeEvent], at: float, **about: object) -> ChangeEvent:
+        state = self.state
         return kind(
-            seq=book.seq,
+            seq=state.seq,
             at=at,
-            rounds=book.rounds,
-            risk=book.risk,
-            pending=len(book.pending),
-            late=book.late,
-            expired=book.expired,
+            rounds=state.rounds,
+            risk=state.risk,
+            pending=len(state.pending),
+            late=state.late,
+            expired=state.expired,
             **about,
         )
 
-    # ---- whether it adds up ------------------------------------------------------------------
+    # ---- the consistency check ---------------------------------------------------------------
 
     def certificate(self) -> Certificate:
-        """The calibrator's certificate, with the losses that were awaited at the worst moment."""
-        return self.calibrator.certificate(pending=self.book.outstanding)
+        """The calibrator's certificate, given the largest number of pending predictions."""
+        return self.calibrator.certificate(pending=self.state.outstanding)
 
     @property
     def healthy(self) -> bool:
-        """Whether the identity holds, and the calibrator has learnt what the book counted."""
-        own, rounds, total = self.calibrator, self.book.rounds, self.book.loss_sum
-        if own.rounds != rounds or not own.identity_holds:
+        """Whether the identity holds, and the calibrator learned the losses that were counted."""
+        calibrator, rounds, total = self.calibrator, self.state.rounds, self.state.loss_sum
+        if calibrator.rounds != rounds or not calibrator.identity_holds:
             return False
-        return not rounds or math.isclose(own.risk * rounds, total, rel_tol=1e-9, abs_tol=1e-9)
+        counted = calibrator.risk * rounds
+        return not rounds or math.isclose(counted, total, rel_tol=1e-9, abs_tol=1e-9)
 
-    # ---- to be stored ------------------------------------------------------------------------
+    # ---- snapshots ---------------------------------------------------------------------------
 
     def snapshot(self) -> bytes:
-        """All of the stream, in our state format: sealed, without pickle."""
-        parts = {
-            "book": np.frombuffer(msgspec.msgpack.encode(self.book), np.uint8),
-            "calibrator": np.frombuffer(self.calibrator.state(), np.uint8),
-        }
-        return serialization.encode(
-            _KIND, {"name": self.name, "differs": self.replay_differs}, parts
+        """All of the stream, as it is stored."""
+        state = msgspec.msgpack.encode(self.state)
+        return encode_snapshot(
+            Snapshot(self.name, self.replay_differs, state, self.calibrator.state())
         )
 
     @classmethod
-    def restored(cls, data: bytes) -> Self:
-        """The stream whose `snapshot` this was."""
-        kind, content, arrays = serialization.decode(data)
-        if kind != _KIND:
-            raise serialization.StateError(f"a snapshot is of kind {kind}, not {_KIND}.")
-        book = msgspec.msgpack.decode(arrays["book"].tobytes(), type=Book)
-        calibrator = new_calibrator(book.config).restore(arrays["calibrator"].tobytes())
-        stream = cls(content["name"], book, calibrator)
-        stream.replay_differs = content["differs"]
+    def from_snapshot(cls, data: bytes) -> Self:
+        """The stream that `snapshot` stored."""
+        snapshot = decode_snapshot(data)
+        state = msgspec.msgpack.decode(snapshot.state, type=StreamState)
+        calibrator = build_calibrator(state.config).restore(snapshot.calibrator)
+        stream = cls(snapshot.name, state, calibrator)
+        stream.replay_differs = snapshot.replay_differs
         return stream
 
-    def restored_calibrator(self, data: bytes) -> ARC | LARC:
-        """A calibrator from outside, which must have this stream's settings and add up."""
+    def load_calibrator(self, data: bytes) -> ARC | LARC:
+        """A calibrator from a client's state, which must have this stream's settings."""
         try:
-            calibrator = new_calibrator(self.book.config).restore(data)
+            calibrator = build_calibrator(self.state.config).restore(data)
         except (KeyError, IndexError, AttributeError, RecursionError) as error:
-            raise serialization.StateError(
-                f"the state is not one of localarc's: {error!r}."
-            ) from error
+            raise serialization.StateError(f"not a localarc state: {error!r}.") from error
         if not calibrator.identity_holds:
             raise serialization.StateError(
-                "the state's own losses do not add up: the identity is broken."
+                "the state is inconsistent: its thresholds do not match its losses."
             )
-        here = calibrator.threshold(np.zeros((1, self.book.config.features)))  # the same features
-        if not np.isfinite(here).all():
+        probe = np.zeros((1, self.state.config.features))  # raises if the features differ
+        if not np.isfinite(calibrator.threshold(probe)).all():
             raise serialization.StateError("the state's thresholds are not finite: it is damaged.")
         return calibrator
 
 
 def finite(value: float) -> float | None:
-    """A number for JSON, None where there is none."""
+    """The number, or None where JSON has none."""
     return value if math.isfinite(value) else None

@@ -6,10 +6,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from localarc.experiments.beams.measurements import setting_name
-from localarc.experiments.beams.methods import SHOWN, TARGETS
-from localarc.experiments.beams.tables import compared, of
-from localarc.experiments.experiment import Results
+from localarc.experiments.beams.measurements import SHOWN, TARGETS, City, setting_name
+from localarc.experiments.beams.tables import compared
+from localarc.experiments.experiment import FigureSpec
+from localarc.experiments.experiment import Results as AnyResults
+from localarc.experiments.table_rows import one
 from localarc.figures.frame import frame, legend, plain, target_line
 from localarc.figures.palette import colours
 from localarc.figures.running_risk import shown_rounds
@@ -18,6 +19,7 @@ from localarc.metrics import running_risk as mean_so_far
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+Results = AnyResults[City, None]
 _MARKS = "os^"
 
 
@@ -26,13 +28,7 @@ def running_risk(axes: Axes, results: Results) -> Axes:
     names = compared(results.rows)
     target_line(axes, SHOWN)
     for name in names:
-        runs = np.array(
-            [
-                mean_so_far(each.arrays["losses"])
-                for each in results.outcomes
-                if each.task.method == name
-            ]
-        )
+        runs = np.array([mean_so_far(run.arrays["losses"]) for run in results.of_method(name)])
         rounds = shown_rounds(runs.shape[1])
         mean, colour = runs.mean(axis=0)[rounds - 1], colours(names)[name]
         axes.plot(rounds, mean, color=colour, linewidth=1.5, label=plain(name))
@@ -57,7 +53,7 @@ def relative_size(axes: Axes, results: Results) -> Axes:
         shares = np.array(
             [
                 [_size(results, name, trial, t) / _size(results, "ARC", trial, t) for t in TARGETS]
-                for trial in dict.fromkeys(each.task.trial for each in results.outcomes)
+                for trial in dict.fromkeys(run.task.trial for run in results.outcomes)
             ]
         )
         error = shares.std(axis=0, ddof=1) / np.sqrt(len(shares)) if len(shares) > 1 else None
@@ -72,29 +68,29 @@ def has_any(results: Results) -> bool:
 
 
 def has_arc(results: Results) -> bool:
-    """Whether there is ARC, and another method to compare with it."""
+    """Whether ARC and another method to compare with it were run."""
     return compared(results.rows)[:1] == ["ARC"] and len(compared(results.rows)) > 1
 
 
-def _size(results: Results, method: str, trial: str, target: float) -> float:
-    outcome = results.outcome(method, trial)
+def _size(results: Results, method: str, trial: int, target: float) -> float:
+    outcome = results.outcome(method, None, trial)
     rows = [] if outcome is None else outcome.rows
-    return float(of(rows, setting=setting_name(target), evaluation="online")[0]["size"])
+    return float(one(rows, setting=setting_name(target), evaluation="online")["size"])
 
 
 def evenness(axes: Axes, results: Results) -> Axes:
-    """How much the online risk differs from place to place."""
+    """How much the online risk differs between cells."""
     _by_target(axes, results, "cell_std")
     label = "standard deviation over cells"
     return legend(frame(axes, "Unevenness of the online risk", "target", label))
 
 
 def _by_target(axes: Axes, results: Results, value: str) -> None:
-    """A line for each method, with standard errors over trials."""
+    """One line per method, with standard errors over trials."""
     names = compared(results.rows)
     for name, mark in zip(names, _MARKS, strict=False):
         rows = [
-            of(results.rows, method=name, setting=setting_name(target), evaluation="online")[0]
+            one(results.rows, method=name, setting=setting_name(target), evaluation="online")
             for target in TARGETS
         ]
         errors = [row[f"{value}_error"] or 0.0 for row in rows]
@@ -113,3 +109,34 @@ def _line(axes: Axes, names: list[str], name: str, mark: str, values: Any, error
         markersize=4,
         label=plain(name),
     )
+
+
+FIGURES = (
+    FigureSpec(
+        "running-risk",
+        "Long-run risk at target 0.1: mean and standard error over trials.",
+        running_risk,
+        has_any,
+    ),
+    FigureSpec(
+        "set-size",
+        "Beams in the online sets at every target, where all methods have the same risk: mean and "
+        "standard error over trials.",
+        set_size,
+        has_any,
+    ),
+    FigureSpec(
+        "relative-size",
+        "Set size relative to ARC's: mean and standard error over trials. Below 1, sets are "
+        "smaller than ARC's at the same risk.",
+        relative_size,
+        has_arc,
+    ),
+    FigureSpec(
+        "evenness",
+        "Standard deviation of the online risk over cells of 10 m with at least 10 users, at every "
+        "target: mean and standard error over trials.",
+        evenness,
+        has_any,
+    ),
+)

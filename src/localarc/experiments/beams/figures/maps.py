@@ -1,4 +1,4 @@
-"""The maps of the beams experiment: who is served where, in the first trial."""
+"""The maps of the beams experiment: service by location, in the first trial."""
 
 from __future__ import annotations
 
@@ -6,14 +6,16 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from localarc.experiments.beams.evaluation import DRAWN
+from localarc.experiments.beams.figures.curves import has_any
 from localarc.experiments.beams.grid import means
-from localarc.experiments.beams.measurements import SAME_SIZE, setting_name
-from localarc.experiments.beams.methods import SHOWN
+from localarc.experiments.beams.measurements import DRAWN, SAME_SIZE, SHOWN, City, setting_name
 from localarc.experiments.beams.raytracer import AREA, Scene
-from localarc.experiments.beams.tables import compared, memory_name, names, of, remembering
+from localarc.experiments.beams.tables import compared, memory_name, memory_study
 from localarc.experiments.beams.users import NEAR
-from localarc.experiments.experiment import Results
+from localarc.experiments.experiment import FigureSpec, Outcome
+from localarc.experiments.experiment import Results as AnyResults
+from localarc.experiments.table_rows import methods as all_methods
+from localarc.experiments.table_rows import one
 from localarc.figures.frame import frame
 from localarc.figures.maps import Ground, colour_bar, draw_map, maps
 from localarc.figures.palette import INK
@@ -22,7 +24,7 @@ from localarc.validation import FloatArray
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-_TRIAL = "0"
+Results = AnyResults[City, None]
 _EQUAL = setting_name(SHOWN)
 _RISKS = 0.0, 1.0
 _RISK = "mean relative regret"
@@ -31,7 +33,7 @@ _FEW = 3  # a cell with fewer users is left white
 
 
 def deployment(axes: Axes, results: Results) -> Axes:
-    """The city, and what the best of all beams gives; Mondrian's border as a dashed circle."""
+    """The city, and the SNR of the best beam; Mondrian's border as a dashed circle."""
     from matplotlib.patches import Circle
 
     ground, best = ground_of(results.data.scene), _best(results)
@@ -46,7 +48,7 @@ def deployment(axes: Axes, results: Results) -> Axes:
 
 
 def ground_of(scene: Scene) -> Ground:
-    """What is drawn of a scene."""
+    """Return the parts of a scene that maps show."""
     boxes = [(*box.lower[:2], *box.upper[:2]) for box in scene.boxes]
     return Ground(AREA, boxes, scene.transmitter.position[:2])
 
@@ -80,28 +82,31 @@ def risk_maps(axes: Axes, results: Results) -> Axes:
 def threshold_maps(axes: Axes, results: Results) -> Axes:
     """The averaged threshold: local, less local, constant."""
     panels = {
-        method: results.outcome(method, _TRIAL).arrays["threshold"]  # type: ignore[union-attr]
-        for method in [*_local(results), *(name for name in names(results.rows) if name == "ARC")]
+        method: _first_trial(results, method).arrays["threshold"]
+        for method in [
+            *_local(results),
+            *(name for name in all_methods(results.rows) if name == "ARC"),
+        ]
     }
     title = f"Averaged threshold at target {SHOWN:g}"
     return _maps(axes, results, panels, title, "threshold (minus a share)", None, 2)
 
 
 def memory_snr(axes: Axes, results: Results) -> Axes:
-    """Held-out SNR with less and with enough memory."""
+    """Held-out SNR by memory."""
     panels = {
         memory_name(method): _snr(results, method, _EQUAL, "average")
-        for method in remembering(results.rows)
+        for method in memory_study(results.rows)
     }
     title = f"SNR by memory, target {SHOWN:g}, held out"
     return _maps(axes, results, panels, title, _SNR, _scale(results))
 
 
 def memory_risk(axes: Axes, results: Results) -> Axes:
-    """Online risk with less and with enough memory."""
+    """Online risk by memory."""
     panels = {
         memory_name(method): _mean(results, method, f"risk {_EQUAL} online", "online")
-        for method in remembering(results.rows)
+        for method in memory_study(results.rows)
     }
     title = f"Risk by memory, target {SHOWN:g}, online"
     return _maps(axes, results, panels, title, _RISK, _RISKS, colours="magma_r")
@@ -113,12 +118,12 @@ def has_local(results: Results) -> bool:
 
 
 def has_memories(results: Results) -> bool:
-    """Whether there is more than one memory to compare."""
-    return len(remembering(results.rows)) > 2
+    """Whether there are several memories to compare."""
+    return len(memory_study(results.rows)) > 2
 
 
 def _local(results: Results) -> list[str]:
-    return [name for name in names(results.rows) if name.startswith("L-ARC")]
+    return [name for name in all_methods(results.rows) if name.startswith("L-ARC")]
 
 
 def _maps(
@@ -136,10 +141,9 @@ def _maps(
 
 
 def _name(results: Results, method: str, setting: str, evaluation: str) -> str:
-    """The method with what its map has been given: target, and beams."""
-    outcome = results.outcome(method, _TRIAL)
-    assert outcome is not None
-    (row,) = of(outcome.rows, setting=setting, evaluation=evaluation)
+    """The method with its target and its mean set size."""
+    rows = _first_trial(results, method).rows
+    row = one(rows, setting=setting, evaluation=evaluation)
     return f"{_family(method)}, target {row['target']:.2f}, {row['size']:.2f} beams"
 
 
@@ -149,9 +153,12 @@ def _family(method: str) -> str:
 
 
 def _mean(results: Results, method: str, array: str, evaluation: str) -> FloatArray:
-    outcome = results.outcome(method, _TRIAL)
-    assert outcome is not None
-    return means(outcome.arrays[array], outcome.arrays[f"users {evaluation}"], _FEW)
+    arrays = _first_trial(results, method).arrays
+    return means(arrays[array], arrays[f"users {evaluation}"], _FEW)
+
+
+def _first_trial(results: Results, method: str) -> Outcome[None]:
+    return results.of_method(method)[0]
 
 
 def _snr(results: Results, method: str, setting: str, evaluation: str) -> FloatArray:
@@ -159,7 +166,7 @@ def _snr(results: Results, method: str, setting: str, evaluation: str) -> FloatA
 
 
 def _decibels(amplitudes: FloatArray) -> FloatArray:
-    """Minus infinity where nobody is served, NaN where nobody is."""
+    """Minus infinity where no user is served, NaN where there are no users."""
     with np.errstate(divide="ignore"):
         return np.asarray(20.0 * np.log10(amplitudes))
 
@@ -167,11 +174,57 @@ def _decibels(amplitudes: FloatArray) -> FloatArray:
 def _best(results: Results) -> FloatArray:
     """The SNR of the best of all beams."""
     users = results.data.trials[0].calibration
-    strongest = DRAWN.sums(users.places, users.gains.max(axis=1))
-    return _decibels(means(strongest, DRAWN.counts(users.places), _FEW))
+    strongest = DRAWN.sums(users.positions, users.gains.max(axis=1))
+    return _decibels(means(strongest, DRAWN.counts(users.positions), _FEW))
 
 
 def _scale(results: Results) -> tuple[float, float]:
-    """From the weakest to the strongest cell, if everyone had the best of all beams."""
+    """From the weakest to the strongest cell, if every user had the best of all beams."""
     best = _best(results)
     return float(np.nanmin(best)), float(np.nanmax(best))
+
+
+DEPLOYMENT = FigureSpec(
+    "deployment",
+    "The city: buildings grey, transmitter green, Mondrian's border dashed. Colours are the mean "
+    "SNR of the best of all beams, in cells of 5 m; white cells have no users.",
+    deployment,
+)
+FIGURES = (
+    FigureSpec(
+        "snr-maps",
+        "SNR on held-out users with the averaged threshold, first trial. Above, all methods have "
+        "the target 0.1; below, all have sets of the same mean size. Buildings grey, transmitter "
+        "green. One colour scale, from the weakest to the strongest cell that all beams together "
+        "would give; red cells are below it.",
+        snr_maps,
+        has_any,
+    ),
+    FigureSpec(
+        "risk-maps",
+        "Risk at target 0.1, first trial: above online, below averaged and held out.",
+        risk_maps,
+        has_any,
+    ),
+    FigureSpec(
+        "threshold-maps",
+        "The averaged threshold, first trial: the higher, the more beams (in the paper, the "
+        "lower). Its figure's l, 10, 25 and 50, are our 100, 625 and 2500. ARC has one threshold "
+        "for all.",
+        threshold_maps,
+        has_local,
+    ),
+    FigureSpec(
+        "memory-snr",
+        "SNR on held-out users by memory, first trial, target 0.1, averaged threshold. KeepAll is "
+        "the paper's L-ARC; colours as above.",
+        memory_snr,
+        has_memories,
+    ),
+    FigureSpec(
+        "memory-risk",
+        "Online risk by memory, first trial, target 0.1.",
+        memory_risk,
+        has_memories,
+    ),
+)

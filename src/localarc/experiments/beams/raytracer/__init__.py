@@ -1,4 +1,4 @@
-"""Channels: what a city of boxes does to a radio wave on its way to a receiver."""
+"""Ray tracing: radio channels from a transmitter to receivers in a city of boxes."""
 
 from localarc.experiments.beams.raytracer.engines import Engine, trace
 from localarc.experiments.beams.raytracer.layouts import (

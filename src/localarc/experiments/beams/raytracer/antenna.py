@@ -1,4 +1,4 @@
-"""Antennas: what the transmitter radiates where, and in which phase."""
+"""Antennas: the transmitter's radiation pattern and the phases of its array."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from localarc.experiments.beams.raytracer.scene import Transmitter
 from localarc.validation import FloatArray
 
 _BEAMWIDTH = np.radians(65.0)
-_MOST_GAIN = 8.0
-_LEAST = 30.0
+_MAX_GAIN = 8.0
+_MAX_ATTENUATION = 30.0
 
 
-def radiated(transmitter: Transmitter, directions: FloatArray) -> FloatArray:
-    """The field (n, 3) of one antenna along unit directions (n, 3), vertically polarised."""
+def radiate(transmitter: Transmitter, directions: FloatArray) -> FloatArray:
+    """Return the field (n, 3) of one antenna along unit directions (n, 3), vertically polarised."""
     turn = rotation(transmitter)
     local = directions @ turn
     gain = np.ones(len(local))
@@ -25,7 +25,7 @@ def radiated(transmitter: Transmitter, directions: FloatArray) -> FloatArray:
 
 
 def vertical(directions: FloatArray) -> FloatArray:
-    """The unit vectors of growing zenith angle: across a direction, in a plane with the z axis."""
+    """Return unit vectors of increasing zenith angle: normal to a direction, coplanar with z."""
     across = np.hypot(directions[:, 0], directions[:, 1])
     pole = across == 0
     safe = np.where(pole, 1.0, across)
@@ -35,16 +35,16 @@ def vertical(directions: FloatArray) -> FloatArray:
 
 
 def steering(transmitter: Transmitter, directions: FloatArray) -> ComplexArray:
-    """Phase factors (n, antennas) of a plane wave that leaves along each direction."""
+    """Return phase factors (n, antennas) of a plane wave that leaves along each direction."""
     number = transmitter.antennas
-    places = (np.arange(number) - (number - 1) / 2) / 2
+    positions = (np.arange(number) - (number - 1) / 2) / 2
     row = rotation(transmitter)[:, 1]
-    phase: ComplexArray = np.exp(2j * np.pi * np.outer(directions @ row, places))
+    phase: ComplexArray = np.exp(2j * np.pi * np.outer(directions @ row, positions))
     return phase
 
 
 def rotation(transmitter: Transmitter) -> FloatArray:
-    """From the transmitter's axes (ahead, left, up) to the scene's: tilt first, then turn."""
+    """Return the rotation from the transmitter's axes (ahead, left, up) to the scene's."""
     turn, tilt = np.radians(transmitter.azimuth), np.radians(transmitter.downtilt)
     level = np.array(
         [[np.cos(turn), -np.sin(turn), 0.0], [np.sin(turn), np.cos(turn), 0.0], [0.0, 0.0, 1.0]]
@@ -60,7 +60,7 @@ def _decibels(local: FloatArray) -> FloatArray:
     """The gain of 3GPP TR 38.901, table 7.3-1, along directions in the transmitter's axes."""
     zenith = np.arctan2(np.hypot(local[:, 0], local[:, 1]), local[:, 2])
     azimuth = np.arctan2(local[:, 1], local[:, 0])
-    down = np.minimum(12 * ((zenith - np.pi / 2) / _BEAMWIDTH) ** 2, _LEAST)
-    aside = np.minimum(12 * (azimuth / _BEAMWIDTH) ** 2, _LEAST)
-    gain: FloatArray = _MOST_GAIN - np.minimum(down + aside, _LEAST)
+    down = np.minimum(12 * ((zenith - np.pi / 2) / _BEAMWIDTH) ** 2, _MAX_ATTENUATION)
+    aside = np.minimum(12 * (azimuth / _BEAMWIDTH) ** 2, _MAX_ATTENUATION)
+    gain: FloatArray = _MAX_GAIN - np.minimum(down + aside, _MAX_ATTENUATION)
     return gain

@@ -1,4 +1,4 @@
-"""From a scene and receivers to channels, with one of two engines."""
+"""Channels of a scene, with one of two engines."""
 
 from __future__ import annotations
 
@@ -10,29 +10,38 @@ from numpy.typing import ArrayLike
 from localarc.experiments.beams.raytracer.field import amplitudes
 from localarc.experiments.beams.raytracer.image_method import chains, paths
 from localarc.experiments.beams.raytracer.materials import ComplexArray
-from localarc.experiments.beams.raytracer.scene import Scene, checked_positions, outdoors
+from localarc.experiments.beams.raytracer.scene import Scene, outdoors, validate_positions
 from localarc.validation import FloatArray
 
 Engine: TypeAlias = Literal["images", "sionna"]
 
 _CHUNK = 100_000
-"""Receivers times boxes that are looked at together: bounds the memory."""
+"""Receivers times boxes that are processed together, which bounds the memory."""
 
 
 def trace(scene: Scene, receivers: ArrayLike, engine: Engine = "images") -> ComplexArray:
-    """The channel (n, antennas) from every antenna to receivers at (n, 3): complex amplitudes.
+    """Return the channel (n, antennas) from every antenna to receivers: complex amplitudes.
 
     The channel is narrow-band: the sum, over line of sight and reflections up to order 2, of
     `wavelength / (4 pi length) * exp(-2 pi i length / wavelength)` times the gains of the antennas
-    and the coefficients of the surfaces. Its squared size is received over transmitted power. The
-    transmitter's antennas are vertically polarised in their own axes; receivers take the vertical
-    part of the field, with the gain 1 from everywhere. Waves are plane across the row of antennas.
-    There is no diffraction, scattering or passing through walls: a receiver without any path has
-    the channel 0.
+    and the coefficients of the surfaces. Its squared modulus is received over transmitted power.
+    The transmitter's antennas are vertically polarised in their own axes; receivers measure the
+    vertical component of the field, with gain 1 from all directions. Waves are plane across the
+    array. There is no diffraction, scattering or transmission through walls: a receiver without any
+    path has the channel 0.
 
-    `engine` is `"images"`, our own tracer, or `"sionna"`, Sionna RT (`pip install
-    'localarc[beams]'`), which finds its paths with random rays and computes in single precision.
+    Parameters
+    ----------
+    scene : Scene
+        Boxes, ground and transmitter.
+    receivers : array of shape (n, 3)
+        Outdoor positions, in metres.
+    engine : {"images", "sionna"}, default "images"
+        `"images"`, our own tracer, or `"sionna"`, Sionna RT (`pip install 'localarc[beams]'`),
+        which finds its paths with random rays and computes in single precision.
 
+    Examples
+    --------
     >>> from localarc.experiments.beams.raytracer import city
     >>> abs(trace(city(), [[0.0, 0.0, 1.0]])).shape
     (1, 8)
@@ -40,19 +49,19 @@ def trace(scene: Scene, receivers: ArrayLike, engine: Engine = "images") -> Comp
     if engine not in _ENGINES:
         raise ValueError(
             f"engine must be one of {tuple(_ENGINES)}, got {engine!r}. "
-            "images is our own and needs no extra package."
+            "images requires no extra package."
         )
-    points = checked_positions(receivers)
+    points = validate_positions(receivers)
     indoors = np.flatnonzero(~outdoors(scene, points))
     if indoors.size:
         raise ValueError(
             f"receivers must be outdoors, got number {indoors[0]} at {points[indoors[0]].tolist()} "
-            "in a box or below the ground. Keep those that outdoors(scene, receivers) marks."
+            "in a box or below the ground. Select receivers with outdoors(scene, receivers)."
         )
     if (points == scene.transmitter.position).all(axis=1).any():
         raise ValueError(
-            f"receivers must not be at the transmitter, {scene.transmitter.position}. "
-            "Move them, or it, away."
+            "receivers must not be at the position of the transmitter, "
+            f"{scene.transmitter.position}."
         )
     if not len(points):
         return np.zeros((0, scene.transmitter.antennas), dtype=np.complex128)

@@ -1,4 +1,4 @@
-"""Images: the paths of specular reflection, found by mirroring the transmitter.
+"""The image method: paths of specular reflection, found by mirroring the transmitter.
 
 A path over surfaces A and B arrives as if it came straight from the transmitter's image, in A, then
 in B. The line from the receiver to that image gives the point on B; the line from there to the
@@ -24,7 +24,7 @@ Chain: TypeAlias = tuple[Surface, ...]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Paths:
-    """Paths over one chain of surfaces: whose they are, and their corners (order + 2, n, 3)."""
+    """Paths over one chain of surfaces: their receivers and corners (order + 2, n, 3)."""
 
     chain: Chain
     receivers: IntArray
@@ -32,7 +32,7 @@ class Paths:
 
 
 def chains(scene: Scene, receivers: FloatArray) -> list[Chain]:
-    """The orders of reflection, none to two, that some receiver may see."""
+    """Return the chains of up to two reflecting surfaces that may reach some receiver."""
     source = np.array(scene.transmitter.position)
     target = _corners(receivers.min(axis=0), receivers.max(axis=0))
     mirrors = surfaces(scene)
@@ -43,7 +43,7 @@ def chains(scene: Scene, receivers: FloatArray) -> list[Chain]:
 
 
 def paths(scene: Scene, receivers: FloatArray, routes: Sequence[Chain]) -> Iterator[Paths]:
-    """The unobstructed paths to receivers (n, 3) over each chain that has any."""
+    """Yield the unobstructed paths to receivers (n, 3) over each chain that has any."""
     source = np.array(scene.transmitter.position)
     for chain in routes:
         found = _unfold(source, chain, receivers)
@@ -57,19 +57,21 @@ def paths(scene: Scene, receivers: FloatArray, routes: Sequence[Chain]) -> Itera
 def _unobstructed(scene: Scene, found: Paths, leg: int) -> Paths:
     start, end = found.corners[leg], found.corners[leg + 1]
     free = clear(scene.boxes, start, end)
-    free &= (np.abs(end - start) > SKIN).any(axis=1)  # two mirrors hit where they meet: no path
+    free &= (np.abs(end - start) > SKIN).any(
+        axis=1
+    )  # a reflection at the edge of two surfaces is no path
     return Paths(found.chain, found.receivers[free], found.corners[:, free])
 
 
 def _unfold(source: FloatArray, chain: Chain, receivers: FloatArray) -> Paths:
-    """The paths over a chain, as if nothing stood in the way."""
+    """The paths over a chain, ignoring obstacles."""
     images = _images(source, chain)
     kept = np.arange(len(receivers))
     corners = [receivers]
     for surface, image in zip(reversed(chain), reversed(images[1:]), strict=True):
         here = surface.faces(corners[0])
         points = surface.crossing(corners[0][here], image)
-        inside = surface.holds(points)
+        inside = surface.contains(points)
         here[here] = inside
         kept = kept[here]
         corners = [points[inside], *(corner[here] for corner in corners)]
@@ -101,7 +103,7 @@ def _reaches(source: FloatArray, chain: Chain, target: FloatArray) -> bool:
 
 
 def _meets(eye: FloatArray, hull: FloatArray, surface: Surface) -> bool:
-    """Whether lines from `eye` to a hull of corners may cross a surface; errs towards yes."""
+    """Whether lines from `eye` to a hull of corners may cross a surface; may return a false yes."""
     reach = hull[:, surface.axis] - eye[surface.axis]
     if not np.isfinite(hull).all() or not (np.sign(reach) == np.sign(reach[0])).all():
         return True

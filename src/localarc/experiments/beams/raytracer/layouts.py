@@ -1,4 +1,4 @@
-"""Layouts: the city of the experiment, and street grids drawn at random."""
+"""Layouts: the city of the experiment, and random street grids."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from localarc.experiments.beams.raytracer.scene import Box, Scene, Transmitter, 
 from localarc.validation import FloatArray
 
 AREA = ((-70.0, 70.0), (-50.0, 50.0))
-"""Where receivers are: from west to east, from south to north."""
+"""The area of receivers: from west to east, from south to north, in metres."""
 
 RECEIVER_HEIGHT = 1.0
 
 _HEIGHT = 30.0
 _SOUTH = 10.0
 
-# West, east, south, north, height. Low in the south and tall in the north, whose walls throw light
-# back into the shadows: seven outdoor places in eight have a path.
+# West, east, south, north, height. Buildings are low in the south and tall in the north, where
+# walls reflect into the shadows: seven of eight outdoor positions have a path.
 _CITY = (
     (-62.0, -50.0, -34.0, -26.0, 10.0),
     (-20.0, -4.0, -32.0, -20.0, 8.0),
@@ -36,10 +36,10 @@ _CITY = (
 
 
 def city() -> Scene:
-    """The paper's layout in spirit: buildings and streets, served by one transmitter in the south.
+    """Return a layout similar to the paper's: buildings and streets, one transmitter in the south.
 
-    The transmitter stands 30 m high, 10 m south of the 140 m x 100 m where receivers are, and looks
-    at the middle of that area. The paper does not list its buildings: these are ours.
+    The transmitter is 30 m high, 10 m south of the 140 m x 100 m area of receivers, and points at
+    the middle of that area. The paper does not list its buildings: these are our own.
     """
     boxes = (
         Box((west, south, 0.0), (east, north, height)) for west, east, south, north, height in _CITY
@@ -48,10 +48,10 @@ def city() -> Scene:
 
 
 def urban(seed: int, columns: int = 4, rows: int = 3, density: float = 0.9) -> Scene:
-    """A street grid over the same area, with at most one building in each of its cells.
+    """Return a random street grid over the same area, with at most one building per cell.
 
-    A cell is built on with probability `density`. A building takes between a third and three
-    fifths of the length and width of its cell, stands anywhere in it, and is 6 to 16 m high.
+    A cell has a building with probability `density`. A building covers between a third and three
+    fifths of the length and width of its cell, anywhere in it, and is 6 to 16 m high.
     """
     validation.integer("seed", seed, 0, "It fixes the buildings.")
     columns = validation.integer(
@@ -76,8 +76,8 @@ def urban(seed: int, columns: int = 4, rows: int = 3, density: float = 0.9) -> S
 
 
 def draw_receivers(scene: Scene, number: int, random: np.random.Generator) -> FloatArray:
-    """Receivers (number, 3), uniform over the outdoor part of the area, 1 m above the ground."""
-    validation.integer("number", number, 0, "It is how many receivers you want.")
+    """Draw receivers (number, 3), uniform over the outdoor area, 1 m above the ground."""
+    validation.integer("number", number, 0, "It is the number of receivers.")
     found = np.empty((0, 3))
     lower, upper = np.transpose(AREA)
     for _ in range(1000):
@@ -86,7 +86,7 @@ def draw_receivers(scene: Scene, number: int, random: np.random.Generator) -> Fl
         points = np.full((max(number, 100), 3), scene.ground + RECEIVER_HEIGHT)
         points[:, :2] = random.uniform(lower, upper, (len(points), 2))
         found = np.concatenate([found, points[outdoors(scene, points)]])
-    raise ValueError("The scene leaves no room outdoors for receivers. Make its boxes smaller.")
+    raise ValueError("The scene has no outdoor space for receivers. Use smaller boxes.")
 
 
 def _transmitter() -> Transmitter:

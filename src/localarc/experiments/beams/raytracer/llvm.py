@@ -1,7 +1,7 @@
-"""LLVM for Sionna RT: find a library that works, without letting a bad one end the process.
+"""LLVM for Sionna RT: find a library that works, without letting a bad one abort the process.
 
-LLVM 15 and 16 load, and then abort the whole process in the middle of the first run; 14 does not
-load. So every library is asked for its version in a process of its own, before this one loads it.
+LLVM 15 and 16 load, but abort the whole process during the first run; 14 does not load. So the
+version of each library is determined in a separate process, before this one loads it.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ from importlib import metadata
 from pathlib import Path
 
 VARIABLE = "DRJIT_LIBLLVM_PATH"
-"""The environment variable that tells Dr.Jit, under Sionna RT, which library to load."""
+"""The environment variable with the library that Dr.Jit, which Sionna RT uses, loads."""
 
-LEAST = 17
+MIN_VERSION = 17
 
-_PLACES = (
+_PATTERNS = (
     "/usr/lib/*/libLLVM*.so*",
     "/usr/lib/llvm-*/lib/libLLVM*.so*",
     "/usr/lib64/libLLVM*.so*",
@@ -31,51 +31,51 @@ _PLACES = (
     "/usr/local/opt/llvm*/lib/libLLVM*.dylib",
 )
 
-_QUESTION = "import drjit; print('major', drjit.detail.llvm_version()[0])"
+_PRINT_VERSION = "import drjit; print('major', drjit.detail.llvm_version()[0])"
 
 _REMEDY = (
-    f"Install LLVM {LEAST} or newer, e.g. `apt-get install libllvm19` on Debian 12 or "
-    f"`brew install llvm`, or name the library in {VARIABLE}."
+    f"Install LLVM {MIN_VERSION} or newer, e.g. `apt-get install libllvm19` on Debian 12 or "
+    f"`brew install llvm`, or set {VARIABLE} to the path of the library."
 )
 
 
 def prepare() -> None:
-    """Make sure that Sionna RT can start: set `DRJIT_LIBLLVM_PATH`, or say what is missing."""
+    """Set `DRJIT_LIBLLVM_PATH` so that Sionna RT can start, or raise ImportError with a remedy."""
     try:
-        metadata.version("sionna-rt")  # looking for the module itself would already load LLVM
+        metadata.version("sionna-rt")  # importing the module itself would already load LLVM
     except metadata.PackageNotFoundError as error:
         raise ImportError(
-            "The engine sionna takes Sionna RT: pip install 'localarc[beams]'"
+            "The engine sionna requires Sionna RT: pip install 'localarc[beams]'"
         ) from error
     os.environ[VARIABLE] = library(os.environ.get(VARIABLE))
 
 
 @cache
 def library(chosen: str | None) -> str:
-    """The path of the chosen library, or of the first that is new enough."""
+    """Return the path of the chosen library, or of the first that is recent enough."""
     found: list[str] = []
     for path in [chosen] if chosen else candidates():
         major = version(path)
-        if major is not None and major >= LEAST:
+        if major is not None and major >= MIN_VERSION:
             return path
         found.append(f"{path} ({'does not work' if major is None else f'version {major}'})")
     listed = f"Found only {', '.join(found)}." if found else "Found none."
     raise ImportError(
-        f"The engine sionna takes the library LLVM, version {LEAST} or newer: older ones abort the "
+        f"The engine sionna requires LLVM {MIN_VERSION} or newer, because older versions abort the "
         f"process. {listed} {_REMEDY}"
     )
 
 
 def candidates() -> Iterator[str]:
-    """The libraries on this machine, each once, the highest number in the name first."""
-    paths = {str(Path(path).resolve()) for pattern in _PLACES for path in glob(pattern)}
+    """Yield the libraries on this machine, the highest version in the file name first."""
+    paths = {str(Path(path).resolve()) for pattern in _PATTERNS for path in glob(pattern)}
     yield from sorted(paths, key=_number, reverse=True)
 
 
 def version(path: str) -> int | None:
-    """The major version of a library as Dr.Jit sees it; None where it cannot load it."""
+    """Return the major version of a library as Dr.Jit reports it; None if it cannot load it."""
     answer = subprocess.run(
-        [sys.executable, "-c", _QUESTION],
+        [sys.executable, "-c", _PRINT_VERSION],
         env={**os.environ, VARIABLE: path},
         capture_output=True,
         text=True,

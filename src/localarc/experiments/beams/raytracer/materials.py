@@ -1,7 +1,7 @@
-"""Materials: how much of a wave a surface sends back.
+"""Materials: reflection coefficients of surfaces.
 
-Every surface is a slab of one layer in air, as in Recommendation ITU-R P.2040: a wave enters,
-bounces to and fro inside, and part of it leaves again on the side where it came from.
+Every surface is a single-layer slab in air, as in Recommendation ITU-R P.2040: a wave enters, is
+reflected back and forth inside, and part of it leaves on the side of incidence.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from localarc.validation import FloatArray
 ComplexArray: TypeAlias = NDArray[np.complex128]
 
 SPEED_OF_LIGHT = 299_792_458.0
-"""In metres a second."""
+"""In metres per second."""
 
 _VACUUM_PERMITTIVITY = 8.8541878128e-12
 
@@ -49,15 +49,15 @@ class Material:
         validation.positive("thickness", self.thickness, "It is in metres, e.g. 0.1.")
 
     def relative(self, frequency: float) -> float:
-        """The real part of the relative permittivity, at a frequency in Hz."""
+        """Return the real part of the relative permittivity, at a frequency in Hz."""
         return float(self.a * (frequency / 1e9) ** self.b)
 
     def conductivity(self, frequency: float) -> float:
-        """The conductivity in S/m, at a frequency in Hz."""
+        """Return the conductivity in S/m, at a frequency in Hz."""
         return float(self.c * (frequency / 1e9) ** self.d)
 
     def permittivity(self, frequency: float) -> np.complex128:
-        """The complex relative permittivity; its imaginary part, the losses, is negative."""
+        """Return the complex relative permittivity; its imaginary part, the losses, is negative."""
         losses = self.conductivity(frequency) / (2 * np.pi * frequency * _VACUUM_PERMITTIVITY)
         return np.complex128(self.relative(frequency) - 1j * losses)
 
@@ -73,9 +73,9 @@ MEDIUM_DRY_GROUND = Material("medium_dry_ground", 15.0, -0.1, 0.035, 1.63)
 def reflection(
     material: Material, cosine: FloatArray, frequency: float
 ) -> tuple[ComplexArray, ComplexArray]:
-    """Coefficients for a field across (TE) and in (TM) the plane of incidence.
+    """Return coefficients for a field normal to (TE) and in (TM) the plane of incidence.
 
-    `cosine` is that of the angle between the ray and the normal of the surface.
+    `cosine` is that of the angle between the ray and the surface normal.
     """
     permittivity = material.permittivity(frequency)
     inside: ComplexArray = np.sqrt(permittivity - (1 - cosine**2))
@@ -87,6 +87,6 @@ def reflection(
 
 
 def _slab(face: ComplexArray, crossing: ComplexArray) -> ComplexArray:
-    """What comes back after any number of bounces inside; `crossing`: once there and back."""
+    """The total reflection of a slab; `crossing` is the phase of one round trip inside."""
     total: ComplexArray = face * (1 - crossing) / (1 - face**2 * crossing)
     return total

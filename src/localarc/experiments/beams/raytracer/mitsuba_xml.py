@@ -1,4 +1,4 @@
-"""The scene in the XML of Mitsuba, which Sionna RT reads."""
+"""The scene as Mitsuba XML, which Sionna RT reads."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _MARGIN = 1.0
 
 
 def as_xml(scene: Scene, receivers: FloatArray) -> str:
-    """Boxes and a piece of ground; materials with their numbers at the transmitter's frequency."""
+    """Return boxes and ground as XML, with material constants at the transmitter's frequency."""
     names: dict[Material, str] = {}
     for material in (scene.ground_material, *(box.material for box in scene.boxes)):
         names.setdefault(material, f"material-{len(names)}")
@@ -29,7 +29,7 @@ def as_xml(scene: Scene, receivers: FloatArray) -> str:
 
 
 def _ground(scene: Scene, receivers: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Opposite corners of enough ground: paths stay between transmitter, boxes and receivers."""
+    """Opposite corners of the ground: paths stay between transmitter, boxes and receivers."""
     corners = [corner for box in scene.boxes for corner in (box.lower, box.upper)]
     points = np.concatenate([[scene.transmitter.position, *corners], receivers])
     lower, upper = points.min(axis=0) - _MARGIN, points.max(axis=0) + _MARGIN

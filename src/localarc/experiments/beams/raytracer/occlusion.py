@@ -1,4 +1,4 @@
-"""Occlusion: which straight lines a box blocks."""
+"""Occlusion: which line segments a box blocks."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from localarc.experiments.beams.raytracer.scene import Box
 from localarc.validation import FloatArray
 
 SKIN = 1e-6
-"""In metres. A line may touch a box, as every reflected one does, but not run deeper inside."""
+"""In metres. A line may touch a box, as every reflected one does, but not go deeper."""
 
 
 def clear(boxes: Sequence[Box], starts: FloatArray, ends: FloatArray) -> NDArray[np.bool_]:
-    """Which segments from `starts` to `ends`, both (n, 3), pass through no box.
+    """Return which segments from `starts` to `ends`, both (n, 3), pass through no box.
 
     A line is inside a box while it is between all three pairs of opposite faces.
     """
@@ -26,8 +26,8 @@ def clear(boxes: Sequence[Box], starts: FloatArray, ends: FloatArray) -> NDArray
         start, step = starts[:, axis], ends[:, axis] - starts[:, axis]
         with np.errstate(divide="ignore", invalid="ignore"):
             low, high = (lower[:, axis] - start) / step, (upper[:, axis] - start) / step
-        # A line along the faces is between them always or never: infinities say so, except 0 / 0,
-        # on a face of the skin itself, which `fmax` and `fmin` pass over.
+        # A line parallel to the faces is between them always or never: the infinities express that,
+        # except 0 / 0, exactly on a face, which `fmax` and `fmin` ignore.
         enters = np.fmax(enters, np.minimum(low, high))
         leaves = np.fmin(leaves, np.maximum(low, high))
     return np.asarray((enters >= leaves).all(axis=0))

@@ -23,7 +23,7 @@ Pattern: TypeAlias = Literal["tr38901", "isotropic"]
 
 @dataclass(frozen=True, slots=True)
 class Box:
-    """A building: all points between the corners `lower` and `upper`."""
+    """A building: all points between the corners `lower` and `upper`, in metres."""
 
     lower: Point
     upper: Point
@@ -34,7 +34,7 @@ class Box:
         if not all(low < high for low, high in zip(lower, upper, strict=True)):
             raise ValueError(
                 f"A box must have a length, width and height above zero, got corners {lower} and "
-                f"{upper}. Give the smaller coordinate of each axis in lower."
+                f"{upper}. Pass the smaller coordinate of each axis in lower."
             )
         object.__setattr__(self, "lower", lower)
         object.__setattr__(self, "upper", upper)
@@ -44,10 +44,10 @@ class Box:
 class Transmitter:
     """Antennas in a horizontal row, half a wavelength apart, around `position`.
 
-    `azimuth` is where they look, from the x axis (east) towards the y axis (north), `downtilt` how
-    far below the horizon. Antennas are counted from right to left for somebody who looks that way.
-    `pattern` is the gain of each: that of 3GPP TR 38.901, with 8 dB in front, or the same in all
-    directions.
+    `azimuth` is the direction that they face, from the x axis (east) towards the y axis (north),
+    `downtilt` the angle below the horizon. Antennas are counted from right to left, seen in that
+    direction. `pattern` is the gain of each: that of 3GPP TR 38.901, with 8 dB in front, or
+    isotropic.
     """
 
     position: Point
@@ -66,7 +66,7 @@ class Transmitter:
         if self.pattern not in get_args(Pattern):
             raise ValueError(
                 f"pattern must be one of {get_args(Pattern)}, got {self.pattern!r}. "
-                "It is the gain of one antenna over directions."
+                "It is the gain of one antenna by direction."
             )
 
     @property
@@ -107,15 +107,15 @@ class Scene:
 
 
 def outdoors(scene: Scene, positions: ArrayLike) -> NDArray[np.bool_]:
-    """Which of the (n, 3) positions lie above the ground and in no box, nor on its faces."""
-    points = checked_positions(positions)
+    """Return which of the (n, 3) positions are above the ground and neither in nor on a box."""
+    points = validate_positions(positions)
     free = points[:, 2] > scene.ground
     for box in scene.boxes:
         free &= ((points < box.lower) | (points > box.upper)).any(axis=1)
     return free
 
 
-def checked_positions(positions: ArrayLike) -> FloatArray:
+def validate_positions(positions: ArrayLike) -> FloatArray:
     """Return positions as an (n, 3) array."""
     points = validation.numbers("positions", positions)
     if points.ndim == 1 and points.size == 3:

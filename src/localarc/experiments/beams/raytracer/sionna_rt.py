@@ -1,17 +1,18 @@
-"""The second engine: Sionna RT, handed the same scene.
+"""The second engine: Sionna RT, with the same scene.
 
 It finds chains of surfaces with random rays, then solves each with the image method, in single
-precision. We ask it for the paths from one antenna, and put the phases of the row of antennas on
-them ourselves, as we do with our own.
+precision. It traces the paths from one antenna; we apply the phases of the array ourselves, as with
+our own tracer.
 
-What has to be so:
+Constraints:
 
-- The receivers are one array: the antennas, far apart, of a single device. A device for each would
-  be handled one by one in Python.
-- Batches have one size, which is part of the compiled program, and are small: Sionna RT knows
-  chains by a hash in a table with as many places as paths are allowed, and drops what collides.
-- `refraction=False`: we let nothing through walls. `deterministic=True` is not used: it took seven
-  times the memory and four times the time, while runs without it differ in the order of sums alone.
+- The receivers are one array: the antennas, far apart, of a single device. Separate devices would
+  be processed one by one in Python.
+- Batches have one size, which is part of the compiled program, and are small: Sionna RT stores
+  chains in a hash table of the size of the maximum number of paths, and drops collisions.
+- `refraction=False`: there is no transmission through walls. `deterministic=True` is not used: it
+  needs seven times the memory and four times the time, and runs without it differ only in the order
+  of sums.
 """
 
 from __future__ import annotations
@@ -29,12 +30,12 @@ from localarc.validation import FloatArray
 
 _BATCH = 500
 _RAYS = 100_000
-_MOST_PATHS = 4_000_000
+_MAX_PATHS = 4_000_000
 _PATTERNS = {"tr38901": "tr38901", "isotropic": "iso"}
 
 
 def trace(scene: Scene, receivers: FloatArray) -> ComplexArray:
-    """The channel (n, antennas) at outdoor receivers (n, 3)."""
+    """Return the channel (n, antennas) at outdoor receivers (n, 3)."""
     world = _load(scene, receivers)
     size = min(len(receivers), _BATCH)
     channel = np.empty((len(receivers), scene.transmitter.antennas), dtype=np.complex128)
@@ -53,10 +54,10 @@ def _load(scene: Scene, receivers: FloatArray) -> Any:
 
     if mitsuba.variant() is None:
         mitsuba.set_variant("llvm_ad_mono_polarized")
-    if drjit.detail.llvm_version()[0] < llvm.LEAST:
+    if drjit.detail.llvm_version()[0] < llvm.MIN_VERSION:
         raise ImportError(
-            f"Dr.Jit has already loaded LLVM {drjit.detail.llvm_version()[0]}, which Sionna RT "
-            f"aborts with. Set {llvm.VARIABLE} to {llvm.LEAST} or newer before importing it."
+            f"Dr.Jit has already loaded LLVM {drjit.detail.llvm_version()[0]}, with which Sionna "
+            f"RT aborts. Set {llvm.VARIABLE} to {llvm.MIN_VERSION} or newer before importing it."
         )
     from sionna import rt
 
@@ -75,15 +76,15 @@ def _batch(world: Any, transmitter: Transmitter, receivers: FloatArray) -> Compl
     import mitsuba
     from sionna import rt
 
-    places = (receivers / transmitter.wavelength).T.astype(np.float32)
+    positions = (receivers / transmitter.wavelength).T.astype(np.float32)
     element = rt.PlanarArray(num_rows=1, num_cols=1, pattern="iso", polarization="V")
-    world.rx_array = rt.AntennaArray(element.antenna_pattern, mitsuba.Point3f(*places))
+    world.rx_array = rt.AntennaArray(element.antenna_pattern, mitsuba.Point3f(*positions))
     found = rt.PathSolver()(
         world,
         max_depth=2,
         samples_per_src=_RAYS,
-        max_num_paths_per_src=_MOST_PATHS,
-        synthetic_array=False,  # every antenna of the receiving device is a place of its own
+        max_num_paths_per_src=_MAX_PATHS,
+        synthetic_array=False,  # every antenna of the receiving device has its own position
         refraction=False,
     )
     real, imaginary = (_of_paths(part) for part in found.a)

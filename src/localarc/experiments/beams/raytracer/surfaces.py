@@ -1,4 +1,4 @@
-"""Surfaces: the mirrors of a scene, rectangles across one of the axes."""
+"""Surfaces: the reflecting rectangles of a scene, each normal to one of the axes."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from localarc.validation import FloatArray
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Surface:
-    """The part of the plane x[axis] = `offset` between `lower` and `upper`; it looks to `side`.
+    """The part of the plane x[axis] = `offset` between `lower` and `upper`, facing `side`.
 
     The corners are points in space whose coordinate along the axis is the offset.
     """
@@ -27,23 +27,23 @@ class Surface:
     material: Material
 
     def faces(self, points: FloatArray) -> NDArray[np.bool_]:
-        """Which points (..., 3) lie in front."""
+        """Return which points (..., 3) are in front."""
         front: NDArray[np.bool_] = self.side * (points[..., self.axis] - self.offset) > 0
         return front
 
     def mirror(self, points: FloatArray) -> FloatArray:
-        """The images of points (..., 3) behind the surface."""
+        """Return the mirror images of points (..., 3)."""
         image = np.array(points)
         image[..., self.axis] = 2 * self.offset - image[..., self.axis]
         return image
 
-    def holds(self, points: FloatArray) -> NDArray[np.bool_]:
-        """Which points (..., 3) of the plane belong to the surface."""
+    def contains(self, points: FloatArray) -> NDArray[np.bool_]:
+        """Return which points (..., 3) of the plane belong to the surface."""
         between = (points >= self.lower) & (points <= self.upper)
         return np.asarray(between.all(axis=-1))
 
     def crossing(self, start: FloatArray, end: FloatArray) -> FloatArray:
-        """Where the lines from `start` to `end`, one on each side, cross the plane."""
+        """Return where the lines from `start` to `end`, on opposite sides, cross the plane."""
         step = end - start
         share = (self.offset - start[..., self.axis]) / step[..., self.axis]
         points = start + share[..., None] * step
@@ -52,7 +52,7 @@ class Surface:
 
 
 def surfaces(scene: Scene) -> list[Surface]:
-    """The ground and every face of every box that can be seen from above the ground."""
+    """Return the ground and every face of every box that is visible from above the ground."""
     ground = np.array([-np.inf, -np.inf, scene.ground]), np.array([np.inf, np.inf, scene.ground])
     found = [Surface(2, scene.ground, 1, *ground, scene.ground_material)]
     for box in scene.boxes:

@@ -1,165 +1,224 @@
-// The figures of a run: one function each, from what is known to a drawing in an element.
+// The charts of a stream: one function each, from numbers to a figure.
 
-import { smooth } from "./run.js";
-import { count, feature } from "./words.js";
+import { featureName, formatCount, formatNumber, formatRisk } from "./format.js";
+import { smooth } from "./history.js";
+import { barPlot, gridPlot, xyPlot } from "./plot.js";
+import { extent, pad } from "./scale.js";
 
-/* global Plotly */
+/** @import { Figure } from "./chart.js" */
+/** @import { History } from "./history.js" */
+/** @import { Layer, XAxis } from "./plot.js" */
+/** @import { Interval } from "./scale.js" */
+/** @import { GroupRisk, ThresholdMap } from "../wire" */
 
-const colour = (name) => getComputedStyle(document.documentElement).getPropertyValue(`--${name}`).trim();
-const touch = matchMedia("(pointer: coarse)");
+export const MAX_GROUPS = 20;
 
-/** The blue of the page, seen through. */
-function tint(opacity) {
-  const [red, green, blue] = colour("blue").match(/[0-9a-f]{2}/gi).map((part) => parseInt(part, 16));
-  return `rgba(${red},${green},${blue},${opacity})`;
-}
-
-function axis(title, more = {}) {
-  return {
-    title: { text: title, font: { size: 12 }, standoff: 6 },
-    gridcolor: colour("line"),
-    linecolor: colour("line"),
-    zeroline: false,
-    fixedrange: touch.matches, // on a phone a finger scrolls the page
-    automargin: true,
-    ...more,
-  };
-}
-
-function draw(element, traces, layout) {
-  element.classList.remove("empty");
-  if (!element.classList.contains("js-plotly-plot")) element.textContent = "";
-  const common = {
-    paper_bgcolor: "rgba(0,0,0,0)",
-    plot_bgcolor: "rgba(0,0,0,0)",
-    font: { family: "system-ui, sans-serif", size: 12, color: colour("soft") },
-    hoverlabel: { bgcolor: colour("card"), bordercolor: colour("line"), font: { color: colour("ink") } },
-    hovermode: "x unified",
-    margin: { l: 48, r: 10, t: 8, b: 36 },
-    showlegend: false,
-    dragmode: touch.matches ? false : "zoom",
-    uirevision: location.hash, // what a reader zoomed to survives new data
-  };
-  return Plotly.react(element, traces, { ...common, ...layout }, { responsive: true, displayModeBar: false });
-}
-
-/** Say in the figure's place why there is nothing to draw. */
-export function nothing(element, words) {
-  if (element.classList.contains("js-plotly-plot")) Plotly.purge(element);
-  element.classList.add("empty");
-  element.textContent = words;
-}
-
-const line = (x, y, name, more = {}) => ({
-  x, y, name, mode: "lines", line: { color: colour("blue"), width: 2 }, hovertemplate: "%{y:.4f}", ...more,
+/**
+ * @param {History} history
+ * @returns {XAxis}
+ */
+const roundsAxis = ({ points }) => ({
+  title: "rounds",
+  values: points.map((point) => point.rounds),
+  integers: true,
 });
 
-/** The target and as much as a bound says on both sides; where it says nothing, nothing is drawn. */
-function band(run, bounds, furthest, style) {
-  const says = (value) => value !== null && value < furthest;
-  const quiet = { mode: "lines", line: { width: 0 }, hoverinfo: "skip", ...style };
-  const at = run.rounds.filter((_, index) => says(bounds[index]));
-  const width = bounds.filter(says);
-  return [
-    { ...quiet, x: at, y: width.map((value) => run.target - value), fill: "none" },
-    { ...quiet, x: at, y: width.map((value) => run.target + value) },
-  ];
-}
+/** @param {number} rounds */
+const roundName = (rounds) => `round ${formatCount(rounds)}`;
 
-/** What the eye needs: the target, and the risk once its first jumps are over. */
-export function visibleRisks(run) {
-  const settled = run.risk.slice(Math.min(20, Math.floor(run.risk.length / 10)));
-  const low = Math.min(run.target, ...settled);
-  const high = Math.max(run.target, ...settled);
-  const margin = Math.max(high - low, 0.2 * run.target) * 0.25;
+/**
+ * The range of the risk chart: the target, and the risk after its first jumps.
+ * @param {History} history
+ * @returns {Interval}
+ */
+export function riskDomain({ points, target }) {
+  const skipped = Math.min(20, Math.floor(points.length / 10));
+  const [low, high] = extent([target, ...points.slice(skipped).map((point) => point.risk)]);
+  const margin = Math.max(high - low, 0.2 * target) * 0.25;
   return [Math.max(0, low - margin), high + margin];
 }
 
-export function riskChart(element, run, lossBound) {
-  const furthest = Math.max(run.target, lossBound - run.target);
-  const target = { color: colour("ink"), width: 1.5, dash: "dash" };
-  const ends = [run.rounds[0], run.rounds.at(-1)];
-  return draw(
-    element,
-    [
-      ...band(run, run.observed, furthest, { fill: "tonexty", fillcolor: tint(0.17) }),
-      ...band(run, run.bound, furthest, { line: { color: colour("blue"), width: 1.5, dash: "dot" } }),
-      line(ends, [run.target, run.target], "target", { line: target }),
-      line(run.rounds, run.risk, "risk", { line: { color: colour("blue"), width: 2.5 } }),
+/**
+ * The running risk, with the target and both bounds around it.
+ * @param {History} history
+ * @param {number} lossBound
+ * @returns {Figure}
+ */
+export function riskFigure(history, lossBound) {
+  const { points, target } = history;
+  const trivial = Math.max(target, lossBound - target); // no risk is further from the target
+  /** @type {(bounds: (number | null)[], sign: number) => (number | null)[]} */
+  const around = (bounds, sign) =>
+    bounds.map((bound) => (bound === null || bound >= trivial ? null : target + sign * bound));
+  const observed = points.map((point) => point.observed);
+  const bound = points.map((point) => point.bound);
+  /** @type {Layer[]} */
+  const layers = [
+    { kind: "band", style: "band", values: around(observed, -1), upper: around(observed, 1) },
+    { kind: "line", style: "bound", values: around(bound, -1) },
+    { kind: "line", style: "bound", values: around(bound, 1) },
+    { kind: "line", style: "target", values: points.map(() => target) },
+    { kind: "line", style: "risk", values: points.map((point) => point.risk) },
+  ];
+  const last = points[points.length - 1];
+  const domain = riskDomain(history);
+  return {
+    label:
+      `Running risk after ${formatCount(last.rounds)} rounds: ${formatRisk(last.risk)}, ` +
+      `target ${formatNumber(target)}${last.observed === null ? "" : `, bound for this run ±${formatNumber(last.observed)}`}.`,
+    plot: (size) => xyPlot(size, roundsAxis(history), [{ title: "mean loss", domain, layers }]),
+    describe: (index) => [
+      roundName(points[index].rounds),
+      `risk ${formatRisk(points[index].risk)}, target ${formatNumber(target)}`,
+      `bound for this run ±${formatNumber(points[index].observed)}`,
+      `bound for any inputs ±${formatNumber(points[index].bound)}`,
     ],
-    { xaxis: axis("rounds"), yaxis: axis("mean loss", { range: visibleRisks(run) }) },
-  );
+  };
 }
 
-/** A dot for each round, and a line through the mean of its neighbours. */
-export function scatterChart(element, run, values, title) {
-  const width = Math.max(2, Math.round(values.length / 60));
-  return draw(
-    element,
-    [
-      { x: run.rounds, y: values, mode: "markers", name: "round", hovertemplate: "%{y:.4f}",
-        marker: { color: colour("blue"), size: 4, opacity: 0.3 } },
-      line(run.rounds, smooth(values, width), "mean nearby", { line: { color: colour("blue"), width: 2 } }),
+/**
+ * One dot per round, and a line through the mean of its neighbours.
+ * @param {History} history
+ * @param {"threshold" | "size"} field
+ * @param {string} name
+ * @returns {Figure}
+ */
+export function scatterFigure(history, field, name) {
+  const { points } = history;
+  const values = points.map((point) => point[field]);
+  const means = smooth(values, Math.max(2, Math.round(values.length / 60)));
+  const domain = pad(extent(values));
+  /** @type {Layer[]} */
+  const layers = [
+    { kind: "dots", style: "dots", values },
+    { kind: "line", style: "risk", values: means },
+  ];
+  const last = points.length - 1;
+  return {
+    label:
+      `${name} at ${roundName(points[last].rounds)}: ${formatNumber(values[last])}, ` +
+      `mean of nearby rounds ${formatNumber(means[last])}.`,
+    plot: (size) => xyPlot(size, roundsAxis(history), [{ title: name.toLowerCase(), domain, layers }]),
+    describe: (index) => [
+      roundName(points[index].rounds),
+      `${name.toLowerCase()} ${formatNumber(values[index])}`,
+      `mean of nearby rounds ${formatNumber(means[index])}`,
     ],
-    { xaxis: axis("rounds"), yaxis: axis(title) },
-  );
+  };
 }
 
-export function feedbackChart(element, run) {
-  const step = (name) => ({ color: colour(name), shape: "hv", width: 2 });
-  const whole = { hovertemplate: "%{y}" };
-  const area = { fill: "tozeroy", fillcolor: tint(0.15) };
-  return draw(
-    element,
-    [
-      line(run.rounds, run.pending, "awaited", { ...whole, ...area, line: step("blue") }),
-      line(run.rounds, run.late, "late", { ...whole, yaxis: "y2", line: step("warn") }),
-      line(run.rounds, run.expired, "expired", { ...whole, yaxis: "y2", line: step("bad") }),
+/**
+ * Pending predictions at each round; below, the totals of late and expired ones.
+ * @param {History} history
+ * @returns {Figure}
+ */
+export function feedbackFigure(history) {
+  const { points } = history;
+  /** @type {(values: number[]) => Interval} */
+  const fromZero = (values) => [0, Math.max(1, ...values) * 1.08];
+  const pending = points.map((point) => point.pending);
+  const late = points.map((point) => point.late);
+  const expired = points.map((point) => point.expired);
+  const last = points.length - 1;
+  return {
+    label:
+      `Feedback after ${formatCount(points[last].rounds)} rounds: ${formatCount(pending[last])} pending, ` +
+      `${formatCount(late[last])} late, ${formatCount(expired[last])} expired.`,
+    plot: (size) =>
+      xyPlot(size, roundsAxis(history), [
+        {
+          title: "pending",
+          integers: true,
+          domain: fromZero(pending),
+          layers: [
+            { kind: "area", style: "band", values: pending },
+            { kind: "step", style: "risk", values: pending },
+          ],
+        },
+        {
+          title: "total so far",
+          integers: true,
+          domain: fromZero([...late, ...expired]),
+          layers: [
+            { kind: "step", style: "late", values: late },
+            { kind: "step", style: "expired", values: expired },
+          ],
+        },
+      ]),
+    describe: (index) => [
+      roundName(points[index].rounds),
+      `${formatCount(pending[index])} pending`,
+      `${formatCount(late[index])} late so far`,
+      `${formatCount(expired[index])} expired so far`,
     ],
-    {
-      xaxis: axis("rounds", { anchor: "y2" }),
-      yaxis: axis("awaited", { domain: [0.56, 1], rangemode: "tozero" }),
-      yaxis2: axis("in all", { domain: [0, 0.44], rangemode: "tozero" }),
-    },
-  );
+  };
 }
 
-/** Plotly reads markup in labels; names are text. */
-const literal = (text) => text.replaceAll("&", "&amp;").replaceAll("<", "&lt;");
-
-/** Bars by group; no loss in [0, B] with this mean varies more than the whiskers say. */
-export function groupChart(element, groups, target, lossBound) {
-  const rows = [...groups].sort((a, b) => a.risk - b.risk).slice(-20);
-  const error = rows.map((row) => Math.sqrt((row.risk * (lossBound - row.risk)) / row.rounds));
-  return draw(
-    element,
-    [{
-      type: "bar", orientation: "h", x: rows.map((row) => row.risk), y: rows.map((row) => literal(row.group)),
-      width: 0.6, marker: { color: colour("blue"), opacity: 0.8 },
-      customdata: rows.map((row) => count(row.rounds)),
-      hovertemplate: "%{x:.4f} over %{customdata} rounds<extra></extra>",
-      error_x: { type: "data", array: error, color: colour("soft"), thickness: 1.5, width: 4 },
-    }],
-    {
-      hovermode: "closest", xaxis: axis("mean loss", { rangemode: "tozero" }),
-      yaxis: axis("", { type: "category", gridcolor: "rgba(0,0,0,0)" }),
-      shapes: [{ type: "line", x0: target, x1: target, y0: 0, y1: 1, yref: "paper",
-        line: { color: colour("ink"), width: 1.5, dash: "dash" } }],
-    },
-  );
+/**
+ * The risk of each group, highest first. A whisker is the largest standard error that losses
+ * between 0 and the loss bound with this mean can have, if rounds are independent.
+ * @param {GroupRisk[]} groups
+ * @param {number} target
+ * @param {number} lossBound
+ * @returns {Figure}
+ */
+export function groupFigure(groups, target, lossBound) {
+  const rows = [...groups].sort((one, other) => other.risk - one.risk).slice(0, MAX_GROUPS);
+  const bars = rows.map(({ group, risk, rounds }) => ({
+    label: group,
+    value: risk,
+    error: Math.sqrt((risk * Math.max(0, lossBound - risk)) / rounds),
+  }));
+  const above = groups.filter(({ risk }) => risk > target).length;
+  const highest = rows[0];
+  return {
+    height: Math.max(200, 46 + rows.length * 28),
+    label:
+      `Risk of ${formatCount(groups.length)} groups, ${formatCount(above)} above the target ` +
+      `${formatNumber(target)}. Highest: ${highest.group}, ${formatRisk(highest.risk)}.`,
+    plot: (size) => barPlot(size, "mean loss", bars, target),
+    describe: (index) => [
+      rows[index].group,
+      `risk ${formatRisk(rows[index].risk)} ± ${formatNumber(bars[index].error)}, target ${formatNumber(target)}`,
+      `${formatCount(rows[index].rounds)} rounds`,
+    ],
+  };
 }
 
-export function mapChart(element, map) {
+/**
+ * The threshold over two features, or along one.
+ * @param {ThresholdMap} map
+ * @returns {Figure}
+ */
+export function mapFigure(map) {
+  const [low, high] = extent(map.thresholds.flat());
+  const first = { title: featureName(map.first), values: map.first_values };
+  const range = `from ${formatNumber(low)} to ${formatNumber(high)} after ${formatCount(map.rounds)} rounds`;
   if (map.second === null) {
-    return draw(element, [line(map.first_values, map.thresholds[0], "threshold")],
-      { xaxis: axis(feature(map.first)), yaxis: axis("threshold") });
+    const [values] = map.thresholds;
+    /** @type {Layer[]} */
+    const layers = [{ kind: "line", style: "risk", values }];
+    return {
+      label: `Threshold along ${first.title}: ${range}.`,
+      plot: (size) => xyPlot(size, first, [{ title: "threshold", domain: pad([low, high]), layers }]),
+      describe: (index) => [
+        `threshold ${formatNumber(values[index])}`,
+        `${first.title} = ${formatNumber(first.values[index])}`,
+      ],
+    };
   }
-  // Smoothed and without a colour bar of its own: both would need inline styles.
-  return draw(
-    element,
-    [{ type: "heatmap", x: map.first_values, y: map.second_values, z: map.thresholds, zsmooth: "best",
-      showscale: false, colorscale: "Viridis",
-      hovertemplate: "threshold %{z:.4f}<extra>(%{x:.3g}, %{y:.3g})</extra>" }],
-    { hovermode: "closest", xaxis: axis(feature(map.first)), yaxis: axis(feature(map.second)) },
-  );
+  const second = { title: featureName(map.second), values: map.second_values };
+  const columns = first.values.length;
+  return {
+    label: `Threshold over ${first.title} and ${second.title}: ${range}.`,
+    plot: (size) => gridPlot(size, first, second, map.thresholds),
+    describe: (index) => {
+      const [line, column] = [Math.floor(index / columns), index % columns];
+      return [
+        `threshold ${formatNumber(map.thresholds[line][column])}`,
+        `${first.title} = ${formatNumber(first.values[column])}`,
+        `${second.title} = ${formatNumber(second.values[line])}`,
+      ];
+    },
+  };
 }

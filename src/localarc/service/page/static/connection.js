@@ -1,20 +1,42 @@
-// The line to the service: live or lost, shown in one place.
+// The state of the connection to the service, shown in one place.
 
-import { alarm } from "./alarms.js";
-import { clock } from "./words.js";
+import { hideAlert, showAlert } from "./alerts.js";
+import { ApiError } from "./api.js";
+import { byId, setText } from "./dom.js";
+import { formatTime } from "./format.js";
 
-const pill = document.getElementById("connection");
-let since = null;
+/** @typedef {"connecting" | "live" | "lost" | "sign-in" | "failed"} ConnectionState */
 
-export function show(state, error = null) {
-  if (pill.dataset.state !== state) pill.textContent = { live: "live", lost: "reconnecting" }[state] ?? state;
+const LABELS = {
+  connecting: "connecting",
+  live: "live",
+  lost: "reconnecting",
+  "sign-in": "sign in",
+  failed: "error",
+};
+const pill = byId("connection");
+let lastLive = new Date();
+
+/**
+ * @param {ConnectionState} state
+ * @param {unknown} error why the connection was lost
+ */
+export function showConnection(state, error = null) {
+  const before = pill.dataset.state;
+  setText(pill, LABELS[state]);
   pill.dataset.state = state;
   if (state !== "lost") {
-    since = null;
-    alarm("connection");
+    hideAlert("connection");
     return;
   }
-  since ??= clock(new Date());
-  const reason = error?.status === 503 ? `The service says: ${error.message}` : "The service does not answer.";
-  alarm("connection", "Connection lost.", `${reason} The figures below are those of ${since}. Trying again.`);
+  if (before !== "lost") lastLive = new Date();
+  const reason =
+    error instanceof ApiError && error.isTemporary
+      ? `The service is unavailable: ${error.message}`
+      : "The service does not respond.";
+  showAlert(
+    "connection",
+    "Connection lost.",
+    `${reason} Showing data from ${formatTime(lastLive)}. Retrying.`,
+  );
 }

@@ -1,79 +1,99 @@
-// A stream's events, for ever: read as they come, taken up again where they broke off.
+// Server-sent events of a stream: read as they arrive, resumed where the connection broke.
 // The browser's EventSource cannot send a token, so this reads the response itself.
 
-import { pause, Refused, request, streamPath } from "./service.js";
+import { ApiError, request, sleep, streamPath } from "./api.js";
 
-const SILENCE = 45_000; // milliseconds without a sign of life: the line is dead
-const LONGEST_PAUSE = 5_000;
+/** @import { StreamEvent } from "../wire" */
 
-/** Cuts what arrives into events; a part that is not complete is kept for the next time. */
-export function reader() {
+const SILENCE = 45_000; // milliseconds without a heartbeat after which the connection counts as dead
+const MAX_PAUSE = 5_000;
+
+/**
+ * A parser of the text of a response: each call returns the events that are complete, and keeps
+ * the rest for the next call.
+ * @returns {(text: string) => {id: string, data: StreamEvent}[]}
+ */
+export function createParser() {
   let rest = "";
   return (text) => {
     const blocks = (rest + text).split("\n\n");
-    rest = blocks.pop();
-    return blocks.map(parse).filter((event) => event !== null);
+    rest = blocks.pop() ?? "";
+    return blocks.flatMap(parseBlock);
   };
 }
 
-function parse(block) {
-  const event = { id: "", kind: "message", data: [] };
+/** @param {string} block */
+function parseBlock(block) {
+  let id = "";
+  let data = "";
   for (const line of block.split("\n")) {
-    const at = line.indexOf(":");
-    const value = line.slice(at + 1).replace(/^ /, "");
-    const name = line.slice(0, at);
-    if (name === "id") event.id = value;
-    else if (name === "event") event.kind = value;
-    else if (name === "data") event.data.push(value);
+    const [, name, value] = /^(id|data): ?(.*)$/.exec(line) ?? [];
+    if (name === "id") id = value;
+    else if (name === "data") data += value;
   }
-  return event.data.length ? { ...event, data: JSON.parse(event.data.join("\n")) } : null;
+  return data ? [{ id, data: JSON.parse(data) }] : [];
 }
 
 /**
- * Follow a stream from after the event `last`, until the signal says stop.
- * `heard` gets every event, `line` the state of the line: "live" or "lost", with the reason.
+ * Follow a stream's events after the event `last` until the signal aborts.
+ * @param {string} stream
+ * @param {number} last
+ * @param {AbortSignal} signal
+ * @param {{
+ *   onEvent: (event: StreamEvent) => void,
+ *   onOpen: () => void,
+ *   onLost: (error: unknown) => void,
+ * }} callbacks
  */
-export async function follow(stream, last, signal, { heard, line }) {
+export async function followEvents(stream, last, signal, { onEvent, onOpen, onLost }) {
+  let lastId = String(last);
   let failures = 0;
   while (!signal.aborted) {
     try {
-      for await (const event of listen(stream, last, signal, () => line("live"))) {
+      for await (const event of readEvents(stream, lastId, signal, onOpen)) {
         failures = 0;
-        last = event.id || last;
-        heard(event);
+        lastId = event.id || lastId;
+        onEvent(event.data);
       }
-      if (!signal.aborted) line("lost", null);
+      if (!signal.aborted) onLost(null);
     } catch (error) {
       if (signal.aborted) return;
-      if (error instanceof Refused && error.status !== 503) throw error;
-      line("lost", error);
+      if (error instanceof ApiError && !error.isTemporary) throw error;
+      onLost(error);
     }
-    await pause(Math.min(LONGEST_PAUSE, 250 * 2 ** failures) * (0.5 + Math.random() / 2), signal);
+    await sleep(Math.min(MAX_PAUSE, 250 * 2 ** failures) * (0.5 + Math.random() / 2), signal);
     failures += 1;
   }
 }
 
-async function* listen(stream, last, signal, up) {
-  const dead = new AbortController();
-  const giveUp = () => dead.abort();
-  let timer = setTimeout(giveUp, SILENCE);
-  signal.addEventListener("abort", giveUp, { once: true });
+/**
+ * @param {string} stream
+ * @param {string} lastId
+ * @param {AbortSignal} signal
+ * @param {() => void} onOpen
+ */
+async function* readEvents(stream, lastId, signal, onOpen) {
+  const connection = new AbortController();
+  const close = () => connection.abort();
+  let timer = setTimeout(close, SILENCE);
+  signal.addEventListener("abort", close, { once: true });
   try {
-    const headers = { Accept: "text/event-stream", "Last-Event-ID": String(last) };
-    const response = await request(streamPath(stream, "events"), { headers, signal: dead.signal });
-    up();
-    const take = reader();
-    const bytes = response.body.pipeThrough(new TextDecoderStream()).getReader();
+    const headers = { Accept: "text/event-stream", "Last-Event-ID": lastId };
+    const response = await request(streamPath(stream, "events"), { headers, signal: connection.signal });
+    onOpen();
+    if (response.body === null) return;
+    const parse = createParser();
+    const chunks = response.body.pipeThrough(new TextDecoderStream()).getReader();
     for (;;) {
-      const { value, done } = await bytes.read();
+      const { value, done } = await chunks.read();
       if (done) return;
       clearTimeout(timer);
-      timer = setTimeout(giveUp, SILENCE);
-      yield* take(value);
+      timer = setTimeout(close, SILENCE);
+      yield* parse(value);
     }
   } finally {
     clearTimeout(timer);
-    signal.removeEventListener("abort", giveUp);
-    dead.abort();
+    signal.removeEventListener("abort", close);
+    connection.abort();
   }
 }

@@ -1,59 +1,74 @@
-// Which of the two views is shown, and what happens when the service refuses.
+// Which of the two views is shown, and what happens when the service returns an error.
 
-import { alarm, clearAlarms } from "./alarms.js";
-import { show } from "./connection.js";
-import { overview } from "./overview.js";
-import { Refused, token } from "./service.js";
-import { stream } from "./stream.js";
+import { hideAllAlerts, showAlert } from "./alerts.js";
+import { ApiError, token } from "./api.js";
+import { showConnection } from "./connection.js";
+import { byId } from "./dom.js";
+import { showOverview } from "./overview.js";
 
-const part = (id) => document.getElementById(id);
-let leave = new AbortController();
+const tokenField = /** @type {HTMLInputElement} */ (byId("token-value"));
+let view = new AbortController();
 
-function chosen() {
+function streamInAddress() {
   try {
     return decodeURIComponent(location.hash.slice(1));
   } catch {
-    return ""; // an address that was typed, not one of ours
+    return ""; // an address that somebody typed, not one of the page's links
   }
 }
 
 async function open() {
-  leave.abort();
-  leave = new AbortController();
-  const { signal } = leave;
-  const name = chosen();
-  clearAlarms();
-  show("connecting");
-  part("token").hidden = true;
-  part("overview").hidden = Boolean(name);
-  part("stream").hidden = !name;
+  view.abort();
+  view = new AbortController();
+  const { signal } = view;
+  const name = streamInAddress();
+  hideAllAlerts();
+  showConnection("connecting");
+  byId("sign-in").hidden = true;
+  byId("overview").hidden = Boolean(name);
+  byId("stream").hidden = !name;
   try {
-    await (name ? stream(name, signal) : overview(signal));
+    if (name) await openStream(name, signal);
+    else await showOverview(signal);
   } catch (error) {
-    if (!signal.aborted) refused(error);
+    if (!signal.aborted) showFailure(error);
   }
 }
 
-function refused(error) {
-  if (!(error instanceof Refused)) throw error;
-  part("overview").hidden = part("stream").hidden = true;
-  alarm("connection");
+/**
+ * The charts are loaded with the first stream: the overview draws none.
+ * @param {string} name
+ * @param {AbortSignal} signal
+ */
+async function openStream(name, signal) {
+  const { showStream } = await import("./stream.js");
+  if (!signal.aborted) await showStream(name, signal);
+}
+
+/** @param {unknown} error */
+function showFailure(error) {
+  view.abort();
+  if (!(error instanceof ApiError)) throw error;
+  byId("overview").hidden = byId("stream").hidden = true;
   if (error.status === 401 || error.status === 403) {
-    show("token needed");
-    part("token-refused").hidden = token.get() === null;
-    part("token").hidden = false;
-    part("token-value").focus();
+    showConnection("sign-in");
+    byId("token-rejected").hidden = token.get() === null;
+    byId("sign-in").hidden = false;
+    tokenField.focus();
     return;
   }
-  show("refused");
-  alarm("refused", "The service refused.", error.message);
+  showConnection("failed");
+  showAlert("request", "The request failed.", error.message);
 }
 
-part("token").addEventListener("submit", (event) => {
+byId("sign-in").addEventListener("submit", (event) => {
   event.preventDefault();
-  token.set(part("token-value").value.trim());
-  part("token-value").value = "";
+  token.set(tokenField.value.trim());
+  tokenField.value = "";
   open();
 });
-addEventListener("hashchange", open);
+addEventListener("hashchange", () => {
+  open();
+  byId(streamInAddress() ? "name" : "streams-title").focus({ preventScroll: true }); // the link is gone
+});
 open();

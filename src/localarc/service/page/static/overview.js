@@ -1,70 +1,89 @@
-// All streams, a card each; asked for every two seconds.
+// All streams, one card each, polled every two seconds.
 
-import { alarm } from "./alarms.js";
-import { show } from "./connection.js";
-import { ask, pause, Refused } from "./service.js";
-import { count, figure, risk } from "./words.js";
+import { hideAlert, showAlert } from "./alerts.js";
+import { ApiError, fetchJson, sleep } from "./api.js";
+import { showConnection } from "./connection.js";
+import { byId, child, setText, updateList } from "./dom.js";
+import { formatCount, formatNumber, formatRisk } from "./format.js";
 
-const INTERVAL = 2_000;
-const MANY = 12; // from so many on there is a field to find one
-const list = document.getElementById("streams");
-const find = document.getElementById("find");
-const template = document.getElementById("stream-card").content.firstElementChild;
+/** @import { StreamListItem } from "../wire" */
 
-export async function overview(signal) {
+const POLL_INTERVAL = 2_000;
+const SEARCH_FROM = 12; // streams from which a search field is useful
+const list = byId("streams");
+const search = /** @type {HTMLInputElement} */ (byId("search"));
+const template = /** @type {HTMLTemplateElement} */ (byId("stream-card"));
+
+/** @param {AbortSignal} signal */
+export async function showOverview(signal) {
   document.title = "localarc";
-  find.oninput = filter;
+  search.oninput = filter;
   while (!signal.aborted) {
     try {
-      const { streams } = await ask("v1/streams", { signal });
+      const { streams } = await fetchJson("v1/streams", { signal });
       draw(streams);
-      show("live");
+      showConnection("live");
     } catch (error) {
       if (signal.aborted) return;
-      if (error instanceof Refused && error.status !== 503) throw error;
-      show("lost", error);
+      if (error instanceof ApiError && !error.isTemporary) throw error;
+      if (!(error instanceof ApiError || error instanceof TypeError)) throw error;
+      showConnection("lost", error);
     }
-    await pause(INTERVAL, signal);
+    await sleep(POLL_INTERVAL, signal);
   }
 }
 
+/** @param {StreamListItem[]} streams */
 function draw(streams) {
-  const broken = streams.filter((stream) => !stream.healthy);
-  const names = broken.map((stream) => stream.stream).join(", ");
-  alarm("promise", "The promise is broken.", broken.length ? `Do not rely on: ${names}.` : "");
-  document.getElementById("overview-words").textContent = words(streams);
-  document.getElementById("no-streams").hidden = streams.length > 0;
-  find.hidden = streams.length < MANY;
-  const ordered = [...broken, ...streams.filter((stream) => stream.healthy)];
-  list.replaceChildren(...ordered.map(card));
+  const failed = streams.filter((stream) => !stream.healthy);
+  const names = failed.map((stream) => stream.stream).join(", ");
+  if (failed.length) showAlert("guarantee", "Consistency check failed.", `Do not rely on: ${names}.`);
+  else hideAlert("guarantee");
+  setText(byId("overview-summary"), totals(streams));
+  byId("no-streams").hidden = streams.length > 0;
+  search.hidden = streams.length < SEARCH_FROM;
+  const ordered = [...failed, ...streams.filter((stream) => stream.healthy)];
+  updateList(list, ordered, (stream) => stream.stream, createCard, updateCard);
   filter();
 }
 
-function words(streams) {
+/** @param {StreamListItem[]} streams */
+function totals(streams) {
   const rounds = streams.reduce((sum, stream) => sum + stream.rounds, 0);
   const pending = streams.reduce((sum, stream) => sum + stream.pending, 0);
-  return `${count(streams.length)} in all, ${count(rounds)} rounds learnt, ${count(pending)} losses awaited`;
+  const plural = streams.length === 1 ? "" : "s";
+  return `${formatCount(streams.length)} stream${plural} · ${formatCount(rounds)} rounds · ${formatCount(pending)} pending`;
 }
 
-function card(stream) {
-  const item = template.cloneNode(true);
-  const say = (part, text) => (item.querySelector(part).textContent = text);
-  item.classList.toggle("broken", !stream.healthy);
-  item.querySelector("a").href = `#${encodeURIComponent(stream.stream)}`;
-  say(".name", stream.stream);
-  say(".state", stream.healthy ? "" : "broken");
-  item.querySelector(".state").classList.toggle("bad", !stream.healthy);
-  say(".risk", risk(stream.risk));
-  say(".target", `target ${figure(stream.target)}`);
-  say(".counts", `${count(stream.rounds)} rounds · ${count(stream.pending)} awaited · ${count(stream.late)} late`);
-  const share = Math.min(2, (stream.risk ?? 0) / stream.target); // the target stands in the middle
-  item.querySelector(".meter").style.setProperty("--risk", share);
-  return item;
+function createCard() {
+  return /** @type {HTMLElement} */ (template.content.firstElementChild?.cloneNode(true));
+}
+
+/**
+ * @param {HTMLElement} card
+ * @param {StreamListItem} stream
+ */
+function updateCard(card, stream) {
+  /** @type {(selector: string, text: string) => void} */
+  const set = (selector, text) => setText(child(card, selector), text);
+  card.classList.toggle("failed", !stream.healthy);
+  child(card, "a").setAttribute("href", `#${encodeURIComponent(stream.stream)}`);
+  set(".name", stream.stream);
+  set(".state", stream.healthy ? "" : "check failed");
+  set(".risk", formatRisk(stream.risk));
+  set(".target", `target ${formatNumber(stream.target)}`);
+  set(
+    ".counts",
+    `${formatCount(stream.rounds)} rounds · ${formatCount(stream.pending)} pending · ${formatCount(stream.late)} late`,
+  );
+  const share = Math.min(2, (stream.risk ?? 0) / stream.target); // the target is in the middle
+  child(card, ".meter").style.setProperty("--risk", String(share));
 }
 
 function filter() {
-  const wanted = find.value.toLowerCase();
-  for (const item of list.children) {
-    item.hidden = !item.querySelector(".name").textContent.toLowerCase().includes(wanted);
+  const wanted = search.value.toLowerCase();
+  for (const card of list.children) {
+    const name = child(card, ".name").textContent ?? "";
+    card.toggleAttribute("hidden", !name.toLowerCase().includes(wanted));
   }
 }

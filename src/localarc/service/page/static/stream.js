@@ -1,178 +1,225 @@
-// One stream: read once, then moved along by its events.
+// One stream: read once, then kept up to date by its events.
 
-import { alarm } from "./alarms.js";
-import { feedbackChart, groupChart, nothing, riskChart, scatterChart, visibleRisks } from "./charts.js";
-import { show } from "./connection.js";
-import { follow } from "./events.js";
-import { HeatMap } from "./heat_map.js";
-import { showPromise } from "./promise.js";
-import { Run } from "./run.js";
-import { ask, pause, Refused, streamPath } from "./service.js";
-import { settings } from "./settings.js";
-import { ago, bytes, count, figure, risk } from "./words.js";
+import { hideAlert, showAlert } from "./alerts.js";
+import { ApiError, fetchJson, sleep, streamPath } from "./api.js";
+import { Chart } from "./chart.js";
+import { feedbackFigure, groupFigure, MAX_GROUPS, riskDomain, riskFigure, scatterFigure } from "./charts.js";
+import { showConnection } from "./connection.js";
+import { byId, setText } from "./dom.js";
+import { followEvents } from "./events.js";
+import { formatBytes, formatCount, formatDuration, formatNumber, formatRisk } from "./format.js";
+import { showGuarantee } from "./guarantee.js";
+import { extendHistory, readHistory, recentHistory } from "./history.js";
+import { describeSettings } from "./settings.js";
+import { Store, throttle } from "./store.js";
+import { ThresholdMapView } from "./threshold_map.js";
 
-const DRAWN = 700; // milliseconds between two drawings
-const READ = 5_000; // and between two readings of what events do not tell
-const part = (id) => document.getElementById(id);
-const say = (id, text) => { part(id).textContent = text; };
+/** @import { History } from "./history.js" */
+/** @import { StreamEvent, StreamSummary } from "../wire" */
 
-export async function stream(name, signal) {
+/**
+ * `latest` has the counters of the newest summary or event: both carry them.
+ * @typedef {Pick<StreamSummary, "seq" | "rounds" | "risk" | "pending" | "late" | "expired">} Counters
+ * @typedef {{summary: StreamSummary, history: History, latest: Counters}} StreamState
+ */
+
+const DRAW_INTERVAL = 700; // milliseconds
+const POLL_INTERVAL = 5_000;
+
+const range = /** @type {HTMLSelectElement} */ (byId("range"));
+const charts = {
+  risk: new Chart(byId("risk-chart")),
+  threshold: new Chart(byId("threshold-chart")),
+  size: new Chart(byId("size-chart")),
+  feedback: new Chart(byId("feedback-chart")),
+  group: new Chart(byId("group-chart")),
+  map: new Chart(byId("map-chart")),
+};
+
+/**
+ * @param {string} name
+ * @param {AbortSignal} signal
+ */
+export async function showStream(name, signal) {
   document.title = `${name} · localarc`;
-  say("name", name);
-  const view = new View(name, signal);
-  await view.open();
-  const dark = matchMedia("(prefers-color-scheme: dark)");
-  dark.addEventListener("change", () => view.draw(), { signal });
-  view.keepUp();
-  await follow(name, view.run.seq, signal, {
-    heard: (event) => view.take(event),
-    line: (state, error) => {
-      view.stale = true; // what events do not tell may have changed meanwhile
-      show(state, error);
-    },
+  setText(byId("name"), name);
+  const first = await readFirst(name, signal);
+  if (first === null) return;
+  const store = new Store(first);
+  connectViews(store, signal);
+  pollSummary(name, store, signal);
+  await followEvents(name, first.history.seq, signal, {
+    onEvent: (event) => store.set(applyEvent(store.state, event)),
+    onOpen: () => showConnection("live"),
+    onLost: (error) => showConnection("lost", error),
   });
 }
 
-class View {
-  constructor(name, signal) {
-    this.name = name;
-    this.signal = signal;
-    this.stale = false; // events came since the last reading
-    this.readAt = -READ; // when that was
-    this.moved = false; // and since the last drawing
-  }
-
-  /** Read until it works: the service may just be starting. */
-  async open() {
-    while (!this.signal.aborted) {
-      try {
-        await this.read();
-        show("live");
-        return;
-      } catch (error) {
-        if (this.signal.aborted || (error instanceof Refused && error.status !== 503)) throw error;
-        show("lost", error);
-        await pause(1_000, this.signal);
-      }
+/**
+ * Read what events do not carry: bounds, groups, whether the stream is consistent; and the history
+ * where it changed, for its bounds. A failure is ignored: the event connection reports it.
+ * @param {string} name
+ * @param {Store<StreamState>} store
+ * @param {AbortSignal} signal
+ */
+async function pollSummary(name, store, signal) {
+  while (!signal.aborted) {
+    await sleep(POLL_INTERVAL, signal);
+    const summary = await fetchJson(streamPath(name), { signal }).catch(() => null);
+    if (summary === null) continue;
+    if (summary.seq === store.state.summary.seq) {
+      store.set({ summary });
+      continue;
     }
-  }
-
-  async read() {
-    this.stale = false;
-    this.readAt = performance.now();
-    const options = { signal: this.signal };
-    const [summary, history] = await Promise.all([
-      ask(streamPath(this.name), options),
-      ask(streamPath(this.name, "history"), options),
-    ]);
-    this.summary = summary;
-    this.run = new Run(history);
-    this.map ??= new HeatMap(summary, this.signal);
-    this.map.seen = summary.predictions > 0;
-    await this.map.refresh();
-    this.draw();
-    this.tell(summary);
-  }
-
-  take(event) {
-    this.stale = true;
-    if (event.kind === "reset") {
-      this.readAt = -READ; // events were missed: read at once
-      return;
-    }
-    this.moved = true;
-    this.run.take(event);
-    this.tell(event.data);
-  }
-
-  /** The numbers, from a summary or from an event: both carry them. Once a frame is enough. */
-  tell(now) {
-    if (this.now && now.seq < this.now.seq) return;
-    if (!this.frame) this.frame = requestAnimationFrame(() => this.show());
-    this.now = now;
-  }
-
-  show() {
-    this.frame = 0;
-    if (this.signal.aborted) return; // another stream is shown by now
-    say("risk", risk(this.now.risk));
-    for (const id of ["rounds", "pending", "late", "expired"]) say(id, count(this.now[id]));
-  }
-
-  /** Draw what moved and read again what events do not tell, until the reader goes elsewhere. */
-  async keepUp() {
-    while (!this.signal.aborted) {
-      await pause(DRAWN, this.signal);
-      try {
-        if (this.stale && performance.now() - this.readAt > READ) {
-          await this.read();
-        } else if (this.moved) {
-          this.drawRun();
-        }
-      } catch (error) {
-        if (!(error instanceof TypeError || error instanceof Refused || this.signal.aborted)) throw error;
-        this.stale = true; // the line is down: the events say so, and this tries again
-      }
-    }
-  }
-
-  draw() {
-    const { summary } = this;
-    const verdict = showPromise(part("promise"), summary);
-    alarm("promise", "The promise is broken.", verdict.kept ? "" : `Do not rely on ${this.name}: see below.`);
-    say("target", figure(summary.target));
-    say("settings", settings(summary));
-    say("oldest", waiting(summary.oldest_pending));
-    say("memory", bytes(summary.memory_bytes));
-    this.drawRun();
-    this.drawGroups();
-    this.map.draw();
-  }
-
-  drawRun() {
-    this.moved = false;
-    const { run } = this;
-    if (run.rounds.length === 0) {
-      for (const id of ["risk-chart", "threshold-chart", "feedback-chart"]) {
-        nothing(part(id), "No loss was reported yet.");
-      }
-      nothing(part("size-chart"), "No set was asked for yet.");
-      return;
-    }
-    const { config } = this.summary;
-    riskChart(part("risk-chart"), run, config.loss_bound);
-    say("bound-words", boundWords(run));
-    scatterChart(part("threshold-chart"), run, run.threshold, "threshold");
-    feedbackChart(part("feedback-chart"), run);
-    say("threshold-words", `A dot for a round, a line for the mean of its neighbours.${config.kernel ? SCATTER : ""}`);
-    const sized = run.size.some((size) => size !== null);
-    if (sized) scatterChart(part("size-chart"), run, run.size, "size");
-    else nothing(part("size-chart"), "Send scores with predictions to see how large sets are.");
-    say("size-words", sized ? "How large the set of each round was; small is informative." : "");
-  }
-
-  drawGroups() {
-    const { groups, target, config } = this.summary;
-    if (groups.length === 0) nothing(part("group-chart"), "Send a group with predictions to compare groups.");
-    else groupChart(part("group-chart"), groups, target, config.loss_bound);
-    say("group-words", groups.length === 0 ? "" : groupWords(groups.length - 20));
+    const response = await fetchJson(streamPath(name, "history"), { signal }).catch(() => null);
+    if (response === null) continue;
+    const isOvertaken = response.seq < store.state.latest.seq; // by events
+    store.set(isOvertaken ? { summary } : { summary, history: readHistory(response), latest: summary });
   }
 }
 
-function groupWords(left) {
-  const words = "Dashed: the target. Whiskers: one standard error at most, as if rounds were independent.";
-  return left > 0 ? `${words} ${left} groups of lower risk are left out.` : words;
+/**
+ * Read a stream until it works: the service may be starting.
+ * @param {string} name
+ * @param {AbortSignal} signal
+ */
+async function readFirst(name, signal) {
+  while (!signal.aborted) {
+    try {
+      return await read(name, signal);
+    } catch (error) {
+      if (signal.aborted) break;
+      if (error instanceof ApiError ? !error.isTemporary : !(error instanceof TypeError)) throw error;
+      showConnection("lost", error);
+      await sleep(1_000, signal);
+    }
+  }
+  return null;
 }
 
-const waiting = (oldest) =>
-  oldest === null ? "losses to come" : `the oldest for ${ago(Date.now() / 1000 - oldest)}`;
-
-/** Say where the promise is, if it is too wide for the figure. */
-function boundWords(run) {
-  const bound = run.bound.at(-1) ?? null;
-  const highest = visibleRisks(run)[1];
-  if (bound === null || run.target + bound <= highest) return "";
-  return `What is promised in advance, ${figure(bound)} by now, is too far away to be seen here.`;
+/**
+ * @param {string} name
+ * @param {AbortSignal} signal
+ * @returns {Promise<StreamState>}
+ */
+async function read(name, signal) {
+  const [summary, history] = await Promise.all([
+    fetchJson(streamPath(name), { signal }),
+    fetchJson(streamPath(name, "history"), { signal }),
+  ]);
+  return { summary, history: readHistory(history), latest: summary };
 }
 
-const SCATTER = " The threshold depends on the input, so dots scatter.";
+/**
+ * What an event changes.
+ * @param {StreamState} state
+ * @param {StreamEvent} event
+ * @returns {Partial<StreamState>}
+ */
+function applyEvent({ history, latest }, event) {
+  if (event.kind === "reset" || event.seq <= latest.seq) return {};
+  return { history: extendHistory(history, event), latest: event };
+}
+
+/**
+ * Draw everything now, and again what changes.
+ * @param {Store<StreamState>} store
+ * @param {AbortSignal} signal
+ */
+function connectViews(store, signal) {
+  const map = new ThresholdMapView(charts.map, store.state.summary, signal);
+  const drawCharts = throttle(() => drawHistory(store.state), DRAW_INTERVAL, signal);
+  let _frame = 0;
+  store.subscribe(["latest"], () => {
+    _frame ||= requestAnimationFrame(() => {
+      _frame = 0;
+      if (!signal.aborted) drawCounters(store.state.latest);
+    });
+  });
+  store.subscribe(["history"], drawCharts);
+  range.onchange = () => drawHistory(store.state);
+  store.subscribe(["summary"], () => {
+    drawSummary(store.state.summary);
+    map.update(store.state.summary);
+  });
+  drawCounters(store.state.latest);
+  drawSummary(store.state.summary);
+  drawCharts();
+}
+
+/** @param {Counters} latest */
+function drawCounters(latest) {
+  setText(byId("risk"), formatRisk(latest.risk));
+  setText(byId("rounds"), formatCount(latest.rounds));
+  setText(byId("pending"), formatCount(latest.pending));
+  setText(byId("late"), formatCount(latest.late));
+  setText(byId("expired"), formatCount(latest.expired));
+}
+
+/** @param {StreamSummary} summary */
+function drawSummary(summary) {
+  const passed = showGuarantee(byId("guarantee"), summary);
+  if (passed) hideAlert("guarantee");
+  else showAlert("guarantee", "Consistency check failed.", `Do not rely on ${summary.stream}: see below.`);
+  setText(byId("target"), formatNumber(summary.target));
+  setText(byId("settings"), describeSettings(summary));
+  setText(byId("oldest"), describeOldest(summary.oldest_pending));
+  setText(byId("memory"), formatBytes(summary.memory_bytes));
+  drawGroups(summary);
+}
+
+/** @param {StreamSummary} summary */
+function drawGroups({ groups, target, config }) {
+  const omitted = groups.length - MAX_GROUPS;
+  if (groups.length === 0) charts.group.drawEmpty("Send a group with each prediction to compare groups.");
+  else charts.group.draw(groupFigure(groups, target, config.loss_bound));
+  setText(
+    byId("group-note"),
+    groups.length === 0
+      ? ""
+      : "Mean loss per group. Dashed: target. Whiskers: at most one standard error, assuming independent rounds." +
+          (omitted > 0 ? ` ${formatCount(omitted)} groups with lower risk are not shown.` : ""),
+  );
+}
+
+/** @param {StreamState} state */
+function drawHistory({ history: whole, summary }) {
+  const history = recentHistory(whole, Number(range.value));
+  if (history.points.length === 0) {
+    for (const chart of [charts.risk, charts.threshold, charts.feedback]) {
+      chart.drawEmpty("Waiting for the first feedback.");
+    }
+    charts.size.drawEmpty("No prediction set was requested yet.");
+    return;
+  }
+  charts.risk.draw(riskFigure(history, summary.config.loss_bound));
+  setText(byId("bound-note"), describeHiddenBound(history));
+  charts.threshold.draw(scatterFigure(history, "threshold", "Threshold"));
+  setText(
+    byId("threshold-note"),
+    "Dots: rounds. Line: mean of nearby rounds." +
+      (summary.config.kernel ? " Dots scatter because the threshold depends on the input." : ""),
+  );
+  charts.feedback.draw(feedbackFigure(history));
+  const hasSizes = history.points.some((point) => point.size !== null);
+  if (hasSizes) charts.size.draw(scatterFigure(history, "size", "Set size"));
+  else charts.size.drawEmpty("Send scores with each prediction to see set sizes.");
+  setText(
+    byId("size-note"),
+    hasSizes ? "Dots: rounds. Line: mean of nearby rounds. Smaller sets are more informative." : "",
+  );
+}
+
+/** @param {number | null} oldest */
+const describeOldest = (oldest) =>
+  oldest === null ? "waiting for feedback" : `oldest: ${formatDuration(Date.now() / 1000 - oldest)}`;
+
+/**
+ * Say where the bound for any inputs is if the chart does not reach as far.
+ * @param {History} history
+ */
+function describeHiddenBound(history) {
+  const bound = history.points.at(-1)?.bound ?? null;
+  if (bound === null || history.target + bound <= riskDomain(history)[1]) return "";
+  return `The bound for any input sequence, currently ±${formatNumber(bound)}, lies outside the visible range.`;
+}

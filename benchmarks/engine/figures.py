@@ -1,0 +1,41 @@
+"""The two figures of docs/performance.md."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from matplotlib.figure import Figure
+
+from benchmarks.engine.cases import Cost, Growth
+from localarc.figures.frame import frame, legend
+from localarc.figures.palette import METHODS, colours
+
+
+def growth(path: Path, points: list[Growth]) -> None:
+    """Time per step against t."""
+    figure = Figure(figsize=(7.0, 4.2), layout="constrained")
+    axes = figure.subplots()
+    names = list(dict.fromkeys(point.name for point in points))
+    for name in names:
+        mine = [(point.t, point.microseconds) for point in points if point.name == name]
+        axes.loglog(*zip(*mine, strict=True), marker="o", color=colours(names)[name], label=name)
+    frame(axes, "Time per step as the stream grows", "t", "microseconds per step (replay)")
+    legend(axes)
+    figure.savefig(path, dpi=160)
+
+
+def costs(path: Path, measured: list[Cost]) -> None:
+    """Largest deviation from the exact thresholds against time per step."""
+    figure = Figure(figsize=(10.0, 4.6), layout="constrained")
+    streams = list(dict.fromkeys(cost.stream for cost in measured))
+    for axes, stream in zip(figure.subplots(1, len(streams)), streams, strict=True):
+        for cost in measured:
+            if cost.stream == stream:
+                at = cost.microseconds, cost.deviation
+                axes.loglog(*at, "o", color=METHODS["L-ARC"])
+                axes.annotate(cost.memory, at, (6, 4), textcoords="offset points", fontsize=8)
+        axes.set_xlim(0.2, 40.0)
+        axes.set_ylim(1e-15, 10.0)
+        axes.xaxis.set_major_formatter(lambda value, _: f"{value:g}")
+        frame(axes, stream, "microseconds per step (replay)", "largest threshold deviation")
+    figure.savefig(path, dpi=160)

@@ -1,0 +1,1 @@
+"""Events per second for many keyed streams: `python -m benchmarks.keyed`."""

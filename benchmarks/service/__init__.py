@@ -1,0 +1,1 @@
+"""The HTTP service under load: `python -m benchmarks.service`."""

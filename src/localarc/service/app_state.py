@@ -1,0 +1,54 @@
+"""The parts of a running service, created once and shared by all requests."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from localarc.service.api.auth import Tokens
+from localarc.service.event_bus import EventBus
+from localarc.service.limits import Limits
+from localarc.service.metrics import Metrics
+from localarc.service.storage.store import EventStore
+from localarc.service.storage.writer import Writer
+from localarc.service.streams.manager import StreamManager
+
+
+@dataclass(frozen=True)
+class AppState:
+    """What endpoints work with. `hosts` are the allowed names in the Host header; None allows all.
+
+    The operations of `api/service_status.py` and the pipeline receive it as `app`.
+    """
+
+    writer: Writer
+    event_bus: EventBus
+    metrics: Metrics
+    tokens: Tokens
+    limits: Limits
+    hosts: frozenset[str] | None
+
+    @classmethod
+    def create(
+        cls,
+        folder: Path,
+        limits: Limits,
+        tokens: Tokens,
+        hosts: frozenset[str] | None = None,
+        synchronous: str = "FULL",
+        clock: Callable[[], float] | None = None,
+    ) -> AppState:
+        """A service on a data folder; events are replayed when the writer starts."""
+        event_bus, metrics = EventBus(limits.subscribers), Metrics()
+        store = EventStore(folder, synchronous)
+        manager = StreamManager(limits, clock or steady_clock())
+        writer = Writer(store, manager, metrics, event_bus.publish)
+        return cls(writer, event_bus, metrics, tokens, limits, hosts)
+
+
+def steady_clock() -> Callable[[], float]:
+    """The time of day at the start plus elapsed time: timeouts survive changes of the clock."""
+    start = time.time() - time.monotonic()
+    return lambda: start + time.monotonic()

@@ -1,0 +1,40 @@
+// Numbers as people read them.
+
+const MISSING = "–";
+
+/** @param {number} value */
+export const formatCount = (value) => value.toLocaleString("en");
+
+/** Three significant digits. @param {number | null} value */
+export const formatNumber = (value) => (value === null ? MISSING : Number(value.toPrecision(3)).toString());
+
+/**
+ * Four decimals, always: the digits stay in place while the risk changes.
+ * @param {number | null} value
+ */
+export const formatRisk = (value) => (value === null ? MISSING : value.toFixed(4));
+
+/** @param {number} value */
+export function formatBytes(value) {
+  const units = ["B", "kB", "MB", "GB"];
+  let unit = 0;
+  while (value >= 1000 && unit < units.length - 1) {
+    value /= 1000;
+    unit += 1;
+  }
+  return `${unit ? value.toPrecision(3) : value} ${units[unit]}`;
+}
+
+/** @param {number} seconds */
+export function formatDuration(seconds) {
+  if (seconds < 90) return `${Math.max(0, Math.round(seconds))} s`;
+  if (seconds < 5400) return `${Math.round(seconds / 60)} min`;
+  if (seconds < 129600) return `${Math.round(seconds / 3600)} h`;
+  return `${Math.round(seconds / 86400)} days`;
+}
+
+/** The time of day. @param {Date} date */
+export const formatTime = (date) => date.toLocaleTimeString("en-GB");
+
+/** @param {number} index */
+export const featureName = (index) => `x[${index}]`;

@@ -1,0 +1,220 @@
+"""The stored format, version 2: a stream's config, its state and its snapshot.
+
+These classes are the schema of a data folder, together with `events.py`. They are separate from the
+wire types, so that the API can change without touching what is on disk. Every class is stored by
+field name, except `Answered`: a stream remembers thousands of those, and names would double their
+size.
+
+To change a field, its name, its type or, in `Answered`, its position: increment `VERSION`, add a
+migration to `migrations.py`, and add a golden data folder (tests/service/golden).
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import msgspec
+import numpy as np
+
+from localarc import serialization
+
+VERSION = 2
+_SNAPSHOT = "Stream"
+
+
+class Stored(msgspec.Struct, forbid_unknown_fields=True):
+    """A part of the stored format."""
+
+
+# ---- the config of a stream ------------------------------------------------------------------
+
+
+class Kernel(Stored):
+    """A kernel by its denominator, l in `exp(-d^2 / l)`: what the calibrator computes with."""
+
+    kind: str
+    denominator: float | list[float]
+    scale: float
+    shape: float | None
+
+
+class Rate(Stored):
+    """A learning rate."""
+
+    kind: str
+    eta: float
+    exponent: float | None
+
+
+class Memory(Stored, omit_defaults=True):
+    """A memory strategy; each kind has some of the fields."""
+
+    kind: str
+    tolerance: float | None = None
+    max_bytes: int | None = None
+    max_size: int | None = None
+    m: int | None = None
+
+
+class PredictionSets(Stored, omit_defaults=True):
+    """The kind of sets that a stream returns."""
+
+    kind: str
+    labels: list[str] | None = None
+    score: Literal["score", "probability", "cumulative"] | None = None
+
+
+class Config(Stored):
+    """A stream's config with every default filled in, so that a new default changes no stream."""
+
+    alpha: float
+    kernel: Kernel | None
+    features: int
+    rate: float | Rate
+    regularization: float
+    loss_bound: float
+    score_range: tuple[float, float] | None
+    initial_threshold: float
+    memory: Memory
+    clip: float | None
+    set: PredictionSets | None
+    timeout: float | None
+    default_loss: float | None
+    retain: int
+
+
+# ---- the state of a stream -------------------------------------------------------------------
+
+
+class Pending(Stored):
+    """A prediction without feedback. `x` holds little-endian float64."""
+
+    seq: int
+    at: float
+    digest: bytes
+    threshold: float
+    x: bytes
+    group: str | None
+    size: float | None
+
+
+class Answered(Stored, array_like=True):
+    """A prediction that received feedback or expired, remembered so that retries are idempotent."""
+
+    seq: int
+    digest: bytes
+    threshold: float
+    loss: float | None
+    feedback_seq: int
+    rounds: int
+    expired: bool
+
+
+class GroupSum(Stored):
+    """The losses of one group."""
+
+    rounds: int = 0
+    loss_sum: float = 0.0
+
+
+class FeatureSum(Stored):
+    """The range and the sum of one feature, over all predictions."""
+
+    low: float
+    high: float
+    total: float
+
+
+class History(Stored):
+    """Columns with one value every `stride` rounds."""
+
+    stride: int = 1
+    rounds: list[int] = []
+    at: list[float] = []
+    risk: list[float] = []
+    threshold: list[float] = []
+    size: list[float | None] = []
+    observed: list[float | None] = []
+    pending: list[int] = []
+    late: list[int] = []
+    expired: list[int] = []
+
+
+class State(Stored):
+    """Everything about a stream except its name and its calibrator."""
+
+    config: Config
+    created: float
+    seq: int = 0
+    predictions: int = 0
+    rounds: int = 0
+    loss_sum: float = 0.0
+    late: int = 0
+    expired: int = 0
+    outstanding: int = 0
+    """Largest number of other predictions that were pending when one was made."""
+    newest_learned: int = 0
+    """Largest seq of a prediction that received feedback: older ones are late."""
+    pending: dict[str, Pending] = {}
+    answered: dict[str, Answered] = {}
+    groups: dict[str, GroupSum] = {}
+    features: list[FeatureSum] = []
+    history: History = msgspec.field(default_factory=History)
+
+
+# ---- snapshots -------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Snapshot:
+    """A whole stream: `state` is a `State` in MessagePack, `calibrator` what `state()` returns."""
+
+    name: str
+    replay_differs: int
+    state: bytes
+    calibrator: bytes
+
+
+def encode_snapshot(snapshot: Snapshot) -> bytes:
+    """A snapshot in the state format of the library: without pickle, protected by a checksum."""
+    content = {"name": snapshot.name, "replay_differs": snapshot.replay_differs}
+    parts = {
+        "state": np.frombuffer(snapshot.state, np.uint8),
+        "calibrator": np.frombuffer(snapshot.calibrator, np.uint8),
+    }
+    return serialization.encode(_SNAPSHOT, content, parts)
+
+
+def decode_snapshot(data: bytes) -> Snapshot:
+    """The snapshot that was encoded."""
+    kind, content, arrays = serialization.decode(data, "the snapshot")
+    if kind != _SNAPSHOT:
+        raise serialization.StateError(f"a snapshot has kind {_SNAPSHOT}, got {kind}.")
+    return Snapshot(
+        content["name"],
+        content["replay_differs"],
+        arrays["state"].tobytes(),
+        arrays["calibrator"].tobytes(),
+    )
+
+
+# ---- requests --------------------------------------------------------------------------------
+
+
+def to_bytes(x: Sequence[float]) -> bytes:
+    """An input as it is stored: little-endian float64."""
+    return np.array(x, dtype="<f8").tobytes()
+
+
+def request_digest(x: bytes, group: str | None, scores: list[float] | None) -> bytes:
+    """Identifies the body of a prediction request, so that a retry can be recognized.
+
+    BLAKE2b with 16 bytes, of x followed by the MessagePack of `[group, scores]`. Digests are stored
+    and compared with those of later requests, by later versions too: if requests get another
+    field, append it only where it is set, so that all requests without it keep their digests.
+    """
+    rest = msgspec.msgpack.encode([group, scores])
+    return hashlib.blake2b(x + rest, digest_size=16).digest()

@@ -1,0 +1,226 @@
+"""Make a golden data folder with the present code: `python tests/service/golden/make.py FOLDER`."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import random
+import sqlite3
+import sys
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import numpy as np
+
+from localarc import ARC, LARC
+from localarc.service.api.queries import summarize
+from localarc.service.limits import Limits
+from localarc.service.storage import events
+from localarc.service.storage import format as stored_format
+from localarc.service.storage.store import EventStore
+from localarc.service.streams.manager import StreamManager
+from localarc.service.streams.stream import Stream
+from localarc.wire.config import StreamConfig
+from localarc.wire.predictions import FeedbackRequest, PredictRequest
+
+ROUNDS = 24
+MATERN = {"kind": "matern32", "length_scale": [0.3, 1.7], "scale": 1.5}
+QUADRATIC = {"kind": "rational-quadratic", "length_scale": 0.6, "shape": 1.5}
+LABELS = {"kind": "labels", "labels": ["ant", "bee", "cat"], "score": "cumulative"}
+LATTICE = {"kind": "lattice", "tolerance": 1e-8}
+
+# A stream's config, and how many of its rounds come after its snapshot (None: all of them).
+STREAMS: dict[str, tuple[dict[str, Any], int | None]] = {
+    "arc": ({"alpha": 0.1, "rate": 0.7, "set": {"kind": "interval"}, "score_range": [0, 2]}, 9),
+    "lattice": ({"alpha": 0.1, "kernel": {"length_scale": 0.7}, "features": 1,
+                 "memory": LATTICE}, 6),
+    "auto-lattice": ({"alpha": 0.15, "kernel": {"length_scale": [2.3, 3.1], "scale": 3.0},
+                      "features": 2, "set": {"kind": "labels"}, "retain": 7}, 0),
+    "dictionary": ({"alpha": 0.2, "kernel": MATERN, "features": 2, "clip": 1.0,
+                    "rate": {"kind": "power", "eta": 0.9, "exponent": 0.4},
+                    "memory": {"kind": "dictionary", "max_size": 20}}, 11),
+    "auto-dictionary": ({"alpha": 0.1, "kernel": QUADRATIC, "features": 3,
+                         "regularization": 0.01}, None),
+    "keep-last": ({"alpha": 0.25, "kernel": {"kind": "laplace", "length_scale": 0.9},
+                   "features": 1, "memory": {"kind": "keep-last", "m": 5}, "set": LABELS}, 5),
+    "keep-all": ({"alpha": 0.1, "kernel": {"kind": "cauchy", "length_scale": 0.33}, "features": 1,
+                  "rate": {"kind": "constant", "eta": 0.05}, "memory": {"kind": "keep-all"},
+                  "initial_threshold": 0.5, "loss_bound": 2.0}, None),
+    "matern52": ({"alpha": 0.3, "kernel": {"kind": "matern52", "length_scale": 1.3},
+                  "features": 1, "timeout": 36, "default_loss": 1.0}, 4),
+    "triangular": ({"alpha": 0.1, "kernel": {"kind": "triangular", "length_scale": 0.6},
+                    "features": 1, "timeout": 42}, 3),
+    "imported": ({"alpha": 0.1, "kernel": {"length_scale": 0.7}, "features": 1,
+                  "memory": LATTICE}, 10),
+}  # fmt: skip
+
+
+class Maker:
+    """Sends rounds to the stream manager, and records the responses."""
+
+    def __init__(self, folder: Path) -> None:
+        self.now = 1_700_000_000.0
+        self.manager = StreamManager(Limits(), lambda: self.now)
+        self.store = EventStore(folder)
+        self.source = random.Random(1)
+        self.sent: dict[str, Any] = {name: {"predictions": [], "losses": []} for name in STREAMS}
+
+    def commit(self) -> None:
+        self.store.append(self.manager.uncommitted)
+        self.manager.uncommitted = []
+
+    def body(self, name: str, t: int) -> dict[str, Any]:
+        config = self.manager.streams[name].state.config
+        x = [round(self.source.uniform(-1, 1), 3) for _ in range(config.features)]
+        body: dict[str, Any] = {"x": x}
+        if self.source.random() < 0.7:
+            body["group"] = self.source.choice(["a", "b", "ö"])
+        if config.set is not None:
+            size = 1 if name == "arc" else 3
+            scores = [round(self.source.uniform(0.1, 1), 2) for _ in range(size)]
+            if name == "keep-last":
+                scores = [round(score / sum(scores), 6) for score in scores]
+            body["scores"] = scores
+        return body | ({"id": f"p{t}"} if t % 9 else {})
+
+    def round(self, name: str, t: int) -> None:
+        self.now += 0.75
+        body = self.body(name, t)
+        response = self.manager.predict(name, msgspec.convert(body, PredictRequest))
+        if "id" in body:
+            told = exact(msgspec.to_builtins(response))
+            self.sent[name]["predictions"].append({"body": body, "answer": told})
+        self.manager.expire()
+        pending = list(self.manager.streams[name].state.pending)
+        while len(pending) > 4 and self.source.random() < 0.95:
+            key = pending.pop(self.source.randrange(len(pending) - 2))
+            loss = self.source.choice([0.0, 1.0, round(self.source.random(), 3)])
+            answer = self.manager.feedback(name, key, FeedbackRequest(loss))
+            told = {"id": key, "loss": loss, "answer": msgspec.to_builtins(answer)}
+            self.sent[name]["losses"].append(told)
+
+    def make(self) -> None:
+        for name, (config, _) in STREAMS.items():
+            self.manager.create(name, msgspec.convert(config, StreamConfig))
+        for t in range(ROUNDS):
+            for name, (_, after) in STREAMS.items():
+                if name == "imported" and t == 17:
+                    state = self.manager.stream("lattice").calibrator.state()
+                    self.manager.import_state(name, state)
+                if after is not None and t == ROUNDS - after:
+                    self.commit()
+                    self.store.snapshot(self.manager.streams[name])
+                self.round(name, t)
+        self.commit()
+        for name, (_, after) in STREAMS.items():
+            if after == 0:
+                self.store.snapshot(self.manager.streams[name])
+        self.store.prune()
+        self.store.close()
+
+
+def probes(features: int) -> list[list[float]]:
+    return [[round(0.37 * i - 0.9 + 0.21 * j, 3) for j in range(features)] for i in range(6)]
+
+
+def thresholds(calibrator: ARC | LARC, features: int) -> list[str]:
+    return [float(calibrator.threshold(np.array(x))).hex() for x in probes(features)]
+
+
+def exact(value: Any) -> Any:
+    """JSON with floats and bytes in hexadecimal."""
+    if isinstance(value, float | bytes):
+        return value.hex()
+    if isinstance(value, dict):
+        return {name: exact(part) for name, part in value.items()}
+    return [exact(part) for part in value] if isinstance(value, list | tuple) else value
+
+
+def fields(struct: Any) -> Any:
+    """A stored object by field name, however it is stored."""
+    if isinstance(struct, msgspec.Struct):
+        return {name: fields(getattr(struct, name)) for name in struct.__struct_fields__}
+    if isinstance(struct, dict):
+        return {name: fields(part) for name, part in struct.items()}
+    return [fields(part) for part in struct] if isinstance(struct, list | tuple) else struct
+
+
+def describe(stream: Stream) -> dict[str, Any]:
+    """What every later version must find in the data folder."""
+    features = stream.state.config.features
+    further = type(stream.calibrator).from_state(stream.calibrator.state())
+    source = random.Random(2)
+    for _ in range(20):
+        x = np.array([source.uniform(-1, 1) for _ in range(features)])
+        further.update(x, float(source.random() < 0.3))
+    summary = summarize(stream)
+    found: dict[str, Any] = exact(
+        {
+            "healthy": stream.healthy,
+            "replay_differs": stream.replay_differs,
+            "thresholds": thresholds(stream.calibrator, features),
+            "thresholds_after_20_more_rounds": thresholds(further, features),
+            "risk": summary.risk,
+            "bound": summary.certificate.bound.value,
+            "identity_gap": summary.certificate.consistency_gap,
+            "memory_bytes": summary.memory_bytes,
+            "state": fields(stream.state),
+        }
+    )
+    return found
+
+
+def stored_classes() -> list[type[msgspec.Struct]]:
+    modules = stored_format, events
+    found = [value for module in modules for value in vars(module).values()]
+    base = stored_format.Stored
+    stored = {kind for kind in found if isinstance(kind, type) and issubclass(kind, base)}
+    return sorted(stored, key=lambda kind: kind.__name__)
+
+
+def schema() -> dict[str, Any]:
+    """Every stored class: its fields in order with their types, and how it is encoded."""
+    return {
+        kind.__name__: {
+            "fields": [[name, kind_of(kind, name)] for name in kind.__struct_fields__],
+            "by_position": kind.__struct_config__.array_like,
+            "tag": kind.__struct_config__.tag,
+            "omits_defaults": kind.__struct_config__.omit_defaults,
+        }
+        for kind in stored_classes()
+    }
+
+
+def kind_of(kind: type[msgspec.Struct], name: str) -> str:
+    owner = next(each for each in kind.__mro__ if name in each.__annotations__)
+    return str(owner.__annotations__[name])
+
+
+def write_json(path: Path, value: Any) -> None:
+    path.write_text(json.dumps(value, separators=(",", ":")).replace("},", "},\n") + "\n")
+
+
+def shrink(path: Path) -> None:
+    with contextlib.closing(sqlite3.connect(path)) as database:
+        database.execute("PRAGMA journal_mode = DELETE")
+        database.execute("PRAGMA page_size = 1024")
+        database.execute("VACUUM")
+
+
+def main(folder: Path) -> None:
+    folder.mkdir()
+    maker = Maker(folder)
+    maker.make()
+    with contextlib.closing(EventStore(folder)) as store:
+        streams = store.load()
+        expected = {
+            name: describe(stream) | {"sent": maker.sent[name]} for name, stream in streams.items()
+        }
+    shrink(folder / "log.sqlite")
+    write_json(folder / "expected.json", expected)
+    write_json(folder / "schema.json", schema())
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]))

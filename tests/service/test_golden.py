@@ -1,0 +1,175 @@
+"""Stored data cannot drift: golden data folders of every version open to the same thresholds."""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import json
+import shutil
+import sqlite3
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+
+from localarc.service.limits import Limits
+from localarc.service.storage import format as stored_format
+from localarc.service.storage import migrations
+from localarc.service.storage.store import EventStore
+from localarc.service.streams.manager import StreamManager
+from localarc.service.streams.state import Point, StreamState
+from localarc.service.streams.stream import Stream
+from localarc.wire.predictions import FeedbackRequest, PredictRequest
+from service.golden.make import describe, exact, schema
+
+GOLDEN = Path(__file__).parent / "golden"
+VERSIONS = range(1, stored_format.VERSION + 1)
+each_version = pytest.mark.parametrize("version", VERSIONS)
+
+
+def expected(version: int) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads((GOLDEN / f"v{version}" / "expected.json").read_text())
+    return found
+
+
+@contextlib.contextmanager
+def opened(version: int, folder: Path) -> Iterator[EventStore]:
+    shutil.copy(GOLDEN / f"v{version}" / "log.sqlite", folder)
+    with contextlib.closing(EventStore(folder)) as store:
+        yield store
+
+
+def load(version: int, folder: Path) -> dict[str, Stream]:
+    with opened(version, folder) as store:
+        return store.load()
+
+
+def renamed(old: dict[str, Any]) -> dict[str, Any]:
+    """The expectations of version 1, with the names of version 2."""
+    book = old.pop("book")
+    book["newest_learned"] = book.pop("newest_learnt")
+    book["history"] = book.pop("series")
+    config = book["config"]
+    if config["kernel"] is not None:
+        config["kernel"]["denominator"] = config["kernel"].pop("length_scale")
+    book["config"] = by_name(stored_format.Config, config)
+    return old | {"state": book}
+
+
+def by_name(kind: type[msgspec.Struct], values: dict[str, Any]) -> dict[str, Any]:
+    """A config with the fields that only other kinds of memories and sets have."""
+    for name, part in (("memory", stored_format.Memory), ("set", stored_format.PredictionSets)):
+        if values[name] is not None:
+            values[name] = dict.fromkeys(part.__struct_fields__) | values[name]
+    assert set(values) == set(kind.__struct_fields__)
+    return values
+
+
+@each_version
+def test_a_golden_folder_opens_to_the_same_streams_bit_for_bit(
+    tmp_path: Path, version: int
+) -> None:
+    streams = load(version, tmp_path)
+    wanted = expected(version)
+    assert set(streams) == set(wanted)
+    for name, stream in streams.items():
+        known = wanted[name]
+        del known["sent"]
+        assert describe(stream) == (renamed(known) if version == 1 else known), name
+
+
+@each_version
+def test_retries_across_an_upgrade_get_the_same_answer(tmp_path: Path, version: int) -> None:
+    manager = StreamManager(Limits(), lambda: 2e9)
+    manager.streams = load(version, tmp_path)
+    answered = 0
+    for name, known in expected(version).items():
+        state = manager.streams[name].state
+        for sent in known["sent"]["predictions"]:
+            request = msgspec.convert(sent["body"], PredictRequest)
+            if request.id in state.pending or request.id in state.answered:
+                response = exact(msgspec.to_builtins(manager.predict(name, request)))
+                assert response["threshold"] == sent["answer"]["threshold"]
+                assert {key: response[key] for key in ("id", "seq")} == {
+                    key: sent["answer"][key] for key in ("id", "seq")
+                }
+                answered += 1
+        for sent in known["sent"]["losses"]:
+            if sent["id"] in state.answered:
+                response = manager.feedback(name, sent["id"], FeedbackRequest(sent["loss"]))
+                assert msgspec.to_builtins(response) == sent["answer"]
+    assert manager.uncommitted == []
+    assert answered > 150
+
+
+@each_version
+def test_an_opened_golden_folder_is_stored_and_opened_again_exactly(
+    tmp_path: Path, version: int
+) -> None:
+    with opened(version, tmp_path) as store:
+        streams = store.load()
+        for stream in streams.values():
+            store.snapshot(stream)
+        store.prune()
+    with contextlib.closing(EventStore(tmp_path)) as store:
+        assert store.events == 0
+        again = store.load()
+    assert {name: stream.snapshot() for name, stream in again.items()} == {
+        name: stream.snapshot() for name, stream in streams.items()
+    }
+
+
+def test_a_migration_that_fails_changes_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(data: bytes) -> bytes:
+        raise sqlite3.OperationalError("database or disk is full")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(migrations, "upgrade_snapshot", fail)
+        with pytest.raises(sqlite3.OperationalError), opened(1, tmp_path):
+            pass
+    dumps: list[Any] = []
+    for folder in (GOLDEN / "v1", tmp_path):
+        copy = tmp_path / f"copy-{len(dumps)}.sqlite"
+        shutil.copy(folder / "log.sqlite", copy)
+        with contextlib.closing(sqlite3.connect(copy)) as database:
+            version = database.execute("PRAGMA user_version").fetchone()
+            dumps.append((version, list(database.iterdump())))
+    assert dumps[0] == dumps[1]
+    with contextlib.closing(EventStore(tmp_path)) as store:
+        assert set(store.load()) == set(expected(1))
+
+
+def test_a_folder_that_version_1_had_just_created_is_migrated(tmp_path: Path) -> None:
+    """Version 1 wrote its number after its tables: a crash in between left version 0."""
+    with contextlib.closing(sqlite3.connect(tmp_path / "log.sqlite")) as database:
+        database.execute("CREATE TABLE events (id INTEGER PRIMARY KEY, stream, seq, entry BLOB)")
+        database.execute("CREATE TABLE snapshots (stream TEXT PRIMARY KEY, event, state BLOB)")
+        database.execute("CREATE TABLE probe (id INTEGER PRIMARY KEY, filler BLOB)")
+    with contextlib.closing(EventStore(tmp_path)) as store:
+        assert store.load() == {}
+        assert store._database.execute("PRAGMA user_version").fetchone()[0] == stored_format.VERSION
+
+
+def test_stored_classes_change_only_with_a_new_version() -> None:
+    """A renamed, moved or retyped field needs a new VERSION, a migration and a golden folder."""
+    stored = json.loads((GOLDEN / f"v{stored_format.VERSION}" / "schema.json").read_text())
+    assert schema() == stored
+
+
+def test_what_streams_keep_is_what_is_stored() -> None:
+    assert StreamState.__struct_fields__ == stored_format.State.__struct_fields__
+    assert ("stride", *Point._fields) == stored_format.History.__struct_fields__
+
+
+def test_request_digests_are_defined_by_their_bytes() -> None:
+    x = b"\x00\x00\x00\x00\x00\x00\xe0\x3f"  # 0.5
+    rest = b"\x92\xa1a\x91\xcb\x40\x00\x00\x00\x00\x00\x00\x00"  # ["a", [2.0]]
+    assert stored_format.to_bytes([0.5]) == x
+    digest = hashlib.blake2b(x + rest, digest_size=16).digest()
+    assert stored_format.request_digest(x, "a", [2.0]) == digest
+    nothing = hashlib.blake2b(b"\x92\xc0\xc0", digest_size=16).digest()
+    assert stored_format.request_digest(b"", None, None) == nothing

@@ -1,0 +1,114 @@
+"""The event store: streams are loaded from disk exactly, and old events are pruned."""
+
+from __future__ import annotations
+
+import contextlib
+import sqlite3
+from pathlib import Path
+
+import pytest
+
+from localarc.service.limits import Limits
+from localarc.service.storage.store import EventStore, StorageError
+from localarc.service.streams.manager import StreamManager
+from localarc.wire.config import StreamConfig
+from localarc.wire.predictions import FeedbackRequest, PredictRequest
+
+
+def manager_with(store: EventStore, names: str = "ab", rounds: int = 10) -> StreamManager:
+    """Streams with some rounds, all of them in the store."""
+    manager = StreamManager(Limits(), lambda: 1.0)
+    for name in names:
+        manager.create(name, StreamConfig(0.1))
+    for t in range(rounds):
+        for name in names:
+            manager.predict(name, PredictRequest(id=f"p{t}"))
+            manager.feedback(name, f"p{t}", FeedbackRequest(float(t % 2)))
+    store.append(manager.uncommitted)
+    manager.uncommitted = []
+    return manager
+
+
+def test_stored_streams_are_loaded_exactly(tmp_path: Path) -> None:
+    with contextlib.closing(EventStore(tmp_path)) as store:
+        manager = manager_with(store)
+    heard: list[tuple[str, int]] = []
+    with contextlib.closing(EventStore(tmp_path)) as store:
+        streams = store.load(publish=lambda name, event: heard.append((name, event.seq)))
+        assert (store.events, store.unsaved) == (42, {"a": 1, "b": 2})
+    assert {name: each.snapshot() for name, each in streams.items()} == {
+        name: each.snapshot() for name, each in manager.streams.items()
+    }
+    assert heard[:4] == [("a", 0), ("b", 0), ("a", 1), ("a", 2)]
+    assert heard[-1] == ("b", 20)
+
+
+def test_snapshots_replace_what_is_pruned(tmp_path: Path) -> None:
+    with contextlib.closing(EventStore(tmp_path)) as store:
+        manager = manager_with(store)
+        store.snapshot(manager.streams["a"])
+        assert store.prune() == 1  # b needs everything after the creation of a
+        store.snapshot(manager.streams["b"])
+        assert store.prune() == 41
+        assert (store.events, store.bytes, store.prune()) == (0, 0, 0)
+    with contextlib.closing(EventStore(tmp_path)) as store:
+        streams = store.load()
+        assert streams["b"].snapshot() == manager.streams["b"].snapshot()
+        manager.streams = streams
+        manager.predict("a", PredictRequest(id="next"))
+        store.append(manager.uncommitted)  # ids continue after those that were pruned
+    with contextlib.closing(EventStore(tmp_path)) as store:
+        assert list(store.load()["a"].state.pending) == ["next"]
+        assert store.unsaved == {"a": 43}
+
+
+def test_single_streams_can_be_loaded(tmp_path: Path) -> None:
+    with contextlib.closing(EventStore(tmp_path)) as store:
+        manager = manager_with(store)
+        store.snapshot(manager.streams["a"])
+        unsaved = dict(store.unsaved)
+        found = store.load({"a", "unknown"})
+        assert list(found) == ["a"]
+        assert found["a"].snapshot() == manager.streams["a"].snapshot()
+        assert store.unsaved == unsaved
+
+
+def test_a_failed_commit_stores_nothing(tmp_path: Path) -> None:
+    with contextlib.closing(EventStore(tmp_path)) as store:
+        manager = manager_with(store)
+        before = store.events, store.bytes, dict(store.unsaved)
+        manager.predict("a", PredictRequest(id="next"))
+        manager.create("c", StreamConfig(0.1))
+        store._next -= 1  # the id of the last row exists
+        with pytest.raises(sqlite3.IntegrityError):
+            store.append(manager.uncommitted)
+        assert (store.events, store.bytes, store.unsaved) == before
+        store.recount()
+        assert store.events == before[0]
+        assert list(store.load()) == ["a", "b"]
+
+
+def test_missing_events_are_detected(tmp_path: Path) -> None:
+    with contextlib.closing(EventStore(tmp_path)) as store:
+        manager_with(store)
+    with contextlib.closing(sqlite3.connect(tmp_path / "log.sqlite")) as database, database:
+        database.execute("DELETE FROM events WHERE stream = 'a' AND seq = 7")
+    with (
+        contextlib.closing(EventStore(tmp_path)) as store,
+        pytest.raises(StorageError, match="missing before its seq 8"),
+    ):
+        store.load()
+
+
+def test_a_newer_format_is_rejected(tmp_path: Path) -> None:
+    with contextlib.closing(sqlite3.connect(tmp_path / "log.sqlite")) as database:
+        database.execute("PRAGMA user_version = 9")
+    with pytest.raises(StorageError, match="format version 9, this localarc reads 1 to 2"):
+        EventStore(tmp_path)
+
+
+def test_a_commit_is_on_disk_before_it_returns(tmp_path: Path) -> None:
+    with contextlib.closing(EventStore(tmp_path)) as store:
+        found = [store._database.execute(f"PRAGMA {name}").fetchone()[0]
+                 for name in ("journal_mode", "synchronous")]  # fmt: skip
+        assert found == ["wal", 2]
