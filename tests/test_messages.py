@@ -74,7 +74,7 @@ CALLS: dict[str, tuple[Callable[[], Any], str]] = {
     "scale": (lambda: tune(X, CURVES, [ARC(0.1)], 0.3), "must be a kernel, got 0.3"),  # type: ignore[arg-type]
     "split": (
         lambda: tune(X, CURVES, [Mondrian(lambda: ARC(0.1))], RBF.from_paper(1.0)),
-        "give Mondrian a",
+        "construct Mondrian with group_of",
     ),
     "percent": (lambda: block_bootstrap([1.0], [1], confidence=95), "between 0 and 1, got 95"),
     "draws": (lambda: block_bootstrap([1.0], [1], draws=0), "draws must be a whole number"),
