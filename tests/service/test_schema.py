@@ -1,4 +1,4 @@
-"""schemathesis against a running service: what it says of itself in /openapi.json is true."""
+"""schemathesis against a running service: it agrees with its /openapi.json."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ checks.negative_data_rejection.enabled = false
 THERE = """
 [parameters]
 "path.stream" = "fuzzed"
-"path.id" = "open"
+"path.prediction" = "open"
 """
 
 
