@@ -1,4 +1,4 @@
-"""A service inside the test's own process, with a clock that the test moves."""
+"""A service in the test's own process, with a clock that the test controls."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ Result = TypeVar("Result")
 
 @dataclass
 class Clock:
-    """Time that stands still until it is moved."""
+    """A clock that stands still until it is changed."""
 
     now: float = 1_000.0
 
@@ -77,17 +77,17 @@ class Inside:
         return msgspec.convert(self.get("/history", stream), History).points
 
     def ask(self, work: Callable[[StreamManager], Result], writes: int = 0) -> Result:
-        """Have the writer do something, as a request would."""
+        """Run work on the writer's thread, as a request does."""
         asked = self.app_state.writer.ask(work, writes)
         return asyncio.run_coroutine_threadsafe(asked, self.app_state.writer._loop).result(PATIENCE)
 
     def everything(self, stream: str = "s") -> bytes:
-        """All of a stream, calibrator and book, as a snapshot would hold it."""
+        """All of a stream, calibrator and state, as a snapshot stores it."""
         return self.ask(lambda manager: manager.stream(stream).snapshot())
 
 
 def wait_for(condition: Callable[[], object]) -> None:
     until = time.monotonic() + PATIENCE
     while not condition():
-        assert time.monotonic() < until, "it never came true"
+        assert time.monotonic() < until, "timed out"
         time.sleep(0.005)

@@ -1,4 +1,4 @@
-"""What only some tests need: absent, they skip; where they must run, they fail."""
+"""Optional requirements: a test that lacks one is skipped, or fails where it must run."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pytest
 
 
 def need(module: str) -> None:
-    """Skip the test module without this package, unless it was promised to be there."""
+    """Skip the test module without this package; fail in `make service`."""
     if os.environ.get("LOCALARC_REQUIRE_SERVICE"):
         importlib.import_module(module)
     else:
@@ -18,7 +18,7 @@ def need(module: str) -> None:
 
 
 def missing(reason: str) -> None:
-    """Skip a test, unless what it lacks was promised to be there."""
+    """Skip a test; fail in `make service`."""
     if os.environ.get("LOCALARC_REQUIRE_SERVICE"):
         pytest.fail(reason)
     pytest.skip(reason)

@@ -1,4 +1,4 @@
-"""A real service in a process of its own, to be talked to, killed and started again."""
+"""A real service in its own process, which tests can kill and restart."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ import time
 from pathlib import Path
 from typing import Any, Self
 
-PATIENCE = 120.0  # seconds, for machines that are busy with something else
+PATIENCE = 120.0  # seconds, for busy machines
 
 Answer = tuple[int, Any]
 
 
 class Caller:
-    """One connection, which says plainly what came back; not to be shared by threads."""
+    """One connection; not thread-safe."""
 
     def __init__(self, port: int, token: str | None = None) -> None:
         self._connection = http.client.HTTPConnection("127.0.0.1", port, timeout=60)
@@ -29,7 +29,7 @@ class Caller:
             self._headers["Authorization"] = f"Bearer {token}"
 
     def call(self, method: str, path: str, body: Any = None, **headers: str) -> Answer:
-        """Status and answer: JSON where it is, bytes where it is not; raises OSError if lost."""
+        """Status and body, parsed if it is JSON; raises OSError if the connection is lost."""
         data = body if isinstance(body, bytes | None) else json.dumps(body).encode()
         try:
             self._connection.request(method, path, data, self._headers | headers)
@@ -74,7 +74,7 @@ class Server:
         self.process: subprocess.Popen[str] | None = None
 
     def start(self, wait: bool = True) -> Self:
-        """Start it, and wait until it takes requests."""
+        """Start it, and wait until it accepts requests."""
         with self._errors.open("a") as errors:
             self.process = subprocess.Popen(
                 [*command(self.folder), "--port", str(self.port), *self._options],
@@ -96,7 +96,7 @@ class Server:
 
     @property
     def errors(self) -> str:
-        """What it said on standard error, over all its lives."""
+        """Its standard error, of all starts."""
         return self._errors.read_text()
 
     def caller(self, token: str | None = None) -> Caller:
@@ -119,11 +119,11 @@ class Server:
         raise AssertionError(f"the service did not get ready: {self.errors}")
 
     def kill(self) -> None:
-        """End it as a power cut would, as far as a process can tell."""
+        """Kill it without warning."""
         self._signal(signal.SIGKILL)
 
     def stop(self) -> int:
-        """Ask it to stop; its exit code."""
+        """Terminate it; returns the exit code."""
         return self._signal(signal.SIGTERM)
 
     def _signal(self, number: int) -> int:
@@ -150,8 +150,8 @@ def command(folder: Path) -> list[str]:
     return [sys.executable, "-m", "localarc.cli", "serve", "--data", str(folder)]
 
 
-def refused_start(folder: Path, *options: str) -> str:
-    """What a service says that does not start."""
+def failed_start(folder: Path, *options: str) -> str:
+    """The error message of a service that does not start."""
     done = subprocess.run(
         [*command(folder), *options], capture_output=True, text=True, timeout=PATIENCE
     )
@@ -161,7 +161,7 @@ def refused_start(folder: Path, *options: str) -> str:
 
 
 def free_port() -> int:
-    """A port to come back to; below those that the system hands out to clients meanwhile."""
+    """A port that stays free across restarts: below the range of ephemeral ports."""
     while True:
         port = random.randrange(20_000, 32_000)
         with contextlib.suppress(OSError), socket.socket() as made:

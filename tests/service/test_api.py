@@ -45,12 +45,12 @@ def test_a_stream_is_created_once(service: Inside) -> None:
     assert "different config" in answer["detail"]
 
 
-def test_the_same_prediction_again_gets_the_same_answer(service: Inside) -> None:
+def test_a_repeated_prediction_gets_the_same_response(service: Inside) -> None:
     service.create(set={"kind": "interval"}, **LOCAL)
     body: dict[str, Any] = {"x": [0.1, 0.2], "scores": [3], "group": "a"}
     first = service.predict("one", **body)
     service.predict("two", x=[0.1, 0.2])
-    service.feedback("two", 1.0)  # the threshold moves, the answer does not
+    service.feedback("two", 1.0)  # the threshold changes, the response does not
     assert service.predict("one", **body) == first
     service.feedback("one", 1.0)
     before = service.everything()
@@ -64,7 +64,7 @@ def test_the_same_prediction_again_gets_the_same_answer(service: Inside) -> None
     assert service.everything() == before
 
 
-def test_the_same_loss_again_gets_the_same_answer(service: Inside) -> None:
+def test_repeated_feedback_gets_the_same_response(service: Inside) -> None:
     service.create()
     service.predict("one")
     service.predict("two")
@@ -77,7 +77,7 @@ def test_the_same_loss_again_gets_the_same_answer(service: Inside) -> None:
     assert service.everything() == before
 
 
-def test_a_prediction_that_was_never_made_has_no_loss(service: Inside) -> None:
+def test_feedback_for_an_unknown_prediction_is_rejected(service: Inside) -> None:
     service.create()
     status, answer = service.feedback("nobody", 0.5)
     assert (status, answer["status"], answer["title"]) == (404, 404, "Not Found")
@@ -85,7 +85,7 @@ def test_a_prediction_that_was_never_made_has_no_loss(service: Inside) -> None:
     assert service.predict("one", stream="nowhere")[0] == 404
 
 
-def test_an_id_is_made_where_none_is_sent(service: Inside) -> None:
+def test_an_id_is_generated_if_none_is_sent(service: Inside) -> None:
     service.create()
     ids = {service.predict()[1]["id"] for _ in range(20)}
     assert len(ids) == 20
@@ -93,7 +93,7 @@ def test_an_id_is_made_where_none_is_sent(service: Inside) -> None:
         assert service.feedback(key, 0.5)[0] == 200
 
 
-def test_losses_are_learnt_in_the_order_in_which_they_come(service: Inside) -> None:
+def test_losses_are_learned_in_the_order_of_arrival(service: Inside) -> None:
     service.create(**LOCAL)
     source = random.Random(1)
     inputs = {f"p{t}": [source.random(), source.random()] for t in range(30)}
@@ -111,7 +111,7 @@ def test_losses_are_learnt_in_the_order_in_which_they_come(service: Inside) -> N
     assert (summary["pending"], summary["certificate"]["max_pending"]) == (0, 29)
 
 
-def test_a_loss_that_is_overdue_is_dropped(service: Inside) -> None:
+def test_a_prediction_expires_after_the_timeout(service: Inside) -> None:
     service.create(timeout=10)
     service.predict("one")
     service.clock.now += 5
@@ -122,11 +122,11 @@ def test_a_loss_that_is_overdue_is_dropped(service: Inside) -> None:
     assert (summary["pending"], summary["rounds"]) == (1, 0)
     status, answer = service.feedback("one", 1.0)
     assert (status, answer["title"]) == (410, "Gone")
-    assert service.predict("one")[0] == 200  # what was told is still told
+    assert service.predict("one")[0] == 200  # retries still get the response
     assert service.feedback("two", 1.0)[0] == 200
 
 
-def test_a_loss_that_is_overdue_is_replaced_by_the_default(service: Inside) -> None:
+def test_the_default_loss_replaces_missing_feedback(service: Inside) -> None:
     service.create(timeout=10, default_loss=1.0)
     service.predict("one")
     service.clock.now += 10
@@ -135,7 +135,7 @@ def test_a_loss_that_is_overdue_is_replaced_by_the_default(service: Inside) -> N
     assert service.feedback("one", 1.0)[0] == 410
 
 
-def test_groups_have_a_risk_of_their_own(service: Inside) -> None:
+def test_each_group_has_its_own_risk(service: Inside) -> None:
     service.create()
     for t, (group, loss) in enumerate([("a", 1.0), ("b", 0.0), ("a", 0.5), (None, 0.25)]):
         service.predict(f"p{t}", **({} if group is None else {"group": group}))
@@ -162,7 +162,7 @@ def test_groups_have_a_risk_of_their_own(service: Inside) -> None:
         ({"kind": "labels", "score": "probability"}, [0.2, 0.8], {"labels": [0, 1], "size": 2}),
     ],
 )
-def test_scores_make_a_set(
+def test_scores_give_a_prediction_set(
     service: Inside, config: dict[str, Any], scores: list[float], expected: dict[str, Any]
 ) -> None:
     service.create(set=config, initial_threshold=1.0)
@@ -172,7 +172,7 @@ def test_scores_make_a_set(
     assert [point.size for point in service.history()] == [expected["size"]]
 
 
-def test_scores_that_make_no_set_are_refused(service: Inside) -> None:
+def test_invalid_scores_are_rejected(service: Inside) -> None:
     service.create("plain")
     service.create("interval", set={"kind": "interval"})
     service.create("labels", set={"kind": "labels", "labels": ["a", "b"], "score": "probability"})
@@ -183,7 +183,7 @@ def test_scores_that_make_no_set_are_refused(service: Inside) -> None:
         assert service.everything(stream) == before
 
 
-def test_a_batch_is_its_operations_one_after_another(service: Inside) -> None:
+def test_a_batch_runs_its_operations_in_order(service: Inside) -> None:
     service.create(**LOCAL)
     operations = [
         {"op": "predict", "stream": "s", "x": [0.5, 0.5], "id": "one"},
@@ -234,7 +234,7 @@ def counters(stream: str) -> Callable[[StreamManager], Any]:
     return look
 
 
-def test_retries_that_come_at_the_same_time_are_one(service: Inside) -> None:
+def test_concurrent_retries_count_once(service: Inside) -> None:
     service.create(**LOCAL)
 
     def hammer(number: int) -> list[Any]:
@@ -247,13 +247,13 @@ def test_retries_that_come_at_the_same_time_are_one(service: Inside) -> None:
         return answers
 
     with ThreadPoolExecutor(8) as pool:
-        told = list(pool.map(hammer, range(8)))
-    assert all(status == 200 for answers in told for status, _ in answers)
-    assert all(answers == told[0] for answers in told)
+        received = list(pool.map(hammer, range(8)))
+    assert all(status == 200 for answers in received for status, _ in answers)
+    assert all(answers == received[0] for answers in received)
     assert (service.get()["predictions"], service.get()["rounds"]) == (20, 20)
 
 
-def test_a_state_goes_out_and_comes_back(start: Start) -> None:
+def test_a_state_can_be_exported_and_imported(start: Start) -> None:
     service = start(tokens=Tokens({"a" * 16: Scope.ADMIN}))
     service.http = Caller(service.port, "a" * 16)
     service.create("old", **LOCAL)
@@ -283,7 +283,7 @@ def test_a_state_goes_out_and_comes_back(start: Start) -> None:
     assert service.everything("other") == before
 
 
-def test_the_history_stays_short_and_ends_now(service: Inside) -> None:
+def test_the_history_is_downsampled_and_current(service: Inside) -> None:
     service.create(score_range=[0, 1])
     for t in range(3):
         service.http.call("POST", "/v1/batch", {"operations": pairs(t * 490, 490)})
@@ -304,7 +304,7 @@ def pairs(first: int, count: int) -> list[dict[str, Any]]:
     ]
 
 
-def test_the_map_is_the_present_threshold_function(service: Inside) -> None:
+def test_the_map_is_the_current_threshold_function(service: Inside) -> None:
     service.create(kernel={"length_scale": 0.5}, features=3, memory={"kind": "keep-all"})
     assert service.http.call("GET", "/v1/streams/s/map")[0] == 409
     source = random.Random(4)
@@ -344,7 +344,7 @@ def test_metrics_never_name_a_stream(service: Inside) -> None:
     assert b"localarc_ready 1.0" in text
 
 
-def test_answers_carry_security_headers(service: Inside) -> None:
+def test_responses_have_security_headers(service: Inside) -> None:
     for path in ("/v1/streams", "/nowhere", "/v1/streams/none", "/openapi.json"):
         connection = http.client.HTTPConnection("127.0.0.1", service.port)
         connection.request("GET", path)

@@ -1,4 +1,4 @@
-"""Killed at any moment, the service loses nothing that it has answered."""
+"""Killed at any moment, the service loses nothing that it has acknowledged."""
 
 from __future__ import annotations
 
@@ -30,8 +30,8 @@ STREAMS: dict[str, dict[str, Any]] = {
 
 
 @dataclass
-class Told:
-    """What one client was answered, by stream and id."""
+class Received:
+    """The responses that one client received, by stream and id."""
 
     predictions: dict[tuple[str, str], tuple[list[float], dict[str, Any]]] = field(
         default_factory=dict
@@ -40,11 +40,11 @@ class Told:
 
 
 class Client(threading.Thread):
-    """Asks and reports; what got no answer is sent again, or given up."""
+    """Sends predictions and feedback; requests without a response are repeated, or given up."""
 
     def __init__(self, number: int, port: int, stop: threading.Event) -> None:
         super().__init__(daemon=True)
-        self.told = Told()
+        self.received = Received()
         self.error: BaseException | None = None
         self._number, self._stopping = number, stop
         self._source = random.Random(number)
@@ -69,14 +69,14 @@ class Client(threading.Thread):
         x = [self._source.random() for _ in range(STREAMS[stream]["features"])]
         answer = self._until_answered(lambda: self._caller.predict(stream, id=key, x=x))
         if answer is not None:
-            self.told.predictions[stream, key] = x, answer
+            self.received.predictions[stream, key] = x, answer
             self._waiting.append((stream, key))
 
     def _report(self, which: tuple[str, str]) -> None:
         loss = self._source.random()
         answer = self._until_answered(lambda: self._caller.feedback(*which, loss))
         if answer is not None:
-            self.told.losses[which] = loss, answer
+            self.received.losses[which] = loss, answer
 
     def _until_answered(self, ask: Any) -> Any:
         while not self._stopping.is_set():
@@ -97,7 +97,7 @@ class Client(threading.Thread):
 @pytest.mark.parametrize(
     ("kills", "log_events"), [(20, 1_000_000), (10, 400)], ids=["whole log", "pruned log"]
 )
-def test_nothing_that_was_answered_is_lost(tmp_path: Path, kills: int, log_events: int) -> None:
+def test_nothing_that_was_acknowledged_is_lost(tmp_path: Path, kills: int, log_events: int) -> None:
     folder = tmp_path / "data"
     server = Server(folder, "--log-events", str(log_events), port=free_port())
     source = random.Random(0)
@@ -117,14 +117,14 @@ def test_nothing_that_was_answered_is_lost(tmp_path: Path, kills: int, log_event
         for client in clients:
             client.join(120)
             assert client.error is None, client.error
-        told = [client.told for client in clients]
-        assert_all_is_told_again(server.caller(), told)
+        received = [client.received for client in clients]
+        assert_retries_get_the_same_responses(server.caller(), received)
         states = {name: server.caller().state(name) for name in STREAMS}
-    predictions = sum(len(each.predictions) for each in told)
-    losses = sum(len(each.losses) for each in told)
+    predictions = sum(len(each.predictions) for each in received)
+    losses = sum(len(each.losses) for each in received)
     print(f"{predictions} predictions and {losses} losses were answered between {kills} kills")
     assert losses > 10 * kills  # or little was at stake
-    assert_the_log_makes_the_same_streams(folder, states)
+    assert_the_store_has_the_same_streams(folder, states)
     if log_events == 1_000_000:
         for name, state in states.items():
             assert rerun(folder, name) == state
@@ -133,15 +133,15 @@ def test_nothing_that_was_answered_is_lost(tmp_path: Path, kills: int, log_event
             assert store.events <= 400 + 512
 
 
-def assert_all_is_told_again(caller: Caller, told: list[Told]) -> None:
-    for each in told:
+def assert_retries_get_the_same_responses(caller: Caller, received: list[Received]) -> None:
+    for each in received:
         for (stream, key), (x, answer) in each.predictions.items():
             assert caller.predict(stream, id=key, x=x) == (200, answer)
         for (stream, key), (loss, answer) in each.losses.items():
             assert caller.feedback(stream, key, loss) == (200, answer)
 
 
-def assert_the_log_makes_the_same_streams(folder: Path, states: dict[str, bytes]) -> None:
+def assert_the_store_has_the_same_streams(folder: Path, states: dict[str, bytes]) -> None:
     with contextlib.closing(EventStore(folder)) as store:
         streams = store.load()
     for name, state in states.items():

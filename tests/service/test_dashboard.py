@@ -1,4 +1,4 @@
-"""The Grafana dashboard asks for figures that the service has, and for no stream by name."""
+"""The Grafana dashboard uses metrics that exist, and no names of streams."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def metrics(service: Inside) -> str:
 
 
 @pytest.mark.parametrize("expression", EXPRESSIONS)
-def test_every_metric_of_the_dashboard_is_there(metrics: str, expression: str) -> None:
+def test_every_metric_of_the_dashboard_exists(metrics: str, expression: str) -> None:
     kinds = dict(re.findall(r"^# TYPE (\S+) (\S+)$", metrics, re.MULTILINE))
     names = re.findall(r"localarc_\w+", expression)
     assert names
@@ -34,26 +34,26 @@ def test_every_metric_of_the_dashboard_is_there(metrics: str, expression: str) -
         assert kinds.get(name) in ("counter", "gauge") or kinds.get(whole) == "histogram", name
 
 
-def test_every_label_of_the_dashboard_is_there(metrics: str) -> None:
+def test_every_label_of_the_dashboard_exists(metrics: str) -> None:
     for expression in EXPRESSIONS:
         for label in re.findall(r"by \((\w+)\)", expression):
             name = re.findall(r"localarc_\w+", expression)[0]
             assert re.search(rf'^{name}{{.*\b{label}="', metrics, re.MULTILINE), expression
 
 
-def test_every_figure_of_the_streams_is_on_the_dashboard(metrics: str) -> None:
+def test_every_gauge_is_on_the_dashboard(metrics: str) -> None:
     asked = " ".join(EXPRESSIONS)
     for name, kind in re.findall(r"^# TYPE (localarc_\S+) (\S+)$", metrics, re.MULTILINE):
         if kind == "gauge" and name not in ("localarc_log_events", "localarc_replay_seconds"):
             assert name in asked
 
 
-def test_no_label_tells_a_name(metrics: str) -> None:
+def test_no_label_contains_a_name(metrics: str) -> None:
     assert "localarc_rounds 1.0" in metrics
     assert "secret" not in metrics
 
 
-def test_panels_lie_side_by_side() -> None:
+def test_panels_do_not_overlap() -> None:
     taken: set[tuple[int, int]] = set()
     for panel in DASHBOARD["panels"]:
         at = panel["gridPos"]

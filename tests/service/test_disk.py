@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from service.running import PATIENCE, Caller, Server, refused_start
+from service.running import PATIENCE, Caller, Server, failed_start
 
 pytestmark = pytest.mark.service
 
@@ -36,29 +36,29 @@ def small_disk(tmp_path: Path) -> Iterator[Path]:
 
 
 def fill(caller: Caller, first: int, most: int) -> tuple[dict[str, Any], int, Any]:
-    """Ask until something else than 200 comes: what was told, and what came."""
-    told: dict[str, Any] = {}
+    """Predict until the status is not 200: the responses, and the error."""
+    received: dict[str, Any] = {}
     for t in range(first, first + most):
         status, answer = caller.predict("s", id=f"p{t}", x=[t % 7 / 7, t % 11 / 11])
         if status != 200:
-            return told, status, answer
-        told[f"p{t}"] = answer
+            return received, status, answer
+        received[f"p{t}"] = answer
     raise AssertionError(f"{most} predictions found room")
 
 
 def check_a_disk_that_fails_for_a_while(
-    server: Server, break_it: Callable[[], None], mend_it: Callable[[], None]
+    server: Server, break_it: Callable[[], None], repair_it: Callable[[], None]
 ) -> None:
     caller = server.caller()
     assert caller.create("s", CONFIG)[0] == 201
-    told: dict[str, Any] = {}
+    received: dict[str, Any] = {}
     for t in range(20):
-        told[f"p{t}"] = caller.predict("s", id=f"p{t}", x=[t % 7 / 7, t % 11 / 11])[1]
+        received[f"p{t}"] = caller.predict("s", id=f"p{t}", x=[t % 7 / 7, t % 11 / 11])[1]
     assert caller.feedback("s", "p0", 1.0)[0] == 200
     state = caller.state("s")
     break_it()
     more, status, answer = fill(caller, 20, 100_000)
-    told |= more
+    received |= more
     assert (status, answer["title"]) == (503, "Service Unavailable")
     assert answer["detail"].startswith("cannot write to the data folder: ")
     assert caller.feedback("s", "p1", 1.0)[0] == 503
@@ -66,10 +66,10 @@ def check_a_disk_that_fails_for_a_while(
     assert caller.predict("s", x=[0.5, 0.5])[0] == 503
     assert caller.call("GET", "/readyz")[0] == 503
     assert caller.call("GET", "/livez")[0] == 200
-    summary = caller.call("GET", "/v1/streams/s")[1]  # looking still works, and shows what is told
-    assert (summary["predictions"], summary["rounds"]) == (len(told), 1)
+    summary = caller.call("GET", "/v1/streams/s")[1]  # reads still work
+    assert (summary["predictions"], summary["rounds"]) == (len(received), 1)
     assert caller.state("s") == state
-    mend_it()
+    repair_it()
     until = time.monotonic() + PATIENCE
     while caller.feedback("s", "p1", 1.0)[0] != 200:
         assert time.monotonic() < until
@@ -80,13 +80,13 @@ def check_a_disk_that_fails_for_a_while(
     server.start()
     caller = server.caller()
     assert caller.state("s") == state
-    for t in range(0, len(told), 97):
+    for t in range(0, len(received), 97):
         body = {"id": f"p{t}", "x": [t % 7 / 7, t % 11 / 11]}
-        assert caller.predict("s", **body) == (200, told[f"p{t}"])
-    assert caller.call("GET", "/v1/streams/s")[1]["predictions"] == len(told) + 1
+        assert caller.predict("s", **body) == (200, received[f"p{t}"])
+    assert caller.call("GET", "/v1/streams/s")[1]["predictions"] == len(received) + 1
 
 
-def test_a_full_disk_is_survived(small_disk: Path) -> None:
+def test_the_service_survives_a_full_disk(small_disk: Path) -> None:
     ballast = small_disk / "ballast"
 
     def break_it() -> None:
@@ -98,7 +98,7 @@ def test_a_full_disk_is_survived(small_disk: Path) -> None:
 
 
 @pytest.mark.parametrize("size", [300_000, 0], ids=["some room", "no byte can be written"])
-def test_a_limit_on_files_is_survived(tmp_path: Path, size: int) -> None:
+def test_the_service_survives_a_limit_on_file_size(tmp_path: Path, size: int) -> None:
     options = "--max-pending", "1000000"
     with Server(tmp_path / "data", *options) as server:
 
@@ -109,7 +109,7 @@ def test_a_limit_on_files_is_survived(tmp_path: Path, size: int) -> None:
         check_a_disk_that_fails_for_a_while(server, lambda: limit(size), lambda: limit(UNLIMITED))
 
 
-def test_a_disk_that_is_read_only_is_refused_and_loses_nothing(small_disk: Path) -> None:
+def test_a_read_only_disk_prevents_startup_and_loses_nothing(small_disk: Path) -> None:
     def remount(how: str) -> None:
         subprocess.run(["mount", "-o", f"remount,{how}", str(small_disk)], check=True)
 
@@ -117,24 +117,24 @@ def test_a_disk_that_is_read_only_is_refused_and_loses_nothing(small_disk: Path)
     with server:
         caller = server.caller()
         caller.create("s", CONFIG)
-        told = caller.predict("s", id="one", x=[0.5, 0.5])
+        received = caller.predict("s", id="one", x=[0.5, 0.5])
     remount("ro")
-    assert "Read-only file system" in refused_start(small_disk / "data")
+    assert "Read-only file system" in failed_start(small_disk / "data")
     remount("rw")
     with server:
-        assert server.caller().predict("s", id="one", x=[0.5, 0.5]) == told
+        assert server.caller().predict("s", id="one", x=[0.5, 0.5]) == received
 
 
-def test_a_folder_that_cannot_be_written_is_refused_at_the_start(tmp_path: Path) -> None:
+def test_a_folder_that_cannot_be_written_prevents_startup(tmp_path: Path) -> None:
     for folder in (Path("/proc/localarc"), Path("/sys/kernel/localarc")):
-        said = refused_start(folder)
+        said = failed_start(folder)
         assert said.startswith("localarc: /")
         assert said.count("\n") == 1
     file = tmp_path / "file"
     file.write_text("here already")
-    assert "localarc: " in refused_start(file)
+    assert "localarc: " in failed_start(file)
 
 
-def test_a_log_that_is_none_is_refused_at_the_start(tmp_path: Path) -> None:
+def test_a_file_that_is_no_database_prevents_startup(tmp_path: Path) -> None:
     (tmp_path / "log.sqlite").write_bytes(b"this is no database" * 100)
-    assert "cannot be used: file is not a database" in refused_start(tmp_path)
+    assert "cannot be used: file is not a database" in failed_start(tmp_path)

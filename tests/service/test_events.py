@@ -1,4 +1,4 @@
-"""Server-sent events: what happened, in order, from where the listener left off."""
+"""Server-sent events: every change, in order, from where the subscriber left off."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ from service.conftest import Start
 from service.inside import Inside, wait_for
 
 
-class Listening:
-    """An open event stream."""
+class Subscription:
+    """An open event connection."""
 
     def __init__(self, service: Inside, query: str = "", **headers: str) -> None:
         self._connection = http.client.HTTPConnection("127.0.0.1", service.port, timeout=30)
@@ -45,14 +45,14 @@ def headers(last: int) -> dict[str, str]:
     return {"Last-Event-ID": str(last)}
 
 
-def test_events_come_as_they_happen(service: Inside) -> None:
+def test_events_arrive_as_they_happen(service: Inside) -> None:
     service.create(timeout=10)
-    listening = Listening(service)
+    subscription = Subscription(service)
     service.predict("one", group="a")
     service.predict("two")
     service.feedback("one", 1.0)
     service.clock.now += 11
-    seen = [listening.next() for _ in range(4)]
+    seen = [subscription.next() for _ in range(4)]
     assert [(seq, kind) for seq, kind, _ in seen] == [
         (1, "predicted"),
         (2, "predicted"),
@@ -65,19 +65,19 @@ def test_events_come_as_they_happen(service: Inside) -> None:
         "late": 0, "expired": 0, "id": "one", "loss": 1.0, "threshold": 0.0, "size": None,
         "group": "a",
     }  # fmt: skip
-    listening.close()
+    subscription.close()
 
 
-def test_a_listener_goes_on_where_it_left_off(service: Inside) -> None:
+def test_a_subscriber_resumes_after_the_last_event(service: Inside) -> None:
     service.create()
     for t in range(5):
         service.predict(f"p{t}")
-    for listening in (Listening(service, **headers(2)), Listening(service, "?after=2")):
-        assert [listening.next()[0] for _ in range(3)] == [3, 4, 5]
-        listening.close()
-    listening = Listening(service, "?after=0", **headers(4))  # the header is newer
-    assert listening.next()[0] == 5
-    listening.close()
+    for subscription in (Subscription(service, **headers(2)), Subscription(service, "?after=2")):
+        assert [subscription.next()[0] for _ in range(3)] == [3, 4, 5]
+        subscription.close()
+    subscription = Subscription(service, "?after=0", **headers(4))  # the header takes precedence
+    assert subscription.next()[0] == 5
+    subscription.close()
 
 
 def test_events_survive_a_restart(start: Start) -> None:
@@ -88,63 +88,63 @@ def test_events_survive_a_restart(start: Start) -> None:
     service.app_state.writer._store.snapshot = lambda stream: None  # type: ignore[method-assign]
     service.stop()
     service = start()
-    listening = Listening(service, **headers(1))
-    assert listening.next()[:2] == (2, "predicted")
-    listening.close()
+    subscription = Subscription(service, **headers(1))
+    assert subscription.next()[:2] == (2, "predicted")
+    subscription.close()
 
 
-def test_who_missed_too_much_is_told_to_read_the_history(start: Start) -> None:
+def test_a_subscriber_that_missed_too_much_receives_reset(start: Start) -> None:
     service = start()
     service.create()
     operations = [{"op": "predict", "stream": "s"} for _ in range(600)]
     service.http.call("POST", "/v1/batch", {"operations": operations})
-    listening = Listening(service, **headers(1))
-    assert listening.next() == (600, "reset", {"kind": "reset", "seq": 600})
-    listening.close()
-    listening = Listening(service, **headers(700))  # of another life of the folder
-    assert listening.next()[1] == "reset"
-    listening.close()
+    subscription = Subscription(service, **headers(1))
+    assert subscription.next() == (600, "reset", {"kind": "reset", "seq": 600})
+    subscription.close()
+    subscription = Subscription(service, **headers(700))  # from an older copy of the folder
+    assert subscription.next()[1] == "reset"
+    subscription.close()
 
 
 @pytest.mark.parametrize("last", ["x", "-1", "1.5", "9" * 30])
-def test_a_strange_last_event_id_is_refused(service: Inside, last: str) -> None:
+def test_an_invalid_last_event_id_is_rejected(service: Inside, last: str) -> None:
     service.create()
     status, _ = service.http.call("GET", "/v1/streams/s/events", **{"Last-Event-ID": last})
     assert status == 422
     assert service.http.call("GET", f"/v1/streams/s/events?after={last}")[0] == 422
 
 
-def test_there_is_no_listening_to_nothing(service: Inside) -> None:
+def test_events_of_an_unknown_stream_are_not_found(service: Inside) -> None:
     assert service.http.call("GET", "/v1/streams/s/events")[0] == 404
 
 
-def test_listeners_are_counted_limited_and_forgotten(start: Start) -> None:
+def test_subscribers_are_counted_limited_and_removed(start: Start) -> None:
     service = start(limits=Limits(subscribers=2))
     service.create()
-    open_ones = [Listening(service) for _ in range(2)]
+    open_ones = [Subscription(service) for _ in range(2)]
     status, answer = service.http.call("GET", "/v1/streams/s/events")
     assert (status, answer["title"]) == (429, "Too Many Requests")
-    for listening in open_ones:
-        listening.close()
+    for subscription in open_ones:
+        subscription.close()
 
     def gone() -> bool:
-        service.predict()  # what cannot be sent shows who is gone
+        service.predict()  # a failed send reveals the closed connections
         return len(service.app_state.event_bus) == 0
 
     wait_for(gone)
 
 
-def notice(seq: int) -> ChangeEvent:
+def change(seq: int) -> ChangeEvent:
     return ImportedEvent(seq, 0.0, 0, None, 0, 0, 0)
 
 
-def test_a_slow_listener_is_told_to_read_the_history() -> None:
+def test_a_slow_subscriber_receives_reset() -> None:
     async def listen() -> bytes:
         event_bus = EventBus(1)
         frames = event_bus.subscribe("s", 0, None)
         await anext(frames)
         for seq in range(1, 1027):
-            event_bus.publish("s", notice(seq))
+            event_bus.publish("s", change(seq))
         found = await anext(frames)
         with pytest.raises(ApiError):
             event_bus.subscribe("s", 0, None)

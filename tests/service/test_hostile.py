@@ -1,4 +1,4 @@
-"""Bodies that mean harm: never a 500, and nothing changes."""
+"""Hostile requests: never a 500, and nothing changes."""
 
 from __future__ import annotations
 
@@ -138,7 +138,7 @@ def target(tmp_path_factory: pytest.TempPathFactory) -> Any:
     service.stop()
 
 
-def assert_refused(target: Inside, method: str, path: str, body: bytes) -> None:
+def assert_rejected(target: Inside, method: str, path: str, body: bytes) -> None:
     before, state = target.everything(), target.http.state("s")
     status, answer = target.http.call(method, path, body)
     assert status in (400, 413, 422), answer
@@ -150,17 +150,17 @@ def assert_refused(target: Inside, method: str, path: str, body: bytes) -> None:
 
 @case(PREDICT)
 def test_a_bad_input_changes_nothing(target: Inside, body: bytes) -> None:
-    assert_refused(target, "POST", "/v1/streams/s/predict", body)
+    assert_rejected(target, "POST", "/v1/streams/s/predict", body)
 
 
 @case(FEEDBACK)
 def test_a_bad_loss_changes_nothing(target: Inside, body: bytes) -> None:
-    assert_refused(target, "PUT", "/v1/streams/s/predictions/waiting/feedback", body)
+    assert_rejected(target, "PUT", "/v1/streams/s/predictions/waiting/feedback", body)
 
 
 @case(BATCH)
 def test_a_bad_batch_changes_nothing(target: Inside, body: bytes) -> None:
-    assert_refused(target, "POST", "/v1/batch", body)
+    assert_rejected(target, "POST", "/v1/batch", body)
 
 
 @case(OPERATIONS)
@@ -177,8 +177,8 @@ def test_a_bad_operation_fails_alone(target: Inside, body: bytes) -> None:
 
 
 @case(CONFIGS)
-def test_a_bad_config_makes_no_stream(target: Inside, body: bytes) -> None:
-    assert_refused(target, "PUT", "/v1/streams/new", body)
+def test_a_bad_config_creates_no_stream(target: Inside, body: bytes) -> None:
+    assert_rejected(target, "PUT", "/v1/streams/new", body)
     assert target.http.call("GET", "/v1/streams/new")[0] == 404
 
 
@@ -198,14 +198,14 @@ def test_a_bad_config_makes_no_stream(target: Inside, body: bytes) -> None:
         "%F0%9F%8D%8E",
     ],
 )
-def test_a_bad_name_is_refused(target: Inside, name: str) -> None:
+def test_a_bad_name_is_rejected(target: Inside, name: str) -> None:
     path = f"/v1/streams/{name.replace(' ', '%20')}"
     status, answer = target.http.call("PUT", path, {"alpha": 0.1})
     assert status in (404, 405, 422), answer
     assert len(target.http.call("GET", "/v1/streams")[1]["streams"]) == 1
 
 
-def test_a_large_body_is_refused_before_it_is_read(start: Start) -> None:
+def test_a_large_body_is_rejected_before_it_is_read(start: Start) -> None:
     service = start(limits=Limits(body_bytes=1000, state_bytes=2000))
     service.create()
     for body, expected in ((b" " * 1000, 400), (b" " * 1001, 413)):
@@ -215,7 +215,7 @@ def test_a_large_body_is_refused_before_it_is_read(start: Start) -> None:
     assert service.http.call("POST", "/v1/batch", sent, **chunks)[0] == 413
 
 
-def test_a_body_that_does_not_arrive_is_not_waited_for(start: Start) -> None:
+def test_a_slow_body_times_out(start: Start) -> None:
     service = start(limits=Limits(body_seconds=0.2))
     service.create()
     before = service.everything()
@@ -239,14 +239,14 @@ def test_a_body_that_does_not_arrive_is_not_waited_for(start: Start) -> None:
     ],
     ids=str,
 )
-def test_another_type_of_body_is_refused(target: Inside, headers: dict[str, str]) -> None:
+def test_another_media_type_is_rejected(target: Inside, headers: dict[str, str]) -> None:
     before = target.everything()
     status, answer = target.http.call("POST", "/v1/streams/s/predict", b'{"x":[0,0]}', **headers)
     assert (status, answer["title"]) == (415, "Unsupported Media Type")
     assert target.everything() == before
 
 
-def test_limits_are_refused_with_429_and_change_nothing(start: Start) -> None:
+def test_exceeded_limits_give_429_and_change_nothing(start: Start) -> None:
     service = start(limits=Limits(streams=2, pending=3, groups=2))
     for name in "ab":
         assert service.create(name)[0] == 201
@@ -256,27 +256,27 @@ def test_limits_are_refused_with_429_and_change_nothing(start: Start) -> None:
         assert service.predict(f"p{t}", "a", group=f"g{t % 2}")[0] == 200
     before = service.everything("a")
     assert service.predict("p3", "a")[0] == 429
-    assert service.predict("p2", "a", group="g0")[0] == 200  # a repeat needs no room
+    assert service.predict("p2", "a", group="g0")[0] == 200  # a retry is not limited
     assert service.everything("a") == before
     service.feedback("p0", 0.5, "a")
     assert service.predict("p3", "a", group="g2")[0] == 429
     assert service.predict("p3", "a", group="g1")[0] == 200
 
 
-def test_an_input_that_the_memory_cannot_hold_is_refused(service: Inside) -> None:
+def test_an_input_that_does_not_fit_into_memory_is_rejected(service: Inside) -> None:
     memory = {"kind": "lattice", "max_bytes": 2**16}
     service.create(kernel={"length_scale": 1e-6}, features=2, memory=memory)
     for t in range(50):
         service.predict(f"p{t}", x=[t * 1.0, t * -1.0])
     answers = [service.feedback(f"p{t}", 1.0) for t in range(50)]
     statuses = [status for status, _ in answers]
-    learnt = statuses.count(200)
-    assert statuses == [200] * learnt + [422] * (50 - learnt)
-    assert 0 < learnt < 50
+    learned = statuses.count(200)
+    assert statuses == [200] * learned + [422] * (50 - learned)
+    assert 0 < learned < 50
     assert "max_bytes" in answers[-1][1]["detail"]
     summary = service.get()
     assert (summary["rounds"], summary["pending"], summary["healthy"]) == (
-        learnt,
-        50 - learnt,
+        learned,
+        50 - learned,
         True,
     )

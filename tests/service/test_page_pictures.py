@@ -40,12 +40,12 @@ def url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
             for seed, (name, count) in enumerate(
                 {"demand-north": 3000, "demand-south": 800}.items()
             ):
-                traffic = Traffic(client, name, awaited=8, seed=seed)
+                traffic = Traffic(client, name, pending=8, seed=seed)
                 traffic.create(timeout=3600.0)
                 for t in range(0, count, 50):
-                    traffic.awaited = 12 + round(8 * math.sin(t / 300))
+                    traffic.pending = 12 + round(8 * math.sin(t / 300))
                     traffic.rounds(50)
-            strict = Traffic(client, "parcel-weights", awaited=4, seed=7)
+            strict = Traffic(client, "parcel-weights", pending=4, seed=7)
             strict.create(alpha=0.05, kernel=None, clip=None, initial_threshold=1.6)
             strict.rounds(1200)
         yield server.url

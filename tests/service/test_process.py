@@ -15,7 +15,7 @@ import pytest
 
 from localarc.service.storage.store import EventStore
 from service.inside import wait_for
-from service.running import Caller, Server, command, free_port, refused_start
+from service.running import Caller, Server, command, failed_start, free_port
 
 pytestmark = pytest.mark.service
 
@@ -34,7 +34,7 @@ def tokens(tmp_path: Path) -> Path:
 def test_a_second_process_does_not_start(tmp_path: Path) -> None:
     folder = tmp_path / "data"
     with Server(folder) as server:
-        said = refused_start(folder)
+        said = failed_start(folder)
         assert said == (
             f"localarc: {folder} is in use by another process: stop it first, or choose another "
             "folder with --data.\n"
@@ -44,9 +44,9 @@ def test_a_second_process_does_not_start(tmp_path: Path) -> None:
         assert server.caller().create("s", CONFIG)[0] == 200
 
 
-def test_listening_to_others_takes_a_token(tmp_path: Path, tokens: Path) -> None:
+def test_other_addresses_require_tokens(tmp_path: Path, tokens: Path) -> None:
     for host in ("0.0.0.0", "::", "192.0.2.1", "example.org"):
-        said = refused_start(tmp_path / "data", "--host", host)
+        said = failed_start(tmp_path / "data", "--host", host)
         assert "requires tokens" in said
         assert not (tmp_path / "data").exists()
     with Server(tmp_path / "data", "--host", "0.0.0.0", "--token-file", str(tokens)) as server:
@@ -57,11 +57,11 @@ def test_listening_to_others_takes_a_token(tmp_path: Path, tokens: Path) -> None
 def test_the_chosen_port_is_printed(tmp_path: Path) -> None:
     with Server(tmp_path / "data") as server:
         assert server.first_line == f"localarc serve: http://127.0.0.1:{server.port}\n"
-        said = refused_start(tmp_path / "more", "--port", str(server.port))
+        said = failed_start(tmp_path / "more", "--port", str(server.port))
         assert said.startswith(f"localarc: cannot listen on 127.0.0.1, port {server.port}: ")
 
 
-def test_bad_token_files_are_refused(tmp_path: Path) -> None:
+def test_bad_token_files_prevent_startup(tmp_path: Path) -> None:
     path = tmp_path / "tokens"
     for text, expected in (
         ("", "holds no token"),
@@ -70,20 +70,18 @@ def test_bad_token_files_are_refused(tmp_path: Path) -> None:
         ("0123456789abcdef", "expected read, write or admin"),
     ):
         path.write_text(text)
-        said = refused_start(tmp_path / "data", "--token-file", str(path))
+        said = failed_start(tmp_path / "data", "--token-file", str(path))
         assert expected in said
         assert "0123456789abcdef" not in said
-    assert "No such file" in refused_start(
-        tmp_path / "data", "--token-file", str(tmp_path / "none")
-    )
+    assert "No such file" in failed_start(tmp_path / "data", "--token-file", str(tmp_path / "none"))
 
 
-def test_a_terminated_service_answers_keeps_snapshots_and_leaves(tmp_path: Path) -> None:
+def test_a_terminated_service_responds_stores_snapshots_and_exits(tmp_path: Path) -> None:
     folder = tmp_path / "data"
     server = Server(folder, port=free_port())
     with server:
         server.caller().create("s", CONFIG)
-        told: dict[str, Any] = {}
+        received: dict[str, Any] = {}
 
         def ask(number: int) -> None:
             caller = Caller(server.port)
@@ -93,7 +91,7 @@ def test_a_terminated_service_answers_keeps_snapshots_and_leaves(tmp_path: Path)
                     status, answer = caller.predict("s", id=key, x=x)
                     assert status in (200, 503)
                     if status == 200:
-                        told[key] = x, answer
+                        received[key] = x, answer
 
         listening = http.client.HTTPConnection("127.0.0.1", server.port)
         listening.request("GET", "/v1/streams/s/events")
@@ -101,7 +99,7 @@ def test_a_terminated_service_answers_keeps_snapshots_and_leaves(tmp_path: Path)
         threads = [threading.Thread(target=ask, args=(n,), daemon=True) for n in range(4)]
         for thread in threads:
             thread.start()
-        wait_for(lambda: len(told) >= 100)
+        wait_for(lambda: len(received) >= 100)
         assert server.stop() == 0
         for thread in threads:
             thread.join(60)
@@ -111,13 +109,13 @@ def test_a_terminated_service_answers_keeps_snapshots_and_leaves(tmp_path: Path)
         with contextlib.closing(EventStore(folder)) as store:
             streams = store.load()
             assert store.unsaved == {}  # a snapshot holds all of it
-        assert {f"{key}" for key in told} <= set(streams["s"].state.pending)
+        assert {f"{key}" for key in received} <= set(streams["s"].state.pending)
         server.start()
-        for key, (x, answer) in told.items():
+        for key, (x, answer) in received.items():
             assert server.caller().predict("s", id=key, x=x) == (200, answer)
 
 
-def test_what_is_served_is_nobody_elses_business(tmp_path: Path, tokens: Path) -> None:
+def test_names_and_tokens_are_not_logged_and_files_private(tmp_path: Path, tokens: Path) -> None:
     folder = tmp_path / "data"
     with Server(folder, "--token-file", str(tokens)) as server:
         caller = server.caller("writing-writing-1")
@@ -131,7 +129,7 @@ def test_what_is_served_is_nobody_elses_business(tmp_path: Path, tokens: Path) -
         assert path.stat().st_mode & 0o077 == 0, path
 
 
-def test_a_missing_extra_is_named_with_the_way_to_install_it(tmp_path: Path) -> None:
+def test_a_missing_extra_gives_the_command_that_installs_it(tmp_path: Path) -> None:
     code = (
         "import sys; sys.modules['msgspec'] = None; from localarc.cli import main; "
         f"main(['serve', '--data', {str(tmp_path / 'data')!r}])"
@@ -141,7 +139,7 @@ def test_a_missing_extra_is_named_with_the_way_to_install_it(tmp_path: Path) -> 
     assert done.stderr == "localarc: msgspec is not installed: pip install 'localarc[service]'\n"
 
 
-def test_a_damaged_log_is_said_and_not_served(tmp_path: Path) -> None:
+def test_a_damaged_log_is_reported_and_not_served(tmp_path: Path) -> None:
     folder = tmp_path / "data"
     with Server(folder) as server:
         server.caller().create("s", CONFIG)
@@ -155,7 +153,7 @@ def test_a_damaged_log_is_said_and_not_served(tmp_path: Path) -> None:
     assert last.startswith("localarc: the service failed: events of a stream are missing")
 
 
-def test_requests_wait_until_the_log_is_replayed(tmp_path: Path) -> None:
+def test_requests_get_503_until_the_log_is_replayed(tmp_path: Path) -> None:
     folder = tmp_path / "data"
     server = Server(folder, port=free_port())
     with server:
@@ -181,7 +179,7 @@ def test_requests_wait_until_the_log_is_replayed(tmp_path: Path) -> None:
         assert (summary["rounds"], summary["certificate"]["replay_differs"]) == (500, 0)
 
 
-def test_the_log_stays_within_its_bound(tmp_path: Path) -> None:
+def test_the_data_folder_stops_growing(tmp_path: Path) -> None:
     """After twenty times as many events as the log keeps, its folder has long stopped growing."""
     folder, limit = tmp_path / "data", 2_000
     with Server(folder, "--log-events", str(limit)) as server:

@@ -19,8 +19,8 @@ pytestmark = pytest.mark.service
 TOKEN = "every-door-is-open-to-me"
 EXAMPLES = 25
 
-# Events never end, so they are not asked for. A batch answers each bad operation on its own. And a
-# schema cannot say that alpha lies below the loss bound: such a config is valid by it, and refused.
+# Events never end, so they are not requested. A batch reports each bad operation on its own. And a
+# schema cannot express that alpha is below the loss bound, so it accepts a config that is rejected.
 SETTINGS = """
 [checks.positive_data_acceptance]
 enabled = false
@@ -37,7 +37,7 @@ THERE = """
 
 
 @pytest.mark.parametrize("settings", [SETTINGS, SETTINGS + THERE], ids=["any name", "one there"])
-def test_the_service_does_what_its_description_says(settings: str, tmp_path: Path) -> None:
+def test_the_service_agrees_with_its_api_document(settings: str, tmp_path: Path) -> None:
     (tmp_path / "schemathesis.toml").write_text(settings)
     (tmp_path / "tokens").write_text(f"admin {TOKEN}\n")
     options = "--token-file", str(tmp_path / "tokens"), "--max-streams", "1000"

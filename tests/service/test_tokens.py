@@ -1,4 +1,4 @@
-"""Scopes: who may read, who may write, who may replace a state."""
+"""Tokens: which scope each endpoint requires."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ TOKENS = {
 OPEN = {"/livez", "/readyz", "/openapi.json", "/"}
 
 
-def test_every_endpoint_asks_for_its_scope(start: Start) -> None:
+def test_every_endpoint_requires_its_scope(start: Start) -> None:
     service = start(tokens=Tokens(TOKENS))
     callers = {scope: Caller(service.port, token) for token, scope in TOKENS.items()}
     for endpoint in ENDPOINTS:
@@ -43,7 +43,7 @@ def test_every_endpoint_asks_for_its_scope(start: Start) -> None:
         caller.close()
 
 
-def test_reading_needs_no_more_than_the_read_scope() -> None:
+def test_reads_require_only_the_read_scope() -> None:
     for endpoint in ENDPOINTS:
         if endpoint.path not in OPEN:
             writes = endpoint.method != "GET"
@@ -52,7 +52,7 @@ def test_reading_needs_no_more_than_the_read_scope() -> None:
     assert admin == {("PUT", "/v1/streams/{stream}/state")}
 
 
-def test_a_comment_does_not_cut_a_token(start: Start, tmp_path: Path) -> None:
+def test_a_hash_sign_inside_a_token_is_no_comment(start: Start, tmp_path: Path) -> None:
     path = tmp_path / "tokens"
     path.write_text("# for the team\nread 0123456789abcdef#ghi  # the page\n")
     service = start(tokens=Tokens.read(path))
@@ -62,7 +62,7 @@ def test_a_comment_does_not_cut_a_token(start: Start, tmp_path: Path) -> None:
         caller.close()
 
 
-def test_without_tokens_nobody_is_admin(start: Start) -> None:
+def test_without_tokens_no_one_is_admin(start: Start) -> None:
     service = start()
     service.create()
     state = service.http.state("s")
@@ -75,13 +75,13 @@ def test_without_tokens_nobody_is_admin(start: Start) -> None:
 
 
 @pytest.mark.parametrize("header", ["Basic abc", "Bearer", "Bearer ", "bearer \xff", "x" * 5000])
-def test_a_strange_authorization_is_no_token(start: Start, header: str) -> None:
+def test_an_invalid_authorization_header_is_rejected(start: Start, header: str) -> None:
     service = start(tokens=Tokens(TOKENS))
     status, answer = service.http.call("GET", "/v1/streams", Authorization=header)
     assert (status, answer["status"]) == (401, 401)
 
 
-def test_a_foreign_name_does_not_reach_a_service_without_tokens(start: Start) -> None:
+def test_a_foreign_host_header_is_rejected_without_tokens(start: Start) -> None:
     service = start(hosts=frozenset({"localhost", "127.0.0.1", "::1"}))
     for host in ("127.0.0.1:80", "localhost", "[::1]:8090", "LOCALHOST:1"):
         assert service.http.call("GET", "/v1/streams", Host=host)[0] == 200

@@ -1,4 +1,4 @@
-"""The writer answers what is on disk, and goes back to the disk when a commit fails."""
+"""The writer responds with what is on disk, and restores from disk when a commit fails."""
 
 from __future__ import annotations
 
@@ -38,9 +38,7 @@ def broken(service: Inside, monkeypatch: pytest.MonkeyPatch) -> Callable[[bool],
     return switch
 
 
-def test_what_could_not_be_written_never_happened(
-    service: Inside, broken: Callable[[bool], None]
-) -> None:
+def test_a_failed_write_changes_nothing(service: Inside, broken: Callable[[bool], None]) -> None:
     service.create(**LOCAL)
     service.predict("one", x=[0.1, 0.2])
     service.predict("two", x=[0.3, 0.4])
@@ -61,9 +59,7 @@ def test_what_could_not_be_written_never_happened(
     assert service.create("new")[0] == 201
 
 
-def test_a_loss_does_not_expire_while_nothing_can_be_written(
-    service: Inside, broken: Callable[[bool], None]
-) -> None:
+def test_nothing_expires_while_writes_fail(service: Inside, broken: Callable[[bool], None]) -> None:
     service.create(timeout=10)
     service.predict("one")
     broken(True)
@@ -74,14 +70,14 @@ def test_a_loss_does_not_expire_while_nothing_can_be_written(
     wait_for(lambda: service.get()["expired"] == 1)
 
 
-def test_a_defect_is_answered_once_and_nothing_of_it_stays(service: Inside) -> None:
+def test_a_bug_in_an_operation_changes_nothing(service: Inside) -> None:
     service.create(**LOCAL)
     service.predict("one", x=[0.1, 0.2])
     before = service.everything()
 
     def damage(manager: StreamManager) -> None:
         manager.streams["s"].state.rounds += 7
-        raise RuntimeError("a defect")
+        raise RuntimeError("a bug")
 
     with pytest.raises(ApiError, match="internal error"):
         service.ask(damage, writes=1)
@@ -89,7 +85,7 @@ def test_a_defect_is_answered_once_and_nothing_of_it_stays(service: Inside) -> N
     assert service.feedback("one", 1.0)[0] == 200
 
 
-def test_a_defect_when_losses_expire_does_not_stop_the_service(
+def test_a_bug_in_expiry_does_not_stop_the_service(
     service: Inside, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     service.create(timeout=10)
@@ -97,19 +93,21 @@ def test_a_defect_when_losses_expire_does_not_stop_the_service(
     before = service.everything()
     called = []
 
-    def defect(manager: StreamManager) -> None:
+    def bug(manager: StreamManager) -> None:
         manager.streams["s"].state.expired += 1
         called.append(1)
-        raise RuntimeError("a defect")
+        raise RuntimeError("a bug")
 
-    monkeypatch.setattr(StreamManager, "expire", defect)
+    monkeypatch.setattr(StreamManager, "expire", bug)
     wait_for(lambda: len(called) > 1)
     monkeypatch.undo()
     wait_for(lambda: service.http.call("GET", "/v1/streams/s")[0] == 200)
     assert service.everything() == before
 
 
-def test_a_stream_that_does_not_add_up_takes_no_more(start: Start, tmp_path: Any) -> None:
+def test_a_stream_that_fails_the_consistency_check_rejects_writes(
+    start: Start, tmp_path: Any
+) -> None:
     service = start()
     service.create()
     service.predict("one")
@@ -122,7 +120,7 @@ def test_a_stream_that_does_not_add_up_takes_no_more(start: Start, tmp_path: Any
     service.ask(damage)
     assert service.predict("two")[0] == 503
     assert service.http.call("GET", "/readyz")[1]["unhealthy"] == 1
-    service.stop()  # keeps a snapshot of it
+    service.stop()  # stores a snapshot of it
     service = start()
     assert service.get()["healthy"] is False
     assert service.get()["certificate"]["consistent"] is False
@@ -134,8 +132,8 @@ def test_a_stream_that_does_not_add_up_takes_no_more(start: Start, tmp_path: Any
     assert b"localarc_unhealthy_streams 1.0" in service.http.call("GET", "/metrics")[1]
 
 
-def test_the_log_never_holds_more_than_its_limit(start: Start) -> None:
-    """However many streams there are, and however the events are spread over them."""
+def test_the_event_log_stays_within_its_limit(start: Start) -> None:
+    """For any number of streams, and any distribution of events over them."""
     service = start(limits=Limits(log_events=60))
     most = 0
     for t in range(300):
@@ -150,7 +148,7 @@ def test_the_log_never_holds_more_than_its_limit(start: Start) -> None:
     assert start().everything("s0") == before
 
 
-def test_a_stream_that_cannot_be_stored_stops_no_other(
+def test_a_stream_that_cannot_be_stored_does_not_affect_others(
     start: Start, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     store = EventStore.snapshot
@@ -176,7 +174,7 @@ def test_a_stream_that_cannot_be_stored_stops_no_other(
     assert service.predict("one", "bad")[0] == 200
 
 
-def test_who_waits_for_a_writer_that_died_is_told(start: Start) -> None:
+def test_waiting_requests_fail_when_the_writer_dies(start: Start) -> None:
     service = start()
 
     def die(manager: StreamManager) -> None:
@@ -187,7 +185,7 @@ def test_who_waits_for_a_writer_that_died_is_told(start: Start) -> None:
     assert service.predict("one")[0] == 503
 
 
-def test_a_clock_that_was_ahead_holds_up_no_expiry(start: Start) -> None:
+def test_a_clock_that_was_ahead_does_not_delay_expiry(start: Start) -> None:
     service = start()
     service.create(timeout=10)
     service.clock.now += 1_000
@@ -199,7 +197,7 @@ def test_a_clock_that_was_ahead_holds_up_no_expiry(start: Start) -> None:
     assert service.feedback("now", 1.0)[0] == 410
 
 
-def test_a_defect_in_an_answer_is_a_problem_too(
+def test_a_bug_in_a_response_is_a_problem_document(
     service: Inside, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     service.create()
@@ -220,6 +218,6 @@ def test_streams_outlive_the_process(start: Start) -> None:
     service.stop()
     service = start()
     assert service.everything() == before
-    service.clock.now += 11  # what expired while nobody was there expires now
+    service.clock.now += 11  # predictions that timed out in the meantime expire now
     wait_for(lambda: service.get()["pending"] == 0)
     assert service.get()["expired"] == 14

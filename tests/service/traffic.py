@@ -25,8 +25,8 @@ _AT_ONCE = 5
 class Traffic:
     """A stream of intervals around forecasts whose errors grow along the first feature."""
 
-    def __init__(self, client: Client, stream: str, awaited: int = 12, seed: int = 0) -> None:
-        self.awaited = awaited  # how many losses are still to come when the traffic rests
+    def __init__(self, client: Client, stream: str, pending: int = 12, seed: int = 0) -> None:
+        self.pending = pending  # number of pending predictions between calls
         self._client = client
         self._stream = stream
         self._random = np.random.default_rng(seed)
@@ -36,10 +36,10 @@ class Traffic:
         self._client.create(self._stream, CONFIG | more)
 
     def rounds(self, count: int) -> None:
-        """So many predictions, and the losses of older ones, roughly in their order."""
+        """`count` predictions, and the losses of older ones, roughly in their order."""
         for _ in range(0, count, _AT_ONCE):
             x = self._random.uniform(size=(_AT_ONCE, 2))
-            losses = self._known(len(self._open) + _AT_ONCE - self.awaited)
+            losses = self._known(len(self._open) + _AT_ONCE - self.pending)
             operations: list[PredictOperation | FeedbackOperation] = []
             for place, at in enumerate(x):
                 group = PLACES[int(3 * at[0])]

@@ -129,6 +129,8 @@ def unique_keys(kind: Any) -> set[str] | None:
 
 
 def _holds_objects(kind: inspect.Type) -> bool:
+    if isinstance(kind, inspect.Metadata):
+        return _holds_objects(kind.type)
     if isinstance(kind, inspect.UnionType):
         return any(map(_holds_objects, kind.types))
     if isinstance(kind, inspect.ListType | inspect.VarTupleType):

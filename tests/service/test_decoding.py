@@ -1,0 +1,47 @@
+"""Duplicate keys are rejected in every body, by construction."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+import pytest
+
+from localarc.service.api.decoding import BatchDecoder, Decoder, decoder_for, unique_keys
+from localarc.service.api.endpoints import ENDPOINTS
+from localarc.service.api.errors import ApiError
+from localarc.wire.config import StreamConfig
+from localarc.wire.predictions import (
+    BatchEnvelope,
+    BatchRequest,
+    FeedbackRequest,
+    Operation,
+    PredictRequest,
+)
+
+BODIES = [each.body for each in ENDPOINTS if each.body not in (None, bytes)]
+
+
+def test_the_keys_that_are_checked_follow_from_the_type() -> None:
+    assert unique_keys(PredictRequest) == {"x", "id", "group", "scores"}
+    assert unique_keys(FeedbackRequest) == {"loss"}
+    assert unique_keys(BatchEnvelope) == {"operations"}
+    assert unique_keys(Operation) == {"op", "stream", "x", "id", "group", "scores", "loss"}
+    assert unique_keys(StreamConfig) is None  # "kind" occurs in several objects
+
+
+def test_a_new_field_is_checked_without_further_ado() -> None:
+    class Request(msgspec.Struct):
+        old: int
+        new: list[str] = []
+
+    with pytest.raises(ApiError, match="duplicate key"):
+        Decoder(Request)(b'{"old": 1, "new": [], "new": ["a"]}')
+    assert Decoder(Request)(b'{"old": 1, "new": ["new"]}') == Request(1, ["new"])
+
+
+@pytest.mark.parametrize("kind", BODIES, ids=lambda kind: kind.__name__)
+def test_every_field_of_every_body_is_checked(kind: Any) -> None:
+    keys = unique_keys(BatchEnvelope if kind is BatchRequest else kind)
+    assert keys is None or keys == set(kind.__struct_fields__)
+    assert isinstance(decoder_for(kind), BatchDecoder if kind is BatchRequest else Decoder)
