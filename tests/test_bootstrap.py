@@ -45,3 +45,11 @@ def test_lengths_must_fit() -> None:
     for values, blocks in (([1.0], [1, 2]), ([], [])):
         with pytest.raises(ValueError, match="one label per value"):
             block_bootstrap(values, blocks)
+
+
+def test_larger_blocks_weigh_more() -> None:
+    estimate = block_bootstrap([1.0, 0.0, 0.0, 0.0], blocks=["a", "b", "b", "b"], confidence=0.99)
+    assert (estimate.value, estimate.low, estimate.high) == (0.25, 0.0, 1.0)
+    constant = block_bootstrap([0.3] * 4, blocks=["a", "b", "b", "b"])
+    assert constant.low == pytest.approx(0.3)
+    assert constant.high == pytest.approx(0.3)
