@@ -232,7 +232,7 @@ class Triangular(Stationary):
 
     @staticmethod
     def power(dimension: int) -> int:
-        """Smallest integer exponent that is positive semi-definite in so many dimensions."""
+        """The smallest integer exponent that is positive semi-definite in this dimension."""
         return dimension // 2 + 1
 
 
