@@ -267,7 +267,7 @@ def test_a_compiled_function_of_the_distance_is_a_kernel() -> None:
 def test_a_python_kernel_says_once_that_it_is_slow(caplog: pytest.LogCaptureFixture) -> None:
     from localarc.memory import compiled_expansion
 
-    compiled_expansion.say_slow.cache_clear()
+    compiled_expansion.warn_slow_kernel.cache_clear()
     with caplog.at_level(logging.WARNING, "localarc"):
         for _ in range(3):
             LARC(0.1, Custom(lambda X, z: np.ones(len(X)))).update([0.0], 1.0)

@@ -11,7 +11,7 @@ from localarc.calibrators.larc import LARC
 from localarc.kernels import Stationary
 from localarc.memory import KeepAll
 from localarc.memory.base import LossCurves, Played
-from localarc.memory.compiled_expansion import Compiled
+from localarc.memory.compiled_expansion import CompiledExpansion
 from localarc.validation import FloatArray
 
 Result = tuple[FloatArray, FloatArray]
@@ -75,7 +75,7 @@ def _together(
     mine = [calibrators[i] for i in chosen]
     prepared = [calibrator._prepare_rounds(points, curves) for calibrator in mine]
     rounds = [part for _, part in prepared]
-    expansions = [local for local, _ in prepared if isinstance(local, Compiled)]
+    expansions = [local for local, _ in prepared if isinstance(local, CompiledExpansion)]
     streams = [local.stream(part) for local, part in zip(expansions, rounds, strict=True)]
     ratios = [_length(mine[0]) / _length(calibrator) for calibrator in mine]
     try:

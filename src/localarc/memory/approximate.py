@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from localarc import validation
 from localarc.kernels import RBF, Kernel, Stationary
 from localarc.memory.base import Expansion, Memory
-from localarc.memory.compiled_expansion import Compiled, profile, roots
+from localarc.memory.compiled_expansion import CompiledExpansion, profile, roots
 
 ROUNDING = 1e-15
 
@@ -80,7 +80,7 @@ class Lattice:
 
         limits = self.tolerance, kernel.scale, self.max_bytes
         made = LatticeExpansion(dimension, *limits, roots(kernel, dimension))
-        return Compiled(self, kernel, dimension, made)
+        return CompiledExpansion(self, kernel, dimension, made)
 
 
 @dataclass(frozen=True)
@@ -143,4 +143,4 @@ class Dictionary:
 
         limits = self.tolerance, kernel.scale, self.max_size
         made = DictionaryExpansion(formula, dimension, *limits, roots(kernel, dimension))
-        return Compiled(self, kernel, dimension, made)
+        return CompiledExpansion(self, kernel, dimension, made)

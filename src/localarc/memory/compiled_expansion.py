@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from localarc.engine import Profile, Stream
 
 
-class Compiled:
+class CompiledExpansion:
     """An engine's expansion, which measures distance in root length scales, behind our interface.
 
     Importing the engine is slow, so it is imported where an expansion is made.
@@ -50,10 +50,10 @@ class Compiled:
     # Compiled functions inside the expansion are neither copied nor sent to other processes.
 
     def __deepcopy__(self, memo: Any) -> Expansion:
-        return _made_again(*self._origin, self.arrays())
+        return _rebuild(*self._origin, self.arrays())
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _made_again, (*self._origin, self.arrays())
+        return _rebuild, (*self._origin, self.arrays())
 
     def evaluate(self, points: FloatArray) -> FloatArray:
         """f at each of (n, d) points."""
@@ -107,7 +107,7 @@ class Compiled:
         return int(self.inner.nbytes)
 
 
-def _made_again(memory: Memory, kernel: Kernel, dimension: int, arrays: Arrays) -> Expansion:
+def _rebuild(memory: Memory, kernel: Kernel, dimension: int, arrays: Arrays) -> Expansion:
     return memory.expansion(kernel, dimension).restore(arrays)
 
 
@@ -147,8 +147,8 @@ def _user_profile(function: Any) -> Profile:
 
 
 @functools.cache
-def say_slow() -> None:
-    """Say once that a kernel has to be evaluated in Python."""
+def warn_slow_kernel() -> None:
+    """Log once that a kernel is evaluated in Python."""
     logging.getLogger("localarc").warning(
         "a kernel that is a Python function of (X, z), or a sum or product of kernels, is "
         "evaluated in Python, far slower than the engine; a function of squared distance runs at "

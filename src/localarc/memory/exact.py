@@ -8,13 +8,13 @@ from typing import Self
 from localarc import validation
 from localarc.kernels import Kernel, Stationary
 from localarc.memory.base import Expansion
-from localarc.memory.compiled_expansion import Compiled, profile, roots, say_slow
-from localarc.memory.python_expansion import Terms
+from localarc.memory.compiled_expansion import CompiledExpansion, profile, roots, warn_slow_kernel
+from localarc.memory.python_expansion import PythonExpansion
 
 
 @dataclass(frozen=True)
 class _Terms:
-    """Strategies that keep the terms of the expansion as they are."""
+    """The strategies that keep the terms as they are."""
 
     @property
     def window(self) -> int | None:
@@ -37,24 +37,24 @@ class _Terms:
         return 0.0
 
     def chosen(self, kernel: Kernel, dimension: int) -> Self:
-        """This very strategy."""
+        """This strategy."""
         return self
 
     def check_kernel(self, kernel: Kernel) -> None:
-        """Terms can be kept of any kernel."""
+        """Accept any kernel."""
 
     def expansion(self, kernel: Kernel, dimension: int) -> Expansion:
         """An empty expansion, f = 0, in the engine if it knows the kernel's formula."""
         formula = profile(kernel, dimension)
         if formula is None or not isinstance(kernel, Stationary):
-            say_slow()
-            return Terms(kernel, dimension, self.window, self.averages)
+            warn_slow_kernel()
+            return PythonExpansion(kernel, dimension, self.window, self.averages)
 
         from localarc.engine import ExactExpansion
 
         rules = kernel.scale, self.window, self.averages
         made = ExactExpansion(formula, dimension, *rules, roots(kernel, dimension))
-        return Compiled(self, kernel, dimension, made)
+        return CompiledExpansion(self, kernel, dimension, made)
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,7 @@ _SMALLEST_FADE = 1e-3
 _PAIRS_AT_ONCE = 4_000_000
 
 
-class Terms:
+class PythonExpansion:
     """Terms of the expansion of eq. (threshold), all of them or the latest `window`.
 
     Decay is lazy: shrinking multiplies one number, `fade`. The average is lazy too: `clock` is the
@@ -35,9 +35,9 @@ class Terms:
         self._clock = 0.0
         self._accumulated = 0
 
-    def __deepcopy__(self, memo: Any) -> Terms:
+    def __deepcopy__(self, memo: Any) -> PythonExpansion:
         # A user's function is shared: it may not be one that can be copied.
-        twin = Terms(self._kernel, self._centres.shape[1], self._window, self._archive)
+        twin = PythonExpansion(self._kernel, self._centres.shape[1], self._window, self._archive)
         return twin.restore(self.arrays())
 
     def evaluate(self, points: FloatArray) -> FloatArray:
