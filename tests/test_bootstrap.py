@@ -11,21 +11,21 @@ def test_the_value_is_the_mean_and_lies_in_its_interval() -> None:
     assert estimate.low < estimate.value < estimate.high
 
 
-def test_with_blocks_of_one_it_is_the_usual_standard_error() -> None:
+def test_blocks_of_one_round_give_the_usual_standard_error() -> None:
     values = np.random.default_rng(0).normal(size=2000)
     estimate = block_bootstrap(values, np.arange(2000), draws=4000)
     half = (estimate.high - estimate.low) / 2
     assert half == pytest.approx(1.96 * values.std() / np.sqrt(2000), rel=0.06)
 
 
-def test_rounds_that_move_together_make_it_wider() -> None:
+def test_correlated_rounds_widen_the_interval() -> None:
     weeks = np.repeat(np.random.default_rng(0).normal(size=100), 20)
     together = block_bootstrap(weeks, np.arange(2000) // 20)
     apart = block_bootstrap(weeks, np.arange(2000))
     assert together.high - together.low > 3.5 * (apart.high - apart.low)
 
 
-def test_intervals_cover_as_often_as_they_say() -> None:
+def test_intervals_have_the_nominal_coverage() -> None:
     inside = 0
     for seed in range(300):
         random = np.random.default_rng(seed)
@@ -45,3 +45,11 @@ def test_lengths_must_fit() -> None:
     for values, blocks in (([1.0], [1, 2]), ([], [])):
         with pytest.raises(ValueError, match="one label per value"):
             block_bootstrap(values, blocks)
+
+
+def test_larger_blocks_weigh_more() -> None:
+    estimate = block_bootstrap([1.0, 0.0, 0.0, 0.0], blocks=["a", "b", "b", "b"], confidence=0.99)
+    assert (estimate.value, estimate.low, estimate.high) == (0.25, 0.0, 1.0)
+    constant = block_bootstrap([0.3] * 4, blocks=["a", "b", "b", "b"])
+    assert constant.low == pytest.approx(0.3)
+    assert constant.high == pytest.approx(0.3)

@@ -74,7 +74,7 @@ CALLS: dict[str, tuple[Callable[[], Any], str]] = {
     "scale": (lambda: tune(X, CURVES, [ARC(0.1)], 0.3), "must be a kernel, got 0.3"),  # type: ignore[arg-type]
     "split": (
         lambda: tune(X, CURVES, [Mondrian(lambda: ARC(0.1))], RBF.from_paper(1.0)),
-        "give Mondrian a",
+        "construct Mondrian with group_of",
     ),
     "percent": (lambda: block_bootstrap([1.0], [1], confidence=95), "between 0 and 1, got 95"),
     "draws": (lambda: block_bootstrap([1.0], [1], draws=0), "draws must be a whole number"),
@@ -96,7 +96,7 @@ def test_the_message_names_the_argument_and_the_rule(call: Callable[[], Any], wo
     assert LEARNED.state() == before
 
 
-def test_a_bad_row_of_many_is_named() -> None:
+def test_the_error_of_partial_fit_names_the_row() -> None:
     with pytest.raises(ValueError, match="loss must lie between") as raised:
         ARC(0.1).partial_fit(X, [0.0, 1.0, 2.0])
     assert raised.value.__notes__ == ["in row 2, counted from 0; nothing was learned."]
@@ -108,7 +108,7 @@ def test_arc_needs_no_inputs() -> None:
     )
 
 
-def test_many_may_come_from_a_generator_and_see_nothing() -> None:
+def test_replay_many_accepts_a_generator_and_an_empty_stream() -> None:
     alike = (LARC(alpha, RBF.from_paper(1.0), memory=KeepAll()) for alpha in (0.1, 0.2))
     runs = replay_many(alike, X[:0], miscoverage([]))  # type: ignore[arg-type]
     assert [len(run) for run in runs] == [0, 0]

@@ -58,7 +58,7 @@ def test_a_flat_kernel_sees_the_mean_and_its_standard_error() -> None:
     assert local.counts[0] == pytest.approx(80)
 
 
-def test_the_standard_error_covers_as_often_as_it_should() -> None:
+def test_the_standard_error_has_the_nominal_coverage() -> None:
     inside = 0
     for seed in range(300):
         draw = np.random.default_rng(seed)
@@ -69,12 +69,12 @@ def test_the_standard_error_covers_as_often_as_it_should() -> None:
     assert 0.91 <= inside / 300 <= 0.98
 
 
-def test_where_nothing_is_near_the_risk_is_not_known() -> None:
+def test_the_risk_far_from_all_inputs_is_nan() -> None:
     local = localized_risk([[0.0], [1.0]], [0.0, 1.0], RBF.from_paper(0.01), [[1e6]])
     assert np.isnan(local.risks[0])
 
 
-def test_the_worst_neighbourhood_is_where_the_promise_fails() -> None:
+def test_the_worst_neighbourhood_is_where_the_risk_is_high() -> None:
     X = random.uniform(size=(4000, 2))
     bad = ((X - [0.8, 0.2]) ** 2).sum(axis=1) < 0.02
     losses = (random.uniform(size=4000) < np.where(bad, 0.6, 0.1)).astype(float)
@@ -114,6 +114,6 @@ def test_arc_fails_in_the_hard_corner_of_the_synthetic_stream() -> None:
         ),
     ],
 )
-def test_bad_input_says_what_is_wrong(call: Callable[[], object], words: str) -> None:
+def test_the_error_of_bad_input_names_the_rule(call: Callable[[], object], words: str) -> None:
     with pytest.raises(ValueError, match=words):
         call()

@@ -64,11 +64,13 @@ def is_exception(value: Any) -> bool:
 def test_a_public_name_lists_its_parameters(value: Any) -> None:
     if is_exception(value) or getattr(value, "_is_protocol", False):
         pytest.skip("nobody constructs it")
-    text = inspect.getdoc(value) or ""
+    family = value.__mro__ if inspect.isclass(value) else (value,)
+    text = "\n".join(inspect.getdoc(part) or "" for part in family)  # fields may be a base's
     wanted = parameters(value)
     if wanted:
-        assert "Parameters\n----------" in text
-        section = text.split("Parameters\n----------")[1]
+        listed = re.split(r"(?:Parameters|Attributes)\n-{10}\n", text, maxsplit=1)
+        assert len(listed) == 2
+        section = listed[1]
         missing = [part.name for part in wanted if not re.search(rf"\b{part.name}\b", section)]
         assert not missing
 

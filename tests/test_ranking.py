@@ -1,4 +1,4 @@
-"""What is shown first: places that are surely bad, groups from the safest to the riskiest."""
+"""Ranking: worst neighbourhoods by lower confidence limit, groups by risk."""
 
 import numpy as np
 
@@ -9,7 +9,7 @@ from localarc.reporting.assessment import Run, assess, summary
 from localarc.streams import Stream
 
 
-def test_a_few_unlucky_rounds_do_not_outrank_a_place_that_is_surely_bad() -> None:
+def test_a_few_unlucky_rounds_do_not_outrank_a_reliable_high_risk() -> None:
     """Higher risk in 32 rounds at 0, lower risk but far less doubt in 4000 at 10."""
     few, many = np.zeros(32), np.full(4000, 10.0)
     losses = np.concatenate([np.arange(32) % 2 == 0, np.arange(4000) % 5 < 2]).astype(float)
@@ -35,7 +35,7 @@ def _grouped() -> tuple[Stream, Run]:
     return stream, Run("ARC", cal, record)
 
 
-def test_groups_run_from_the_safest_to_the_riskiest() -> None:
+def test_groups_are_sorted_from_the_lowest_to_the_highest_risk() -> None:
     stream, run = _grouped()
     assessment = assess(stream, run)
     assert [row.group for row in assessment.groups] == ["safe", "middle", "risky"]

@@ -63,7 +63,7 @@ def test_a_bad_rate_says_what_is_wrong(make: Callable[[], object], words: str) -
         make()
 
 
-def test_a_rate_that_rises_late_is_refused_when_it_does_and_changes_nothing() -> None:
+def test_a_rate_that_rises_late_is_rejected_when_it_does_and_changes_nothing() -> None:
     cal = LARC(0.1, RBF.from_paper(1.0), rate=lambda t: 0.5 if t == 333 else 0.1)
     for _ in range(332):
         cal.update([0.0], 0.0)

@@ -108,13 +108,13 @@ def test_a_record_survives_saving(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("content", [b"", b"hello", b"PK\x03\x04broken"])
-def test_a_file_that_is_no_record_is_refused(content: bytes, tmp_path: Path) -> None:
+def test_a_file_that_is_no_record_is_rejected(content: bytes, tmp_path: Path) -> None:
     (tmp_path / "f").write_bytes(content)
     with pytest.raises(StateError, match="not a localarc record"):
         Record.load(tmp_path / "f")
 
 
-def test_a_truncated_record_is_refused(tmp_path: Path) -> None:
+def test_a_truncated_record_is_rejected(tmp_path: Path) -> None:
     replay(ARC(0.1), [[0.0]], miscoverage([0.1])).save(tmp_path / "f")
     data = (tmp_path / "f").read_bytes()
     (tmp_path / "f").write_bytes(data[: len(data) // 2])

@@ -85,7 +85,7 @@ def test_a_failed_replay_or_fit_leaves_the_state_as_it_was(
 
 
 @pytest.mark.parametrize("calibrator", READ_INPUTS, ids=repr)
-def test_a_replay_with_other_features_is_refused(calibrator: BaseCalibrator) -> None:
+def test_a_replay_with_other_features_is_rejected(calibrator: BaseCalibrator) -> None:
     cal = copy.deepcopy(calibrator).update([0.1, 0.2], 0.5)
     before = cal.state()
     for d in (1, 3):
@@ -97,7 +97,7 @@ def test_a_replay_with_other_features_is_refused(calibrator: BaseCalibrator) -> 
 @pytest.mark.parametrize("calibrator", CALIBRATORS, ids=repr)
 @settings(max_examples=8, derandomize=True, deadline=None)
 @given(stop=st.integers(0, 60))
-def test_a_saved_state_goes_on_bit_for_bit(
+def test_a_saved_state_resumes_bit_for_bit(
     calibrator: BaseCalibrator, stop: int, tmp_path_factory: Any
 ) -> None:
     X, curves = stream(60)
@@ -125,7 +125,7 @@ def test_what_is_read_back_is_what_was_written() -> None:
         assert back[name].dtype == array.dtype
 
 
-def test_a_state_cut_short_or_edited_anywhere_is_refused() -> None:
+def test_a_state_cut_short_or_edited_anywhere_is_rejected() -> None:
     data = LARC(0.1, RBF.from_paper(1.0)).update([0.0], 1.0).state()
     for length in range(len(data)):
         with pytest.raises(StateError):
@@ -145,7 +145,9 @@ def test_a_state_cut_short_or_edited_anywhere_is_refused() -> None:
         (b"LOCALARC", "is damaged"),
     ],
 )
-def test_a_foreign_file_is_refused_in_one_sentence(data: bytes, words: str, tmp_path: Path) -> None:
+def test_a_foreign_file_is_rejected_in_one_sentence(
+    data: bytes, words: str, tmp_path: Path
+) -> None:
     (tmp_path / "f").write_bytes(data)
     with pytest.raises(StateError, match=words):
         ARC.load(tmp_path / "f")
@@ -171,7 +173,7 @@ def test_the_wrong_class_names_the_right_one() -> None:
         Mondrian.from_state(ARC(0.1).state())
 
 
-def test_functions_are_not_stored_and_have_to_be_handed_in_again() -> None:
+def test_functions_are_not_stored_and_have_to_be_passed_again() -> None:
     def kernel(X: Any, z: Any) -> Any:
         return np.exp(-((X - z) ** 2).sum(axis=1))
 
@@ -236,7 +238,7 @@ def many_atoms(arrays: Any) -> None:
     ],
     ids=lambda case: getattr(case, "__name__", repr(case)),
 )
-def test_a_sealed_state_that_does_not_fit_is_refused_and_nothing_changes(
+def test_a_sealed_state_that_does_not_fit_is_rejected_and_nothing_changes(
     memory: Any, damage: Callable[[Any], None]
 ) -> None:
     cal = LARC(0.1, RBF.from_paper(1.0), memory=memory).update([0.3, 0.2], 1.0)

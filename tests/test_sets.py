@@ -11,7 +11,7 @@ from localarc.sets import interval, interval_from_quantiles, label_set, mask
     ("threshold", "y"),
     [(-0.5, 1.0), (-0.5, 2.0), (0.0, 1.0), (0.0, 1.25), (0.25, 1.25), (0.25, 3.25), (2.0, 4.5)],
 )
-def test_a_member_is_whatever_scores_at_most_the_threshold(threshold: float, y: float) -> None:
+def test_a_member_has_a_score_of_at_most_the_threshold(threshold: float, y: float) -> None:
     assert (y in interval(1.0, threshold)) == bool(residual(1.0, y) <= threshold)
     widened = interval_from_quantiles(1.0, 3.0, threshold)
     assert (y in widened) == bool(quantile_excess(1.0, 3.0, y) <= threshold)
@@ -35,7 +35,7 @@ def test_sizes() -> None:
     assert mask([[0.9, 0.1], [0.6, 0.2]], -0.5).size == 0.5
 
 
-def test_reprs_tell_what_is_inside() -> None:
+def test_the_repr_shows_the_members() -> None:
     assert repr(interval(1.0, -0.5)) == "Interval(empty)"
     assert repr(label_set([0.2, 0.8], -0.1, labels=["no", "yes"])) == "LabelSet({'no', 'yes'})"
     assert repr(mask([[0.9, 0.1]], -0.5)) == "Mask(1 of 1 x 2 pixels)"
@@ -54,6 +54,6 @@ def test_reprs_tell_what_is_inside() -> None:
         (lambda: mask([[np.nan]], 0.0), "probabilities must be finite"),
     ],
 )
-def test_a_bad_set_says_what_is_wrong(make: Callable[[], object], words: str) -> None:
+def test_the_error_of_a_bad_set_names_the_rule(make: Callable[[], object], words: str) -> None:
     with pytest.raises(ValueError, match=words):
         make()

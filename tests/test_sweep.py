@@ -74,7 +74,7 @@ def test_a_grid_may_be_a_list_of_points() -> None:
 
 
 @pytest.mark.parametrize("grid", [{"alpha": 0.1}, None, 3, "alpha", [0.1], [{1: 2}]])
-def test_a_grid_of_another_shape_is_refused_in_one_sentence(grid: Any) -> None:
+def test_a_grid_of_another_shape_is_rejected_in_one_sentence(grid: Any) -> None:
     with pytest.raises(TypeError, match="grid must map parameters to lists of values"):
         localarc.sweep(calibrate, grid)
 
@@ -150,7 +150,7 @@ def _twice(random: np.random.Generator, alpha: float) -> Any:
         (_twice, {"alpha": [0.1]}, "one of its parameters"),
     ],
 )
-def test_what_is_no_sweep_is_refused(task: Any, grid: Any, words: str) -> None:
+def test_what_is_no_sweep_is_rejected(task: Any, grid: Any, words: str) -> None:
     with pytest.raises((TypeError, ValueError), match=words):
         localarc.sweep(task, grid)
 

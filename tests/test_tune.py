@@ -121,7 +121,7 @@ def _tune(**changed: Any) -> Tuning:
         ({"neighbourhood": RBF.from_paper(1e-9)}, "no neighbourhood has"),
     ],
 )
-def test_what_cannot_be_tuned_is_refused(changed: dict[str, Any], words: str) -> None:
+def test_what_cannot_be_tuned_is_rejected(changed: dict[str, Any], words: str) -> None:
     with pytest.raises((TypeError, ValueError), match=words):
         _tune(**changed)
 

@@ -194,7 +194,7 @@ def _evaluate(
 ) -> Evaluation:
     """Run the stream from its first round, and evaluate from round `start` on."""
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", AssumptionWarning)  # of the stream, whoever is chosen
+        warnings.simplefilter("ignore", AssumptionWarning)  # about the stream, not the candidate
         record = replay(copy.deepcopy(candidate), X, curves)
     losses = record.losses[start:]
     worst = metrics.worst_neighbourhood(X[start:], losses, neighbourhood)

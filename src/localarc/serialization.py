@@ -186,7 +186,7 @@ def from_json(description: Any) -> Any:
 
 
 def resolve(name: str, description: Any, given: Any) -> Any:
-    """The part that was described, or the one given if it is the same as far as can be told."""
+    """The part that was described, or the one given, if their descriptions agree."""
     function = _function_name(description)
     if given is None and function is None:
         return from_json(description)

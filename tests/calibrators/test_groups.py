@@ -26,7 +26,7 @@ every_call = pytest.mark.parametrize("call", CALLS.values(), ids=CALLS)
 
 
 @every_call
-def test_a_group_besides_a_group_function_is_refused(call: Callable[[Mondrian], object]) -> None:
+def test_a_group_besides_a_group_function_is_rejected(call: Callable[[Mondrian], object]) -> None:
     cal = Mondrian(lambda: ARC(0.1), side).update([1.0], 1.0).update([-1.0], 0.0)
     before = cal.state()
     with pytest.raises(ValueError, match=r"group 'a' was given, but this Mondrian has a group_of"):
@@ -35,7 +35,7 @@ def test_a_group_besides_a_group_function_is_refused(call: Callable[[Mondrian], 
 
 
 @every_call
-def test_a_group_without_a_group_function_is_taken(call: Callable[[Mondrian], object]) -> None:
+def test_a_group_without_a_group_function_is_accepted(call: Callable[[Mondrian], object]) -> None:
     call(Mondrian(lambda: ARC(0.1)).update([1.0], 1.0, "a").update([1.0], 0.0, "b"))
 
 

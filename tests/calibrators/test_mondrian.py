@@ -86,7 +86,7 @@ def test_groups_survive_saving(tmp_path: Any) -> None:
     assert twin.calibrators["new"].alpha == 0.2
 
 
-def test_a_saved_group_function_has_to_be_handed_in_again(tmp_path: Any) -> None:
+def test_a_saved_group_function_has_to_be_passed_again(tmp_path: Any) -> None:
     def sign(x: Any) -> bool:
         return bool(x[0] > 0)
 

@@ -46,14 +46,14 @@ def rounds(seed: int, names: str = "ab") -> tuple[Any, Curves, list[str]]:
 
 
 def started(make: Callable[[], BaseCalibrator]) -> BaseCalibrator:
-    """A calibrator that has learnt already."""
+    """A calibrator that has learned already."""
     cal = make()
     replay(cal, *rounds(0))
     return cal
 
 
 def failing(after: int, error: type[BaseException] = OutOfLuckError) -> Callable[[int], None]:
-    """A report of progress that fails when so many rounds are done."""
+    """A report of progress that fails after a number of rounds."""
     done = 0
 
     def progress(more: int) -> None:
@@ -82,7 +82,7 @@ def assert_unchanged_by(
 
 @every_calibrator
 @pytest.mark.parametrize("after", [1, 19, ROUNDS])
-def test_a_replay_that_fails_between_rounds_teaches_nothing(
+def test_a_replay_that_fails_between_rounds_changes_nothing(
     make: Callable[[], BaseCalibrator], after: int
 ) -> None:
     cal = started(make)
@@ -102,7 +102,7 @@ def test_a_first_replay_that_fails_leaves_a_calibrator_new(
 
 
 @pytest.mark.parametrize("name", ["ARC", "exact", "groups"])
-def test_a_replay_that_is_interrupted_teaches_nothing(name: str) -> None:
+def test_a_replay_that_is_interrupted_changes_nothing(name: str) -> None:
     cal = started(CALIBRATORS[name])
     interrupt = failing(19, KeyboardInterrupt)
     assert_unchanged_by(cal, lambda: replay(cal, *rounds(1, "bcd"), interrupt), KeyboardInterrupt)
@@ -135,7 +135,7 @@ every_brittle = pytest.mark.parametrize(("make", "error"), BRITTLE.values(), ids
 
 @every_brittle
 @pytest.mark.parametrize("far", [1, 13, ROUNDS - 1])
-def test_a_kernel_that_fails_in_some_round_teaches_nothing(
+def test_a_kernel_that_fails_in_some_round_changes_nothing(
     make: Callable[[], BaseCalibrator], error: type[Exception], far: int
 ) -> None:
     cal = started(make)
@@ -145,7 +145,7 @@ def test_a_kernel_that_fails_in_some_round_teaches_nothing(
 
 
 @every_brittle
-def test_many_losses_are_learnt_all_or_none(
+def test_many_losses_are_learned_all_or_none(
     make: Callable[[], BaseCalibrator], error: type[Exception]
 ) -> None:
     cal: Any = started(make)
@@ -157,7 +157,7 @@ def test_many_losses_are_learnt_all_or_none(
 
 @every_brittle
 @pytest.mark.parametrize("group", ["a", "new"])
-def test_one_loss_is_learnt_or_not(
+def test_one_loss_is_learned_or_not(
     make: Callable[[], BaseCalibrator], error: type[Exception], group: str
 ) -> None:
     cal: Any = started(make)
@@ -202,7 +202,7 @@ BAD_ITEMS: dict[str, tuple[Any, type[Exception]]] = {
         if (name, what) != ("ARC", "input of text")  # ARC does not look at inputs
     ],
 )
-def test_a_bad_round_among_good_ones_teaches_nothing(
+def test_a_bad_round_among_good_ones_changes_nothing(
     make: Callable[[], BaseCalibrator], bad: Any, error: type[Exception]
 ) -> None:
     cal = started(make)
@@ -210,7 +210,7 @@ def test_a_bad_round_among_good_ones_teaches_nothing(
 
 
 @every_calibrator
-def test_an_iterator_that_is_interrupted_teaches_nothing(
+def test_an_iterator_that_is_interrupted_changes_nothing(
     make: Callable[[], BaseCalibrator],
 ) -> None:
     cal = started(make)
@@ -248,7 +248,7 @@ def test_groups_that_cannot_be_saved_can_be_replayed_and_rolled_back() -> None:
     assert set(parts.calibrators) == set(days)
 
 
-def test_of_many_the_one_that_fails_has_learnt_nothing() -> None:
+def test_of_many_the_one_that_fails_has_learned_nothing() -> None:
     X, curves, _ = rounds(2)
     X[13] = FAR
     good, bad = CALIBRATORS["exact"](), BRITTLE["fails"][0]()

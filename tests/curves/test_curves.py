@@ -51,7 +51,7 @@ def test_intervals_have_widths_and_labels_have_counts() -> None:
     assert np.isnan(miscoverage([0.5]).size_at(0, 1.0))
 
 
-def test_a_miss_may_cost_what_the_user_says() -> None:
+def test_a_miss_can_have_a_loss_of_its_own() -> None:
     curves = miscoverage([0.5, 0.5], cost=[0.2, 3.0], bound=3.0)
     assert curves.losses_at([0.0, 0.0]).tolist() == [0.2, 3.0]
     assert curves.losses_at([0.5, 0.5]).tolist() == [0.0, 0.0]
@@ -73,7 +73,7 @@ def test_the_false_negative_curve_is_a_direct_count(
     assert curve.size(threshold) == pytest.approx(mask.mean(), abs=1e-15)
 
 
-def test_masks_of_many_shapes_and_one_block_are_the_same() -> None:
+def test_a_list_of_images_and_an_array_of_them_give_the_same_curves() -> None:
     scores = random.normal(size=(6, 8, 9))
     truth = random.uniform(size=(6, 8, 9)) < 0.3
     block = false_negatives(scores, truth)
@@ -99,7 +99,7 @@ def test_a_grid_overstates_losses_by_at_most_its_error() -> None:
         assert np.array_equal(coarse.sizes_at(threshold), exact.sizes_at(threshold))
 
 
-def test_an_empty_mask_has_nothing_to_miss_and_is_reported() -> None:
+def test_an_empty_mask_has_loss_zero_and_violates_assumption_a3() -> None:
     curves = false_negatives([np.zeros((2, 2)), np.zeros((2, 2))], [np.eye(2), np.zeros((2, 2))])
     assert curves.loss_at(1, -5.0) == 0.0
     assert curves.empty_set_passes(0.1).tolist() == [1]
@@ -113,7 +113,7 @@ def test_an_empty_mask_has_nothing_to_miss_and_is_reported() -> None:
     gains=hnp.arrays(np.float64, 6, elements=st.floats(0.01, 5)),
     threshold=st.sampled_from([-1.0, -0.9, -0.45, 0.0]),
 )
-def test_the_regret_is_one_minus_the_best_share_in_the_set(
+def test_the_regret_is_one_minus_the_best_relative_gain_in_the_set(
     scores: Any, gains: Any, threshold: float
 ) -> None:
     curve = relative_regret([scores], [gains])[0]
@@ -152,7 +152,7 @@ def test_rounds_can_be_taken_by_index_slice_and_mask() -> None:
                 assert part.size_at(i, g) == curves.size_at(int(t), g)
 
 
-def test_all_rounds_at_once_are_the_rounds_one_by_one() -> None:
+def test_evaluating_all_rounds_equals_evaluating_each_round() -> None:
     scores = [random.normal(size=(3, n + 1)) for n in range(5)]
     curves = false_negatives(scores, [np.ones_like(s) for s in scores])
     at = random.normal(size=5)

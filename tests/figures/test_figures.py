@@ -98,7 +98,7 @@ def test_groups_are_ordered_by_risk_and_the_worst_are_shown() -> None:
     assert "18 with lower risk omitted" in on.get_title(loc="left")
 
 
-def test_names_are_never_read_as_mathematics() -> None:
+def test_dollar_signs_in_names_are_not_parsed_as_mathematics() -> None:
     groups = tuple("$\\frac$" if t % 2 else "$x" for t in range(len(STREAM)))
     part = RECORDS["ARC"]
     record = Record(part.thresholds, part.losses, part.sizes, groups, 0.1, "ARC")
@@ -134,7 +134,7 @@ def test_a_colour_means_the_same_method_in_every_figure() -> None:
     assert len(colours([str(i) for i in range(20)])) == 20
 
 
-def test_the_same_figure_gives_the_same_svg_without_outside_references() -> None:
+def test_the_same_figure_gives_the_same_svg_without_external_references() -> None:
     def draw(on: Axes) -> Axes:
         return figures.running_risk(on, RECORDS)
 

@@ -316,7 +316,9 @@ def test_a_state_does_not_go_on_with_another_kernel(
 
 
 @pytest.mark.parametrize("name", SAVED)
-def test_a_state_goes_on_with_the_same_kernel_and_rate_handed_in(name: str, tmp_path: Path) -> None:
+def test_a_state_resumes_with_the_same_kernel_and_rate_passed_again(
+    name: str, tmp_path: Path
+) -> None:
     cal = SAVED[name]().update([0.0, 1.0], 1.0)
     cal.save(tmp_path / "cal")
     twin = type(cal).load(tmp_path / "cal", kernel=cal.settings.kernel, rate=cal.settings.rate)

@@ -232,7 +232,7 @@ def test_the_forward_bound_is_its_formula(name: str, course: str, pending: int) 
 
 
 def test_awaited_losses_count_from_where_the_constant_is_now() -> None:
-    """So far out that only the losses that are awaited can bring it further."""
+    """So far out that only the losses that are pending can bring it further."""
     case = replace(CASES["no kernel"], start=100.0)
     losses = [case.B] * T
     c, eta = constants(case, losses), case.steps.eta(T + 1)
@@ -436,7 +436,7 @@ def test_theorem_a_is_nearly_reached_without_a_kernel(start: float, eta: float) 
 
 @pytest.mark.parametrize("pending", [1, 4, 15])
 def test_late_losses_need_their_own_bound(pending: int) -> None:
-    """What is awaited at the crossing comes in after it: beyond A for 0, within A for D."""
+    """What is pending at the crossing comes in after it: beyond A for 0, within A for D."""
     case = Case(0.2, 2.0, (-1.0, 0.0), -1.0, EVEN)
     cal = case.calibrator()
     waiting: list[float] = []

@@ -66,7 +66,7 @@ def test_the_forward_bound_covers_every_later_round(strategy: str, options: dict
 @pytest.mark.parametrize("pending", [1, 5, 20])
 @pytest.mark.parametrize("strategy", ["always miss", "long phases", "coin"])
 def test_late_feedback_stays_within_its_bound(pending: int, strategy: str) -> None:
-    """Losses come in any order, with never more than so many pending."""
+    """Losses come in any order, with a limited number pending."""
     random = np.random.default_rng(0)
     cal = LARC(0.1, RBF.from_paper(1.0), 2.0, 1e-2, clip=0.3)
     waiting: list[tuple[Any, float]] = []

@@ -123,7 +123,7 @@ def test_a_far_outlier_costs_a_lattice_no_box() -> None:
     assert cal.threshold([1e6, -1e6]) > cal.threshold([500.0, 500.0])
 
 
-def test_a_lattice_refuses_before_memory_explodes_and_changes_nothing() -> None:
+def test_a_lattice_rejects_before_memory_explodes_and_changes_nothing() -> None:
     cal = LARC(0.1, RBF.from_paper(1e-4), memory=Lattice(max_bytes=2**20))
     random = np.random.default_rng(0)
     with pytest.raises(MemoryError, match="max_bytes=1048576"):  # noqa: PT012
@@ -199,7 +199,7 @@ def test_a_full_dictionary_grows_its_error_not_its_size() -> None:
     early, error = cal.nbytes, cal.max_error_estimate
     replay(cal, X[2000:], curves.take(slice(2000, 4000)))
     assert abs(cal.nbytes - early) < 20_000
-    assert cal.max_error_estimate >= error > 1e-6  # and it is told
+    assert cal.max_error_estimate >= error > 1e-6  # and it is reported
     assert abs(cal.certificate().risk - 0.1) < 0.05
 
 

@@ -1,7 +1,7 @@
 """A keyed stream that can be made to stop dead in the middle of a batch: give it a folder.
 
 Where FOLDER/hold names an order, the first row of that order which leaves its bucket writes
-FOLDER/held and waits for ever: by then its bucket has learned, and the batch is not finished.
+FOLDER/held and waits forever: by then its bucket has learned, and the batch is not finished.
 """
 
 from __future__ import annotations

@@ -16,7 +16,7 @@ def test_the_same_seed_gives_the_same_stream() -> None:
     assert not np.array_equal(one.X, other.X)
 
 
-def test_the_law_is_as_stated() -> None:
+def test_scores_have_the_stated_distribution() -> None:
     stream = heteroscedastic(60_000, seed=0)
     scores = stream.curves.breakpoints[1::2]
     standard = scores / spread(stream.X)
@@ -29,7 +29,7 @@ def test_the_law_is_as_stated() -> None:
     assert np.sqrt((standard[30_000:] ** 2).mean()) == pytest.approx(1.0, abs=0.01)
 
 
-def test_a_marginal_method_is_unfair_here_and_a_local_one_less_so() -> None:
+def test_groups_differ_more_with_arc_than_with_larc() -> None:
     stream = heteroscedastic(6000, seed=0)
     cover = {}
     for name, cal in {"arc": ARC(0.1), "larc": LARC(0.1, RBF.from_paper(0.3))}.items():
@@ -41,7 +41,7 @@ def test_a_marginal_method_is_unfair_here_and_a_local_one_less_so() -> None:
     assert cover["larc"]["easy"] < 0.96
 
 
-def test_a_stream_gives_its_rounds_one_by_one() -> None:
+def test_a_stream_iterates_over_its_rounds() -> None:
     stream = heteroscedastic(10, seed=0)
     rounds = list(stream)
     assert len(rounds) == 10

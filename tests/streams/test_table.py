@@ -1,4 +1,4 @@
-"""A table is a stream, or one sentence says why it is not."""
+"""Tables are read as streams, or rejected with a one-sentence error."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def write_parquet(folder: Path, **columns: object) -> Path:
     return folder / "t.parquet"
 
 
-def refusal(path: Path, **options: object) -> str:
+def error_message(path: Path, **options: object) -> str:
     chosen = {"features": ["a", "b"], "score": "s"} | options
     with pytest.raises(TableError) as error:
         read_table(path, **chosen)  # type: ignore[arg-type]
@@ -54,10 +54,10 @@ def test_sizes_start_from_a_width_and_are_not_guessed_from_negative_scores(tmp_p
     sized = read_table(path, ["a"], "s", width="w")
     assert sized.curves.sizes_at([0.5, -2.0]).tolist() == [3.0, 0.0]
     assert np.isnan(read_table(path, ["a"], "s").curves.sizes_at([0.5, 0.5])).all()
-    assert "has no column 'width'" in refusal(path, features=["a"], width="width")
+    assert "has no column 'width'" in error_message(path, features=["a"], width="width")
 
 
-def test_a_loss_column_says_what_a_miss_costs(tmp_path: Path) -> None:
+def test_a_loss_column_gives_the_loss_of_a_miss(tmp_path: Path) -> None:
     stream = read_table(write(tmp_path, ROWS), ["a"], "s", loss="cost")
     assert stream.curves.losses_at([0.0, 0.0, 0.0]).tolist() == [1.0, 0.5, 0.0]
 
@@ -80,22 +80,22 @@ def test_parquet_and_csv_give_the_same_stream(tmp_path: Path) -> None:
         ROWS.replace("a,b", '"a","b"', 1).encode(),
     ],
 )
-def test_the_usual_ways_to_write_a_csv_are_read(tmp_path: Path, text: bytes) -> None:
+def test_common_variants_of_csv_are_read(tmp_path: Path, text: bytes) -> None:
     assert len(read_table(write(tmp_path, text), ["a", "b"], "s")) == 3
 
 
 @pytest.mark.parametrize("cell", ["abc", "nan", "NaN", "inf", "-Infinity", "1_000", "1,5", ""])
-def test_a_cell_that_is_no_finite_number_is_named_by_row_line_and_column(
+def test_a_cell_that_is_not_a_finite_number_is_reported_with_row_line_and_column(
     tmp_path: Path, cell: str
 ) -> None:
-    message = refusal(write(tmp_path, ROWS.replace("1.5", f'"{cell}"')))
+    message = error_message(write(tmp_path, ROWS.replace("1.5", f'"{cell}"')))
     assert "row 2 (line 3), column 'a'" in message
     assert "empty" in message if not cell else repr(cell) in message
 
 
-def test_lines_count_what_rows_do_not(tmp_path: Path) -> None:
+def test_lines_and_rows_are_counted_separately(tmp_path: Path) -> None:
     text = 'a,b,s,note\n1,2,3,"two\nlines"\n\n1,x,3,short\n'
-    assert "row 2 (line 5), column 'b'" in refusal(write(tmp_path, text))
+    assert "row 2 (line 5), column 'b'" in error_message(write(tmp_path, text))
 
 
 @pytest.mark.parametrize(
@@ -114,44 +114,46 @@ def test_lines_count_what_rows_do_not(tmp_path: Path) -> None:
         ("a,b,s\n1,é,3\n".encode("latin-1"), "not UTF-8 text: byte 0xe9"),
     ],
 )
-def test_what_is_wrong_with_a_csv_is_said(tmp_path: Path, text: str | bytes, expected: str) -> None:
-    assert expected in refusal(write(tmp_path, text))
+def test_the_error_of_a_bad_csv_names_the_problem(
+    tmp_path: Path, text: str | bytes, expected: str
+) -> None:
+    assert expected in error_message(write(tmp_path, text))
 
 
-def test_files_that_are_not_tables_are_refused(tmp_path: Path) -> None:
-    assert "does not exist" in refusal(tmp_path / "none.csv")
-    assert "ends in .csv or .parquet" in refusal(write(tmp_path, ROWS, "t.xlsx"))
+def test_files_that_are_not_tables_are_rejected(tmp_path: Path) -> None:
+    assert "does not exist" in error_message(tmp_path / "none.csv")
+    assert "ends in .csv or .parquet" in error_message(write(tmp_path, ROWS, "t.xlsx"))
     (tmp_path / "folder.csv").mkdir()
-    assert "not a table" in refusal(tmp_path / "folder.csv")
+    assert "not a table" in error_message(tmp_path / "folder.csv")
 
 
 @pytest.mark.parametrize("cost", ["-0.5", "1.5"])
-def test_a_loss_outside_its_bounds_is_named(tmp_path: Path, cost: str) -> None:
+def test_a_loss_out_of_bounds_is_reported_with_its_row(tmp_path: Path, cost: str) -> None:
     path = write(tmp_path, ROWS.replace("0.2,0.5", f"0.2,{cost}"))
-    message = refusal(path, loss="cost")
+    message = error_message(path, loss="cost")
     assert (
         f"row 2 (line 3), column 'cost': a loss must lie between 0 and the loss bound 1, got {cost}"
         in message
     )
 
 
-def test_a_larger_loss_bound_admits_larger_losses(tmp_path: Path) -> None:
+def test_a_larger_loss_bound_allows_larger_losses(tmp_path: Path) -> None:
     path = write(tmp_path, ROWS.replace("0.2,0.5", "0.2,1.5"))
     assert read_table(path, ["a"], "s", loss="cost", loss_bound=2.0).curves.bound == 2.0
 
 
-def test_a_missing_group_is_refused(tmp_path: Path) -> None:
-    message = refusal(write(tmp_path, ROWS.replace("0.5,y", "0.5, ")), group="who")
+def test_a_missing_group_is_rejected(tmp_path: Path) -> None:
+    message = error_message(write(tmp_path, ROWS.replace("0.5,y", "0.5, ")), group="who")
     assert "row 2 (line 3), column 'who': the cell is empty" in message
 
 
-def test_features_are_named_once_each(tmp_path: Path) -> None:
+def test_features_must_be_distinct(tmp_path: Path) -> None:
     for features in ([], ["a", "a"], [""]):
         with pytest.raises(ValueError, match="at least one column, and each only once"):
             read_table(write(tmp_path, ROWS), features, "s")
 
 
-def test_a_bound_below_what_a_miss_costs_is_refused(tmp_path: Path) -> None:
+def test_a_loss_bound_below_the_loss_of_a_miss_is_rejected(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="loss_bound must be at least 1"):
         read_table(write(tmp_path, ROWS), ["a"], "s", loss_bound=0.5)
 
@@ -168,25 +170,27 @@ def test_a_bound_below_what_a_miss_costs_is_refused(tmp_path: Path) -> None:
         ([4, 4, 4], "column 'a': the feature is 4 in every row"),
     ],
 )
-def test_what_is_wrong_with_a_parquet_is_said(
+def test_the_error_of_a_bad_parquet_file_names_the_problem(
     tmp_path: Path, column: list[object], expected: str
 ) -> None:
     path = write_parquet(tmp_path, a=column, b=[1, 2, 3], s=[0.1, 0.2, 0.3])
-    assert expected in refusal(path)
+    assert expected in error_message(path)
 
 
-def test_a_damaged_or_empty_parquet_is_refused(tmp_path: Path) -> None:
+def test_a_damaged_or_empty_parquet_file_is_rejected(tmp_path: Path) -> None:
     path = write_parquet(tmp_path, a=[1.0, 2.0], b=[1, 2], s=[0.1, 0.2])
-    assert "has no column 'c'" in refusal(path, score="c")
+    assert "has no column 'c'" in error_message(path, score="c")
     path.write_bytes(path.read_bytes()[:100])
-    assert "not a Parquet file, or it is damaged" in refusal(path)
+    assert "not a Parquet file, or it is damaged" in error_message(path)
     path.write_bytes(b"")
-    assert "not a Parquet file, or it is damaged" in refusal(path)
-    assert "no rows" in refusal(write_parquet(tmp_path, a=[], b=[], s=[]))
+    assert "not a Parquet file, or it is damaged" in error_message(path)
+    assert "no rows" in error_message(write_parquet(tmp_path, a=[], b=[], s=[]))
 
 
-def test_without_pyarrow_the_error_ends_with_what_to_type(
+def test_without_pyarrow_the_error_names_the_command_that_installs_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(sys.modules, "pyarrow", None)
-    assert refusal(write(tmp_path, b"", "t.parquet")).endswith("pip install 'localarc[parquet]'")
+    assert error_message(write(tmp_path, b"", "t.parquet")).endswith(
+        "pip install 'localarc[parquet]'"
+    )

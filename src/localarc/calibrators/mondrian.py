@@ -6,7 +6,6 @@ import copy
 import dataclasses
 from collections import Counter
 from collections.abc import Callable, Hashable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, Self, overload
 
 import numpy as np
@@ -15,6 +14,7 @@ from numpy.typing import ArrayLike
 from localarc import serialization, validation
 from localarc.calibrators.arc import ARC
 from localarc.calibrators.base import BaseCalibrator, Calibrator, Point, Points, Progress
+from localarc.calibrators.grouped_threshold import GroupedThreshold
 from localarc.calibrators.larc import LARC
 from localarc.calibrators.step_by_step import replay_curves
 from localarc.guarantees import Certificate, Evidence
@@ -333,47 +333,6 @@ class Mondrian(BaseCalibrator):
 
     def __repr__(self) -> str:
         return f"Mondrian({self._template!r}, groups={len(self.calibrators)}, rounds={self.rounds})"
-
-
-@dataclass(frozen=True)
-class GroupedThreshold:
-    """A threshold function for each group, and one for groups that were never seen.
-
-    Parameters
-    ----------
-    owner : Mondrian
-        What finds the group of an input.
-    parts : mapping
-        The threshold function of each group.
-    unseen : callable
-        The threshold function of other groups.
-    live : bool, default False
-        Whether to use the owner's calibrators as they are now.
-    """
-
-    owner: Mondrian
-    parts: Mapping[Group, Callable[..., Any]]
-    unseen: Callable[..., Any]
-    live: bool = False
-
-    @overload
-    def __call__(self, x: Points, groups: Sequence[Group] | None = None) -> FloatArray: ...
-    @overload
-    def __call__(self, x: Point, groups: Group | None = None) -> float: ...
-    def __call__(
-        self, x: Point | Points, groups: Group | Sequence[Group] | None = None
-    ) -> float | FloatArray:
-        """The threshold for one input and its group, or n thresholds for n of them."""
-        if validation.is_single(x):
-            return float(self._function(self.owner.group(x, groups))(x))  # type: ignore[arg-type]
-        rows = np.asarray(x)
-        keys = self.owner.groups_of(rows, groups)  # type: ignore[arg-type]
-        return np.array([self._function(key)(row) for key, row in zip(keys, rows, strict=True)])
-
-    def _function(self, group: Group) -> Callable[..., Any]:
-        if self.live and group in self.owner.calibrators:
-            return self.owner.calibrators[group].threshold
-        return self.parts.get(group, self.unseen)
 
 
 def _rounds_by_group(keys: list[Group]) -> dict[Group, IntArray]:

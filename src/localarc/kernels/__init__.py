@@ -2,16 +2,16 @@
 
 from localarc.kernels.base import Kernel, Product, Sum
 from localarc.kernels.custom import Custom, Radial
-from localarc.kernels.stationary import (
+from localarc.kernels.formulas import (
     RBF,
     Cauchy,
     Laplace,
     Matern32,
     Matern52,
     RationalQuadratic,
-    Stationary,
     Triangular,
 )
+from localarc.kernels.stationary import Stationary
 
 __all__ = [
     "RBF",

@@ -64,9 +64,9 @@ class Lattice:
     def check_kernel(self, kernel: Kernel) -> None:
         """Raise unless the kernel is a Gaussian."""
         if type(kernel) is not RBF:
-            raise self._refusal(f"{kernel!r}")
+            raise self._unsupported(f"{kernel!r}")
 
-    def _refusal(self, got: str) -> ValueError:
+    def _unsupported(self, got: str) -> ValueError:
         return ValueError(
             f"Lattice supports RBF kernels with up to 3 features, got {got}. "
             "Use Dictionary or KeepAll."
@@ -75,7 +75,7 @@ class Lattice:
     def expansion(self, kernel: Kernel, dimension: int) -> Expansion:
         """An empty expansion, f = 0."""
         if type(kernel) is not RBF or dimension > 3:
-            raise self._refusal(f"{kernel!r} with {dimension}")
+            raise self._unsupported(f"{kernel!r} with {dimension}")
         from localarc.engine import LatticeExpansion
 
         limits = self.tolerance, kernel.scale, self.max_bytes
@@ -126,9 +126,9 @@ class Dictionary:
     def check_kernel(self, kernel: Kernel) -> None:
         """Raise unless the kernel is a formula of the distance."""
         if not isinstance(kernel, Stationary):
-            raise self._refusal(kernel)
+            raise self._unsupported(kernel)
 
-    def _refusal(self, kernel: Kernel) -> ValueError:
+    def _unsupported(self, kernel: Kernel) -> ValueError:
         return ValueError(
             f"Dictionary supports kernels that are a formula of the distance, got {kernel!r}. "
             "Use KeepAll, or write the kernel as Radial(function of the squared distance)."
@@ -138,7 +138,7 @@ class Dictionary:
         """An empty expansion, f = 0."""
         formula = profile(kernel, dimension)
         if formula is None or not isinstance(kernel, Stationary):
-            raise self._refusal(kernel)
+            raise self._unsupported(kernel)
         from localarc.engine import DictionaryExpansion
 
         limits = self.tolerance, kernel.scale, self.max_size

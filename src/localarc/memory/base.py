@@ -91,13 +91,13 @@ class Expansion(Protocol):
         """
 
     def try_learn_fast(self, point: FloatArray, decay: float, weight: float) -> bool:
-        """`learn`, or False and nothing learnt where it would take more than a moment."""
+        """`learn`, or False and no change where it would take longer than a step."""
 
     def replay(self, rounds: Rounds) -> Played:
         """Play many rounds: as if one by one, and leave f where the last one left it."""
 
     def arrays(self) -> Arrays:
-        """All that is needed to go on, bit for bit."""
+        """Everything needed to resume, bit for bit."""
 
     def restore(self, arrays: Arrays) -> Self:
         """Take over what `arrays` gave."""

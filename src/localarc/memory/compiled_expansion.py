@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 class Compiled:
     """An engine's expansion, which measures distance in root length scales, behind our interface.
 
-    Importing the engine takes a while, so it is imported by whoever makes the expansion.
+    Importing the engine is slow, so it is imported where an expansion is made.
     """
 
     def __init__(self, memory: Memory, kernel: Stationary, dimension: int, inner: Any) -> None:
@@ -73,7 +73,7 @@ class Compiled:
         return Played(played.thresholds, played.losses, played.norm)
 
     def stream(self, rounds: Rounds) -> Stream:
-        """The rounds as the engine takes them."""
+        """The rounds as the engine expects them."""
         from localarc import engine
 
         curves = rounds.curves

@@ -103,7 +103,7 @@ class Terms:
             self._first += 1
 
     def arrays(self) -> Arrays:
-        """All that is needed to go on, bit for bit."""
+        """Everything needed to resume, bit for bit."""
         kept = slice(0 if self._archive else self._first, self._stop)
         return {
             "centres": self._centres[kept].copy(),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from itertools import repeat
 from typing import Any, TypeAlias
 
@@ -10,15 +11,17 @@ import numpy as np
 from localarc.validation import IntArray
 
 Key: TypeAlias = str | int
+Keys: TypeAlias = Iterable[object]
+"""Keys of events: a list, an array or a column; every value is checked."""
 
 _HINT = "Keys are text or integers, one per event."
 
 
-def as_keys(keys: Any) -> list[Key]:
+def as_keys(keys: Keys) -> list[Key]:
     """The keys of many events as Python values; raises TypeError if one is not a key."""
     if isinstance(keys, str | bytes | int) or not hasattr(keys, "__iter__"):
         raise TypeError(f"keys must be a sequence, got {keys!r}. {_HINT}")
-    found: list[Key] = keys.tolist() if hasattr(keys, "tolist") else list(keys)
+    found: list[Any] = keys.tolist() if hasattr(keys, "tolist") else list(keys)
     if set(map(type, found)) <= {str, int}:
         return found
     return [as_key(value, position) for position, value in enumerate(found)]
@@ -43,7 +46,7 @@ class KeyIndex:
     def __len__(self) -> int:
         return len(self.keys)
 
-    def __contains__(self, key: Any) -> bool:
+    def __contains__(self, key: object) -> bool:
         return key in self._rows
 
     def row(self, key: Key) -> int:

@@ -18,7 +18,7 @@ from localarc.guarantees import Certificate, Evidence
 from localarc.guarantees.certificate import with_unmet
 from localarc.memory.base import Arrays
 from localarc.panel.arguments import check_curves, checked_losses, checked_points
-from localarc.panel.keys import Key, KeyIndex, as_key, as_keys
+from localarc.panel.keys import Key, KeyIndex, Keys, as_key, as_keys
 from localarc.panel.local_parts import LocalParts, local_parts
 from localarc.panel.running_constants import RunningConstants
 from localarc.panel.state import StoredPanel
@@ -71,7 +71,7 @@ class Panel:
 
     # ---- the algorithm -----------------------------------------------------------------------
 
-    def thresholds(self, keys: Any, X: ArrayLike | None = None) -> FloatArray:
+    def thresholds(self, keys: Keys, X: ArrayLike | None = None) -> FloatArray:
         """Return the threshold of each event for its key and input; changes nothing.
 
         Parameters
@@ -100,7 +100,7 @@ class Panel:
             return constants
         return constants + self._local.evaluate(rows, points)
 
-    def update(self, keys: Any, X: ArrayLike | None, losses: ArrayLike) -> Self:
+    def update(self, keys: Keys, X: ArrayLike | None, losses: ArrayLike) -> Self:
         """Learn the loss of each event, in order; all of them or, if any is invalid, none.
 
         Parameters
@@ -137,7 +137,7 @@ class Panel:
         self._commit(new, local)
         return self
 
-    def replay(self, keys: Any, X: ArrayLike | None, curves: Curves) -> Record:
+    def replay(self, keys: Keys, X: ArrayLike | None, curves: Curves) -> Record:
         """Run threshold, loss and update for each event, in order, with known loss curves.
 
         Parameters
@@ -266,7 +266,7 @@ class Panel:
         self._constants.put(row, constant)
         return self
 
-    def drop(self, keys: Any) -> Self:
+    def drop(self, keys: Keys) -> Self:
         """Remove keys and everything they learned; if seen again, they start anew.
 
         Parameters
@@ -323,7 +323,7 @@ class Panel:
         made = self.calibrator(key).certificate(outstanding, shared, input_bound, losses)
         return with_unmet(made, reasons)
 
-    def rounds_of(self, keys: Any) -> IntArray:
+    def rounds_of(self, keys: Keys) -> IntArray:
         """Return how many losses each of these keys has learned, 0 for unknown keys.
 
         Parameters
@@ -344,7 +344,7 @@ class Panel:
     def __len__(self) -> int:
         return len(self._index)
 
-    def __contains__(self, key: Any) -> bool:
+    def __contains__(self, key: object) -> bool:
         return key in self._index
 
     @property

@@ -93,9 +93,9 @@ def _bad_input_changes_nothing(cal: Any, dimension: int) -> None:
         None,
         [0.1, 0.2],
     ):
-        assert _refuses(cal, good, loss), f"It accepted the loss {loss!r}."
+        assert _rejects(cal, good, loss), f"It accepted the loss {loss!r}."
     for x in (good * np.nan, good * np.inf, np.append(good, 1.0), "here", np.zeros((3, 2, 1))):
-        if not _refuses(cal, x, 0.0):  # a calibrator that never reads x may accept anything
+        if not _rejects(cal, x, 0.0):  # a calibrator that never reads x may accept anything
             assert np.isfinite(_ask(cal, good, 0)), f"The input {x!r} poisoned its thresholds."
 
 
@@ -210,7 +210,7 @@ def _group(t: int) -> int:
     return t % 3
 
 
-def _refuses(cal: Any, x: Any, loss: Any) -> bool:
+def _rejects(cal: Any, x: Any, loss: Any) -> bool:
     before = _state(cal)
     try:
         cal.update(x, loss, **_where(cal, 0))
