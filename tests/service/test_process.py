@@ -64,7 +64,7 @@ def test_the_chosen_port_is_printed(tmp_path: Path) -> None:
 def test_bad_token_files_prevent_startup(tmp_path: Path) -> None:
     path = tmp_path / "tokens"
     for text, expected in (
-        ("", "holds no token"),
+        ("", "contains no token"),
         ("write short", "at least 16 characters"),
         ("owner 0123456789abcdef", "expected read, write or admin"),
         ("0123456789abcdef", "expected read, write or admin"),
