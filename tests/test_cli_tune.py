@@ -36,7 +36,7 @@ def test_tune_selects_what_the_library_selects(table: Path, tmp_path: Path) -> N
     assert [row["rate"] for row in found] == ["1", "constant:0.1"] * 3
     assert [float(row["worst"]) for row in found] == [j.worst for j in expected.evaluations]
     assert [float(row["size"]) for row in found] == [j.size for j in expected.evaluations]
-    assert [int(row["selected"]) for row in found].index(1) == expected.chosen
+    assert [int(row["selected"]) for row in found].index(1) == expected.selected
     assert expected.held_out is not None
     for words in (
         "Candidates over the first 300 rounds",

@@ -47,13 +47,13 @@ def test_the_choice_does_not_see_the_tail(tuned: Tuning) -> None:
     scores[900:] *= 100.0
     other = tune(STREAM.X, miscoverage(scores, widths=0.0), CANDIDATES, PLACES)
     assert other.evaluations == tuned.evaluations
-    assert other.chosen == tuned.chosen
+    assert other.selected == tuned.selected
     assert other.held_out != tuned.held_out
 
 
 def test_the_smallest_sets_win_among_those_as_good_as_the_best(tuned: Tuning) -> None:
     best = min(tuned.evaluations, key=lambda each: each.excess)
-    chosen = tuned.evaluations[tuned.chosen]
+    chosen = tuned.evaluations[tuned.selected]
     assert chosen.excess <= best.excess + best.worst_error
     for each in tuned.evaluations:
         assert each.excess > best.excess + best.worst_error or each.size >= chosen.size
@@ -68,7 +68,7 @@ def test_below_the_target_all_places_are_as_good() -> None:
     chosen = tune(np.linspace(0, 1, 400), easy, candidates, PLACES)
     assert min(each.excess for each in chosen.evaluations) == 0.0
     sizes = [each.size for each in chosen.evaluations if each.excess == 0.0]
-    assert chosen.evaluations[chosen.chosen].size == min(sizes)
+    assert chosen.evaluations[chosen.selected].size == min(sizes)
 
 
 def test_without_sizes_the_best_place_decides() -> None:
@@ -76,13 +76,13 @@ def test_without_sizes_the_best_place_decides() -> None:
     chosen = tune(STREAM.X, miscoverage(scores), CANDIDATES, PLACES)
     assert np.isnan(chosen.evaluations[0].size)
     excesses = [each.excess for each in chosen.evaluations]
-    assert chosen.chosen == int(np.argmin(excesses))
+    assert chosen.selected == int(np.argmin(excesses))
 
 
 def test_many_processes_choose_what_one_does(tuned: Tuning) -> None:
     spread = tune(STREAM.X, STREAM.curves, CANDIDATES, PLACES, jobs=2)
     assert spread.sweep.hash == tuned.sweep.hash
-    assert spread.chosen == tuned.chosen
+    assert spread.selected == tuned.selected
 
 
 def test_candidates_stay_new(tuned: Tuning) -> None:

@@ -76,7 +76,7 @@ class Tuning:
         The candidates, new.
     evaluations : tuple of Evaluation
         Their results on the rounds used for the selection.
-    chosen : int
+    selected : int
         The index of the selected candidate.
     held_out : Evaluation or None
         The result of the selected one on the rest of the stream, after running from the first round
@@ -98,7 +98,7 @@ class Tuning:
 
     candidates: tuple[BaseCalibrator, ...]
     evaluations: tuple[Evaluation, ...]
-    chosen: int
+    selected: int
     held_out: Evaluation | None
     neighbourhood: Kernel
     sweep: Sweep
@@ -106,7 +106,7 @@ class Tuning:
     @property
     def calibrator(self) -> BaseCalibrator:
         """The selected candidate, new."""
-        return copy.deepcopy(self.candidates[self.chosen])
+        return copy.deepcopy(self.candidates[self.selected])
 
 
 def tune(
@@ -167,11 +167,11 @@ def tune(
     evaluations = tuple(
         Evaluation(*(row[each.name] for each in fields(Evaluation))) for row in rows
     )
-    chosen = _choice(evaluations)
+    selected = _best(evaluations)
     tail = None
     if start < len(points):
-        tail = _evaluate(prototypes[chosen], points, curves, neighbourhood, start)
-    return Tuning(prototypes, evaluations, chosen, tail, neighbourhood, rows)
+        tail = _evaluate(prototypes[selected], points, curves, neighbourhood, start)
+    return Tuning(prototypes, evaluations, selected, tail, neighbourhood, rows)
 
 
 @dataclass(frozen=True, eq=False)
@@ -208,7 +208,7 @@ def _evaluate(
     )
 
 
-def _choice(evaluations: Sequence[Evaluation]) -> int:
+def _best(evaluations: Sequence[Evaluation]) -> int:
     best = min(evaluations, key=lambda each: each.excess)
     limit = best.excess + (best.worst_error if math.isfinite(best.worst_error) else 0.0)
     within = [i for i, each in enumerate(evaluations) if each.excess <= limit]

@@ -167,7 +167,7 @@ def tune_command(
                 _draw(folder / "trade-off.png", tuning)
     if quiet:
         return
-    selected = list(candidates)[tuning.chosen]
+    selected = list(candidates)[tuning.selected]
     print_rows(f"Candidates over the first {tuning.evaluations[0].rounds:,} rounds", header, rows)
     click.echo(f"selected, as options of localarc replay: {_as_options(selected)}")
     _warn_grid_edge(selected, length_scales, rates)
@@ -227,7 +227,7 @@ def _table(tuning: Tuning, candidates: Sequence[Name]) -> tuple[list[str], list[
             f"{result.risk:.4f}",
             plus_minus(result.worst, result.worst_error),
             number(result.size),
-            "*" if i == tuning.chosen else "",
+            "*" if i == tuning.selected else "",
         ]
         for i, (name, result) in enumerate(zip(candidates, tuning.evaluations, strict=True))
     ]
@@ -243,7 +243,7 @@ def _write_table(
         writer.writerow([*header[:3], "risk", "worst", "worst_error", "size", "selected"])
         for i, (row, result) in enumerate(zip(rows, tuning.evaluations, strict=True)):
             values = result.risk, result.worst, result.worst_error, result.size
-            writer.writerow([*row[:3], *values, int(i == tuning.chosen)])
+            writer.writerow([*row[:3], *values, int(i == tuning.selected)])
 
 
 def _draw(path: Path, tuning: Tuning) -> None:

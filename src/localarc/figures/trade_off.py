@@ -61,7 +61,7 @@ def trade_off(axes: Axes, tuning: Tuning) -> Axes:
         for i, dot in zip(mine, _dots([steps[i] for i in mine], steps), strict=True):
             label = name if i == mine[-1] else None
             axes.plot(*_position(tuning, i), "o", color=colour[name], ms=dot, label=label)
-    position = _position(tuning, tuning.chosen)
+    position = _position(tuning, tuning.selected)
     axes.plot(*position, "o", ms=18, mfc="none", mec=INK, mew=1.6, label="selected")
     target_line(axes, tuning.evaluations[0].alpha)
     axes.set_ylim(bottom=0.0)

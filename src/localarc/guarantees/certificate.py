@@ -107,11 +107,13 @@ class Certificate:
             "pending": self.pending,
             "identity_gap": self.identity_gap,
             "identity_holds": self.identity_holds,
-            "bounds": [bound.to_dict() for bound in self._bounds()],
+            "bounds": [bound.to_dict() for bound in self.bounds],
             "groups": {str(group): part.to_dict() for group, part in self.groups.items()},
         }
 
-    def _bounds(self) -> tuple[Bound, ...]:
+    @property
+    def bounds(self) -> tuple[Bound, ...]:
+        """All bounds, in the order in which they are shown."""
         return self.observed, self.theorem_a, self.theorem_b, self.paper
 
     def __str__(self) -> str:
@@ -120,7 +122,7 @@ class Certificate:
             f"mean loss {self.risk:.4f} over {self.rounds} rounds, target {self.alpha}",
             f"identity {identity} (gap {self.identity_gap:.1e})",
             "|mean loss - target| is at most",
-            *(f"  {bound}" for bound in self._bounds()),
+            *(f"  {bound}" for bound in self.bounds),
         ]
         return "\n".join(lines)
 

@@ -22,7 +22,7 @@ def guarantees(assessment: Assessment) -> str:
     """Return the section on the distance of the risk of one method from its target."""
     certificate = assessment.certificate
     largest = max(certificate.alpha, assessment.run.calibrator.loss_bound - certificate.alpha)
-    rows = "".join(_row(bound, largest) for bound in certificate_bounds(certificate))
+    rows = "".join(_row(bound, largest) for bound in certificate.bounds)
     head = "".join(f"<th>{cell}</th>" for cell in ("bound", "|risk - target| ≤", "assumes"))
     return (
         heading(assessment.run.name, 3)
@@ -41,11 +41,6 @@ def _consistency(certificate: Certificate) -> str:
         "CONSISTENCY CHECK FAILED: the losses do not account for the thresholds. Updates were lost "
         "or repeated, and the bounds below are not valid."
     )
-
-
-def certificate_bounds(certificate: Certificate) -> tuple[Bound, ...]:
-    """Return the bounds of a certificate, in the order in which they are shown."""
-    return certificate.observed, certificate.theorem_a, certificate.theorem_b, certificate.paper
 
 
 def _row(bound: Bound, largest: float) -> str:
