@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import json
-import os
 import re
 import shutil
 import sqlite3
@@ -15,8 +14,8 @@ from typing import Any
 
 import msgspec
 import pytest
-from llvmlite import binding
 
+from hardware import same_arithmetic
 from localarc.service.limits import Limits
 from localarc.service.storage import format as stored_format
 from localarc.service.storage import migrations
@@ -69,13 +68,6 @@ def by_name(kind: type[msgspec.Struct], values: dict[str, Any]) -> dict[str, Any
             values[name] = dict.fromkeys(part.__struct_fields__) | values[name]
     assert set(values) == set(kind.__struct_fields__)
     return values
-
-
-def same_arithmetic() -> bool:
-    """Whether sums are rounded as on the golden folders' machine, which has AVX-512."""
-    return "NUMBA_CPU_NAME" not in os.environ and bool(
-        binding.get_host_cpu_features().get("avx512f")
-    )
 
 
 def assert_same(found: Any, wanted: Any, place: str) -> None:
