@@ -352,7 +352,7 @@ def test_single_precision_stays_close_and_is_asked_for_by_name() -> None:
     assert 0 < deviation < 1e-5
     with pytest.raises(ValueError, match='must be "float64" or "float32"'):
         replay_many([ARC(0.1)], X, curves, dtype="float16")
-    with pytest.raises(ValueError, match="float32 serves the Gaussian kernel"):
+    with pytest.raises(ValueError, match="float32 supports only the Gaussian kernel"):
         replay_many([LARC(0.1, Laplace(1.0), memory=KeepAll())], X, curves, dtype="float32")
 
 
