@@ -37,8 +37,7 @@ def test_many_runs_are_the_runs_one_by_one() -> None:
         one.add(stream.points[0], 1.0)
 
 
-@pytest.mark.parametrize("profile", [GAUSSIAN, LAPLACE])
-@pytest.mark.parametrize("dimensions", [2, 9])
+@pytest.mark.parametrize(("profile", "dimensions"), [(GAUSSIAN, 9), (LAPLACE, 2)])
 def test_length_scales_share_distances(profile: Profile, dimensions: int) -> None:
     stream = random_stream(3, 900, dimensions)
     ratios = [1.0, 1.0, 4.0, 5.0, 16.0, 80.0]  # some are powers of the ones before, some not

@@ -172,8 +172,15 @@ def test_a_bad_memory_says_what_is_wrong(make: Any, words: str) -> None:
         make()
 
 
-@pytest.mark.parametrize("kernel", [RBF.from_paper(1.0), Matern52(2.0), Cauchy(1.0)], ids=repr)
-@pytest.mark.parametrize("d", [1, 3, 7])
+@pytest.mark.parametrize(  # every combination is compiled, which takes seconds
+    ("kernel", "d"),
+    [
+        (RBF.from_paper(1.0), 1),
+        (RBF.from_paper(1.0), 7),
+        (Matern52(2.0), 3),
+        (Cauchy(1.0), 3),
+    ],
+)
 def test_a_dictionary_keeps_to_its_tolerance(kernel: Any, d: int) -> None:
     """On the same losses, so that a flipped loss does not hide or make an error."""
     random = np.random.default_rng(0)
@@ -222,7 +229,7 @@ def test_constant_memories_keep_the_promises(memory: Any, options: dict[str, Any
 
 
 @pytest.mark.parametrize(
-    "kernel", [Laplace(1.0), Triangular(4.0), Radial(lambda u: 1 / (1 + u))], ids=["a", "b", "c"]
+    "kernel", [Triangular(4.0), Radial(lambda u: 1 / (1 + u))], ids=["built in", "user's"]
 )
 def test_dictionaries_serve_every_kernel_of_the_distance(kernel: Any) -> None:
     check_calibrator(LARC(0.1, kernel, memory=Dictionary(1e-3)), dimension=3)

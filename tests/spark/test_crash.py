@@ -1,5 +1,6 @@
 """A job that is killed in the middle of a batch loses nothing and repeats nothing."""
 
+import contextlib
 import os
 import signal
 import subprocess
@@ -60,7 +61,8 @@ def kill_in_the_middle(folder: Path, order: int) -> None:
     finally:
         while alive := tree(job.pid):
             for process in alive:
-                os.kill(process, signal.SIGKILL)
+                with contextlib.suppress(ProcessLookupError):  # it ended meanwhile
+                    os.kill(process, signal.SIGKILL)
         job.wait()
 
 
