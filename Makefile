@@ -39,7 +39,7 @@ demo: $(VENV)/.default
 	$(BIN)/localarc reproduce electricity --out demo-output
 
 test: $(VENV)/.dev
-	$(BIN)/python -m pytest -n auto --ignore tests/test_documentation.py
+	$(BIN)/python -m pytest -n auto --dist loadfile --ignore tests/test_documentation.py
 
 # Simulations that take minutes.
 slow: $(VENV)/.dev
