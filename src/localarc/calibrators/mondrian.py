@@ -60,7 +60,8 @@ class Mondrian(BaseCalibrator):
         self.alpha = self._template.alpha
         self.learns_from = frozenset() if group_of else frozenset({"groups"})
         self.calibrators: dict[Group, Calibrator] = {}
-        self._updates: Counter[Group] = Counter()
+        self._counts_rounds = hasattr(self._template, "rounds")
+        self._updates: Counter[Group] = Counter()  # of calibrators that do not count
 
     def _new_calibrator(self) -> Calibrator:
         if not callable(self._make):
@@ -123,7 +124,11 @@ class Mondrian(BaseCalibrator):
         groups : hashable or sequence of n hashables, optional
             The group of the input, or of each input, unless there is a `group_of`.
         """
-        return GroupedThreshold(self, {}, self._template.threshold, live=True)(x, groups)  # type: ignore[arg-type]
+        if validation.is_single(x):
+            part = self.calibrators.get(self.group(x, groups), self._template)  # type: ignore[arg-type]
+            return part.threshold(x)  # type: ignore[no-any-return]
+        live = GroupedThreshold(self, {}, self._template.threshold, live=True)
+        return live(x, groups)  # type: ignore[arg-type]
 
     def update(self, x: Point, loss: float, groups: Group | None = None) -> Self:
         """Learn from the loss of one round in its group.
@@ -141,7 +146,8 @@ class Mondrian(BaseCalibrator):
         calibrator = self.calibrators.get(key) or self._new_calibrator()
         calibrator.update(x, loss)
         self.calibrators[key] = calibrator  # a new group is kept once its first update worked
-        self._updates[key] += 1
+        if not self._counts_rounds:
+            self._updates[key] += 1
         return self
 
     def replay_curves(
@@ -160,7 +166,8 @@ class Mondrian(BaseCalibrator):
                 thresholds[rounds], losses[rounds] = replay_curves(
                     part, points[rounds], curves.take(rounds), None, progress
                 )
-                self._updates[key] += len(rounds)
+                if not self._counts_rounds:
+                    self._updates[key] += len(rounds)
         return thresholds, losses
 
     def _checkpoint(self) -> Any:
@@ -326,7 +333,7 @@ class Mondrian(BaseCalibrator):
         parts: dict[Group, Any] = {key: self._new_calibrator() for key in keys}
         for i, part in enumerate(parts.values()):
             part.restore(arrays[str(i)].tobytes())
-        counts = content.get("updates") or [part.rounds for part in parts.values()]
+        counts = content.get("updates", [0] * len(keys))  # version 2 had none
         self.calibrators = parts
         self._updates = Counter(dict(zip(keys, counts, strict=True)))
         return self
