@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from localarc import ARC, LARC, RBF, metrics, replay
-from localarc._tune import SelectionWarning, Tuning, tune
+from localarc._tune import Evaluation, SelectionWarning, Tuning, _best, tune
 from localarc.curves import miscoverage
 from localarc.streams.synthetic import heteroscedastic
 
@@ -139,3 +139,10 @@ def test_the_figure_shows_every_candidate(tuned: Tuning) -> None:
     labels = [text.get_text() for text in legend.get_texts()]
     families = ["ARC", "L-ARC length scale 0.387", "L-ARC length scale 1.22"]
     assert labels == [*families, "selected", "target 0.1"]
+
+
+def test_within_one_standard_error_the_smallest_sets_are_selected() -> None:
+    precise = Evaluation(100, 0.1, 0.12, 0.02, size=5.0, alpha=0.1)
+    smaller = Evaluation(100, 0.1, 0.13, 0.02, size=3.0, alpha=0.1)
+    too_far = Evaluation(100, 0.1, 0.16, 0.02, size=1.0, alpha=0.1)
+    assert _best([precise, smaller, too_far]) == 1
