@@ -132,7 +132,7 @@ class BaseCalibrator(ABC):
     @abstractmethod
     def certificate(
         self,
-        pending: int = 0,
+        pending: int | None = None,
         evidence: Evidence | None = None,
         input_bound: float | None = None,
         losses: ArrayLike | None = None,

@@ -312,6 +312,14 @@ class Curve:
     curves: Curves
     t: int
 
+    @property
+    def score_range(self) -> tuple[float, float] | None:
+        """The smallest and the largest finite breakpoint; None if there is none."""
+        start, stop = self.curves.offsets[self.t], self.curves.offsets[self.t + 1]
+        steps = self.curves.breakpoints[start:stop]
+        steps = steps[np.isfinite(steps)]
+        return (float(steps.min()), float(steps.max())) if len(steps) else None
+
     def loss(self, threshold: float) -> float:
         """Return the loss of the set at a threshold.
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import math
 from dataclasses import dataclass
 from typing import Any
@@ -11,7 +12,7 @@ from localarc import validation
 
 @dataclass(frozen=True)
 class Bound:
-    """`|mean loss - alpha| <= value`, as long as its assumptions hold.
+    """`|mean loss - alpha| <= value`, as long as its assumptions hold; or one side of it.
 
     Parameters
     ----------
@@ -23,6 +24,8 @@ class Bound:
         The assumptions.
     unmet : tuple of str, default empty
         The assumptions that are known to fail; then the value guarantees nothing.
+    one_sided : bool, default False
+        Whether only `mean loss - alpha <= value` is guaranteed.
 
     Examples
     --------
@@ -34,6 +37,7 @@ class Bound:
     value: float
     assumes: tuple[str, ...]
     unmet: tuple[str, ...] = ()
+    one_sided: bool = False
 
     @property
     def holds(self) -> bool:
@@ -48,7 +52,20 @@ class Bound:
             "holds": self.holds,
             "assumes": list(self.assumes),
             "unmet": list(self.unmet),
+            "one_sided": self.one_sided,
         }
+
+    def beside(self, deviation: float) -> Bound:
+        """The bound, withdrawn if `mean loss - alpha` has passed it: an assumption is false."""
+        seen = deviation if self.one_sided else abs(deviation)
+        if self.unmet or not seen > self.value * (1.0 + 1e-9) + 1e-12:
+            return self
+        passed = f"the mean loss is {seen:.4g} from the target, more than {self.value:.4g}"
+        return self.without(f"{passed}, so an assumption is false")
+
+    def without(self, *reasons: str) -> Bound:
+        """The bound, with assumptions that are known to fail."""
+        return dataclasses.replace(self, unmet=(*self.unmet, *reasons))
 
     def __str__(self) -> str:
         if self.holds:
@@ -105,12 +122,12 @@ class Evidence:
             _sum(self.rounds, other.rounds),
         )
 
-    def violations(self, rounds: int) -> tuple[str, ...]:
-        """Which of (A2) and (A3) failed or were not checked in this number of rounds."""
+    def violations(self, rounds: int, both: bool = True) -> tuple[str, ...]:
+        """Which of (A2) and, for both sides, (A3) failed or were not checked in so many rounds."""
         failed = []
         if self.full_set_fails:
             failed.append(f"a full set cost more than alpha in {self.full_set_fails} round(s)")
-        if self.empty_set_passes:
+        if both and self.empty_set_passes:
             failed.append(f"an empty set cost less than alpha in {self.empty_set_passes} round(s)")
         return (*failed, *self.incomplete(rounds))
 

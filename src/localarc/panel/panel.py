@@ -64,7 +64,7 @@ class Panel:
         self, index: KeyIndex, constants: FloatArray | None, dimension: int | None, arrays: Arrays
     ) -> None:
         self._index = index
-        self._constants = RunningConstants(self.settings.initial_threshold, constants)
+        self._constants = RunningConstants(self.settings, constants)
         self._ignores_inputs = self.settings.kernel is None
         # Created when the first input shows its dimension.
         self._local = None if dimension is None else local_parts(self.settings, dimension, arrays)
@@ -130,10 +130,11 @@ class Panel:
         rows, new = self._plan(names)
         rates = self._constants.rates(self.settings.rate, rows)
         local = self._local_for(points)
+        before = np.zeros(len(rows))
         if local is not None and points is not None:
-            local.learn(rows, points, rates, rates * (costs - self.settings.alpha))
+            before = local.learn(rows, points, rates, rates * (costs - self.settings.alpha))
         # Nothing can fail from here on.
-        self._constants.learn(rows, rates, costs, self.settings.alpha)
+        self._constants.learn(rows, rates, costs, before)
         self._commit(new, local)
         return self
 
@@ -170,7 +171,7 @@ class Panel:
         rates = self._constants.rates(self.settings.rate, rows)
         local = self._local_for(points)
         if local is None or points is None:
-            thresholds, losses = self._constants.play(rows, rates, curves, self.settings.alpha)
+            thresholds, losses = self._constants.play(rows, rates, curves)
         else:
             thresholds, losses = local.play(self._constants, rows, points, rates, curves)
         self._commit(new, local)
@@ -291,7 +292,7 @@ class Panel:
     def certificate(
         self,
         key: Key,
-        outstanding: int = 0,
+        pending: int | None = None,
         evidence: Evidence | None = None,
         input_bound: float | None = None,
         losses: ArrayLike | None = None,
@@ -302,8 +303,8 @@ class Panel:
         ----------
         key : str or int
             A key of the panel.
-        outstanding : int, default 0
-            The largest number of losses that were ever pending at one time.
+        pending : int or None, default None
+            The largest number of losses that were ever pending beside the one learned.
         evidence : Evidence, optional
             The combined evidence of all of the panel's records; it covers all keys together.
         input_bound : float, optional
@@ -320,7 +321,7 @@ class Panel:
         """
         reasons = () if evidence is None else evidence.incomplete(int(self.rounds.sum()))
         shared = evidence and dataclasses.replace(evidence, rounds=None)
-        made = self.calibrator(key).certificate(outstanding, shared, input_bound, losses)
+        made = self.calibrator(key).certificate(pending, shared, input_bound, losses)
         return with_unmet(made, reasons)
 
     def rounds_of(self, keys: Keys) -> IntArray:
@@ -432,6 +433,8 @@ class Panel:
 
     def _resume(self, stored: StoredPanel) -> Self:
         copy.copy(self.prototype).restore(stored.prototype)  # raises if the settings differ
+        with serialization.damaged_unless_read():
+            stored.require_sense(self.settings)
         self._start(KeyIndex(stored.keys), stored.constants, stored.dimension, stored.local)
         return self
 

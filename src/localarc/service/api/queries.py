@@ -18,6 +18,7 @@ from localarc import ARC
 from localarc.calibrators.running_constant import RunningConstant
 from localarc.calibrators.settings import Settings
 from localarc.guarantees import Bound, Evidence
+from localarc.guarantees.assumptions import Lateness
 from localarc.guarantees.drift import NormSums
 from localarc.guarantees.theorems import theorem_a, theorem_b
 from localarc.service.api.errors import ApiError
@@ -160,16 +161,29 @@ class HistoryCopy:
     points: list[Point]
     settings: Settings
     outstanding: int
+    broken_since: float
 
     def response(self) -> History:
         """The history, with the bounds that hold in advance."""
-        rounds = [point.rounds for point in self.points]
-        bounds = bounds_in_advance(self.settings, rounds, self.outstanding)
+        bounds = self._bounds()
         points = [
             HistoryPoint(**point._asdict(), bound=bound)
             for point, bound in zip(self.points, bounds, strict=True)
         ]
         return History(self.stream, self.seq, self.settings.alpha, self.stride, points)
+
+    def _bounds(self) -> list[float | None]:
+        """The bound beside each point; none from where an assumption was seen to fail."""
+        rounds = [point.rounds for point in self.points]
+        bounds = bounds_in_advance(self.settings, rounds, self.outstanding)
+        broken = self.broken_since
+        for i, (point, bound) in enumerate(zip(self.points, bounds, strict=True)):
+            off = abs((point.risk or 0.0) - self.settings.alpha)
+            if point.risk is not None and bound is not None and off > bound * (1 + 1e-9):
+                broken = min(broken, point.rounds)  # passed, so an assumption must be false
+            if point.rounds >= broken:
+                bounds[i] = None
+        return bounds
 
 
 def history(manager: StreamManager, stream: StreamName) -> HistoryCopy:
@@ -183,23 +197,27 @@ def history(manager: StreamManager, stream: StreamName) -> HistoryCopy:
         points=state.points(),
         settings=found.calibrator.settings,
         outstanding=state.outstanding,
+        broken_since=found.calibrator.broken_since,
     )
 
 
 def bounds_in_advance(
     settings: Settings, rounds: list[int], outstanding: int
 ) -> list[float | None]:
-    """The better of theorems A and B after each number of rounds; it does not depend on data."""
-    if settings.score_range is None:
+    """The better of theorems A and B after each number of rounds; it does not depend on data.
+
+    With a floor, how far it will lift the constant does: then there is none.
+    """
+    if settings.score_range is None or settings.floor is not None:
         return [None] * len(rounds)
-    norms = NormSums(settings, settings.score_range)
-    constant, evidence = RunningConstant(settings.initial_threshold), Evidence()
+    norms = NormSums(settings, settings.score_range, settings.start)
+    constant, evidence, late = RunningConstant(settings.start), Evidence(), Lateness(outstanding)
     values: list[float | None] = []
     for t in rounds:
         constant.rounds, constant.inverse_rate = t, 1.0 / settings.rate(t)
         both = (
-            theorem_a(settings, constant, evidence, outstanding),
-            theorem_b(settings, constant, evidence, norms.advance(t), outstanding),
+            theorem_a(settings, constant, evidence, late),
+            theorem_b(settings, constant, evidence, norms.advance(t), late),
         )
         best = min((bound.value for bound in both if bound.holds), default=math.inf)
         values.append(finite(best))

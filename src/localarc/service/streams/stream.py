@@ -141,7 +141,8 @@ class Stream:
 
     def _learn(self, pending: Pending, loss: float) -> None:
         check_room(self.state.config, self.state.rounds)
-        self.calibrator.update(np.frombuffer(pending.x, "<f8"), loss)  # raises before any change
+        point = np.frombuffer(pending.x, "<f8")
+        self.calibrator._update_late(point, loss, pending.threshold)  # raises before any change
         self.state.add_loss(loss, pending.group)
 
     def _close(self, key: str, pending: Pending, loss: float | None, expired: bool) -> None:
