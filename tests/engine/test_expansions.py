@@ -26,7 +26,7 @@ def test_learning_is_accumulating_shrinking_and_adding(make: Callable[[], Any]) 
         one.accumulate()
         one.shrink(1 - 0.3 * rate)
         one.add(point, rate)
-        other.learn(point, 1 - 0.3 * rate, rate)
+        other.learn_raw(point, 1 - 0.3 * rate, rate)
     some = stream.points[:30]
     assert_close(one.evaluate(some), other.evaluate(some), 1e-13)
     assert_close(one.average(some), other.average(some), 1e-13)
@@ -51,7 +51,7 @@ def test_an_empty_stream_changes_nothing(make: Callable[[], Any]) -> None:
 def test_arrays_of_any_layout_are_read(make: Callable[[], Any]) -> None:
     expansion = make()
     points = random_stream(1, 50, 2).points
-    expansion.learn(points[0], 1.0, 1.0)
+    expansion.learn_raw(points[0], 1.0, 1.0)
     frozen = points.copy()
     frozen.flags.writeable = False
     expected = expansion.evaluate(points[::2])
@@ -65,5 +65,5 @@ def test_the_average_is_the_mean_of_what_was_accumulated(make: Callable[[], Any]
     seen = []
     for point in some:
         seen.append(expansion.evaluate(some))
-        expansion.learn(point, 0.9, 0.5)
+        expansion.learn_raw(point, 0.9, 0.5)
     assert_close(expansion.average(some), np.mean(seen, axis=0), 1e-13)

@@ -141,7 +141,7 @@ def test_strong_decay_leaves_the_average_of_single_rounds_exact(decay: float) ->
     losses = replayed.replay(stream).losses
     pushes = stream.rates * (losses - stream.alpha)
     for point, push in zip(stream.points, pushes.tolist(), strict=True):
-        online.learn(point, decay, push)
+        online.learn_raw(point, decay, push)
     queries = stream.points[:20]
     assert_close(online.average(queries), replayed.average(queries), 1e-14)
 
@@ -168,7 +168,7 @@ def test_a_state_brings_the_rule_that_its_nodes_were_laid_out_by() -> None:
     assert coarse.rule == fine.rule
     assert sum(array.nbytes for array in coarse.arrays().values()) == coarse.nbytes
     for expansion in (fine, coarse):
-        expansion.learn(stream.points[0], 0.9, 0.3)
+        expansion.learn_raw(stream.points[0], 0.9, 0.3)
     queries = stream.points[:9]
     np.testing.assert_array_equal(coarse.evaluate(queries), fine.evaluate(queries))
 
@@ -206,7 +206,7 @@ def test_evaluating_the_average_does_not_change_the_next_term() -> None:
             expansion.evaluate_one(point)
             if expansion is nosy:
                 nosy.average(np.stack([a, b]))
-            expansion.learn(point, 0.9, 1.0)
+            expansion.learn_raw(point, 0.9, 1.0)
     np.testing.assert_array_equal(plain.evaluate(np.stack([a, b])), nosy.evaluate(np.stack([a, b])))
 
 

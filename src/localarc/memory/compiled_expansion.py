@@ -41,10 +41,8 @@ class CompiledExpansion:
         # Online, a Python call costs as much as a compiled step. The engine checks and scales a
         # point itself, so the call goes straight there.
         self.evaluate_one: Callable[[FloatArray], float] = inner.evaluate_raw
-        self.learn: Callable[[FloatArray, float, float], bool] = inner.learn_raw
-        self.try_learn_fast = getattr(inner, "try_learn_fast", inner.learn_raw)
-        self.accumulate = inner.accumulate
-        self.shrink = inner.shrink
+        self.learn = inner.learn_raw
+        self.try_learn_fast: Callable[[FloatArray, float, float], bool] = inner.try_learn_fast
         self.arrays = inner.arrays
 
     # Compiled functions inside the expansion are neither copied nor sent to other processes.
@@ -63,9 +61,10 @@ class CompiledExpansion:
         """The mean of all f that were accumulated, at each of (n, d) points."""
         return np.asarray(self.inner.average(points / self._roots))
 
-    def add(self, point: FloatArray, weight: float) -> None:
-        """f <- f + weight * k(point, .)."""
-        self.inner.add(point / self._roots, weight)
+    @property
+    def rounds(self) -> int:
+        """The number of rounds learned."""
+        return self.inner.rounds  # type: ignore[no-any-return]
 
     def replay(self, rounds: Rounds) -> Played:
         """Play many rounds in one compiled loop."""
@@ -89,6 +88,7 @@ class CompiledExpansion:
             clip=rounds.clip,
             radius=rounds.radius,
             norm=rounds.square,
+            floor=rounds.floor,
         )
 
     def restore(self, arrays: Arrays) -> Self:
