@@ -62,7 +62,7 @@ def test_a_floor_that_is_never_reached_changes_nothing() -> None:
 
 
 def adversarial_loss(cal: ARC | LARC, threshold: float, choice: float) -> float:
-    """Any loss, but (A2) holds: none above alpha at a threshold of at least 1, the highest score."""
+    """Any loss that (A2) allows: none above alpha at a threshold of at least 1, the largest."""
     return min(choice, cal.alpha) if threshold >= 1.0 else choice
 
 

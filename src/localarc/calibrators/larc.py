@@ -20,7 +20,7 @@ from localarc.kernels.custom import Function
 from localarc.memory import Memory
 from localarc.memory.auto import MANY_TERMS, warn_memory_growth
 from localarc.memory.base import Arrays, Expansion, LossCurves, Played, Rounds
-from localarc.memory.stepwise import step
+from localarc.memory.stepwise import project
 from localarc.rates import Rate
 from localarc.validation import FloatArray
 
@@ -118,7 +118,7 @@ class LARC(AdaptiveCalibrator):
     def _start(self, settings: Settings) -> None:
         super()._start(settings)
         self._regularization = settings.regularization
-        self._squared_norm = 0.0  # of f, kept only with a radius
+        self._squared_norm = self._next_squared_norm = 0.0  # of f, kept only with a radius
         self._clip = math.inf if settings.clip is None else settings.clip
         self._radius = math.inf if settings.radius is None else settings.radius
         self._set_local(None, None)  # made when the first input shows its dimension
@@ -208,10 +208,18 @@ class LARC(AdaptiveCalibrator):
         local = self._local or self._new_expansion(point)
         kernel: Any = self.settings.kernel
         decay = 1.0 - rate * self._regularization
-        self._squared_norm = step(
+        projection, self._next_squared_norm = project(
             local, kernel, point, decay, push, self._radius, self._squared_norm
         )
-        self._set_local(local, len(point))
+        local.learn(point, decay, push, projection)
+        self._squared_norm = self._next_squared_norm
+        if self._local is None:
+            self._set_local(local, len(point))
+
+    def _finish(self) -> None:
+        if self._midway is not None and self._local_rounds > self.rounds:
+            self._squared_norm = self._next_squared_norm
+        super()._finish()
 
     def _new_expansion(self, point: FloatArray) -> Expansion:
         kernel: Any = self.settings.kernel
