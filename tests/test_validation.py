@@ -6,8 +6,21 @@ from typing import Any
 import numpy as np
 import pytest
 
-from localarc import ARC, LARC, RBF, KeepLast, Lattice, replay, validation
+from localarc import (
+    ARC,
+    LARC,
+    RBF,
+    Dictionary,
+    KeepAll,
+    KeepLast,
+    Lattice,
+    Mondrian,
+    Panel,
+    replay,
+    validation,
+)
 from localarc.curves import Curves, false_negatives, from_table, miscoverage
+from localarc.kernels import Custom
 from localarc.metrics import block_bootstrap, group_risk
 
 HUGE = 10**400
@@ -151,3 +164,68 @@ def test_a_rejected_curve_leaves_no_trace() -> None:
     with pytest.raises(TypeError, match="must not be masked"):
         replay(cal, [MASKED, MASKED], miscoverage([0.1, 0.2]))
     assert cal.state() == before
+
+
+def bump(X: Any, z: Any) -> Any:
+    return 1.0 / (1.0 + ((X - z) ** 2).sum(axis=1))
+
+
+CALIBRATORS: dict[str, Callable[[], Any]] = {
+    "all": lambda: LARC(0.1, RBF(1.0), memory=KeepAll()),
+    "last": lambda: LARC(0.1, RBF(1.0), memory=KeepLast(2)),
+    "lattice": lambda: LARC(0.1, RBF(1.0), memory=Lattice()),
+    "dictionary": lambda: LARC(0.1, RBF(1.0), memory=Dictionary()),
+    "radius": lambda: LARC(0.1, RBF(1.0), memory=KeepAll(), radius=1.0),
+    "function": lambda: LARC(0.1, Custom(bump, scale=1.0)),
+    "function with radius": lambda: LARC(0.1, Custom(bump, scale=1.0), radius=1.0),
+    "sum": lambda: LARC(0.1, RBF(1.0) + RBF(2.0), clip=1.0),
+    "groups": lambda: Mondrian(lambda: LARC(0.1, Custom(bump, scale=1.0)), lambda x: 0),
+}
+FAR = np.array([0.0, 1e101])
+
+
+def learned(make: Callable[[], Any]) -> Any:
+    return make().update(np.zeros(2), 1.0)
+
+
+PATHS: dict[str, Callable[[Any], Any]] = {
+    "first threshold": lambda make: make().threshold(FAR),
+    "first update": lambda make: make().update(FAR, 1.0),
+    "threshold": lambda make: learned(make).threshold(FAR),
+    "threshold of a list": lambda make: learned(make).threshold(FAR.tolist()),
+    "thresholds": lambda make: learned(make).threshold(np.stack([FAR, FAR])),
+    "update": lambda make: learned(make).update(FAR, 1.0),
+    "update with a list": lambda make: learned(make).update(FAR.tolist(), 1.0),
+    "partial_fit": lambda make: learned(make).partial_fit([FAR, FAR], [1.0, 0.0]),
+    "replay": lambda make: replay(learned(make), [FAR, FAR], miscoverage([0.1, 0.2])),
+    "replay of an iterator": lambda make: replay(learned(make), iter([(FAR, CURVE)])),
+    "threshold function": lambda make: learned(make).threshold_function(FAR),
+    "average": lambda make: learned(make).averaged_threshold_function(FAR),
+}
+
+
+@pytest.mark.parametrize("path", PATHS.values(), ids=PATHS.keys())
+@pytest.mark.parametrize("make", CALIBRATORS.values(), ids=CALIBRATORS.keys())
+def test_an_input_beyond_1e100_is_rejected_on_every_path(
+    make: Callable[[], Any], path: Callable[[Any], Any]
+) -> None:
+    with pytest.raises(ValueError, match=r"finite, at most 1e\+100 in magnitude, got 1e\+101"):
+        path(make)
+
+
+@pytest.mark.parametrize("memory", [KeepAll(), KeepLast(2), Lattice(), Dictionary()], ids=repr)
+def test_a_panel_rejects_it_too(memory: Any) -> None:
+    panel: Any = Panel(LARC(0.1, RBF(1.0), memory=memory))
+    panel.update(["a"], [np.zeros(2)], [1.0])
+    for call in (
+        lambda: panel.thresholds(["a"], [FAR]),
+        lambda: panel.update(["a"], [FAR], [1.0]),
+        lambda: panel.replay(["a"], [FAR], miscoverage([0.3])),
+    ):
+        with pytest.raises(ValueError, match=r"at most 1e\+100 in magnitude, got 1e\+101"):
+            call()
+
+
+def test_curves_of_your_own_reject_scores_beyond_1e100() -> None:
+    with pytest.raises(ValueError, match="score that is not finite"):
+        Curves(np.array([-np.inf, 1e101]), *STEPS[1:])

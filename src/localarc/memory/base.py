@@ -70,7 +70,7 @@ class Expansion(Protocol):
         """f at each of (n, d) points."""
 
     def evaluate_one(self, point: FloatArray) -> float:
-        """f at one point, (d,) of float64; NaN if the point is not finite."""
+        """f at one point, (d,) of float64; NaN if the point is not finite and in range."""
 
     def average(self, points: FloatArray) -> FloatArray:
         """The mean of all f that were accumulated, at each of (n, d) points."""
@@ -87,7 +87,7 @@ class Expansion(Protocol):
     def learn(self, point: FloatArray, decay: float, weight: float) -> bool:
         """One round: accumulate, shrink by decay, add; or nothing, if it raises or answers False.
 
-        It answers False for a point that is not finite.
+        It answers False for a point that is not finite and in range.
         """
 
     def try_learn_fast(self, point: FloatArray, decay: float, weight: float) -> bool:

@@ -9,7 +9,7 @@ import numpy as np
 from localarc.kernels import Kernel
 from localarc.memory.base import Arrays, Played, Rounds
 from localarc.memory.stepwise import play
-from localarc.validation import FloatArray
+from localarc.validation import LARGEST, FloatArray
 
 _SMALLEST_FADE = 1e-3
 _PAIRS_AT_ONCE = 4_000_000
@@ -46,8 +46,8 @@ class PythonExpansion:
         return self._fade * self._sum(points, self._centres[active], self._weights[active])
 
     def evaluate_one(self, point: FloatArray) -> float:
-        """f at one point, (d,); NaN if the point is not finite."""
-        return float(self.evaluate(point[None])[0]) if np.isfinite(point).all() else np.nan
+        """f at one point, (d,); NaN if the point is not finite and in range."""
+        return float(self.evaluate(point[None])[0]) if _in_range(point) else np.nan
 
     def average(self, points: FloatArray) -> FloatArray:
         """The mean of all f that were accumulated, at each of (n, d) points."""
@@ -56,7 +56,7 @@ class PythonExpansion:
 
     def learn(self, point: FloatArray, decay: float, weight: float) -> bool:
         """One round: accumulate, shrink by decay, add; a kernel must keep to its stated scale."""
-        if not np.isfinite(point).all():
+        if not _in_range(point):
             return False
         peak = float(self._kernel.matrix(point[None], point[None])[0, 0])
         scale = self._kernel.scale
@@ -165,3 +165,8 @@ class PythonExpansion:
             new = np.zeros((max(16, 2 * size), *old.shape[1:]))
             new[:size] = old[kept]
             setattr(self, name, new)
+
+
+def _in_range(point: FloatArray) -> bool:
+    """Whether every coordinate is finite and accepted: what `validation.point` checks."""
+    return bool((np.abs(point) <= LARGEST).all())
