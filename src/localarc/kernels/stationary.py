@@ -16,6 +16,7 @@ from typing import ClassVar, Self
 import numpy as np
 
 from localarc import validation
+from localarc.kernels import semidefinite
 from localarc.kernels.base import Kernel
 from localarc.validation import FloatArray
 
@@ -103,6 +104,14 @@ class Stationary(Kernel):
         """The formula at each pair of a point and a centre."""
         u = squared_distances(self.stretch(points), self.stretch(centres))
         return self.scale * self.profile(u, points.shape[1])
+
+    def _search(self, dimension: int) -> bool:
+        """Look for a counterexample at random points, in units of the length scales."""
+
+        def gram(points: FloatArray) -> FloatArray:
+            return self.profile(squared_distances(points, points), dimension)
+
+        return semidefinite.search(gram, semidefinite.points_in_lengths(dimension))
 
     def stretch(self, points: FloatArray) -> FloatArray:
         """Points in units of the square root of the denominator."""

@@ -117,8 +117,13 @@ def roots(kernel: Stationary, dimension: int) -> FloatArray:
 
 
 def profile(kernel: Kernel, dimension: int) -> Profile | None:
-    """The engine's formula for a kernel, or None when only Python can evaluate it."""
+    """The engine's formula for a kernel, or None when only Python can evaluate it.
+
+    It raises where the kernel is found to be none with this number of features.
+    """
     from localarc import engine
+
+    kernel.check_positive_semidefinite(dimension)
 
     plain: dict[type[Kernel], Profile] = {
         RBF: engine.GAUSSIAN,
