@@ -9,9 +9,24 @@ import functools
 import logging
 import os
 from collections.abc import Callable
+from dataclasses import dataclass, field
 from typing import Any
 
 from numba.core.caching import FunctionCache, NullCache
+
+
+@dataclass
+class Activity:
+    """How many compiled functions were found on disk, stored, or not stored; and where."""
+
+    found: int = 0
+    stored: int = 0
+    not_stored: int = 0
+    folders: set[str] = field(default_factory=set)
+
+
+activity = Activity()
+"""Of this process so far."""
 
 
 class DiskCache(NullCache):
@@ -39,6 +54,8 @@ class DiskCache(NullCache):
             except OSError:  # a folder that may not be read
                 continue
             if loaded is not None:
+                activity.found += 1
+                activity.folders.add(str(cache.cache_path))
                 return loaded
         return None
 
@@ -48,7 +65,10 @@ class DiskCache(NullCache):
             if self._writer is None:
                 raise PermissionError("no folder is writable")
             self._writer.save_overload(signature, compiled)
+            activity.stored += 1
+            activity.folders.add(str(self._writer.cache_path))
         except OSError as error:
+            activity.not_stored += 1
             warn_not_stored(str(error))
 
 
