@@ -9,12 +9,14 @@ from dataclasses import dataclass
 import numpy as np
 
 from localarc._replay import replay, replay_many
+from localarc.calibrators.arc import ARC
 from localarc.calibrators.larc import LARC
-from localarc.curves import miscoverage
+from localarc.curves import Curves, miscoverage
 from localarc.kernels import Kernel
 from localarc.memory import KeepLast, Memory
 from localarc.panel import Panel
 from localarc.rates import Constant
+from localarc.validation import FloatArray
 
 _ROUNDS = 300  # more than a dictionary buffers
 _WINDOW = 100  # fewer, so that terms leave
@@ -63,7 +65,13 @@ def _use_all(kernel: Kernel, memory: Memory | str, features: int) -> None:
     if again.memory.averages:
         again.averaged_threshold_function(X)
     replay_many([new(), new()], X, curves)
-    panel, keys = Panel(new()), [t % 2 for t in range(_ROUNDS)]
+    for prototype in (new(), ARC(0.1)):
+        _use_panel(Panel(prototype), X, curves)
+
+
+def _use_panel(panel: Panel, X: FloatArray, curves: Curves) -> None:
+    """Replay, learn, evaluate and resume two streams."""
+    keys = [t % 2 for t in range(_ROUNDS)]
     panel.replay(keys, X, curves)
     panel.update(keys, X, np.zeros(_ROUNDS)).thresholds(keys, X)
     Panel.from_state(panel.state())

@@ -32,7 +32,7 @@ print(activity.found > 0, activity.stored, activity.not_stored > 0, cal.rounds)
 
 
 def run(
-    *command: str, prefix: tuple[str, ...] = (), **environment: str
+    *command: str, environment: dict[str, str], prefix: tuple[str, ...] = ()
 ) -> subprocess.CompletedProcess[str]:
     """Run Python, with no cache folder but those that are named."""
     kept = {k: v for k, v in os.environ.items() if k != "NUMBA_CACHE_DIR"}
@@ -71,7 +71,7 @@ def read_only(folder: Path) -> tuple[str, ...]:
 
 
 def test_without_a_writable_folder_everything_works_and_one_line_says_so(package: Path) -> None:
-    done = run("-c", ONLINE, PYTHONPATH=str(package.parent))
+    done = run("-c", ONLINE, environment={"PYTHONPATH": str(package.parent)})
     first, second = done.stdout.splitlines()
     assert first.startswith(str(package))
     assert second == "False 0 True 5"
@@ -87,10 +87,12 @@ def test_what_warm_up_stored_is_used_from_a_read_only_folder(package: Path, tmp_
     home.mkdir()
     here = {"PYTHONPATH": str(package.parent), "NUMBA_CACHE_DIR": str(cache)}
     options = ["--memories", "auto", "--features", "1"]
-    printed = run("-m", "localarc.cli", "warm-up", *options, **here).stdout
+    printed = run("-m", "localarc.cli", "warm-up", *options, environment=here).stdout
     assert "rbf, auto, 1 feature(s):" in printed
     assert f"The compiled loops are in {cache}" in printed
-    done = run("-c", ONLINE, prefix=read_only(cache), **here, XDG_CACHE_HOME=str(home))
+    done = run(
+        "-c", ONLINE, environment=here | {"XDG_CACHE_HOME": str(home)}, prefix=read_only(cache)
+    )
     assert done.stdout.splitlines()[1] == "True 0 False 5"
     assert done.stderr == ""
     assert not list(home.rglob("*.nbc"))
