@@ -210,6 +210,7 @@ class Curves:
         """
         if isinstance(rounds, slice) and rounds.step in (None, 1):
             return self._contiguous(*rounds.indices(len(self))[:2])
+        validation.require_unmasked("rounds", rounds)
         index = rounds if isinstance(rounds, slice) else np.asarray(rounds)
         if isinstance(index, np.ndarray) and not index.size:
             index = index.astype(np.int64)  # NumPy reads an empty list as floats

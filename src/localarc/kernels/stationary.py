@@ -137,6 +137,7 @@ class Stationary(Kernel):
 
 
 def _positive(name: str, values: LengthScale) -> float | tuple[float, ...]:
+    validation.require_unmasked(name, values)
     listed = np.atleast_1d(np.asarray(values, dtype=object)).tolist()
     checked = tuple(validation.positive(name, value, _HINT) for value in listed)
     if not checked:
