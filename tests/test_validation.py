@@ -78,7 +78,7 @@ MASKS: dict[str, Callable[[], Any]] = {
     "losses of curves": lambda: Curves(STEPS[0], np.ma.array(STEPS[1], mask=True), *STEPS[2:]),
     "length scales": lambda: RBF(MASKED),
     "rounds": lambda: CURVE.curves.take(np.ma.array([0], mask=[True])),
-    "x of groups": lambda: Mondrian(larc, lambda x: 0).threshold(np.ma.array([[1.0]], mask=True)),
+    "x of groups": lambda: CALIBRATORS["groups"]().threshold(np.ma.array([[1.0]], mask=True)),
     "offsets": lambda: Curves(*STEPS[:3], np.ma.array([0, 2], mask=[True, False])),
     "truth": lambda: false_negatives([[[0.1, 0.2]]], [np.ma.array([[1, 0]], mask=[[False, True]])]),
     "sizes": lambda: group_risk([1.0, 0.0], ["a", "b"], MASKED),
@@ -220,11 +220,12 @@ def test_an_input_beyond_1e100_is_rejected_on_every_path(
 def test_a_panel_rejects_it_too(memory: Any) -> None:
     panel: Any = Panel(LARC(0.1, RBF(1.0), memory=memory))
     panel.update(["a"], [np.zeros(2)], [1.0])
-    for call in (
+    calls: list[Callable[[], Any]] = [
         lambda: panel.thresholds(["a"], [FAR]),
         lambda: panel.update(["a"], [FAR], [1.0]),
         lambda: panel.replay(["a"], [FAR], miscoverage([0.3])),
-    ):
+    ]
+    for call in calls:
         with pytest.raises(ValueError, match=r"at most 1e\+100 in magnitude, got 1e\+101"):
             call()
 
