@@ -23,6 +23,7 @@ from localarc.kernels import Custom
 
 ROUNDS = 32
 FAR = 1e3  # an input that only the last rounds have
+NEAR = [[0.0, 0.0], [1.0, 0.0]]
 
 
 every_calibrator = pytest.mark.parametrize("make", CALIBRATORS.values(), ids=CALIBRATORS)
@@ -122,8 +123,11 @@ def swelling(X: Any, z: Any) -> Any:
 BRITTLE: dict[str, tuple[Callable[[], BaseCalibrator], type[Exception]]] = {
     "fails": (lambda: LARC(0.2, Custom(brittle, scale=1.0)), OutOfLuckError),
     "fails, ball": (lambda: LARC(0.2, Custom(brittle, scale=1.0), radius=0.4), OutOfLuckError),
-    "exceeds": (lambda: LARC(0.2, Custom(swelling, scale=1.0)), ValueError),
-    "exceeds, ball": (lambda: LARC(0.2, Custom(swelling, scale=1.0), radius=0.4), ValueError),
+    "exceeds": (lambda: LARC(0.2, Custom(swelling, scale=1.0, sample=NEAR)), ValueError),
+    "exceeds, ball": (
+        lambda: LARC(0.2, Custom(swelling, scale=1.0, sample=NEAR), radius=0.4),
+        ValueError,
+    ),
     "fails in a group": (
         lambda: Mondrian(lambda: LARC(0.2, Custom(brittle, scale=1.0))),
         OutOfLuckError,

@@ -173,6 +173,28 @@ def test_a_state_brings_the_rule_that_its_nodes_were_laid_out_by() -> None:
     np.testing.assert_array_equal(coarse.evaluate(queries), fine.evaluate(queries))
 
 
+@pytest.mark.parametrize("tolerance", [1e-15, 1e-4, 0.1])
+@pytest.mark.parametrize("dimensions", [1, 2])
+def test_the_kernel_of_the_lattice_is_semi_definite_and_never_negative(
+    dimensions: int, tolerance: float
+) -> None:
+    points = (
+        np.random.default_rng(0).normal(size=(40, dimensions)) * np.linspace(0.1, 6, 40)[:, None]
+    )
+    matrix = np.empty((40, 40))
+    for row, point in zip(matrix, points, strict=True):
+        lattice = LatticeExpansion(dimensions, tolerance)
+        lattice.add(point, 1.0)
+        row[:] = lattice.evaluate(points)
+    assert matrix.min() >= 0.0
+    assert matrix.max() <= 1.0 + tolerance + 1e-15
+    assert np.linalg.eigvalsh(matrix).min() > -1e-14
+    weights = np.random.default_rng(1).normal(size=40)
+    exact = np.exp(-((points[:, None] - points) ** 2).sum(-1))
+    excess = weights @ (matrix - exact) @ weights
+    assert abs(excess) <= tolerance * np.abs(weights).sum() ** 2  # as the guarantees page states
+
+
 def test_outliers_cost_tiles_and_not_a_box() -> None:
     rng = np.random.default_rng(0)
     exact, lattice = ExactExpansion(GAUSSIAN, 2), LatticeExpansion(2)

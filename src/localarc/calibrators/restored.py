@@ -17,7 +17,7 @@ from localarc.memory.base import Arrays
 from localarc.validation import FloatArray
 
 _MOST_ROUNDS = 2**53  # beyond, a float no longer counts them
-_MOST_FEATURES = 2**20
+_MOST_FEATURES = 2**16
 _LARGEST = 1e150  # products of two are still finite
 
 
@@ -73,6 +73,6 @@ def require_finite(arrays: Arrays) -> None:
 def require_room(features: int, arrays: Arrays) -> None:
     """Raise if so many features cannot have been stored: they would be allocated."""
     validation.integer("dimension", features, 1, "It counts features.")
-    largest = max((math.prod(array.shape) for array in arrays.values()), default=0)
+    largest = max((math.prod(array.shape) for array in arrays.values()), default=_MOST_FEATURES)
     if features > min(max(largest, 1), _MOST_FEATURES):
         raise ValueError(f"{features} features are more than it holds")

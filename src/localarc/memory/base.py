@@ -75,7 +75,7 @@ class Expansion(Protocol):
         """f at each of (n, d) points."""
 
     def evaluate_one(self, point: FloatArray) -> float:
-        """f at one point, (d,) of float64; NaN if the point is not finite."""
+        """f at one point, (d,) of float64; NaN if the point is not finite and in range."""
 
     def average(self, points: FloatArray) -> FloatArray:
         """The mean of all f that were accumulated, at each of (n, d) points."""
@@ -89,9 +89,9 @@ class Expansion(Protocol):
     ) -> bool:
         """One round: accumulate, shrink by decay, add `weight * k(point, .)`, shrink by projection.
 
-        It answers False, and learns nothing, for a point that is not finite. It is atomic: after
-        any exception, also one from outside such as KeyboardInterrupt, all of the round has
-        happened or nothing, and `rounds` tells which.
+        It answers False, and learns nothing, for a point that is not finite and in range. It is
+        atomic: after any exception, also one from outside such as KeyboardInterrupt, all of the
+        round has happened or nothing, and `rounds` tells which.
         """
 
     def try_learn_fast(self, point: FloatArray, decay: float, weight: float) -> bool:

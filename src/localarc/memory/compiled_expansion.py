@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import functools
 import logging
+from collections import deque
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Self
+from weakref import WeakValueDictionary
 
 import numpy as np
 
@@ -117,8 +119,13 @@ def roots(kernel: Stationary, dimension: int) -> FloatArray:
 
 
 def profile(kernel: Kernel, dimension: int) -> Profile | None:
-    """The engine's formula for a kernel, or None when only Python can evaluate it."""
+    """The engine's formula for a kernel, or None when only Python can evaluate it.
+
+    It raises where the kernel is found to be none with this number of features.
+    """
     from localarc import engine
+
+    kernel.check_positive_semidefinite(dimension)
 
     plain: dict[type[Kernel], Profile] = {
         RBF: engine.GAUSSIAN,
@@ -138,12 +145,22 @@ def profile(kernel: Kernel, dimension: int) -> Profile | None:
     return None
 
 
-@functools.cache
+_in_use: WeakValueDictionary[Any, Profile] = WeakValueDictionary()
+_recent: deque[Profile] = deque(maxlen=16)
+
+
 def _user_profile(function: Any) -> Profile:
-    """A user's formula, compiled once however often it is used."""
+    """A user's formula, compiled once for all that use it at the same time.
+
+    The latest ones are kept for what may follow; an older one is freed with its last expansion.
+    """
     from localarc import engine
 
-    return engine.custom(function)
+    found = _in_use.get(function)
+    if found is None:
+        found = _in_use[function] = engine.custom(function)
+        _recent.append(found)
+    return found
 
 
 @functools.cache

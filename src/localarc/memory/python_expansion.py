@@ -10,7 +10,7 @@ import numpy as np
 from localarc.kernels import Kernel
 from localarc.memory.base import Arrays, Played, Rounds
 from localarc.memory.stepwise import play
-from localarc.validation import FloatArray
+from localarc.validation import LARGEST, FloatArray
 
 _SMALLEST_FADE = 1e-3
 _PAIRS_AT_ONCE = 4_000_000
@@ -51,8 +51,8 @@ class PythonExpansion:
         return self._fade * self._sum(points, self._centres[active], self._weights[active])
 
     def evaluate_one(self, point: FloatArray) -> float:
-        """f at one point, (d,); NaN if the point is not finite."""
-        return float(self.evaluate(point[None])[0]) if np.isfinite(point).all() else np.nan
+        """f at one point, (d,); NaN if the point is not finite and in range."""
+        return float(self.evaluate(point[None])[0]) if _in_range(point) else np.nan
 
     def average(self, points: FloatArray) -> FloatArray:
         """The mean of all f that were accumulated, at each of (n, d) points."""
@@ -63,7 +63,7 @@ class PythonExpansion:
         self, point: FloatArray, decay: float, weight: float, projection: float = 1.0
     ) -> bool:
         """One round: accumulate, shrink by decay, add, shrink by projection; all or nothing."""
-        if not np.isfinite(point).all():
+        if not _in_range(point):
             return False
         self._check_peak(point)
         self._make_room()
@@ -188,3 +188,8 @@ def _enlarged(array: FloatArray) -> FloatArray:
     new = np.zeros((max(16, 2 * size), *array.shape[1:]))
     new[:size] = array
     return new
+
+
+def _in_range(point: FloatArray) -> bool:
+    """Whether every coordinate is finite and accepted: what `validation.point` checks."""
+    return bool((np.abs(point) <= LARGEST).all())

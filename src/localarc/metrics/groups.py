@@ -76,7 +76,7 @@ def group_risk(
     """
     values = loss_vector(losses)
     labels = validation.per_round("groups", groups, len(values))
-    extent = np.full(len(values), np.nan) if sizes is None else np.asarray(sizes, np.float64)
+    extent = np.full(len(values), np.nan) if sizes is None else validation.floats("sizes", sizes)
     if len(extent) != len(values):
         raise ValueError(
             f"sizes must have one entry per round, got {len(extent)} for {len(values)} rounds."

@@ -1,0 +1,102 @@
+"""`localarc warm-up`: compile loops in advance and store them on disk."""
+
+from __future__ import annotations
+
+import itertools
+import os
+import time
+
+import click
+
+from localarc.cli.console import task_bar
+from localarc.cli.group import BadInput, user_errors
+from localarc.cli.options import KERNELS, names
+from localarc.cli.options import memory as parse_memory
+from localarc.memory import Memory
+
+
+def _kernels(context: click.Context, option: click.Parameter, value: str | None) -> tuple[str, ...]:
+    """Parse names of kernels."""
+    given = names(context, option, value) or ()
+    unknown = [name for name in given if name not in KERNELS]
+    if unknown:
+        raise click.BadParameter(f"expected some of {', '.join(KERNELS)}, but got {unknown[0]!r}.")
+    return given
+
+
+def _memories(
+    context: click.Context, option: click.Parameter, value: str | None
+) -> dict[str, Memory | str]:
+    """Parse memories, by what was written."""
+    given = names(context, option, value) or ()
+    return {text: parse_memory(context, option, text) for text in given}
+
+
+def _features(context: click.Context, option: click.Parameter, value: str) -> tuple[int, ...]:
+    """Parse numbers of features."""
+    parts = [part.strip() for part in value.split(",")]
+    if not all(part.isdecimal() and int(part) >= 1 for part in parts):
+        raise click.BadParameter(f"expected numbers such as 1,2,3 but got {value!r}.")
+    return tuple(map(int, parts))
+
+
+@click.command(name="warm-up", short_help="Compile loops in advance, e.g. while building an image.")
+@click.option(
+    "--kernels", default="rbf", callback=_kernels, metavar="A,B", help="Kernels to compile for."
+)
+@click.option(
+    "--memories",
+    default="auto,all",
+    callback=_memories,
+    metavar="A,B",
+    help="Memories: auto, all, last:M, lattice:TOLERANCE or dictionary:TOLERANCE.",
+)
+@click.option(
+    "--features",
+    default="1,2,3",
+    callback=_features,
+    metavar="N,N",
+    help="Numbers of features; all above 8 share their loops.",
+)
+@click.option("--quiet", is_flag=True, help="Suppress normal output.")
+def warm_up_command(
+    kernels: tuple[str, ...],
+    memories: dict[str, Memory | str],
+    features: tuple[int, ...],
+    quiet: bool,
+) -> None:
+    """Compile loops and store them on disk, so that later processes start fast.
+
+    They are stored in the folder NUMBA_CACHE_DIR, if that is set; else beside the package, if that
+    is writable; else in the user's cache folder. They are used by the same version of localarc
+    and numba, on the same type of processor, from any of these folders, writable or not.
+    """
+    tasks = list(itertools.product(kernels, memories, features))
+    folders: set[str] = set()
+    with task_bar(quiet) as report, user_errors():
+        for done, (kernel, memory, count) in enumerate(tasks, start=1):
+            title = f"{kernel}, {memory}, {count} feature(s)"
+            folders |= _compile(title, kernel, memories[memory], count, quiet)
+            if report:
+                report(done, len(tasks))
+    if not quiet:
+        click.echo(f"The compiled loops are in {os.path.commonpath(folders)}")
+
+
+def _compile(
+    title: str, kernel: str, memory: Memory | str, features: int, quiet: bool
+) -> frozenset[str]:
+    """Compile for one combination, print what was done, and return where it is."""
+    from localarc._warm_up import warm_up
+
+    start = time.perf_counter()
+    loops = warm_up(KERNELS[kernel](), memory, features)
+    if loops.not_stored:
+        raise BadInput(
+            f"{loops.not_stored} compiled loop(s) cannot be stored. Set NUMBA_CACHE_DIR to a "
+            "writable folder."
+        )
+    if not quiet:
+        done = f"{loops.stored} compiled, {loops.found} found on disk"
+        click.echo(f"{title}: {done}, {time.perf_counter() - start:.1f} s")
+    return loops.folders
