@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from abc import abstractmethod
 from collections.abc import Callable, Hashable
 from typing import Any, Self
@@ -10,6 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from localarc import serialization, validation
+from localarc.calibrators import health
 from localarc.calibrators.base import BaseCalibrator, Progress, ThresholdFunction
 from localarc.calibrators.running_constant import RunningConstant
 from localarc.calibrators.settings import Settings, settings_from_json
@@ -31,6 +33,7 @@ class AdaptiveCalibrator(BaseCalibrator):
 
     settings: Settings
     _constant: RunningConstant
+    _most_pending: int = 0  # losses at one time, where that is known
 
     def _start(self, settings: Settings) -> None:
         """Begin, or begin again, before the first round."""
@@ -40,6 +43,8 @@ class AdaptiveCalibrator(BaseCalibrator):
         self._rate = settings.rate.__call__  # a method is called faster than an object
         self._loss_bound = settings.loss_bound
         self._norms: NormSums | None = None
+        self._problems: dict[str, health.Problem] = {}  # what was warned about, once each
+        self._plan_look()
 
     def replay_curves(
         self,
@@ -56,6 +61,7 @@ class AdaptiveCalibrator(BaseCalibrator):
                 part = slice(start, start + _ROUNDS_AT_ONCE)
                 thresholds[part], losses[part] = self._play(points[part], curves.take(part))
                 progress(len(points[part]))
+            self._look_back(thresholds, losses, curves)
         return thresholds, losses
 
     def _check_points(self, points: FloatArray) -> FloatArray:
@@ -107,6 +113,48 @@ class AdaptiveCalibrator(BaseCalibrator):
     def _dimension(self) -> int | None:
         """The number of features, where inputs count and one was seen."""
         return None
+
+    # ---- health ------------------------------------------------------------------------------
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """What went wrong in this run without an error, each with the number to change."""
+        return tuple(problem.text for problem in self._problems.values())
+
+    def _plan_look(self) -> None:
+        """Look again when the number of rounds is the next power of two."""
+        self._next_look = max(64, 1 << self._constant.rounds.bit_length())
+        self._looked = self._constant.rounds, self._constant.loss_sum
+
+    def _look(self, stacklevel: int = 4) -> None:
+        """Warn about what goes wrong silently; called by `update` at powers of two."""
+        constant, (rounds, loss_sum) = self._constant, self._looked
+        recent = constant.rounds - rounds, constant.loss_sum - loss_sum
+        self._plan_look()
+        seen = health.vitals(self.settings, constant, *recent, pending=self._most_pending)
+        self._warn(health.problems(seen), stacklevel)
+
+    def _look_back(self, thresholds: FloatArray, losses: FloatArray, curves: LossCurves) -> None:
+        """Warn about what went wrong in a replay, where scores and thresholds are known."""
+        self._plan_look()
+        if not len(losses):
+            return
+        recent = losses[len(losses) // 2 :]
+        seen = health.vitals(
+            self.settings,
+            self._constant,
+            len(recent),
+            float(recent.sum()),
+            scores=health.scores_of(curves, self.alpha, self.loss_bound),
+            thresholds=health.latest_range(thresholds),
+        )
+        self._warn(health.problems(seen), stacklevel=6)
+
+    def _warn(self, found: tuple[health.Problem, ...], stacklevel: int) -> None:
+        new = [problem for problem in found if problem.key not in self._problems]
+        self._problems |= {problem.key: problem for problem in new}
+        for problem in new:
+            warnings.warn(problem.text, health.PromiseWarning, stacklevel=stacklevel)
 
     # ---- guarantees --------------------------------------------------------------------------
 
@@ -253,6 +301,7 @@ class AdaptiveCalibrator(BaseCalibrator):
     def _resume(self, content: dict[str, Any], arrays: Arrays) -> None:
         """Continue from what `_learned` returned."""
         self._constant = RunningConstant.restored(content["trace"])
+        self._plan_look()
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.settings.describe()}, rounds={self.rounds})"

@@ -105,6 +105,8 @@ class ARC(AdaptiveCalibrator):
             loss = validation.loss(loss, self._loss_bound)  # everything that can raise comes first
         rate = self._rate(constant.rounds + 1)
         constant.step(rate, loss, rate * (loss - self.alpha))
+        if constant.rounds == self._next_look:
+            self._look()
         return self
 
     def _play(self, points: FloatArray, curves: LossCurves) -> tuple[FloatArray, FloatArray]:

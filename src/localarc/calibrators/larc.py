@@ -171,6 +171,8 @@ class LARC(AdaptiveCalibrator):
         ):
             self._move(validation.point(x, self._features), rate, push)
         constant.step(rate, loss, push)
+        if constant.rounds == self._next_look:
+            self._look()
         if constant.rounds == MANY_TERMS:
             self._warn_growth()
         return self
