@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from abc import abstractmethod
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Sequence
 from typing import Any, Self
 
 import numpy as np
@@ -44,6 +44,7 @@ class AdaptiveCalibrator(BaseCalibrator):
         self._loss_bound = settings.loss_bound
         self._norms: NormSums | None = None
         self._problems: dict[str, health.Problem] = {}  # what was warned about, once each
+        self._suspected: frozenset[str] = frozenset()  # what the latest look found
         self._plan_look()
 
     def replay_curves(
@@ -127,12 +128,14 @@ class AdaptiveCalibrator(BaseCalibrator):
         self._looked = self._constant.rounds, self._constant.loss_sum
 
     def _look(self, stacklevel: int = 4) -> None:
-        """Warn about what goes wrong silently; called by `update` at powers of two."""
+        """Warn about what went wrong at two looks in a row; called by `update`."""
         constant, (rounds, loss_sum) = self._constant, self._looked
         recent = constant.rounds - rounds, constant.loss_sum - loss_sum
         self._plan_look()
         seen = health.vitals(self.settings, constant, *recent, pending=self._most_pending)
-        self._warn(health.problems(seen), stacklevel)
+        found, before = health.problems(seen), self._suspected
+        self._suspected = frozenset(problem.key for problem in found)
+        self._warn([problem for problem in found if problem.key in before], stacklevel)
 
     def _look_back(self, thresholds: FloatArray, losses: FloatArray, curves: LossCurves) -> None:
         """Warn about what went wrong in a replay, where scores and thresholds are known."""
@@ -150,7 +153,7 @@ class AdaptiveCalibrator(BaseCalibrator):
         )
         self._warn(health.problems(seen), stacklevel=6)
 
-    def _warn(self, found: tuple[health.Problem, ...], stacklevel: int) -> None:
+    def _warn(self, found: Sequence[health.Problem], stacklevel: int) -> None:
         new = [problem for problem in found if problem.key not in self._problems]
         self._problems |= {problem.key: problem for problem in new}
         for problem in new:

@@ -274,6 +274,27 @@ def vitals(
     )
 
 
+def outcome(
+    alpha: float,
+    loss_bound: float,
+    thresholds: FloatArray,
+    losses: FloatArray,
+    curves: LossCurves | None = None,
+) -> Vitals:
+    """The vitals of any calibrator: the outcome of a run, without a rate to change."""
+    recent = losses[len(losses) // 2 :]
+    return Vitals(
+        alpha=alpha,
+        loss_bound=loss_bound,
+        rounds=len(losses),
+        risk=float(losses.mean()) if len(losses) else math.nan,
+        recent_rounds=len(recent),
+        recent_risk=float(recent.mean()) if len(recent) else math.nan,
+        scores=None if curves is None else scores_of(curves, alpha, loss_bound),
+        thresholds=latest_range(thresholds),
+    )
+
+
 def scores_of(curves: LossCurves, alpha: float, loss_bound: float) -> Scores | None:
     """The scores of a stream whose curves are known; None if nothing depends on the threshold."""
     steps = curves.breakpoints[np.isfinite(curves.breakpoints)]
