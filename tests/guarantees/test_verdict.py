@@ -139,10 +139,15 @@ SITUATIONS: dict[str, tuple[dict[str, Any], str, str]] = {
         "not kept",
         "The neighbourhood of hour = 3 misses 40 %, target 10 %.",
     ),
+    "a bad group and a bad neighbourhood in it": (
+        {"risk": 0.1, "parts": [CITY, PLACE], "misses": True},
+        "not kept",
+        "City misses 46 %, target 10 %.",
+    ),
     "the worst of many neighbourhoods, within chance": (
         {"risk": 0.1, "parts": [NORTH, SOUTH, NEAR]},
         "kept",
-        "Risk 0.1, target 0.1; every group within 0.02; every neighbourhood within 0.04.",
+        "Risk 0.1, target 0.1; every group within 0.02; no neighbourhood above 0.14.",
     ),
     "a failed consistency check behind a perfect risk": (
         {"risk": 0.1, "consistent": False},

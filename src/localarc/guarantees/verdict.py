@@ -216,7 +216,8 @@ class _Words:
         )
 
     def worst(self, above: Sequence[Part]) -> str:
-        first, more = above[0], len(above) - 1
+        first = above[0]
+        more = sum(part.kind == first.kind for part in above[1:])
         verb = "misses" if self.misses else "has risk"
         text = f"{first.title} {verb} {self.number(first.risk)}, target {self.target}"
         if not more:
@@ -236,11 +237,12 @@ class _Words:
             return ""
         if not judged:
             return f"too early to tell by {kind}"
-        reach = self.distance(max(abs(part.risk - self.alpha) for part in judged))
-        if len(judged) == len(parts):
-            return f"every {kind} within {reach}"
         left = len(parts) - len(judged)
-        return f"every {kind} with enough rounds within {reach}, {left} with too few"
+        few = f" with enough rounds {{}}, {left} with too few" if left else " {}"
+        if kind == "neighbourhood":  # only the worst ones are known
+            return f"no {kind}" + few.format(f"above {self.number(max(p.risk for p in judged))}")
+        reach = self.distance(max(abs(part.risk - self.alpha) for part in judged))
+        return f"every {kind}" + few.format(f"within {reach}")
 
 
 def _rounded_up(value: float) -> float:

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 
-from localarc.guarantees import Bound
-from localarc.metrics import Neighbourhood
+from localarc.guarantees import Bound, Certificate
 from localarc.reporting.assessment import Assessment, effective_score_range
 
 
@@ -57,9 +55,15 @@ def format_bound(bound: Bound) -> str:
     return f"±{number(bound.value)}" if bound.holds else "none"
 
 
-def format_centre(place: Neighbourhood, names: Sequence[str]) -> str:
-    """Return the centre of a neighbourhood, by feature."""
-    return ", ".join(f"{name} = {x:.3g}" for name, x in zip(names, place.centre, strict=True))
+def describe_bound(certificate: Certificate) -> str:
+    """Return the tightest bound that holds, in a sentence, or why none does."""
+    bound = certificate.tightest
+    if bound is None:
+        return f"No bound holds: {'; '.join(certificate.bound.unmet)}."
+    return (
+        f"The risk is within {number(bound.value)} of the target ({bound.name}), assuming "
+        f"{'; '.join(bound.assumes)}."
+    )
 
 
 def describe_score_range(assessment: Assessment) -> str:
