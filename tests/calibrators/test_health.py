@@ -102,14 +102,46 @@ def test_a_step_across_all_scores_asks_for_a_smaller_rate() -> None:
 def test_pending_losses_that_move_a_threshold_beyond_all_scores_ask_for_a_smaller_rate() -> None:
     assert keys(pending=24) == []  # 25 / 64 of the range
     (problem,) = found(pending=24, rounds=256, step=1.0 / 16.0)
-    assert (problem.key, problem.suggestion) == ("pending", 0.04)
+    assert (problem.key, problem.suggestion) == ("pending", 0.09)
     assert keys(pending=24, rounds=1024, step=1.0 / 32.0, gain=2.0) == ["pending"]
+
+
+@pytest.mark.parametrize("late", [4, 24, 96])
+@pytest.mark.parametrize("rate", [1.0, Constant(0.1)])
+def test_the_rate_suggested_for_late_losses_brings_thresholds_back(
+    late: int, rate: float | Constant
+) -> None:
+    scores = np.random.default_rng(0).random(2000)
+
+    def play(cal: ARC) -> np.ndarray:
+        thresholds = np.empty(2000)
+        for t in range(2000):
+            thresholds[t] = cal.threshold(None)
+            if t >= late:
+                cal.update(None, float(scores[t - late] > thresholds[t - late]))
+        return thresholds[1000:]
+
+    first = ARC(alpha=0.1, rate=rate, score_range=(0.0, 1.0))
+    first._most_pending = late
+    with warnings.catch_warnings(record=True):
+        warnings.simplefilter("always")
+        before = play(first)
+    if not first.warnings:
+        assert before.max() < 1.5
+        return
+    eta = float(first.warnings[0].split("Try rate=")[1].rstrip("."))
+    second = ARC(alpha=0.1, rate=eta if rate == 1.0 else Constant(eta), score_range=(0.0, 1.0))
+    second._most_pending = late
+    after = play(second)  # warnings are errors here
+    assert np.abs(after - 0.9).mean() < 0.1 < np.abs(before - 0.9).mean()
 
 
 def test_thresholds_far_outside_the_scores_ask_for_a_smaller_rate() -> None:
     (problem,) = found(thresholds=(-1.5, 3.0))
     assert (problem.key, problem.suggestion) == ("thresholds", 0.33)
     assert keys(thresholds=(-0.9, 1.9)) == []
+    assert keys(thresholds=None, constant=3.0) == ["thresholds"]
+    assert keys(thresholds=None, constant=3.0, gain=2.0) == []
 
 
 def test_scores_are_known_only_where_the_threshold_matters() -> None:

@@ -34,6 +34,7 @@ class AdaptiveCalibrator(BaseCalibrator):
     settings: Settings
     _constant: RunningConstant
     _most_pending: int = 0  # losses at one time, where that is known
+    _looks: bool = True
 
     def _start(self, settings: Settings) -> None:
         """Begin, or begin again, before the first round."""
@@ -122,9 +123,15 @@ class AdaptiveCalibrator(BaseCalibrator):
         """What went wrong in this run without an error, each with the number to change."""
         return tuple(problem.text for problem in self._problems.values())
 
+    def silence(self) -> Self:
+        """Do not warn: for a service, which reports problems in its status instead."""
+        self._looks = False
+        self._plan_look()
+        return self
+
     def _plan_look(self) -> None:
         """Look again when the number of rounds is the next power of two."""
-        self._next_look = max(64, 1 << self._constant.rounds.bit_length())
+        self._next_look = max(64, 1 << self._constant.rounds.bit_length()) if self._looks else -1
         self._looked = self._constant.rounds, self._constant.loss_sum
 
     def _look(self, stacklevel: int = 4) -> None:
@@ -140,7 +147,7 @@ class AdaptiveCalibrator(BaseCalibrator):
     def _look_back(self, thresholds: FloatArray, losses: FloatArray, curves: LossCurves) -> None:
         """Warn about what went wrong in a replay, where scores and thresholds are known."""
         self._plan_look()
-        if not len(losses):
+        if not len(losses) or not self._looks:
             return
         recent = losses[len(losses) // 2 :]
         seen = health.vitals(
@@ -288,6 +295,7 @@ class AdaptiveCalibrator(BaseCalibrator):
         new._start(self.settings)
         new._resume(content, arrays)
         vars(self).update(vars(new))
+        self._plan_look()
         return self
 
     @classmethod

@@ -110,8 +110,10 @@ def _problems(run: Vitals) -> Iterator[Problem]:
 def _deviation_sign(run: Vitals) -> int:
     """1 if the risk is above the target, -1 if below; 0 if chance explains it or it is over."""
     alpha, variance = run.alpha, run.alpha * (run.loss_bound - run.alpha)
-    limit = deviation(run.rounds, alpha, run.loss_bound) + _MARGIN * alpha
-    still = _MARGIN * alpha + 2.0 * math.sqrt(variance / max(run.recent_rounds, 1))
+    late = run.pending * run.loss_bound  # the losses of rounds before any feedback
+    limit = deviation(run.rounds, alpha, run.loss_bound) + _MARGIN * alpha + late / run.rounds
+    recent = max(run.recent_rounds, 1)
+    still = _MARGIN * alpha + 2.0 * math.sqrt(variance / recent) + late / recent
     if run.risk > alpha + limit and run.recent_risk > alpha + still:
         return 1
     return -1 if run.risk < alpha - limit and run.recent_risk < alpha - still else 0
@@ -185,7 +187,7 @@ def _pending(run: Vitals) -> Problem | None:
     together = (run.pending + 1) * run.step * run.loss_bound * run.gain
     if together <= run.scores.span:
         return None
-    rate = _digits(run.first_step / (run.pending + 1))
+    rate = _digits(min(_rate_when_late(run, run.scores), 0.5 * run.first_step))
     return Problem(
         "pending",
         f"rate={run.first_step:g} is large for {run.pending} pending losses: together they move a "
@@ -193,6 +195,16 @@ def _pending(run: Vitals) -> Problem | None:
         f"Try rate={rate:g}.",
         rate,
     )
+
+
+def _rate_when_late(run: Vitals, scores: Scores) -> float:
+    """A rate with which the first losses, which arrive together, cover the scores once.
+
+    With a rate `eta / sqrt(t)`, the first D + 1 steps add up to `2 eta sqrt(D + 1)`.
+    """
+    distance = scores.span if scores.wanted is None else scores.typical or scores.span
+    late = run.pending + 1
+    return distance / run.gain / (2.0 * math.sqrt(late) if run.decays else late)
 
 
 def _steps(run: Vitals) -> Problem | None:
@@ -214,9 +226,11 @@ def _steps(run: Vitals) -> Problem | None:
 
 def _thresholds(run: Vitals, deviates: int) -> Problem | None:
     """The latest thresholds lie outside the scores by more than their range."""
-    if not (run.scores and run.thresholds and run.scores.span > 0.0 and not deviates):
+    if not run.scores or run.scores.span <= 0.0 or deviates:
         return None
-    low, high = run.thresholds
+    if run.thresholds is None and run.gain != 1.0:  # the constant alone is no threshold
+        return None
+    low, high = run.thresholds or (run.constant, run.constant)
     outside = max(run.scores.low - low, high - run.scores.high)
     if outside <= run.scores.span:
         return None
@@ -251,8 +265,6 @@ def vitals(
     """The vitals of ARC or L-ARC; scores and thresholds where they are known, else as stated."""
     if scores is None and settings.score_range is not None:
         scores = Scores(*settings.score_range)
-    if thresholds is None and settings.kernel is None:
-        thresholds = constant.constant, constant.constant
     kernel_scale = 0.0 if settings.kernel is None else settings.kernel.scale
     return Vitals(
         alpha=settings.alpha,

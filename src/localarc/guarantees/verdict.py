@@ -50,6 +50,13 @@ class Verdict:
         return self.text
 
 
+INCONSISTENT = Verdict(
+    "inconsistent",
+    "The consistency check failed: losses were lost or repeated. Do not rely on the risk or on "
+    "the thresholds.",
+)
+
+
 @dataclass(frozen=True)
 class Part:
     """The risk of a group or of a neighbourhood.
@@ -140,7 +147,7 @@ def verdict(
     """
     words = _Words(alpha, misses)
     if not consistent:
-        return Verdict("inconsistent", _INCONSISTENT)
+        return INCONSISTENT
     if rounds == 0:
         return Verdict("too early", f"No loss so far, target {words.target}.")
     if bound is not None and abs(risk - alpha) > bound + _ROUNDING * loss_bound:
@@ -162,12 +169,6 @@ def verdict(
 def counts_misses(parts: Sequence[Part]) -> bool:
     """Whether all losses seem to be 0 or 1: then their sums are whole numbers, to the last bit."""
     return all(round(p.risk * p.rounds) / p.rounds == p.risk for p in parts if p.rounds)
-
-
-_INCONSISTENT = (
-    "The consistency check failed: losses were lost or repeated. Do not rely on the risk or on "
-    "the thresholds."
-)
 
 
 def _above(parts: Sequence[Part], alpha: float, loss_bound: float) -> list[Part]:

@@ -7,6 +7,7 @@ Plain functions run on the writer's thread, which owns the streams; what takes l
 from __future__ import annotations
 
 import math
+import operator
 from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass
 from typing import Annotated, Literal, TypeAlias
@@ -43,6 +44,7 @@ from localarc.wire.status import (
     StreamListItem,
     StreamSummary,
     ThresholdMap,
+    VerdictStatus,
 )
 
 First: TypeAlias = Annotated[
@@ -82,7 +84,14 @@ def _list_item(stream: Stream) -> StreamListItem:
         late=state.late,
         memory_bytes=stream.calibrator.nbytes,
         healthy=stream.healthy,
+        verdict=_verdict(stream),
+        warnings=list(stream.warnings),
     )
+
+
+def _verdict(stream: Stream) -> VerdictStatus:
+    verdict = stream.verdict
+    return VerdictStatus(verdict.state, verdict.text)
 
 
 def summary(manager: StreamManager, stream: StreamName) -> StreamSummary:
@@ -104,6 +113,8 @@ def summarize(stream: Stream) -> StreamSummary:
         risk=state.risk,
         target=state.config.alpha,
         healthy=certificate.consistent,
+        verdict=_verdict(stream),
+        warnings=list(stream.warnings),
         certificate=certificate,
         groups=[
             GroupRisk(name, group.rounds, group.loss_sum / group.rounds)
@@ -125,13 +136,16 @@ def summarize(stream: Stream) -> StreamSummary:
 
 def _certificate(stream: Stream) -> CertificateStatus:
     certificate = stream.certificate()
-    bounds = certificate.observed, certificate.theorem_a, certificate.theorem_b
+    tightest = certificate.tightest
+    bounds = [certificate.observed, certificate.theorem_a, certificate.theorem_b]
+    bounds.sort(key=lambda bound: bound is not tightest)  # keeps the order of the others
     return CertificateStatus(
         consistent=stream.healthy,
         consistency_gap=certificate.identity_gap,
         replay_differs=stream.replay_differs,
         max_pending=certificate.pending,
         bound=_bound(certificate.bound),
+        tightest=None if tightest is None else _bound(tightest),
         bounds=[_bound(bound) for bound in bounds],
     )
 
@@ -160,16 +174,28 @@ class HistoryCopy:
     points: list[Point]
     settings: Settings
     outstanding: int
+    bound_holds: bool
 
     def response(self) -> History:
         """The history, with the bounds that hold in advance."""
-        rounds = [point.rounds for point in self.points]
-        bounds = bounds_in_advance(self.settings, rounds, self.outstanding)
+        bounds = self._bounds()
         points = [
             HistoryPoint(**point._asdict(), bound=bound)
             for point, bound in zip(self.points, bounds, strict=True)
         ]
         return History(self.stream, self.seq, self.settings.alpha, self.stride, points)
+
+    def _bounds(self) -> list[float | None]:
+        """The bound at each point; none at all if an assumption fails or the risk passed it."""
+        none: list[float | None] = [None] * len(self.points)
+        if not self.bound_holds:
+            return none
+        rounds = [point.rounds for point in self.points]
+        bounds = bounds_in_advance(self.settings, rounds, self.outstanding)
+        distances = [abs(point.risk - self.settings.alpha) for point in self.points]
+        limits = [math.inf if bound is None else bound + 1e-9 for bound in bounds]
+        passed = any(map(operator.gt, distances, limits))
+        return none if passed else bounds
 
 
 def history(manager: StreamManager, stream: StreamName) -> HistoryCopy:
@@ -183,6 +209,7 @@ def history(manager: StreamManager, stream: StreamName) -> HistoryCopy:
         points=state.points(),
         settings=found.calibrator.settings,
         outstanding=state.outstanding,
+        bound_holds=found.certificate().bound.holds,
     )
 
 
