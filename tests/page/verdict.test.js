@@ -5,6 +5,7 @@ import { describeTightest, verdictState } from "../../src/localarc/service/page/
 const tightest = { name: "observed (CERT)", value: 0.0214, holds: true, assumes: [], unmet: [] };
 const summary = (certificate = {}) => ({
   target: 0.1,
+  config: { loss_bound: 1 },
   certificate: { consistent: true, tightest, ...certificate },
 });
 
@@ -24,4 +25,11 @@ test("the tightest bound is stated", () => {
 test("no bound is stated where none holds", () => {
   assert.equal(describeTightest(summary({ tightest: null })), "");
   assert.equal(describeTightest(summary({ consistent: false })), "");
+});
+
+test("a bound that excludes nothing is called uninformative", () => {
+  assert.equal(
+    describeTightest(summary({ tightest: { ...tightest, value: 0.9 } })),
+    "No bound is informative yet.",
+  );
 });

@@ -60,6 +60,8 @@ def describe_bound(certificate: Certificate) -> str:
     bound = certificate.tightest
     if bound is None:
         return f"No bound holds: {'; '.join(certificate.bound.unmet)}."
+    if bound.value >= max(certificate.alpha, certificate.loss_bound - certificate.alpha):
+        return "No bound is informative yet: they narrow as rounds add up."
     return (
         f"The risk is within {number(bound.value)} of the target ({bound.name}), assuming "
         f"{'; '.join(bound.assumes)}."

@@ -16,9 +16,10 @@ export function verdictState({ state }) {
 }
 
 /** @param {StreamSummary} summary */
-export function describeTightest({ certificate, target }) {
+export function describeTightest({ certificate, config, target }) {
   const { tightest } = certificate;
   if (!certificate.consistent || tightest === null || tightest.value === null) return "";
+  if (tightest.value >= Math.max(target, config.loss_bound - target)) return "No bound is informative yet.";
   return `The tightest bound: within ${formatNumber(tightest.value)} of the target ${formatNumber(target)} (${tightest.name}).`;
 }
 
