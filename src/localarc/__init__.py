@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from localarc._tune import Tuning, tune
     from localarc.calibrators.arc import ARC
     from localarc.calibrators.base import Calibrator, Resumable
+    from localarc.calibrators.health import PromiseWarning
     from localarc.calibrators.larc import LARC
     from localarc.calibrators.mondrian import Mondrian
     from localarc.guarantees import Bound, Certificate, Evidence
@@ -47,6 +48,7 @@ _HOME = {
     "localarc._tune": ("Tuning", "tune"),
     "localarc.calibrators.arc": ("ARC",),
     "localarc.calibrators.base": ("Calibrator", "Resumable"),
+    "localarc.calibrators.health": ("PromiseWarning",),
     "localarc.calibrators.larc": ("LARC",),
     "localarc.calibrators.mondrian": ("Mondrian",),
     "localarc.guarantees": ("Bound", "Certificate", "Evidence"),
@@ -85,6 +87,7 @@ __all__ = [
     "Mondrian",
     "Panel",
     "Power",
+    "PromiseWarning",
     "Radial",
     "RationalQuadratic",
     "Record",

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from localarc import validation
+from localarc.calibrators import health
 from localarc.calibrators.arc import ARC
 from localarc.calibrators.base import BaseCalibrator, Calibrator, Progress
 from localarc.calibrators.batched import replay_many_curves
@@ -164,7 +165,24 @@ def _record(
     groups = None if labels is None else tuple(labels)
     sizes = curves.sizes_at(thresholds)
     alpha, name = calibrator.alpha, repr(calibrator)
-    return Record(thresholds, losses, sizes, groups, alpha, name, evidence)
+    told = _warnings(calibrator, thresholds, losses, curves)
+    return Record(thresholds, losses, sizes, groups, alpha, name, evidence, told)
+
+
+def _warnings(
+    calibrator: Calibrator,
+    thresholds: FloatArray,
+    losses: FloatArray,
+    curves: Curves | None = None,
+) -> tuple[str, ...]:
+    """What our calibrators warned about; a user's own is judged by its risk and thresholds."""
+    if isinstance(calibrator, BaseCalibrator):
+        return calibrator.warnings
+    bound = max(float(losses.max(initial=1.0)), getattr(calibrator, "loss_bound", 1.0))
+    found = health.problems(health.outcome(calibrator.alpha, bound, thresholds, losses, curves))
+    for problem in found:
+        warnings.warn(problem.text, health.PromiseWarning, stacklevel=4)
+    return tuple(problem.text for problem in found)
 
 
 def _silent(done: int) -> None:
@@ -267,7 +285,8 @@ def _play_rounds(calibrator: Calibrator, rounds: Any, progress: Progress) -> Rec
     thresholds, losses, sizes = np.array(steps).reshape(-1, 3).T.copy()
     grouped = tuple(labels) if any(label is not None for label in labels) else None
     alpha, name = calibrator.alpha, repr(calibrator)
-    return Record(thresholds, losses, sizes, grouped, alpha, name, seen.evidence())
+    told = _warnings(calibrator, thresholds, losses)
+    return Record(thresholds, losses, sizes, grouped, alpha, name, seen.evidence(), told)
 
 
 class _Examined:

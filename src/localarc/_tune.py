@@ -16,6 +16,7 @@ from localarc import metrics, validation
 from localarc._replay import AssumptionWarning, replay
 from localarc._sweep import Sweep, sweep
 from localarc.calibrators.base import BaseCalibrator
+from localarc.calibrators.health import PromiseWarning
 from localarc.curves import Curves
 from localarc.kernels import Kernel
 from localarc.validation import FloatArray
@@ -195,6 +196,7 @@ def _evaluate(
     """Run the stream from its first round, and evaluate from round `start` on."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", AssumptionWarning)  # about the stream, not the candidate
+        warnings.simplefilter("ignore", PromiseWarning)  # candidates may fail: that is the test
         record = replay(copy.deepcopy(candidate), X, curves)
     losses = record.losses[start:]
     worst = metrics.worst_neighbourhood(X[start:], losses, neighbourhood)

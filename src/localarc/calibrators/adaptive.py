@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import contextlib
 import math
+import warnings
 from abc import abstractmethod
-from collections.abc import Callable, Hashable, Iterator
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from threading import get_ident
 from typing import Any, Self
 
@@ -13,6 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from localarc import serialization, validation
+from localarc.calibrators import health
 from localarc.calibrators.base import BaseCalibrator, Point, Progress, ThresholdFunction
 from localarc.calibrators.restored import restored_constant
 from localarc.calibrators.running_constant import RunningConstant
@@ -37,6 +39,8 @@ class AdaptiveCalibrator(BaseCalibrator):
 
     settings: Settings
     _constant: RunningConstant
+    _most_pending: int = 0  # losses at one time, where that is known
+    _looks: bool = True
 
     def _start(self, settings: Settings) -> None:
         """Begin, or begin again, before the first round."""
@@ -52,6 +56,9 @@ class AdaptiveCalibrator(BaseCalibrator):
         self._watched = self._scores is not None  # or tickets are in use
         self._busy = 0  # the thread that is learning
         self._midway: tuple[int, float, float, float, int] | None = None
+        self._problems: dict[str, health.Problem] = {}  # what was warned about, once each
+        self._suspected: frozenset[str] = frozenset()  # what the latest look found
+        self._plan_look()
 
     # ---- losses that come late -----------------------------------------------------------------
 
@@ -134,6 +141,8 @@ class AdaptiveCalibrator(BaseCalibrator):
             self._constant.step(rate, loss, push, self._floor)
         finally:
             self._finish()
+        if self._constant.rounds == self._next_look:
+            self._look()
 
     def _finish(self) -> None:
         """Bring constant, local part and tickets in step, wherever a round was interrupted."""
@@ -199,6 +208,7 @@ class AdaptiveCalibrator(BaseCalibrator):
         self._pending.most = max(len(self._pending.tickets) - 1, 0)
         self._pending.told = 0
         self._norms = None
+        self._plan_look()
         return self
 
     # ---- many rounds at once -------------------------------------------------------------------
@@ -220,6 +230,7 @@ class AdaptiveCalibrator(BaseCalibrator):
                 part = slice(start, start + _ROUNDS_AT_ONCE)
                 thresholds[part], losses[part] = self._play(points[part], curves.take(part))
                 progress(len(points[part]))
+            self._look_back(thresholds, losses, curves)
         return thresholds, losses
 
     @contextlib.contextmanager
@@ -285,6 +296,56 @@ class AdaptiveCalibrator(BaseCalibrator):
     def _dimension(self) -> int | None:
         """The number of features, where inputs count and one was seen."""
         return None
+
+    # ---- health ------------------------------------------------------------------------------
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """What went wrong in this run without an error, each with the number to change."""
+        return tuple(problem.text for problem in self._problems.values())
+
+    def silence(self) -> Self:
+        """Do not warn: for a service, which reports problems in its status instead."""
+        self._looks = False
+        self._plan_look()
+        return self
+
+    def _plan_look(self) -> None:
+        """Look again when the number of rounds is the next power of two."""
+        self._next_look = max(64, 1 << self._constant.rounds.bit_length()) if self._looks else -1
+        self._looked = self._constant.rounds, self._constant.loss_sum
+
+    def _look(self, stacklevel: int = 4) -> None:
+        """Warn about what went wrong at two looks in a row; called by `update`."""
+        constant, (rounds, loss_sum) = self._constant, self._looked
+        recent = constant.rounds - rounds, constant.loss_sum - loss_sum
+        self._plan_look()
+        seen = health.vitals(self.settings, constant, *recent, pending=self._pending.most)
+        found, before = health.problems(seen), self._suspected
+        self._suspected = frozenset(problem.key for problem in found)
+        self._warn([problem for problem in found if problem.key in before], stacklevel)
+
+    def _look_back(self, thresholds: FloatArray, losses: FloatArray, curves: LossCurves) -> None:
+        """Warn about what went wrong in a replay, where scores and thresholds are known."""
+        self._plan_look()
+        if not len(losses) or not self._looks:
+            return
+        recent = losses[len(losses) // 2 :]
+        seen = health.vitals(
+            self.settings,
+            self._constant,
+            len(recent),
+            float(recent.sum()),
+            scores=health.scores_of(curves, self.alpha, self.loss_bound),
+            thresholds=health.latest_range(thresholds),
+        )
+        self._warn(health.problems(seen), stacklevel=6)
+
+    def _warn(self, found: Sequence[health.Problem], stacklevel: int) -> None:
+        new = [problem for problem in found if problem.key not in self._problems]
+        self._problems |= {problem.key: problem for problem in new}
+        for problem in new:
+            warnings.warn(problem.text, health.PromiseWarning, stacklevel=stacklevel)
 
     # ---- guarantees --------------------------------------------------------------------------
 
@@ -433,6 +494,7 @@ class AdaptiveCalibrator(BaseCalibrator):
         with serialization.damaged_unless_read():
             new._resume(content, arrays)
         vars(self).update(vars(new))
+        self._plan_look()
         return self
 
     @classmethod
@@ -452,6 +514,7 @@ class AdaptiveCalibrator(BaseCalibrator):
         self._constant = restored_constant(self.settings, content["trace"])
         self._pending = PendingRounds.restored(content["tickets"], arrays)
         self._watched = self._watched or bool(self._pending.issued)
+        self._plan_look()
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.settings.describe()}, rounds={self.rounds})"

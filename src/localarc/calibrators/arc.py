@@ -119,6 +119,8 @@ class ARC(AdaptiveCalibrator):
         constant.step(rate, loss, rate * (loss - self.alpha), self._floor)
         if self._watched:
             self._after_update(threshold, loss)
+        if constant.rounds == self._next_look:
+            self._look()
         return self
 
     def _point(self, x: Point) -> None:

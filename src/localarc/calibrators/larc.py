@@ -193,6 +193,8 @@ class LARC(AdaptiveCalibrator):
             raise
         if self._watched:
             self._after_update(float(threshold), loss)
+        if constant.rounds == self._next_look:
+            self._look()
         if constant.rounds == MANY_TERMS:
             self._warn_growth()
         return self

@@ -2,5 +2,6 @@
 
 from localarc.guarantees.bounds import Bound, Evidence
 from localarc.guarantees.certificate import Certificate
+from localarc.guarantees.verdict import Part, Verdict
 
-__all__ = ["Bound", "Certificate", "Evidence"]
+__all__ = ["Bound", "Certificate", "Evidence", "Part", "Verdict"]

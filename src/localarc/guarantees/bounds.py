@@ -69,7 +69,9 @@ class Bound:
 
     def __str__(self) -> str:
         if self.holds:
-            return f"{self.name}: {self.value:.4g}, assuming {'; '.join(self.assumes)}"
+            distance = "mean loss - target" if self.one_sided else "|mean loss - target|"
+            value = f"{distance} <= {self.value:.4g}"
+            return f"{self.name}: {value}, assuming {'; '.join(self.assumes)}"
         return f"{self.name}: no guarantee, because {'; '.join(self.unmet)}"
 
 
