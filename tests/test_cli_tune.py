@@ -52,6 +52,7 @@ def test_tune_selects_what_the_library_selects(table: Path, tmp_path: Path) -> N
         "the last 100 rounds, held out",
         f"risk {expected.held_out.risk:.4f}",
         CAUTION,
+        expected.verdict,
         "as options of localarc replay",
     ):
         assert words in result.stdout

@@ -72,13 +72,18 @@ class Tuning:
         return copy.deepcopy(self.candidates[self.selected])
 
     @property
+    def verdict(self) -> str:
+        """Whether the target is met, on held-out rounds if there are any."""
+        return _MET if self._latest.meets_target else _not_met(self._latest)
+
+    @property
     def remarks(self) -> tuple[str, ...]:
         """What must not be overlooked; `tune` warns with each of them."""
         found = []
         if self.held_out is None:
             found.append(NOT_HELD_OUT)
         if not self._latest.meets_target:
-            found.append(_not_met(self._latest))
+            found.append(self.verdict)
         if isinstance(self.candidates[self.selected], ARC):
             found.append(_single_threshold(self.candidates))
         return tuple(found)
@@ -97,13 +102,11 @@ class Tuning:
         ]
         if self.held_out is not None:
             lines.append(_describe(self.held_out))
-        if self._latest.meets_target:
-            lines.append(_MET)
-        lines += [remark[0].upper() + remark[1:] for remark in self.remarks]
-        return "\n".join(lines)
+        sentences = dict.fromkeys([self.verdict, *self.remarks])
+        return "\n".join([*lines, *(text[0].upper() + text[1:] for text in sentences)])
 
 
-_MET = "The target is met: no neighbourhood is above it by more than chance explains."
+_MET = "the target is met: no neighbourhood is above it by more than chance explains."
 
 
 def _describe(result: Evaluation) -> str:

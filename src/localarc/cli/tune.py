@@ -189,6 +189,7 @@ def tune_command(
     click.echo(f"selected, as options of localarc replay: {_as_options(selected, grid)}")
     _warn_grid_edge(selected, length_scales or (), rates or {})
     _print_held_out(tuning)
+    click.echo(tuning.verdict)
     click.echo(f"neighbourhoods: {', '.join(map(repr, tuning.neighbourhoods))}")
     if tuning.held_out is not None:
         click.echo(CAUTION)
