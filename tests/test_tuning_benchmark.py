@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-
 from benchmarks.tuning.compare import Comparison, compare
 from benchmarks.tuning.report import _summary
 from benchmarks.tuning.streams import ROUNDS, Case, NoRoundsError, _rounds
+
 from localarc._tune import Evaluation
 from localarc.streams import heteroscedastic
 
