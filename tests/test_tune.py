@@ -135,6 +135,10 @@ def _tune(**changed: Any) -> Tuning:
         ({"held_out": -0.1}, "must not be negative"),
         ({"held_out": 1e-9}, "1200 for the selection and 0 held out"),
         ({"held_out": 1 - 1e-9}, "0 for the selection and 1200 held out"),
+        (
+            {"X": STREAM.X[:0], "curves": STREAM.curves.take(slice(0, 0)), "held_out": 0.0},
+            "0 for the selection and 0 held out",
+        ),
         ({"X": STREAM.X[1:]}, "the same number of rounds"),
         ({"neighbourhood": RBF.from_paper(1e-9)}, "no neighbourhood has"),
         ({"neighbourhood": []}, "at least one kernel"),

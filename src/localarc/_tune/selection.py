@@ -154,7 +154,7 @@ def rounds_for_selection(rounds: int, held_out: float) -> int:
             f"held_out must be below 1, got {share}: some rounds are needed for the selection."
         )
     start = rounds - round(rounds * share)
-    if share and not 0 < start < rounds:
+    if start == 0 or (share and start == rounds):
         raise ValueError(
             f"held_out = {share} of {rounds} rounds leaves {start} for the selection and "
             f"{rounds - start} held out: use a longer stream, or a fraction nearer 0.25."
