@@ -159,7 +159,7 @@ def tune_command(
     from localarc.cli.console import print_rows, warnings_as_notes
 
     with user_errors():
-        from localarc._tune import CAUTION, tune
+        from localarc._tune import tune
         from localarc._tune.selection import rounds_for_selection
         from localarc.reporting.files import check_input_survives, staged
         from localarc.streams import read_table
@@ -188,11 +188,7 @@ def tune_command(
     print_rows(f"Candidates over the first {tuning.evaluations[0].rounds:,} rounds", header, rows)
     click.echo(f"selected, as options of localarc replay: {_as_options(selected, grid)}")
     _warn_grid_edge(selected, length_scales or (), rates or {})
-    _print_held_out(tuning)
-    click.echo(tuning.verdict)
-    click.echo(f"neighbourhoods: {', '.join(map(repr, tuning.neighbourhoods))}")
-    if tuning.held_out is not None:
-        click.echo(CAUTION)
+    _print_results(tuning)
     for name in _OUTPUT_FILES if has_sizes else _OUTPUT_FILES[:1]:
         click.echo(f"wrote {out / name}")
 
@@ -314,18 +310,22 @@ def _draw(path: Path, tuning: Tuning) -> None:
     figure.savefig(path, dpi=160)
 
 
-def _print_held_out(tuning: Tuning) -> None:
-    """Print the evaluation on the held-out rounds."""
+def _print_results(tuning: Tuning) -> None:
+    """Print the evaluation on the held-out rounds, and how to read it."""
+    from localarc._tune import CAUTION
     from localarc.reporting.format import number, plus_minus
 
     result = tuning.held_out
-    if result is None:
-        return
-    worst = plus_minus(result.worst, result.worst_error)
-    click.echo(
-        f"the last {result.rounds:,} rounds, held out: risk {result.risk:.4f}, target "
-        f"{result.alpha:g}, worst neighbourhood {worst}, mean size {number(result.size)}"
-    )
+    if result is not None:
+        worst = plus_minus(result.worst, result.worst_error)
+        click.echo(
+            f"the last {result.rounds:,} rounds, held out: risk {result.risk:.4f}, target "
+            f"{result.alpha:g}, worst neighbourhood {worst}, mean size {number(result.size)}"
+        )
+    click.echo(tuning.verdict)
+    click.echo(f"neighbourhoods: {', '.join(map(repr, tuning.neighbourhoods))}")
+    if result is not None:
+        click.echo(CAUTION)
 
 
 def _as_options(selected: Name, grid: _Grid) -> str:
