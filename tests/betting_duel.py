@@ -27,6 +27,7 @@ class Outcome(NamedTuple):
     """What came of a duel."""
 
     ratio: float  # the largest G / bound
+    observed: float  # the same with the bound from what the bets won in fact
     interval: float  # the largest excess of an interval's sum over G + rho o
     excess: float  # mean of (loss - alpha)
 
@@ -76,15 +77,15 @@ def duel(scenario: Scenario, rounds: int, late_terms: bool = True) -> Outcome:
         scenario.forgets,
         *scenario.score_range,
     )
-    ratio, excess = _play(state, book, codes, np.random.default_rng(scenario.seed))
-    return Outcome(ratio, _worst_interval(state, book), excess)
+    ratio, observed, excess = _play(state, book, codes, np.random.default_rng(scenario.seed))
+    return Outcome(ratio, observed, _worst_interval(state, book), excess)
 
 
 @njit
 def _play(state, book, codes, random):  # type: ignore[no-untyped-def]
     top = max(codes.alpha, codes.bound - codes.alpha)
     T = len(book.g)
-    waiting, count, worst, total = np.zeros(T, np.int64), 0, 0.0, 0.0
+    waiting, count, worst, observed, total = np.zeros(T, np.int64), 0, 0.0, 0.0, 0.0
     for t in range(T + 1):
         if t < T:
             _choose_round(state, book, codes, t, random)
@@ -108,8 +109,9 @@ def _play(state, book, codes, random):  # type: ignore[no-untyped-def]
                 z = (loss - codes.alpha) / top
                 total += loss - codes.alpha
             tell(state, book, s, z, min(t, T - 1))
-            worst = max(worst, largest_ratio(state, book.b[s]))
-    return worst, total / T
+            worst = max(worst, largest_ratio(state, book.b[s], state.A[0]))
+            observed = max(observed, largest_ratio(state, book.b[s], state.won[0]))
+    return worst, observed, total / T
 
 
 @njit

@@ -29,7 +29,8 @@ class Bettors(NamedTuple):
     most: Any  # (n,) largest weight that was pending when a threshold went out, rounded up
     pending: Any  # (n,) weight pending now
     born: Any  # (n,)
-    A: Any  # (1,)
+    A: Any  # (1,) of the theorem
+    won: Any  # (1,) the same with what the bets won in fact
     late_terms: bool  # False: the control, which ignores what is pending
 
 
@@ -70,6 +71,7 @@ def new_bettors(
         most,
         pending,
         born,
+        np.zeros(1),
         np.zeros(1),
         late_terms,
     )
@@ -125,13 +127,19 @@ def price(late_terms, y, rho, o, rem, dy, dq):  # type: ignore[no-untyped-def]
 
 
 @njit
+def _pay(bettors, amount):  # type: ignore[no-untyped-def]
+    bettors.A[0] += amount
+    bettors.won[0] += amount
+
+
+@njit
 def touch(bettors, b):  # type: ignore[no-untyped-def]
     """Create nodes, and drop the betas that are too large for what is pending."""
     for n in range(len(b)):
         if b[n] > 0.0:
             if not bettors.born[n]:
                 bettors.born[n] = True
-                bettors.A[0] += bettors.stake[n] * (bettors.share[n, 0] + bettors.share[n, 1])
+                _pay(bettors, bettors.stake[n] * (bettors.share[n, 0] + bettors.share[n, 1]))
             waiting = bettors.pending[n]
             if waiting > TINY and waiting > bettors.most[n]:
                 bettors.most[n] = 2.0 ** math.ceil(math.log2(waiting + 1.0)) - 1.0
@@ -170,6 +178,7 @@ def ask(bettors, rounds, t, U, V, floor, ceiling):  # type: ignore[no-untyped-de
 def tell(bettors, rounds, t, z, last):  # type: ignore[no-untyped-def]
     """The loss of round t arrives; z = 0 if it never will. last: the latest round."""
     rounds.waiting[t] = False
+    bettors.won[0] += z * (rounds.g[t] - rounds.base[t]) / rounds.unit[t]
     if z > 0.0:
         bettors.A[0] += z * (rounds.high[t] - rounds.base[t]) / rounds.unit[t]
     elif bettors.share[0, 1] > 0.0:
@@ -208,18 +217,18 @@ def _step(bettors, rounds, t, n, z):  # type: ignore[no-untyped-def]
             if bettors.restarts[side] and bettors.G[n, side] < 0.0:
                 bettors.G[n, side] = bettors.W[n, side] = 0.0
                 cost = bettors.stake[n] * bettors.share[n, side]
-                bettors.A[0] += cost * (1.0 if bettors.pending[n] == 0.0 else math.e)
+                _pay(bettors, cost * (1.0 if bettors.pending[n] == 0.0 else math.e))
 
 
 @njit
-def largest_ratio(bettors, touched):  # type: ignore[no-untyped-def]
+def largest_ratio(bettors, touched, A):  # type: ignore[no-untyped-def]
     """The largest G / bound over the touched nodes and their sides; theorem E: at most 1."""
     worst = 0.0
     for n in range(len(bettors.stake)):
         for side in range(2):
             if touched[n] > 0.0 and bettors.share[n, side] > 0.0:
                 stake = bettors.stake[n] * bettors.share[n, side]
-                log_wealth = math.log(K * bettors.A[0] / stake)
+                log_wealth = math.log(K * A / stake)
                 top = largest_beta(bettors.late_terms, bettors.most[n], bettors.rho[side])
                 limit = gain_bound(log_wealth, bettors.W[n, side], top)
                 worst = max(worst, bettors.G[n, side] / limit)
