@@ -29,7 +29,9 @@ def measure() -> list[Measured]:
     quantile = rolling(scores)
     return [
         plain(name, "losses pending", pending),
-        at_most(name, "|misses - target|", abs(misses.mean() - ALPHA), 0.02, f"{misses.mean():.4f}"),
+        at_most(
+            name, "|misses - target|", abs(misses.mean() - ALPHA), 0.02, f"{misses.mean():.4f}"
+        ),
         Measured(name, "misses by horizon", f"{misses.min():.3f} to {misses.max():.3f}"),
         at_most(name, "mean width", float(width), 0.19),
         plain(name, "mean width, feedback at once", float(2.0 * at_once.mean())),

@@ -5,10 +5,10 @@ from __future__ import annotations
 import math
 from pathlib import Path
 
-import bettors as oracle  # tests/bettors.py: theorem E written out
 import numpy as np
 from matplotlib.figure import Figure
 
+import bettors as oracle  # tests/bettors.py: theorem E written out
 from localarc.figures.frame import frame, legend
 from localarc.figures.palette import INK, METHODS
 from localarc.validation import FloatArray

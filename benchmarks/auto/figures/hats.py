@@ -69,7 +69,9 @@ def _simplex(axes: Axes) -> None:
         axes.annotate(f"{weight:.2f}", at, away, textcoords="offset points", fontsize=9)
     axes.plot(*point, "x", color=INK, ms=8)
     axes.set_aspect("equal")
-    frame(axes, "Two features: three joint hats per level", "feature 1 (cells)", "feature 2 (cells)")
+    frame(
+        axes, "Two features: three joint hats per level", "feature 1 (cells)", "feature 2 (cells)"
+    )
 
 
 def corners(fractions: Any) -> list[tuple[Any, float]]:
