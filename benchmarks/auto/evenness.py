@@ -22,6 +22,7 @@ class Trade:
     evenness: float
     excess: float
     size: float
+    error: float  # standard error of the excess
 
 
 def measure() -> list[Measured]:
@@ -31,7 +32,7 @@ def measure() -> list[Measured]:
             "mean of six streams",
             f"evenness {trade.evenness:g}: excess of the worst neighbourhood, size over ARC's",
             trade.excess,
-            f"{trade.excess:.2f} of the target, {trade.size:.3f}",
+            f"{trade.excess:.3f} ± {trade.error:.3f} of the target, {trade.size:.3f}",
         )
         for trade in found
     ]
@@ -46,14 +47,17 @@ def trades(works: list[Work]) -> list[Trade]:
     """Means over streams, one for each value."""
     found = []
     for value in VALUES:
-        pairs = np.array([_trade(work, value) for work in works])
-        found.append(Trade(value, *(float(mean) for mean in pairs.mean(axis=0))))
+        excess, sizes, errors = np.array([_trade(work, value) for work in works]).T
+        error = float(np.sqrt((errors**2).sum()) / len(works))
+        found.append(Trade(value, float(excess.mean()), float(sizes.mean()), error))
     return found
 
 
-def _trade(work: Work, value: float) -> tuple[float, float]:
+def _trade(work: Work, value: float) -> tuple[float, float, float]:
+    """Excess, size over ARC's, and the excess's standard error on one stream."""
     unit = float(np.std(streams.scores_of(work)))
     arc = replay(ARC(work.alpha, unit), work.X, work.curves)
     run = replay(AutoLARC(work.alpha, evenness=value), work.X, work.curves)
     result = result_of(work, "AutoLARC", run.losses, run.sizes)
-    return result.worst.risk / work.alpha - 1.0, result.size / float(np.nanmean(arc.sizes))
+    size = result.size / float(np.nanmean(arc.sizes))
+    return result.worst.risk / work.alpha - 1.0, size, result.worst.standard_error / work.alpha

@@ -29,7 +29,7 @@ from localarc.validation import FloatArray
 
 LENGTHS = (0.1, 0.2, 0.4, 0.8, 1.6, 3.2)  # in standard deviations of each feature
 STEPS = (0.03, 0.1, 0.3, 1.0)  # in standard deviations of the scores; constant or 10 / sqrt(t)
-NEIGHBOURHOOD = 0.3  # length scale of the audit, in standard deviations times sqrt(d)
+NEIGHBOURHOOD = 0.2  # length scale of the audit, in standard deviations times sqrt(d)
 VALID = 0.1  # a grid point counts if its risk is within 10 % of the target
 
 

@@ -8,7 +8,7 @@ from matplotlib.figure import Figure
 
 from benchmarks.auto.evenness import streams_to_use, trades
 from localarc.figures.frame import frame
-from localarc.figures.palette import METHODS
+from localarc.figures.palette import FAINT, METHODS
 
 
 def draw(path: Path) -> None:
@@ -16,7 +16,14 @@ def draw(path: Path) -> None:
     figure = Figure(figsize=(6.0, 4.2), layout="constrained")
     axes = figure.subplots()
     colour = METHODS["L-ARC"]
-    axes.plot([t.size for t in found], [t.excess for t in found], "o-", color=colour)
+    axes.errorbar(
+        [trade.size for trade in found],
+        [trade.excess for trade in found],
+        [trade.error for trade in found],
+        fmt="o-",
+        color=colour,
+        ecolor=FAINT,
+    )
     for trade in found:
         axes.annotate(
             f"{trade.evenness:g}",
@@ -28,7 +35,7 @@ def draw(path: Path) -> None:
     axes.set_ylim(0.0)
     frame(
         axes,
-        "evenness, mean of six streams",
+        "evenness, mean of six streams ± standard error",
         "mean set size, ARC = 1",
         "worst neighbourhood above target",
     )
