@@ -39,9 +39,13 @@ from localarc.engine.auto.layout import (
     WARM,
     Round,
     State,
+    dimensions_of,
+    factors_of,
+    faded_of,
     hats_of_level,
     jit,
 )
+from localarc.engine.auto.units import sort_into
 
 MEMORY = 500.0  # rounds over which means and deviations of scores forget
 LONGER_MEMORY = 10.0  # rounds in addition, for each pending loss
@@ -65,8 +69,8 @@ def memory(state: State) -> float:
 @jit
 def local_scores(state: State, slots: Any, weights: Any) -> Any:
     """m(x) and D(x); leaves the faded weights of the nodes' scores in `faded`."""
-    numbers, nodes, faded = state.numbers, state.nodes, state.faded
-    d = len(state.cells)
+    numbers, nodes, faded = state.numbers, state.nodes, faded_of(state)
+    d = dimensions_of(state)
     mean, deviation = numbers[MEAN], numbers[DEVIATION]
     clock, columns, span = numbers[CLOCK], hats_of_level(d), memory(state)
     for level in range(LEVELS if d > 0 else 0):
@@ -101,7 +105,7 @@ def base_threshold(state: State, mean: float, unit: float, offsets: float) -> An
     free = base = mean + unit * offsets
     if numbers[SCORES] > 0.0:
         if numbers[SCORES] < WARM:
-            free = first_quantile(state.first[: int(numbers[SCORES])], numbers[ALPHA])
+            free = first_quantile(numbers[FIRST : FIRST + int(numbers[SCORES])], numbers[ALPHA])
         base = min(max(free, numbers[LOWEST]), numbers[HIGHEST])
     return free, min(max(base, numbers[FLOOR]), numbers[CEILING])
 
@@ -109,9 +113,10 @@ def base_threshold(state: State, mean: float, unit: float, offsets: float) -> An
 @jit
 def first_quantile(scores: Any, alpha: float) -> float:
     """The conformal quantile of the first few scores."""
-    count = len(scores)
+    values = np.empty(len(scores))
+    count = sort_into(values, scores)
     rank = min(int(math.ceil((1.0 - alpha) * (count + 1))), count)
-    return np.sort(scores)[rank - 1]  # type: ignore[no-any-return]
+    return values[rank - 1]  # type: ignore[no-any-return]
 
 
 @jit
@@ -132,27 +137,27 @@ def learn(
     bottomless = numbers[SCORES] == 0.0 and numbers[FLOOR] == -np.inf
     if (free > base and excess > 0.0) or (excess < 0.0 and (free < base or bottomless)):
         step = 0.0
-    slots = played.slots
+    slots, factors = played.slots, factors_of(state)
     if 0.0 < numbers[SCORES] < WARM:
         state.nodes[slots[0], OFFSET] = (free - mean) / unit
     for i in range(len(slots)):
         if slots[i] >= 0:
             node, pending = state.nodes[slots[i]], 1.0 + played.late[i, SEEN]
             visits = (1.0 if i else 0.0) + min(node[VISITS], VISITS_COUNTED * pending)
-            push = step * state.factors[i] * played.weights[i]
+            push = step * factors[i] * played.weights[i]
             node[OFFSET] += push / math.sqrt(visits) / pending
 
 
 @jit
 def follow(state: State, slots: Any, weights: Any, mean: float, score: float) -> None:
     """The joint hats remember a score, and its distance from m(x) as it was before."""
-    d, clock = len(state.cells), state.numbers[CLOCK]
+    d, clock, faded = dimensions_of(state), state.numbers[CLOCK], faded_of(state)
     columns = hats_of_level(d)
     for level in range(LEVELS if d > 0 else 0):
         for i in range(1 + level * columns, 2 + level * columns + d):
             if slots[i] >= 0:
                 node = state.nodes[slots[i]]
-                node[SCORE_WEIGHT], node[SCORE_CLOCK] = state.faded[i] + weights[i], clock
+                node[SCORE_WEIGHT], node[SCORE_CLOCK] = faded[i] + weights[i], clock
                 share = weights[i] / node[SCORE_WEIGHT]
                 node[SCORE_MEAN] += share * (score - node[SCORE_MEAN])
                 node[SCORE_DEVIATION] += share * (abs(score - mean) - node[SCORE_DEVIATION])

@@ -62,6 +62,8 @@ from localarc.engine.auto.layout import (
     Ledger,
     Round,
     State,
+    bets_of,
+    dimensions_of,
     hats_of_level,
     jit,
 )
@@ -76,25 +78,25 @@ def is_two_sided(state: State, column: int) -> bool:
     """Whether the node in a column also bets on too few losses: the constant and the groups do."""
     if not state.numbers[TWO_SIDED]:
         return False
-    return column == 0 or column > LEVELS * hats_of_level(len(state.cells))
+    return column == 0 or column > LEVELS * hats_of_level(dimensions_of(state))
 
 
 @jit
 def all_bets(state: State, slots: Any, weights: Any) -> Any:
     """U and V; nodes that `ask` would add bet as new ones, those it would restrict less."""
     two, late = state.numbers[TWO_SIDED] != 0.0, state.numbers[PENDING] > 0.0
-    first_group = 1 + LEVELS * hats_of_level(len(state.cells))
+    first_group = 1 + LEVELS * hats_of_level(dimensions_of(state))
     fresh = FRESH_BET * (0.5 if two else 1.0)
     up = down = 0.0
     for i in range(len(slots)):
         if slots[i] >= 0:
             node, share = state.nodes[slots[i]], STAKE * weights[i] if i else STAKE_ALL
             both = two and (i == 0 or i >= first_group)
+            up_bet, down_bet = node[UP_BET], node[DOWN_BET] if both else 0.0
             if late and outgrows(node):
-                node = node.copy()
-                restrict(state, node, both)
-            up += share * node[UP_BET]
-            down += share * node[DOWN_BET] if both else 0.0
+                up_bet, down_bet = bets(state, node, rounded_pending(node), both)
+            up += share * up_bet
+            down += share * down_bet
         elif slots[i] == TO_BE_MADE:
             up += STAKE * weights[i] * fresh
             down += STAKE * weights[i] * fresh if two and i >= first_group else 0.0
@@ -120,7 +122,11 @@ def restrict_bets(state: State, slots: Any) -> None:
     """Before a threshold goes out: what is pending at a node bounds its bets, for good."""
     for i in range(len(slots)):
         if slots[i] >= 0 and outgrows(state.nodes[slots[i]]):
-            restrict(state, state.nodes[slots[i]], is_two_sided(state, i))
+            node, both = state.nodes[slots[i]], is_two_sided(state, i)
+            node[MOST_WEIGHT] = rounded_pending(node)
+            node[UP_BET], down = bets(state, node, node[MOST_WEIGHT], both)
+            if both:
+                node[DOWN_BET] = down
 
 
 @jit
@@ -131,24 +137,22 @@ def outgrows(node: Any) -> bool:
 
 
 @jit
-def restrict(state: State, node: Any, two: bool) -> None:
-    """Give up the bets that are too large for what is pending."""
+def rounded_pending(node: Any) -> float:
+    """What is pending at a node, rounded up to 2^i - 1, so that bets rarely change."""
     pending = node[WEIGHT_PENDING]
-    rounded = 2.0 ** math.ceil(math.log2(pending + 1.0)) - 1.0
-    node[MOST_WEIGHT] = max(pending, rounded)
-    refresh(state, node, two)
+    return max(pending, 2.0 ** math.ceil(math.log2(pending + 1.0)) - 1.0)  # type: ignore[no-any-return]
 
 
 @jit
-def refresh(state: State, node: Any, two: bool) -> None:
-    """The bets of a node anew."""
+def bets(state: State, node: Any, most: float, both: bool) -> Any:
+    """The up bet and the down bet of a node at which at most the weight `most` was pending."""
     numbers = state.numbers
-    largest = largest_bet(node[MOST_WEIGHT], numbers[DROP_UP])
     half = 0.5 if numbers[TWO_SIDED] else 1.0
-    node[UP_BET] = half * wealth(node[UP_GAIN], node[UP_COST], largest)
-    if two:
-        largest = largest_bet(node[MOST_WEIGHT], numbers[DROP_DOWN])
-        node[DOWN_BET] = 0.5 * wealth(node[DOWN_GAIN], node[DOWN_COST], largest)
+    up = half * wealth(node[UP_GAIN], node[UP_COST], largest_bet(most, numbers[DROP_UP]))
+    if not both:
+        return up, 0.0
+    largest = largest_bet(most, numbers[DROP_DOWN])
+    return up, 0.5 * wealth(node[DOWN_GAIN], node[DOWN_COST], largest)
 
 
 @jit
@@ -173,7 +177,8 @@ def settle(state: State, played: Round, z: float, ledger: Ledger, row: int) -> N
     account(state, played.ticket, z)
     numbers, slots = state.numbers, played.slots
     drop_up, drop_down = numbers[DROP_UP], numbers[DROP_DOWN]
-    gains, costs, largests = state.wealth[0], state.wealth[1], state.wealth[2]
+    table = bets_of(state)
+    gains, costs, largests = table[0], table[1], table[2]
     count = 0
     for i in range(len(slots)):
         if slots[i] < 0:
@@ -205,7 +210,7 @@ def settle(state: State, played: Round, z: float, ledger: Ledger, row: int) -> N
             count += 1
         if row > 0:
             tell_later(ledger, row, i, played.weights[i], up, up_cost, down, down_cost)
-    wealths(count, state.wealth)
+    wealths(count, table)
     store_bets(state, slots)
 
 
@@ -221,7 +226,7 @@ def restart(numbers: Any, node: Any, column: int) -> None:
 @jit
 def store_bets(state: State, slots: Any) -> None:
     """The results of `wealths`, in the order in which `settle` asked for them."""
-    totals, count = state.wealth[3], 0
+    totals, count = bets_of(state)[3], 0
     half = 0.5 if state.numbers[TWO_SIDED] else 1.0
     for i in range(len(slots)):
         if slots[i] >= 0:

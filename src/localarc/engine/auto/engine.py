@@ -70,9 +70,8 @@ class Rules:
 class AutoEngine:
     """Thresholds from bettors and a base, for inputs with a fixed number of features.
 
-    `peek`, `ask`, `tell`, `forget` and `step` are compiled calls that check nothing: callers pass
-    float64 points of `dimensions` features, keys and weights of at most `groups` groups, and make
-    room for groups and tickets first.
+    `serve`, `tell` and `forget` are compiled calls that check nothing: callers pass float64 points
+    of `dimensions` features, keys and weights of at most `groups` groups, and call `reserve` first.
     """
 
     def __init__(self, rules: Rules, dimensions: int, groups: int = 0, rows: int = 4) -> None:
@@ -87,20 +86,10 @@ class AutoEngine:
         self.keys: IntArray = arrays[2]
         self.nodes: FloatArray = arrays[3]
         self.groups = arrays[4].shape[1] - 1 - layout.LEVELS * layout.hat_columns(self.dimensions)
-        where = POINT, _KEYS, POINT, FLOAT, FLOAT
-        self.peek: Callable[..., float] = bind_state(_peek, (arrays,), *where)
-        self.ask: Callable[..., float] = bind_state(_ask, (arrays,), *where)
-        self.step: Callable[..., None] = bind_state(_step, (arrays,), *where, FLOAT, FLOAT)
+        where = INTEGER, POINT, _KEYS, POINT, FLOAT, FLOAT, FLOAT, FLOAT
+        self.serve: Callable[..., float] = bind_state(_serve, (arrays,), *where)
         self.tell: Callable[..., bool] = bind_state(_tell, (arrays,), INTEGER, FLOAT, FLOAT)
         self.forget: Callable[..., bool] = bind_state(_forget, (arrays,), INTEGER)
-
-    def peek_many(
-        self, X: FloatArray, keys: IntArray, weights: FloatArray, given: FloatArray
-    ) -> FloatArray:
-        """The thresholds of many inputs."""
-        thresholds = np.empty(len(X))
-        _peek_many(self._arrays, X, keys, weights, given, thresholds)
-        return thresholds
 
     def replay(
         self, X: FloatArray, keys: IntArray, weights: FloatArray, given: FloatArray, curves: Arrays
@@ -124,7 +113,7 @@ class AutoEngine:
     def _grown(self, groups: int, rows: int) -> Arrays:
         """The same state in larger arrays; the table itself is shared."""
         arrays = _new_arrays(self.rules, self.dimensions, groups, rows, self.keys, self.nodes)
-        kept = layout.GRID + (3 + layout.INPUTS_KEPT) * self.dimensions
+        kept = layout.lasting(self.dimensions)
         arrays[0][:kept] = self.numbers[:kept]
         _place_tickets(arrays, self._pending())
         return arrays
@@ -159,7 +148,7 @@ class AutoEngine:
         """Everything needed to resume, bit for bit: used slots of the table, pending rounds."""
         used = np.flatnonzero(self.keys)
         slots, weights, late, tickets = self._pending()
-        kept = layout.GRID + (3 + layout.INPUTS_KEPT) * self.dimensions
+        kept = layout.lasting(self.dimensions)
         nodes = np.vstack([self.nodes[used], self.nodes[-1:]])
         nodes[:, layout.NEWEST] = 0.0  # follows from the tickets
         return {
@@ -193,7 +182,7 @@ class AutoEngine:
 
     def _check(self, arrays: Mapping[str, Any]) -> None:
         numbers, used, slots = arrays["numbers"], arrays["used"], arrays["pending_slots"]
-        kept = layout.GRID + (3 + layout.INPUTS_KEPT) * self.dimensions
+        kept = layout.lasting(self.dimensions)
         require(slots.ndim == 2, "its pending rounds are not a table")
         count, pending, width = len(used), len(arrays["tickets"]), slots.shape[1]
         check_shapes(
@@ -244,9 +233,9 @@ def _new_arrays(
     for index, value in rules.numbers().items():
         numbers[index] = value
     numbers[layout.GRID + dimensions : layout.GRID + 2 * dimensions] = np.inf  # no width yet
-    start = layout.GRID + (3 + layout.INPUTS_KEPT) * dimensions
+    start = layout.lasting(dimensions) + 2 * dimensions
     numbers[start : start + width] = _factors(dimensions, groups)
-    integers = np.zeros(layout.integers_length(dimensions), np.int64)
+    integers = np.zeros(layout.integers_length(dimensions, groups), np.int64)
     integers[:2] = dimensions, width
     integers[2 : 2 + dimensions] = _salts(dimensions)
     return (
@@ -299,12 +288,9 @@ def _place_tickets(arrays: Arrays, pending: tuple[Any, ...]) -> None:
     _relink(arrays, np.array(rows, np.int64))
 
 
-_peek: Any = strict_jit(loops.peek)
-_ask: Any = strict_jit(loops.ask)
-_step: Any = strict_jit(loops.step)
+_serve: Any = strict_jit(loops.serve)
 _tell: Any = strict_jit(loops.tell)
 _forget: Any = strict_jit(loops.forget)
-_peek_many: Any = strict_jit(loops.peek_many)
 _replay: Any = strict_jit(loops.replay)
 _relink: Any = strict_jit(loops.relink)
 _find_group: Any = strict_jit(loops.find_group)

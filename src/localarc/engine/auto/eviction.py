@@ -41,18 +41,18 @@ def sweep_if_full(state: State, slots: Any) -> None:
 def evict_idle(state: State) -> Any:
     """Keep recent nodes and those with pending rounds; where each slot's node is now."""
     size = len(state.keys)
-    moves = np.full(size + 1, NO_NODE)
+    keys, nodes, moves = state.keys.copy(), state.nodes.copy(), np.empty(size + 1, np.int64)
     moves[size] = size
-    staying = np.flatnonzero(state.keys)
-    keys, nodes = state.keys[staying], state.nodes[staying]
     state.keys[:] = 0
-    state.nodes[:size] = 0.0
     oldest = state.numbers[ASKED] - size
-    for i in range(len(staying)):
-        if nodes[i, NEWEST] != 0.0 or nodes[i, LAST_ASKED] >= oldest:
-            moves[staying[i]] = insert(state, keys[i], nodes[i])
+    for slot in range(size):
+        moves[slot] = NO_NODE
+        if keys[slot] == 0:
+            continue
+        if nodes[slot, NEWEST] != 0.0 or nodes[slot, LAST_ASKED] >= oldest:
+            moves[slot] = insert(state, keys[slot], nodes[slot])
         else:
-            count_evicted(state.numbers, kind_of(keys[i]))
+            count_evicted(state.numbers, kind_of(keys[slot]))
     return moves
 
 

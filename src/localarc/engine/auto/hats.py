@@ -28,8 +28,13 @@ from localarc.engine.auto.layout import (
     UP_BET,
     VISITS,
     State,
+    dimensions_of,
+    grid_of,
+    group_keys_of,
     hats_of_level,
+    input_of,
     jit,
+    place_of,
 )
 from localarc.engine.auto.wealth import FRESH_BET
 
@@ -105,11 +110,21 @@ def add_node(state: State, slot: int, kind: int) -> None:
 
 
 @jit
-def locate(
-    state: State, x: Any, group_keys: Any, group_weights: Any, peek: bool, slots: Any, weights: Any
-) -> None:
+def bring(state: State, x: Any, keys: Any, weights: Any, column_weights: Any) -> None:
+    """Copy an input and its groups to where `locate` expects them, whatever their layout."""
+    here, group_keys = input_of(state), group_keys_of(state)
+    for i in range(len(here)):
+        here[i] = x[i]
+    first = len(column_weights) - len(group_keys)
+    for i in range(len(group_keys)):
+        group_keys[i] = keys[i] if i < len(keys) else 0
+        column_weights[first + i] = weights[i] if i < len(keys) else 0.0
+
+
+@jit
+def locate(state: State, peek: bool, slots: Any, weights: Any) -> None:
     """Slots and weights of all nodes: the constant, by level joint then single hats, groups."""
-    d = len(x)
+    group_keys, d = group_keys_of(state), dimensions_of(state)
     columns = hats_of_level(d)
     slots[:] = NO_NODE
     slots[0], weights[0] = len(state.keys), 1.0
@@ -117,24 +132,20 @@ def locate(
         may_add = True
         for level in range(LEVELS):
             at = 1 + level * columns
-            key, complete = place_in_cell(state, x, level)
+            key, complete = place_in_cell(state, level)
             if d > 1:
                 single_hats(state, level, peek, slots, weights, at + d + 1)
             if complete:
                 may_add = joint_hats(state, key, may_add, peek, slots, weights, at)
     for i in range(len(group_keys)):
         if group_keys[i] != 0:
-            at = 1 + LEVELS * columns + i
-            weights[at] = group_weights[i]
-            slots[at] = find(state, group_keys[i], GROUP, True, peek)
+            slots[1 + LEVELS * columns + i] = find(state, group_keys[i], GROUP, True, peek)
 
 
 @jit
-def place_in_cell(state: State, x: Any, level: int) -> Any:
+def place_in_cell(state: State, level: int) -> Any:
     """Cell, fractions and their descending order; the key of the cell, and whether x is complete."""
-    grid, salts, cells, fractions, order = (
-        *(state.grid, state.salts, state.cells, state.fractions, state.order),
-    )
+    x, grid, (fractions, cells, order, salts) = input_of(state), grid_of(state), place_of(state)
     key, complete = np.uint64(level + 1), True
     for i in range(len(x)):
         if math.isnan(x[i]):
@@ -160,18 +171,19 @@ def single_hats(
     state: State, level: int, peek: bool, slots: Any, weights: Any, start: int
 ) -> None:
     """The two hats of each feature that is not missing."""
-    for i in range(len(state.cells)):
-        fraction = state.fractions[i]
+    grid, (fractions, cells, _, salts) = grid_of(state), place_of(state)
+    for i in range(len(cells)):
+        fraction = fractions[i]
         if math.isnan(fraction):
             continue
-        scale = level - int(state.grid[2, i])
+        scale = level - int(grid[2, i])
         key = np.uint64(scale + 512) * np.uint64(0x9E3779B97F4A7C15)
-        key += np.uint64(state.salts[i]) * np.uint64(0xA0761D6478BD642F)
+        key += np.uint64(salts[i]) * np.uint64(0xA0761D6478BD642F)
         for side in range(2):
             at, weight = start + 2 * i + side, fraction if side else 1.0 - fraction
             weights[at] = weight
             if weight > 0.0:
-                corner = np.uint64(state.cells[i] + side) * np.uint64(0xE7037ED1A0B428DB)
+                corner = np.uint64(cells[i] + side) * np.uint64(0xE7037ED1A0B428DB)
                 slots[at] = find(state, mix(key + corner, SINGLE), SINGLE, True, peek)
 
 
@@ -180,10 +192,11 @@ def joint_hats(
     state: State, key: Any, may_add: bool, peek: bool, slots: Any, weights: Any, start: int
 ) -> bool:
     """The corners of the simplex; whether the nearest was visited often enough for a finer level."""
-    d, order = len(state.order), state.order
+    fractions, _, order, salts = place_of(state)
+    d = len(order)
     last, largest, visits = 1.0, 0.0, 0.0
     for k in range(d + 1):
-        at, weight = start + k, last - (state.fractions[order[k]] if k < d else 0.0)
+        at, weight = start + k, last - (fractions[order[k]] if k < d else 0.0)
         weights[at] = weight
         last -= weight
         if weight > 0.0:
@@ -192,5 +205,5 @@ def joint_hats(
             largest = weight
             visits = state.nodes[slots[at], VISITS] if slots[at] >= 0 else 0.0
         if k < d:
-            key += np.uint64(state.salts[order[k]])
+            key += np.uint64(salts[order[k]])
     return visits >= ENOUGH

@@ -55,21 +55,12 @@ def jit(function: Function) -> Function:
 
 
 class State(NamedTuple):
-    """Views of everything that is known, except of pending rounds."""
+    """Everything that is known, except of pending rounds. Functions below return its sections."""
 
     numbers: Any
-    first: Any
-    grid: Any  # (3, d): origin, width, exponent
-    reservoir: Any  # (INPUTS_KEPT, d)
-    factors: Any  # (width,): how fast the node in a column learns
-    faded: Any  # (width,) scratch: weights of the scores around the nodes, as of now
-    fractions: Any  # (d,) scratch
-    wealth: Any  # (6, 2 width) scratch
-    salts: Any
-    order: Any  # (d,) scratch
-    cells: Any  # (d,) scratch
-    keys: Any
-    nodes: Any
+    integers: Any
+    keys: Any  # of the nodes, 0 where a slot is free
+    nodes: Any  # by slot; the last row is the constant
 
 
 class Round(NamedTuple):
@@ -91,49 +82,108 @@ class Ledger(NamedTuple):
     tickets: Any
 
 
-def numbers_length(dimensions: int, width: int) -> int:
-    """The length of `numbers`."""
-    return GRID + (4 + INPUTS_KEPT) * dimensions + 14 * width
-
-
-def integers_length(dimensions: int) -> int:
-    """The length of `integers`."""
-    return SALTS + 3 * dimensions
-
-
 def hat_columns(dimensions: int) -> int:
     """The hats of one level: d + 1 joint ones and, for d > 1, two for each feature."""
     return 3 * dimensions + 1 if dimensions > 1 else 2 * dimensions
+
+
+def lasting(dimensions: int) -> int:
+    """The length of what is stored of `numbers`; factors and scratch space follow."""
+    return GRID + (3 + INPUTS_KEPT) * dimensions
+
+
+def numbers_length(dimensions: int, width: int) -> int:
+    """The length of `numbers`."""
+    return lasting(dimensions) + 2 * dimensions + 14 * width
+
+
+def integers_length(dimensions: int, groups: int) -> int:
+    """The length of `integers`."""
+    return SALTS + 3 * dimensions + groups
 
 
 hats_of_level = jit(hat_columns)
 
 
 @jit
-def unpack(arrays: Any) -> Any:
-    """The sections of the nine arrays, as a state and a ledger."""
-    numbers, integers, keys, nodes, slots, weights, late, links, tickets = arrays
-    d, width = integers[DIMENSIONS], integers[WIDTH]
-    kept = GRID + 3 * d
-    factors = kept + INPUTS_KEPT * d
-    faded = factors + width
-    fractions = faded + width
-    wealth = fractions + d
-    state = State(
-        numbers,
-        numbers[FIRST:GRID],
-        numbers[GRID:kept].reshape((3, d)),
-        numbers[kept:factors].reshape((INPUTS_KEPT, d)),
-        numbers[factors:faded],
-        numbers[faded:fractions],
-        numbers[fractions:wealth],
-        numbers[wealth:].reshape((6, 2 * width)),
-        integers[SALTS : SALTS + d],
+def dimensions_of(state: State) -> int:
+    """The number of features."""
+    return state.integers[DIMENSIONS]  # type: ignore[no-any-return]
+
+
+@jit
+def grid_of(state: State) -> Any:
+    """(3, d): origin, width and exponent of each feature's grid."""
+    d = dimensions_of(state)
+    return state.numbers[GRID : GRID + 3 * d].reshape((3, d))
+
+
+@jit
+def reservoir_of(state: State) -> Any:
+    """(INPUTS_KEPT, d): inputs, from which the grid is measured."""
+    d = dimensions_of(state)
+    start = GRID + 3 * d
+    return state.numbers[start : start + INPUTS_KEPT * d].reshape((INPUTS_KEPT, d))
+
+
+@jit
+def columns_of(state: State) -> Any:
+    """(14, width): how fast the node in a column learns; the rest is scratch space."""
+    start = GRID + (5 + INPUTS_KEPT) * dimensions_of(state)
+    return state.numbers[start:].reshape((14, state.integers[WIDTH]))
+
+
+@jit
+def factors_of(state: State) -> Any:
+    """(width,): how fast the node in a column learns."""
+    return columns_of(state)[0]
+
+
+@jit
+def faded_of(state: State) -> Any:
+    """(width,) scratch: the weights of the scores around the nodes, as of now."""
+    return columns_of(state)[1]
+
+
+@jit
+def bets_of(state: State) -> Any:
+    """(6, 2 width) scratch: what `wealths` reads and writes."""
+    return columns_of(state)[2:].reshape((6, 2 * state.integers[WIDTH]))
+
+
+@jit
+def input_of(state: State) -> Any:
+    """(d,) scratch: the input of the round."""
+    d = dimensions_of(state)
+    start = GRID + (4 + INPUTS_KEPT) * d
+    return state.numbers[start : start + d]
+
+
+@jit
+def group_keys_of(state: State) -> Any:
+    """Scratch: the keys of the round's groups, 0 for none."""
+    return state.integers[SALTS + 3 * dimensions_of(state) :]
+
+
+@jit
+def place_of(state: State) -> Any:
+    """Where an input lies: fractions, cells and order of its features; and their salts."""
+    d = dimensions_of(state)
+    start = GRID + (3 + INPUTS_KEPT) * d
+    integers = state.integers
+    return (
+        state.numbers[start : start + d],
         integers[SALTS + d : SALTS + 2 * d],
-        integers[SALTS + 2 * d :],
-        keys,
-        nodes,
+        integers[SALTS + 2 * d : SALTS + 3 * d],
+        integers[SALTS : SALTS + d],
     )
+
+
+@jit
+def unpack(arrays: Any) -> Any:
+    """The nine arrays as a state and a ledger."""
+    numbers, integers, keys, nodes, slots, weights, late, links, tickets = arrays
+    state = State(numbers, integers, keys, nodes)
     return state, Ledger(slots, weights, late, links, tickets)
 
 

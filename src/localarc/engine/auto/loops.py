@@ -19,7 +19,7 @@ from localarc.engine.auto.base import (
 )
 from localarc.engine.auto.bettors import all_bets, play, restrict_bets, settle
 from localarc.engine.auto.eviction import sweep_if_full
-from localarc.engine.auto.hats import GROUP, find, locate
+from localarc.engine.auto.hats import GROUP, bring, find, locate
 from localarc.engine.auto.layout import (
     ALPHA,
     BASE,
@@ -61,6 +61,8 @@ from localarc.engine.auto.ledger import (
 from localarc.engine.auto.units import measure
 from localarc.engine.step import loss_at
 
+PEEK, ASK, STEP = range(3)
+
 
 @jit
 def look(state: State, slots: Any, weights: Any, given: float, given_unit: float) -> Any:
@@ -88,10 +90,17 @@ def predict(state: State, played: Round, given: float, given_unit: float) -> Any
 
 
 @jit
-def begin(state: State, played: Round, x: Any, groups: Any, given: float, unit: float) -> Any:
-    """A threshold goes out; its nodes are made, and what is pending there is noted."""
-    group_keys, group_weights = groups
-    locate(state, x, group_keys, group_weights, False, played.slots, played.weights)
+def begin(state: State, played: Round, given: float, unit: float, peek: bool) -> Any:
+    """Find the nodes of the input and its threshold; unless to peek, note what is pending there."""
+    locate(state, peek, played.slots, played.weights)
+    if not peek:
+        note(state, played)
+    return predict(state, played, given, unit)
+
+
+@jit
+def note(state: State, played: Round) -> None:
+    """What is pending when a threshold goes out."""
     pending = state.numbers[PENDING]
     state.numbers[MOST_PENDING] = max(state.numbers[MOST_PENDING], pending)
     if pending > 0.0:
@@ -99,7 +108,6 @@ def begin(state: State, played: Round, x: Any, groups: Any, given: float, unit: 
         note_pending(state, played.slots, played.late)
     else:
         played.late[:] = 0.0
-    return predict(state, played, given, unit)
 
 
 @jit
@@ -124,13 +132,16 @@ def finish(
 
 
 @jit
-def hand_out(state: State, ledger: Ledger, x: Any) -> None:
-    """What `ask` does once the threshold is known, for a round in row 0 that needs no ticket."""
-    numbers, played = state.numbers, row_of(ledger, 0)
+def hand_out(state: State, ledger: Ledger, row: int) -> None:
+    """A threshold goes out: as a ticket, or in row 0 if its loss follows at once."""
+    numbers, played = state.numbers, row_of(ledger, row)
     numbers[ISSUED] += 1.0
-    if numbers[PENDING] > 0.0:
+    if row > 0:
+        played.ticket[NUMBER] = numbers[ISSUED]
+        enter(state, ledger, row)
+    elif numbers[PENDING] > 0.0:
         hold(state, played.slots, played.weights)
-    measure(state, x)
+    measure(state)
     sweep_if_full(state, ledger.slots)
 
 
@@ -143,36 +154,30 @@ def least_threshold(breakpoints: Any, losses: Any, start: int, stop: int, loss: 
     return np.inf
 
 
-def peek(arrays: Any, x: Any, keys: Any, weights: Any, given: float, unit: float) -> float:
-    """The threshold that `ask` would return; changes nothing."""
+def serve(
+    arrays: Any,
+    mode: int,
+    x: Any,
+    keys: Any,
+    weights: Any,
+    given: float,
+    unit: float,
+    loss: float,
+    score: float,
+) -> float:
+    """The threshold of an input. PEEK changes nothing, ASK issues a ticket, STEP learns at once.
+
+    One function, because compiling it takes as long for one of them as for all three.
+    """
     state, ledger = unpack(arrays)
-    played = row_of(ledger, 0)
-    locate(state, x, keys, weights, True, played.slots, played.weights)
-    predict(state, played, given, unit)
-    return played.ticket[THRESHOLD]  # type: ignore[no-any-return]
-
-
-def peek_many(arrays: Any, X: Any, keys: Any, weights: Any, given: Any, thresholds: Any) -> None:
-    """`peek` for each row of X."""
-    state, ledger = unpack(arrays)
-    played = row_of(ledger, 0)
-    for t in range(len(X)):
-        locate(state, X[t], keys[t], weights[t], True, played.slots, played.weights)
-        predict(state, played, given[t], np.nan)
-        thresholds[t] = played.ticket[THRESHOLD]
-
-
-def ask(arrays: Any, x: Any, keys: Any, weights: Any, given: float, unit: float) -> float:
-    """A threshold that goes out, as ticket number ISSUED. There must be a free row."""
-    state, ledger = unpack(arrays)
-    number = state.numbers[ISSUED] + 1.0
-    row = free_row(ledger, number)
+    row = free_row(ledger, state.numbers[ISSUED] + 1.0) if mode == ASK else 0
     played = row_of(ledger, row)
-    begin(state, played, x, (keys, weights), given, unit)
-    state.numbers[ISSUED] = played.ticket[NUMBER] = number
-    enter(state, ledger, row)
-    measure(state, x)
-    sweep_if_full(state, ledger.slots)
+    bring(state, x, keys, weights, played.weights)
+    seen = begin(state, played, given, unit, mode == PEEK)
+    if mode != PEEK:
+        hand_out(state, ledger, row)
+    if mode == STEP:
+        finish(state, ledger, row, seen, loss, score)
     return played.ticket[THRESHOLD]  # type: ignore[no-any-return]
 
 
@@ -202,24 +207,6 @@ def forget(arrays: Any, number: int) -> bool:
     return True
 
 
-def step(
-    arrays: Any,
-    x: Any,
-    keys: Any,
-    weights: Any,
-    given: float,
-    unit: float,
-    loss: float,
-    score: float,
-) -> None:
-    """`ask` and `tell` in one call."""
-    state, ledger = unpack(arrays)
-    played = row_of(ledger, 0)
-    seen = begin(state, played, x, (keys, weights), given, unit)
-    hand_out(state, ledger, x)
-    finish(state, ledger, 0, seen, loss, score)
-
-
 def replay(
     arrays: Any,
     X: Any,
@@ -230,13 +217,14 @@ def replay(
     thresholds: Any,
     incurred: Any,
 ) -> None:
-    """`step` for each row of X, with the loss of its curve at its threshold."""
+    """STEP for each row of X, with the loss of its curve at its threshold."""
     state, ledger = unpack(arrays)
     played, alpha = row_of(ledger, 0), state.numbers[ALPHA]
     breakpoints, losses, offsets = curves
     for t in range(len(X)):
-        seen = begin(state, played, X[t], (keys[t], weights[t]), given[t], np.nan)
-        hand_out(state, ledger, X[t])
+        bring(state, X[t], keys[t], weights[t], played.weights)
+        seen = begin(state, played, given[t], np.nan, False)
+        hand_out(state, ledger, 0)
         thresholds[t] = threshold = played.ticket[THRESHOLD]
         start, stop = offsets[t], offsets[t + 1]
         incurred[t] = loss_at(breakpoints, losses, start, stop, threshold)
