@@ -1,0 +1,5 @@
+from benchmarks.auto.measured import Measured
+
+
+def measure() -> list[Measured]:
+    return []
