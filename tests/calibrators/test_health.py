@@ -114,15 +114,15 @@ def test_the_rate_suggested_for_late_losses_brings_thresholds_back(
     scores = np.random.default_rng(0).random(2000)
 
     def play(cal: ARC) -> np.ndarray:
-        thresholds = np.empty(2000)
+        tickets = []
         for t in range(2000):
-            thresholds[t] = cal.threshold(None)
+            tickets.append(cal.ask(None))
             if t >= late:
-                cal.update(None, float(scores[t - late] > thresholds[t - late]))
-        return thresholds[1000:]
+                due = tickets[t - late]
+                cal.tell(due, float(scores[t - late] > due.threshold))
+        return np.array([ticket.threshold for ticket in tickets[1000:]])
 
     first = ARC(alpha=0.1, rate=rate, score_range=(0.0, 1.0))
-    first._most_pending = late
     with warnings.catch_warnings(record=True):
         warnings.simplefilter("always")
         before = play(first)
@@ -131,7 +131,6 @@ def test_the_rate_suggested_for_late_losses_brings_thresholds_back(
         return
     eta = float(first.warnings[0].split("Try rate=")[1].rstrip("."))
     second = ARC(alpha=0.1, rate=eta if rate == 1.0 else Constant(eta), score_range=(0.0, 1.0))
-    second._most_pending = late
     after = play(second)  # warnings are errors here
     assert np.abs(after - 0.9).mean() < 0.1 < np.abs(before - 0.9).mean()
 

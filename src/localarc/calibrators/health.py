@@ -84,6 +84,7 @@ class Vitals:
     pending: int = 0
     scores: Scores | None = None
     thresholds: tuple[float, float] | None = None  # the range of the latest ones
+    may_be_low: bool = False  # a floor is set, or rounds were harmless: a low risk is no problem
 
     @property
     def decays(self) -> bool:
@@ -116,7 +117,8 @@ def _deviation_sign(run: Vitals) -> int:
     still = _MARGIN * alpha + 2.0 * math.sqrt(variance / recent) + late / recent
     if run.risk > alpha + limit and run.recent_risk > alpha + still:
         return 1
-    return -1 if run.risk < alpha - limit and run.recent_risk < alpha - still else 0
+    low = run.risk < alpha - limit and run.recent_risk < alpha - still
+    return -1 if low and not run.may_be_low else 0
 
 
 def _diagnose(run: Vitals, sign: int) -> Problem:
@@ -231,7 +233,8 @@ def _thresholds(run: Vitals, deviates: int) -> Problem | None:
     if run.thresholds is None and run.gain != 1.0:  # the constant alone is no threshold
         return None
     low, high = run.thresholds or (run.constant, run.constant)
-    outside = max(run.scores.low - low, high - run.scores.high)
+    below = -math.inf if run.may_be_low else run.scores.low - low
+    outside = max(below, high - run.scores.high)
     if outside <= run.scores.span:
         return None
     text = (
@@ -276,13 +279,14 @@ def vitals(
         first_step=settings.rate(1),
         step=1.0 / constant.inverse_rate if constant.inverse_rate else settings.rate(1),
         gain=1.0 + (kernel_scale or 0.0),
-        start=settings.initial_threshold,
+        start=constant.start,
         constant=constant.constant,
         lowest=constant.lowest,
         highest=constant.highest,
         pending=pending,
         scores=scores,
         thresholds=thresholds,
+        may_be_low=settings.floor is not None or constant.empty_passes > 0,
     )
 
 
