@@ -106,7 +106,7 @@ def _ratio(nodes: FloatArray, gain: int, cost: int, drop: float, logs: FloatArra
 
 
 def _key(name: str) -> int:
-    return (1 + sum(map(ord, name)) & KEY_BITS) | (GROUP + 1) << KIND_SHIFT
+    return int((1 + sum(map(ord, name)) & KEY_BITS) | (GROUP + 1) << KIND_SHIFT)
 
 
 class ShadowedEngine(HostileEngine):
