@@ -2,5 +2,6 @@
 
 from localarc.guarantees.bounds import Bound, Evidence
 from localarc.guarantees.certificate import Certificate
+from localarc.guarantees.theorem_e import AutoCertificate, NodeCertificate
 
-__all__ = ["Bound", "Certificate", "Evidence"]
+__all__ = ["AutoCertificate", "Bound", "Certificate", "Evidence", "NodeCertificate"]
