@@ -73,7 +73,7 @@ def integer(name: str, value: Any, minimum: int, hint: str, maximum: float = LAR
     """Return `value` as an int of at least `minimum`; a float is none, as in NumPy."""
     if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < minimum:
         whole = isinstance(value, float) and value.is_integer()
-        advice = f"Write int({value!r}), which is no float. " if whole else ""
+        advice = f"A float is not accepted: pass int({value!r}). " if whole else ""
         raise ValueError(
             f"{name} must be a whole number of at least {minimum}, got {shown(value)}. "
             f"{advice}{hint}"
