@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from numba import config
 
 import localarc
 from localarc.engine import disk_cache
@@ -141,7 +142,7 @@ def test_a_folder_that_is_named_gets_all_loops_though_others_have_them(
 ) -> None:
     first: Any = compile_entry(double, "named")
     assert first(3.0) == 6.0
-    monkeypatch.setattr(disk_cache.config, "CACHE_DIR", str(tmp_path))
+    monkeypatch.setattr(config, "CACHE_DIR", str(tmp_path))
     second: Any = compile_entry(double, "named")
     assert second(3.0) == 6.0
     assert second._cache.cache_path.startswith(str(tmp_path))
