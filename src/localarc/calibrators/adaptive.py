@@ -39,7 +39,6 @@ class AdaptiveCalibrator(BaseCalibrator):
 
     settings: Settings
     _constant: RunningConstant
-    _most_pending: int = 0  # losses at one time, where that is known
     _looks: bool = True
 
     def _start(self, settings: Settings) -> None:
@@ -180,12 +179,14 @@ class AdaptiveCalibrator(BaseCalibrator):
 
     def _watch(self, threshold: float, loss: float) -> None:
         constant, scores = self._constant, self._scores
-        if scores is not None and constant.watch(threshold, loss, self.alpha, scores):
+        broken = scores is not None and constant.watch(threshold, loss, self.alpha, scores)
+        if broken and self._looks:
             warn_of_broken_assumption(self.settings, constant)
 
     def _watch_many(self, thresholds: FloatArray, losses: FloatArray) -> None:
         constant, scores = self._constant, self._scores
-        if scores is not None and constant.watch_many(thresholds, losses, self.alpha, scores):
+        broken = scores is not None and constant.watch_many(thresholds, losses, self.alpha, scores)
+        if broken and self._looks:
             warn_of_broken_assumption(self.settings, constant)
 
     def restart(self) -> Self:
