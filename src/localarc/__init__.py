@@ -10,7 +10,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from localarc._replay import AssumptionWarning, replay, replay_many
+    from localarc._replay import replay, replay_many
     from localarc._sweep import Sweep, sweep
     from localarc._tune import Tuning, tune
     from localarc.calibrators.arc import ARC
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from localarc.calibrators.larc import LARC
     from localarc.calibrators.mondrian import Mondrian
     from localarc.guarantees import Bound, Certificate, Evidence
+    from localarc.guarantees.assumptions import AssumptionWarning
     from localarc.kernels import (
         RBF,
         Cauchy,
@@ -43,7 +44,7 @@ _MODULES = (
     *("panel", "rates", "reporting", "service", "sets", "spark", "streams", "testing", "wire"),
 )
 _HOME = {
-    "localarc._replay": ("AssumptionWarning", "replay", "replay_many"),
+    "localarc._replay": ("replay", "replay_many"),
     "localarc._sweep": ("Sweep", "sweep"),
     "localarc._tune": ("Tuning", "tune"),
     "localarc.calibrators.arc": ("ARC",),
@@ -51,6 +52,7 @@ _HOME = {
     "localarc.calibrators.health": ("PromiseWarning",),
     "localarc.calibrators.larc": ("LARC",),
     "localarc.calibrators.mondrian": ("Mondrian",),
+    "localarc.guarantees.assumptions": ("AssumptionWarning",),
     "localarc.guarantees": ("Bound", "Certificate", "Evidence"),
     "localarc.kernels": (
         *("RBF", "Cauchy", "Custom", "Laplace", "Matern32", "Matern52"),

@@ -11,11 +11,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from localarc import metrics
-from localarc._replay import AssumptionWarning, replay
+from localarc._replay import replay
 from localarc._tune.from_data import scores_of
 from localarc.calibrators.base import BaseCalibrator
 from localarc.calibrators.health import PromiseWarning
 from localarc.curves import Curves
+from localarc.guarantees.assumptions import AssumptionWarning
 from localarc.kernels import Kernel
 from localarc.validation import FloatArray
 

@@ -23,7 +23,7 @@ from localarc.calibrators.tickets import PendingRounds, Ticket, ticket_id
 from localarc.guarantees import Bound, Certificate, Evidence
 from localarc.guarantees.assumptions import Lateness, warn_of_broken_assumption
 from localarc.guarantees.certificate import certify, check_against_log, identity
-from localarc.guarantees.drift import NormSums
+from localarc.guarantees.drift import MOST_ROUNDS, NormSums
 from localarc.guarantees.theorems import score_range, theorem_c
 from localarc.kernels.base import Kernel
 from localarc.kernels.custom import Function, as_kernel
@@ -430,7 +430,7 @@ class AdaptiveCalibrator(BaseCalibrator):
 
     def _norm_sums(self, evidence: Evidence) -> NormSums | None:
         scores = score_range(self.settings, evidence)
-        if scores is None:
+        if scores is None or self._constant.rounds > MOST_ROUNDS:
             return None
         sums = self._norms
         rounds = self._constant.rounds

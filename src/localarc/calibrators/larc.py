@@ -172,7 +172,7 @@ class LARC(AdaptiveCalibrator):
         if self._busy:
             self._enter()
         constant = self._constant
-        threshold = math.nan if self._scores is None else self.threshold(x)  # type: ignore[arg-type]
+        threshold = math.nan if self._scores is None else self.threshold(x)
         rate = self._rate(constant.rounds + 1)
         push = rate * (loss - self.alpha)  # positive after a costly round
         self._busy = get_ident()
