@@ -180,12 +180,14 @@ class AdaptiveCalibrator(BaseCalibrator):
 
     def _watch(self, threshold: float, loss: float) -> None:
         constant, scores = self._constant, self._scores
-        if scores is not None and constant.watch(threshold, loss, self.alpha, scores):
+        broken = scores is not None and constant.watch(threshold, loss, self.alpha, scores)
+        if broken and self._looks:
             warn_of_broken_assumption(self.settings, constant)
 
     def _watch_many(self, thresholds: FloatArray, losses: FloatArray) -> None:
         constant, scores = self._constant, self._scores
-        if scores is not None and constant.watch_many(thresholds, losses, self.alpha, scores):
+        broken = scores is not None and constant.watch_many(thresholds, losses, self.alpha, scores)
+        if broken and self._looks:
             warn_of_broken_assumption(self.settings, constant)
 
     def restart(self) -> Self:
