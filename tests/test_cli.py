@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -309,3 +310,14 @@ def test_reproduce_rejects_options_before_it_starts(
     out = tmp_path / "out"
     result = localarc("reproduce", "electricity", "--quick", option, value, "--out", out)
     assert_rejected(result, f"'{option}'", str(value))
+
+
+def test_the_output_begins_with_the_verdict_and_notes_every_warning(tmp_path: Path) -> None:
+    scores = np.random.default_rng(0).exponential(20.0, 2000)
+    file = tmp_path / "minutes.csv"
+    file.write_text("x,score\n" + "".join(f"{t % 7},{score}\n" for t, score in enumerate(scores)))
+    options = ("--score", "score", "--alpha", "0.1", "--method", "arc")
+    done = localarc("replay", file, *options, "--out", tmp_path / "out")
+    assert done.status == 0, done.stderr
+    assert done.stdout.startswith("ARC: Misses 3")
+    assert re.search(r"note: rate=1 is small for scores .* Try rate=4\d\.", done.stderr)

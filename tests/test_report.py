@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import dataclasses
+import html
 import re
 from html.parser import HTMLParser
 from pathlib import Path
@@ -9,9 +11,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from localarc import ARC, LARC, RBF, Mondrian, replay
+from localarc import ARC, LARC, RBF, AssumptionWarning, Mondrian, PromiseWarning, replay
 from localarc.curves import miscoverage
-from localarc.reporting import Run, write_report
+from localarc.reporting import Run, assess, summary, write_report
+from localarc.reporting.html import sections
 from localarc.streams import Stream
 from localarc.streams.synthetic import heteroscedastic
 
@@ -117,7 +120,9 @@ def test_the_page_has_every_section_and_the_results(tmp_path: Path, stream: Stre
 def test_assumptions_that_fail_are_named(tmp_path: Path) -> None:
     stream = heteroscedastic(200, seed=1)
     calibrator = LARC(0.1, RBF.from_paper(0.3), score_range=(0.0, 0.5))
-    _, page = report(tmp_path / "report.html", stream, [run("L-ARC", calibrator, stream)])
+    with pytest.warns(AssumptionWarning, match="a full set cost more than alpha"):
+        played = run("L-ARC", calibrator, stream)
+    _, page = report(tmp_path / "report.html", stream, [played])
     assert "no guarantee" in page.text
     assert "leave the stated score_range" in page.text
     assert "No bound holds" in page.text
@@ -157,3 +162,40 @@ def test_an_old_report_survives_a_failed_one(tmp_path: Path, stream: Stream) -> 
     with pytest.raises(IndexError):
         write_report(path, stream, [])
     assert path.read_text() == "old"
+
+
+def test_a_report_begins_with_the_verdict_then_the_tightest_bound(tmp_path: Path) -> None:
+    stream, cal = heteroscedastic(3000, seed=0), ARC(alpha=0.1)
+    run = Run("ARC", cal, replay(cal, stream.X, stream.curves, stream.groups))
+    assessment = assess(stream, run)
+    write_report(tmp_path / "report.html", stream, [run])
+    page = html.unescape((tmp_path / "report.html").read_text())
+    assert assessment.verdict.text.startswith("Group hard misses")
+    tightest = assessment.certificate.tightest
+    assert tightest is not None
+    places = [
+        page.index(text)
+        for text in ("<h1>", assessment.verdict.text, f"({tightest.name})", "<h2>Summary")
+    ]
+    assert places == sorted(places)
+
+
+def test_a_report_and_its_summary_show_the_warnings_of_a_run(tmp_path: Path) -> None:
+    stream, cal = heteroscedastic(3000, seed=0), ARC(alpha=0.1, rate=0.01)
+    with pytest.warns(PromiseWarning, match=r"rate=0.01 is small .* Try rate="):
+        record = replay(cal, stream.X, stream.curves, stream.groups)
+    run = Run("ARC", cal, record)
+    write_report(tmp_path / "report.html", stream, [run])
+    assert record.warnings[0] in html.unescape((tmp_path / "report.html").read_text())
+    method = summary(stream, [assess(stream, run)])["methods"][0]
+    assert method["warnings"] == list(record.warnings)
+    assert method["verdict"]["state"] == "not kept"
+
+
+def test_a_bound_that_the_risk_has_passed_is_not_drawn() -> None:
+    stream, cal = heteroscedastic(3000, seed=0), ARC(alpha=0.1, score_range=(0.0, 20.0))
+    record = replay(cal, stream.X, stream.curves)
+    run = Run("ARC", cal, record)
+    assert np.isfinite(sections._band(run)).all()
+    missed = dataclasses.replace(record, losses=np.ones(len(record)))
+    assert np.isinf(sections._band(dataclasses.replace(run, record=missed))).all()

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from localarc import validation
+from localarc.calibrators import health
 from localarc.calibrators.arc import ARC
 from localarc.calibrators.base import BaseCalibrator, Calibrator, Progress
 from localarc.calibrators.batched import replay_many_curves
@@ -164,7 +165,24 @@ def _record(
     groups = None if labels is None else tuple(labels)
     sizes = curves.sizes_at(thresholds)
     alpha, name = calibrator.alpha, repr(calibrator)
-    return Record(thresholds, losses, sizes, groups, alpha, name, evidence)
+    told = _warnings(calibrator, thresholds, losses, curves)
+    return Record(thresholds, losses, sizes, groups, alpha, name, evidence, told)
+
+
+def _warnings(
+    calibrator: Calibrator,
+    thresholds: FloatArray,
+    losses: FloatArray,
+    curves: Curves | None = None,
+) -> tuple[str, ...]:
+    """What our calibrators warned about; a user's own is judged by its risk and thresholds."""
+    if isinstance(calibrator, BaseCalibrator):
+        return calibrator.warnings
+    bound = max(float(losses.max(initial=1.0)), getattr(calibrator, "loss_bound", 1.0))
+    found = health.problems(health.outcome(calibrator.alpha, bound, thresholds, losses, curves))
+    for problem in found:
+        warnings.warn(problem.text, health.PromiseWarning, stacklevel=4)
+    return tuple(problem.text for problem in found)
 
 
 def _silent(done: int) -> None:
@@ -221,7 +239,7 @@ def _check(calibrator: Calibrator, curves: Curves) -> None:
 def examine(curves: Curves, alpha: float) -> Evidence:
     """Whether the curves satisfy (A2) and (A3), with a warning where one of them fails."""
     full, empty = curves.full_set_fails(alpha), curves.empty_set_passes(alpha)
-    _warn_of_assumptions(full, empty, alpha)
+    _warn_of_assumptions(full.tolist(), empty.tolist(), alpha)
     return Evidence(curves.score_range, len(full), len(empty), len(curves))
 
 
@@ -267,7 +285,8 @@ def _play_rounds(calibrator: Calibrator, rounds: Any, progress: Progress) -> Rec
     thresholds, losses, sizes = np.array(steps).reshape(-1, 3).T.copy()
     grouped = tuple(labels) if any(label is not None for label in labels) else None
     alpha, name = calibrator.alpha, repr(calibrator)
-    return Record(thresholds, losses, sizes, grouped, alpha, name, seen.evidence())
+    told = _warnings(calibrator, thresholds, losses)
+    return Record(thresholds, losses, sizes, grouped, alpha, name, seen.evidence(), told)
 
 
 class _Examined:

@@ -284,7 +284,7 @@ def test_a_state_can_be_exported_and_imported(start: Start) -> None:
 
 
 def test_the_history_is_downsampled_and_current(service: Inside) -> None:
-    service.create(score_range=[0, 1])
+    service.create(alpha=0.5, score_range=[0, 1])  # every second round loses
     for t in range(3):
         service.http.call("POST", "/v1/batch", {"operations": pairs(t * 490, 490)})
     history = service.get("/history")

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import contextlib
 import math
+import warnings
 from abc import abstractmethod
-from collections.abc import Callable, Hashable, Iterator
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from threading import get_ident
 from typing import Any, Self
 
@@ -13,6 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from localarc import serialization, validation
+from localarc.calibrators import health
 from localarc.calibrators.base import BaseCalibrator, Point, Progress, ThresholdFunction
 from localarc.calibrators.restored import restored_constant
 from localarc.calibrators.running_constant import RunningConstant
@@ -21,7 +23,7 @@ from localarc.calibrators.tickets import PendingRounds, Ticket, ticket_id
 from localarc.guarantees import Bound, Certificate, Evidence
 from localarc.guarantees.assumptions import Lateness, warn_of_broken_assumption
 from localarc.guarantees.certificate import certify, check_against_log, identity
-from localarc.guarantees.drift import NormSums
+from localarc.guarantees.drift import MOST_ROUNDS, NormSums
 from localarc.guarantees.theorems import score_range, theorem_c
 from localarc.kernels.base import Kernel
 from localarc.kernels.custom import Function, as_kernel
@@ -37,6 +39,7 @@ class AdaptiveCalibrator(BaseCalibrator):
 
     settings: Settings
     _constant: RunningConstant
+    _looks: bool = True
 
     def _start(self, settings: Settings) -> None:
         """Begin, or begin again, before the first round."""
@@ -52,6 +55,9 @@ class AdaptiveCalibrator(BaseCalibrator):
         self._watched = self._scores is not None  # or tickets are in use
         self._busy = 0  # the thread that is learning
         self._midway: tuple[int, float, float, float, int] | None = None
+        self._problems: dict[str, health.Problem] = {}  # what was warned about, once each
+        self._suspected: frozenset[str] = frozenset()  # what the latest look found
+        self._plan_look()
 
     # ---- losses that come late -----------------------------------------------------------------
 
@@ -88,8 +94,6 @@ class AdaptiveCalibrator(BaseCalibrator):
         """
         number = ticket_id(ticket)
         loss = validation.loss(loss, self._loss_bound)
-        if self._busy:
-            self._enter()
         threshold, point = self._pending.get(number)
         self._learn(point, loss, number)
         self._watch(threshold, loss)
@@ -97,8 +101,6 @@ class AdaptiveCalibrator(BaseCalibrator):
 
     def _update_late(self, x: Point, loss: float, threshold: float) -> None:
         """Learn from a loss that came late, for a caller that keeps input and threshold itself."""
-        if self._busy:
-            self._enter()
         self._learn(self._point(x), validation.loss(loss, self._loss_bound))
         self._watch(threshold, loss)
 
@@ -111,6 +113,8 @@ class AdaptiveCalibrator(BaseCalibrator):
             What `ask` returned, or its id.
         """
         number = ticket_id(ticket)
+        if self._busy:
+            self._enter()
         self._pending.get(number)
         del self._pending.tickets[number]
         return self
@@ -125,15 +129,20 @@ class AdaptiveCalibrator(BaseCalibrator):
 
     def _learn(self, point: FloatArray | None, loss: float, ticket: int = 0) -> None:
         """One round; an interrupt (Ctrl-C) leaves all of it done, or nothing."""
-        rate = self._rate(self._constant.rounds + 1)
-        push = rate * (loss - self.alpha)
-        self._busy = get_ident()
-        self._midway = self.rounds, rate, loss, push, ticket
+        me = get_ident()
+        if self._busy:
+            self._enter()
+        self._busy = me  # without a call in between, no other thread can be there
         try:
+            rate = self._rate(self._constant.rounds + 1)
+            push = rate * (loss - self.alpha)
+            self._midway = self.rounds, rate, loss, push, ticket
             self._move(point, rate, push)
             self._constant.step(rate, loss, push, self._floor)
         finally:
             self._finish()
+        if self._constant.rounds == self._next_look:
+            self._look()
 
     def _finish(self) -> None:
         """Bring constant, local part and tickets in step, wherever a round was interrupted."""
@@ -171,12 +180,14 @@ class AdaptiveCalibrator(BaseCalibrator):
 
     def _watch(self, threshold: float, loss: float) -> None:
         constant, scores = self._constant, self._scores
-        if scores is not None and constant.watch(threshold, loss, self.alpha, scores):
+        broken = scores is not None and constant.watch(threshold, loss, self.alpha, scores)
+        if broken and self._looks:
             warn_of_broken_assumption(self.settings, constant)
 
     def _watch_many(self, thresholds: FloatArray, losses: FloatArray) -> None:
         constant, scores = self._constant, self._scores
-        if scores is not None and constant.watch_many(thresholds, losses, self.alpha, scores):
+        broken = scores is not None and constant.watch_many(thresholds, losses, self.alpha, scores)
+        if broken and self._looks:
             warn_of_broken_assumption(self.settings, constant)
 
     def restart(self) -> Self:
@@ -199,6 +210,7 @@ class AdaptiveCalibrator(BaseCalibrator):
         self._pending.most = max(len(self._pending.tickets) - 1, 0)
         self._pending.told = 0
         self._norms = None
+        self._plan_look()
         return self
 
     # ---- many rounds at once -------------------------------------------------------------------
@@ -212,20 +224,22 @@ class AdaptiveCalibrator(BaseCalibrator):
     ) -> tuple[FloatArray, FloatArray]:
         """Thresholds and losses of rounds whose curves are known, as if step by step."""
         points = self._check_points(points)
-        if self._busy:
-            self._enter()
         thresholds, losses = np.empty((2, len(points)))
-        with self._unchanged_on_failure(), self._exclusive():
+        with self._exclusive(), self._unchanged_on_failure():
             for start in range(0, len(points), _ROUNDS_AT_ONCE):
                 part = slice(start, start + _ROUNDS_AT_ONCE)
                 thresholds[part], losses[part] = self._play(points[part], curves.take(part))
                 progress(len(points[part]))
+            self._look_back(thresholds, losses, curves)
         return thresholds, losses
 
     @contextlib.contextmanager
     def _exclusive(self) -> Iterator[None]:
         """Keep other threads out."""
-        self._busy = get_ident()
+        me = get_ident()
+        if self._busy:
+            self._enter()
+        self._busy = me
         try:
             yield
         finally:
@@ -286,6 +300,56 @@ class AdaptiveCalibrator(BaseCalibrator):
         """The number of features, where inputs count and one was seen."""
         return None
 
+    # ---- health ------------------------------------------------------------------------------
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """What went wrong in this run without an error, each with the number to change."""
+        return tuple(problem.text for problem in self._problems.values())
+
+    def silence(self) -> Self:
+        """Do not warn: for a service, which reports problems in its status instead."""
+        self._looks = False
+        self._plan_look()
+        return self
+
+    def _plan_look(self) -> None:
+        """Look again when the number of rounds is the next power of two."""
+        self._next_look = max(64, 1 << self._constant.rounds.bit_length()) if self._looks else -1
+        self._looked = self._constant.rounds, self._constant.loss_sum
+
+    def _look(self, stacklevel: int = 4) -> None:
+        """Warn about what went wrong at two looks in a row; called by `update`."""
+        constant, (rounds, loss_sum) = self._constant, self._looked
+        recent = constant.rounds - rounds, constant.loss_sum - loss_sum
+        self._plan_look()
+        seen = health.vitals(self.settings, constant, *recent, pending=self._pending.most)
+        found, before = health.problems(seen), self._suspected
+        self._suspected = frozenset(problem.key for problem in found)
+        self._warn([problem for problem in found if problem.key in before], stacklevel)
+
+    def _look_back(self, thresholds: FloatArray, losses: FloatArray, curves: LossCurves) -> None:
+        """Warn about what went wrong in a replay, where scores and thresholds are known."""
+        self._plan_look()
+        if not len(losses) or not self._looks:
+            return
+        recent = losses[len(losses) // 2 :]
+        seen = health.vitals(
+            self.settings,
+            self._constant,
+            len(recent),
+            float(recent.sum()),
+            scores=health.scores_of(curves, self.alpha, self.loss_bound),
+            thresholds=health.latest_range(thresholds),
+        )
+        self._warn(health.problems(seen), stacklevel=6)
+
+    def _warn(self, found: Sequence[health.Problem], stacklevel: int) -> None:
+        new = [problem for problem in found if problem.key not in self._problems]
+        self._problems |= {problem.key: problem for problem in new}
+        for problem in new:
+            warnings.warn(problem.text, health.PromiseWarning, stacklevel=stacklevel)
+
     # ---- guarantees --------------------------------------------------------------------------
 
     def certificate(
@@ -322,6 +386,8 @@ class AdaptiveCalibrator(BaseCalibrator):
         if input_bound is not None:
             hint = "It is the largest norm of an input."
             validation.not_negative("input_bound", input_bound, hint)
+        if self._busy:
+            self._enter()
         known = _checked_evidence(evidence)
         made = certify(
             self.settings,
@@ -368,7 +434,7 @@ class AdaptiveCalibrator(BaseCalibrator):
 
     def _norm_sums(self, evidence: Evidence) -> NormSums | None:
         scores = score_range(self.settings, evidence)
-        if scores is None:
+        if scores is None or self._constant.rounds > MOST_ROUNDS:
             return None
         sums = self._norms
         rounds = self._constant.rounds
@@ -381,6 +447,8 @@ class AdaptiveCalibrator(BaseCalibrator):
 
     def state(self) -> bytes:
         """The complete calibrator, for storage: small, versioned, without pickle."""
+        if self._busy:
+            self._enter()
         content, arrays = self._learned()
         settings = {"settings": self.settings.to_json()}
         return serialization.encode(type(self).__name__, settings | content, arrays)
@@ -433,6 +501,7 @@ class AdaptiveCalibrator(BaseCalibrator):
         with serialization.damaged_unless_read():
             new._resume(content, arrays)
         vars(self).update(vars(new))
+        self._plan_look()
         return self
 
     @classmethod
@@ -452,6 +521,7 @@ class AdaptiveCalibrator(BaseCalibrator):
         self._constant = restored_constant(self.settings, content["trace"])
         self._pending = PendingRounds.restored(content["tickets"], arrays)
         self._watched = self._watched or bool(self._pending.issued)
+        self._plan_look()
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.settings.describe()}, rounds={self.rounds})"

@@ -95,6 +95,11 @@ class BaseCalibrator(ABC):
     def loss_bound(self) -> float:
         """The largest loss that a round may have."""
 
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """What went wrong in this run without an error, each with the number to change."""
+        return ()
+
     @overload
     @abstractmethod
     def threshold(self, x: Points) -> FloatArray: ...

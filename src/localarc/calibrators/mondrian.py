@@ -290,6 +290,14 @@ class Mondrian(BaseCalibrator):
         return sum(getattr(part, "rounds", self._updates[key]) for key, part in parts)
 
     @property
+    def warnings(self) -> tuple[str, ...]:
+        """What went wrong in each group without an error, with the number to change."""
+        parts = self.calibrators.items()
+        return tuple(
+            f"Group {key}: {text}" for key, part in parts for text in getattr(part, "warnings", ())
+        )
+
+    @property
     def loss_bound(self) -> float:
         """The largest loss that a round may have."""
         return float(getattr(self._template, "loss_bound", 1.0))

@@ -11,12 +11,16 @@ import click
 
 from localarc.cli.group import user_errors
 from localarc.cli.runs import print_results, run_all
+from localarc.kernels import RBF
 
 if TYPE_CHECKING:
+    from localarc.calibrators.adaptive import AdaptiveCalibrator
+    from localarc.calibrators.mondrian import Mondrian
     from localarc.record import Record
     from localarc.streams import Stream
 
 _OUTPUT_FILES = ("easy-hard.png", "stream.csv", "report.html")
+_KERNEL = RBF(length_scale=0.27)  # with the rate, what `tune` selects on the stream of seed 1
 
 
 @click.command(short_help="Compare ARC and L-ARC on a synthetic stream.")
@@ -29,26 +33,31 @@ _OUTPUT_FILES = ("easy-hard.png", "stream.csv", "report.html")
 def demo(rounds: int, seed: int, out: Path, quiet: bool) -> None:
     """Compare ARC and L-ARC on a synthetic stream with an easy and a hard side.
 
-    Both approach the target on average; ARC misses far more in the hard group. Writes the
-    figure easy-hard.png, report.html and the stream, stream.csv, to the folder OUT.
+    Both approach the target on average. L-ARC, tuned on another such stream, also does in every
+    third; ARC misses far more in the hard one. Writes the figure easy-hard.png, report.html and
+    the stream, stream.csv, to the folder OUT.
     """
     with user_errors():
-        from localarc import ARC, LARC, RBF
         from localarc.reporting.assessment import assess
         from localarc.reporting.files import staged
         from localarc.reporting.html import render
         from localarc.streams import heteroscedastic
 
-        kernel = RBF(length_scale=0.4)
         with staged(out) as folder:
             stream = heteroscedastic(rounds, seed)
-            calibrators = {"ARC": ARC(alpha=0.1), "L-ARC": LARC(alpha=0.1, kernel=kernel)}
-            runs = run_all(stream, calibrators, quiet)
-            assessments = [assess(stream, run, kernel) for run in runs]
+            runs = run_all(stream, calibrators(), quiet)
+            assessments = [assess(stream, run, _KERNEL) for run in runs]
             _save_figure(folder / "easy-hard.png", {run.name: run.record for run in runs})
             _save_stream(folder / "stream.csv", stream)
             (folder / "report.html").write_text(render(stream, assessments), encoding="utf-8")
     print_results(assessments, [out / name for name in _OUTPUT_FILES], quiet)
+
+
+def calibrators() -> dict[str, AdaptiveCalibrator | Mondrian]:
+    """Return the calibrators to compare: one that keeps its promise in every third, after ARC."""
+    from localarc import ARC, LARC, Constant
+
+    return {"ARC": ARC(alpha=0.1), "L-ARC": LARC(0.1, _KERNEL, Constant(0.27))}
 
 
 def _save_stream(path: Path, stream: Stream) -> None:

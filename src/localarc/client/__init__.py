@@ -79,6 +79,7 @@ from localarc.wire.status import (
     StreamListItem,
     StreamSummary,
     ThresholdMap,
+    VerdictStatus,
 )
 
 __all__ = [
@@ -142,5 +143,6 @@ __all__ = [
     "UnexpectedResponseError",
     "UnreachableError",
     "UnsupportedMediaTypeError",
+    "VerdictStatus",
     "error_from_problem",
 ]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 import dataclasses
 import math
-from collections.abc import Callable, Hashable, Mapping
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -18,6 +18,7 @@ from localarc.guarantees import theorems
 from localarc.guarantees.assumptions import Lateness
 from localarc.guarantees.bounds import Bound, Evidence
 from localarc.guarantees.drift import NormSums
+from localarc.guarantees.verdict import Part, Verdict, counts_misses, verdict
 
 _ROUNDING = 1e-9
 
@@ -56,6 +57,8 @@ class Certificate:
         tickets or stated.
     groups : mapping, default empty
         The certificate of each group, for `Mondrian`.
+    loss_bound : float, default 1.0
+        The largest possible loss.
 
     Examples
     --------
@@ -79,6 +82,7 @@ class Certificate:
     paper: Bound
     pending: int = 0
     groups: Mapping[Hashable, Certificate] = field(default_factory=dict)
+    loss_bound: float = 1.0
     _scale: float = field(default=1.0, repr=False, compare=False)  # of what the identity sums
     _forward: Callable[[int], Bound] | None = field(default=None, repr=False, compare=False)
 
@@ -89,6 +93,37 @@ class Certificate:
         if not choices:
             return self.at_most if self.at_most.holds else self.theorem_a
         return min(choices, key=lambda b: b.value)
+
+    @property
+    def verdict(self) -> Verdict:
+        """Whether the promise is kept, in one sentence."""
+        return self.judge(
+            [Part(group, part.rounds, part.risk) for group, part in self.groups.items()]
+        )
+
+    def judge(self, parts: Sequence[Part]) -> Verdict:
+        """The verdict, given the risks of groups or neighbourhoods.
+
+        Parameters
+        ----------
+        parts : sequence of Part
+            The groups and neighbourhoods.
+        """
+        sums = list(self.groups.values()) or [self]  # the mean of groups is rounded
+        claimed = [bound for bound in self.bounds if bound.passed] or [
+            bound for bound in self.bounds if bound.holds and not bound.one_sided
+        ]
+        return verdict(
+            self.alpha,
+            self.risk,
+            self.rounds,
+            bound=min((bound.value for bound in claimed), default=None),
+            parts=parts,
+            loss_bound=self.loss_bound,
+            misses=self.loss_bound == 1.0
+            and counts_misses([Part(None, part.rounds, part.risk) for part in sums]),
+            consistent=self.identity_holds,
+        )
 
     def forward(self, rounds: int) -> Bound:
         """A bound on `|risk - alpha|` at a later round.
@@ -112,11 +147,20 @@ class Certificate:
             "alpha": self.alpha,
             "risk": self.risk if self.rounds else None,
             "pending": self.pending,
+            "verdict": self.verdict.text,
             "identity_gap": self.identity_gap,
             "identity_holds": self.identity_holds,
             "bounds": [bound.to_dict() for bound in self.bounds],
             "groups": {str(group): part.to_dict() for group, part in self.groups.items()},
         }
+
+    @property
+    def tightest(self) -> Bound | None:
+        """The smallest bound that holds, if one does; with a floor, the one-sided bound."""
+        if self.at_most.holds:
+            return self.at_most
+        holding = [bound for bound in self.bounds if bound.holds]
+        return min(holding, key=lambda bound: bound.value, default=None)
 
     @property
     def bounds(self) -> tuple[Bound, ...]:
@@ -126,11 +170,14 @@ class Certificate:
 
     def __str__(self) -> str:
         identity = "holds" if self.identity_holds else "IS BROKEN: losses were lost or repeated"
+        tightest = self.tightest
+        others = [bound for bound in self.bounds if bound is not tightest]
         lines = [
+            self.verdict.text,
             f"mean loss {self.risk:.4f} over {self.rounds} rounds, target {self.alpha}",
+            "guaranteed:",
+            *(f"  {bound}" for bound in ([tightest] if tightest else []) + others),
             f"identity {identity} (gap {self.identity_gap:.1e})",
-            "|mean loss - target| is at most",
-            *(f"  {bound}" for bound in self.bounds),
         ]
         return "\n".join(lines)
 
@@ -186,6 +233,7 @@ def certify(
             deviation
         ),
         pending=late.pending,
+        loss_bound=settings.loss_bound,
         _scale=sums.scale,
         _forward=lambda rounds: theorems.forward(settings, constant, evidence, late, rounds),
     )
@@ -245,5 +293,6 @@ def combine_groups(groups: Mapping[Hashable, Certificate], alpha: float) -> Cert
         paper=joint(lambda part: part.paper),
         pending=max((part.pending for part in parts), default=0),
         groups=dict(groups),
+        loss_bound=max((part.loss_bound for part in parts), default=1.0),
         _scale=sum(part._scale for part in parts),
     )

@@ -13,7 +13,7 @@ import numpy as np
 from localarc import metrics
 from localarc.calibrators.adaptive import AdaptiveCalibrator
 from localarc.calibrators.mondrian import Mondrian
-from localarc.guarantees import Certificate
+from localarc.guarantees import Certificate, Part, Verdict
 from localarc.kernels import Kernel
 from localarc.metrics import GroupRisk, Neighbourhood
 from localarc.record import Record
@@ -62,6 +62,8 @@ class Assessment:
     worst : list of Neighbourhood
         Neighbourhoods with the highest risk, the worst first; empty without a kernel, or with too
         few rounds.
+    verdict : Verdict
+        Whether the target is met, overall, in every group and in every neighbourhood.
 
     Examples
     --------
@@ -77,6 +79,7 @@ class Assessment:
     certificate: Certificate
     groups: list[GroupRisk]
     worst: list[Neighbourhood]
+    verdict: Verdict
 
     @property
     def size(self) -> float:
@@ -120,7 +123,28 @@ def assess(stream: Stream, run: Run, kernel: Kernel | None = None) -> Assessment
     certificate = run.calibrator.certificate(
         evidence=record.evidence, input_bound=largest, losses=known
     )
-    return Assessment(run, certificate, groups, _worst(stream, record, kernel))
+    worst = _worst(stream, record, kernel)
+    verdict = certificate.judge([*_group_parts(groups), *_place_parts(worst, stream)])
+    return Assessment(run, certificate, groups, worst, verdict)
+
+
+def _group_parts(groups: Sequence[GroupRisk]) -> list[Part]:
+    """Return the groups, for the verdict."""
+    return [Part(row.group, row.count, row.risk, row.standard_error) for row in groups]
+
+
+def _place_parts(places: Sequence[Neighbourhood], stream: Stream) -> list[Part]:
+    """Return the neighbourhoods, for the verdict."""
+    names = feature_names(stream)
+    return [
+        Part(describe_centre(p, names), p.count, p.risk, p.standard_error, "neighbourhood")
+        for p in places
+    ]
+
+
+def describe_centre(place: Neighbourhood, names: Sequence[str]) -> str:
+    """Return the centre of a neighbourhood, by feature."""
+    return ", ".join(f"{name} = {x:.3g}" for name, x in zip(names, place.centre, strict=True))
 
 
 def _worst(stream: Stream, record: Record, kernel: Kernel | None) -> list[Neighbourhood]:
@@ -138,6 +162,8 @@ class MethodSummary(TypedDict):
 
     method: str
     calibrator: str
+    verdict: dict[str, str]
+    warnings: list[str]
     risk: float | None
     size: float | None
     bound: dict[str, object] | None
@@ -180,6 +206,8 @@ def summary(stream: Stream, assessments: Sequence[Assessment]) -> Summary:
         - methods: for each method
 
           - method, calibrator: name and settings
+          - verdict: whether the target is met (state, text)
+          - warnings: what went wrong without an error, each with the number to change
           - risk, size: mean loss and mean set size
           - bound: the smallest bound on |risk - target| that holds (value, name, assumes)
           - score_range: low, high, and whether it was stated or observed
@@ -215,6 +243,8 @@ def _method(assessment: Assessment, features: list[str]) -> dict[str, Any]:
     return {
         "method": assessment.run.name,
         "calibrator": record.calibrator,
+        "verdict": asdict(assessment.verdict),
+        "warnings": list(record.warnings),
         "risk": record.risk,
         "size": assessment.size,
         "bound": bound.to_dict() if bound.holds else None,

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 
-from localarc.guarantees import Bound
-from localarc.metrics import Neighbourhood
+from localarc.guarantees import Bound, Certificate
 from localarc.reporting.assessment import Assessment, effective_score_range
 
 
@@ -54,12 +52,20 @@ def plus_minus(value: float, error: float) -> str:
 
 def format_bound(bound: Bound) -> str:
     """Return the value of a bound, or "none" if it does not hold."""
-    return f"±{number(bound.value)}" if bound.holds else "none"
+    sign = "+" if bound.one_sided else "±"
+    return f"{sign}{number(bound.value)}" if bound.holds else "none"
 
 
-def format_centre(place: Neighbourhood, names: Sequence[str]) -> str:
-    """Return the centre of a neighbourhood, by feature."""
-    return ", ".join(f"{name} = {x:.3g}" for name, x in zip(names, place.centre, strict=True))
+def describe_bound(certificate: Certificate) -> str:
+    """Return the tightest bound that holds, in a sentence, or why none does."""
+    bound = certificate.tightest
+    if bound is None:
+        return f"No bound holds: {'; '.join(certificate.bound.unmet)}."
+    if bound.value >= max(certificate.alpha, certificate.loss_bound - certificate.alpha):
+        return "No bound is informative yet: they narrow as rounds add up."
+    value = number(bound.value)
+    reach = f"at most {value} above" if bound.one_sided else f"within {value} of"
+    return f"The risk is {reach} the target ({bound.name}), assuming {'; '.join(bound.assumes)}."
 
 
 def describe_score_range(assessment: Assessment) -> str:

@@ -65,6 +65,8 @@ class Metrics:
             for name, text in {
                 "streams": "Streams.",
                 "unhealthy_streams": "Streams that reject writes: inconsistent, or not storable.",
+                "streams_not_kept": "Streams whose target is not met by more than chance.",
+                "streams_with_warnings": "Streams whose status has a warning.",
                 "replay_differs": "Thresholds that differed on replay.",
                 "pending": "Predictions without feedback.",
                 "rounds": "Losses learned, in all streams.",
@@ -96,6 +98,8 @@ class Metrics:
         values = {
             "streams": len(streams),
             "unhealthy_streams": len(manager.unhealthy),
+            "streams_not_kept": sum(stream.verdict.state == "not kept" for stream in streams),
+            "streams_with_warnings": sum(bool(stream.warnings) for stream in streams),
             "replay_differs": sum(stream.replay_differs for stream in streams),
             "pending": sum(len(stream.state.pending) for stream in streams),
             "rounds": sum(stream.state.rounds for stream in streams),

@@ -9,8 +9,14 @@ from html import escape
 from localarc import atomic_write
 from localarc.calibrators.larc import LARC
 from localarc.kernels import Kernel
-from localarc.reporting.assessment import Assessment, Run, assess, feature_names
-from localarc.reporting.format import format_bound, format_centre, number, plus_minus
+from localarc.reporting.assessment import (
+    Assessment,
+    Run,
+    assess,
+    describe_centre,
+    feature_names,
+)
+from localarc.reporting.format import describe_bound, format_bound, number, plus_minus
 from localarc.reporting.html import sections
 from localarc.reporting.html.guarantees import guarantees
 from localarc.reporting.html.markup import document, heading, paragraph, table
@@ -67,20 +73,25 @@ def render(stream: Stream, assessments: Sequence[Assessment]) -> str:
 
 
 def _head(stream: Stream, first: Assessment) -> str:
-    """Return the title and a sentence on the main method."""
+    """Return the title, the verdict on the main method, its tightest bound, and the stream."""
     names = feature_names(stream)
     shown = ", ".join(names[:8]) + (f" and {len(names) - 8} more" if len(names) > 8 else "")
     rounds = "1 round" if len(stream) == 1 else f"{len(stream):,} rounds"
-    return heading(stream.name, 1) + paragraph(
-        f"{rounds} with the feature{'s' if len(names) > 1 else ''} {shown}. The mean loss of "
-        f"{first.run.name} is {first.certificate.risk:.4f}, for a target of "
-        f"{first.certificate.alpha:g}."
+    return (
+        heading(stream.name, 1)
+        + paragraph(first.verdict.text, "verdict" if first.verdict.good else "verdict bad")
+        + "".join(paragraph(text, "bad") for text in first.run.record.warnings)
+        + paragraph(describe_bound(first.certificate))
+        + paragraph(
+            f"{first.run.name}, {rounds} with the feature{'s' if len(names) > 1 else ''} {shown}.",
+            "soft",
+        )
     )
 
 
 def _summary(stream: Stream, assessments: Sequence[Assessment]) -> str:
     """Return the table of methods and their settings."""
-    head = ["method", "rounds", "risk", "target", "bound", "mean size", "worst group"]
+    head = ["method", "verdict", "rounds", "risk", "target", "bound", "mean size", "worst group"]
     rows = [_row(item, feature_names(stream)) for item in assessments]
     settings = [f"<br><code>{escape(item.run.record.calibrator)}</code>" for item in assessments]
     return (
@@ -102,10 +113,11 @@ def _row(assessment: Assessment, names: Sequence[str]) -> list[str]:
         group = f"{row.group}: {plus_minus(row.risk, row.standard_error)}"
     if assessment.worst:
         worst = assessment.worst[0]
-        at = format_centre(worst, names)
+        at = describe_centre(worst, names)
         place = f"{at}: {plus_minus(worst.risk, worst.standard_error)}"
     return [
         assessment.run.name,
+        assessment.verdict.text,
         f"{len(assessment.run.record):,}",
         f"{assessment.certificate.risk:.4f}",
         f"{assessment.certificate.alpha:g}",

@@ -7,12 +7,12 @@ from functools import partial
 
 import numpy as np
 
-from localarc import figures
+from localarc import figures, metrics
 from localarc.calibrators.mondrian import Mondrian
 from localarc.metrics import Neighbourhood
 from localarc.record import Record
-from localarc.reporting.assessment import Assessment, Run, feature_names
-from localarc.reporting.format import format_centre, number, omitted_groups, plus_minus
+from localarc.reporting.assessment import Assessment, Run, describe_centre, feature_names
+from localarc.reporting.format import number, omitted_groups, plus_minus
 from localarc.reporting.html.markup import figure, paragraph, table
 from localarc.reporting.html.markup import figures as side_by_side
 from localarc.streams import Stream
@@ -25,19 +25,20 @@ _MAX_GROUPS = 50
 def running_risk(assessments: Sequence[Assessment]) -> str:
     """Return the figure of the running risk, with the bounds of the certificates."""
     records = _records(assessments)
-    bands = {
-        assessment.run.name: figures.bound_over_time(
-            assessment.run.calibrator,
-            assessment.run.record,
-            figures.shown_rounds(len(assessment.run.record)),
-        )
-        for assessment in assessments
-    }
+    bands = {assessment.run.name: _band(assessment.run) for assessment in assessments}
     caption = (
         "Mean loss up to each round. The dotted lines are the bounds of the certificates, for any "
         "data that satisfy the assumptions."
     )
     return figure(lambda axes: figures.running_risk(axes, records, bands), "risk", caption)
+
+
+def _band(run: Run) -> FloatArray:
+    """Return the bound at each shown round; infinity everywhere if the risk ever passed it."""
+    rounds = figures.shown_rounds(len(run.record))
+    band = figures.bound_over_time(run.calibrator, run.record, rounds)
+    distance = np.abs(metrics.running_risk(run.record.losses)[rounds - 1] - run.record.alpha)
+    return np.full(len(band), np.inf) if (distance > band + 1e-9).any() else band
 
 
 def groups(assessments: Sequence[Assessment]) -> str:
@@ -165,7 +166,13 @@ def _place(
 ) -> tuple[str, ...]:
     """Return the row of one neighbourhood."""
     risk = plus_minus(place.risk, place.standard_error)
-    return assessment.run.name, str(rank), format_centre(place, names), risk, f"{place.count:,.0f}"
+    return (
+        assessment.run.name,
+        str(rank),
+        describe_centre(place, names),
+        risk,
+        f"{place.count:,.0f}",
+    )
 
 
 def _records(assessments: Sequence[Assessment]) -> dict[str, Record]:

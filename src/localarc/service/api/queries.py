@@ -44,6 +44,7 @@ from localarc.wire.status import (
     StreamListItem,
     StreamSummary,
     ThresholdMap,
+    VerdictStatus,
 )
 
 First: TypeAlias = Annotated[
@@ -83,7 +84,14 @@ def _list_item(stream: Stream) -> StreamListItem:
         late=state.late,
         memory_bytes=stream.calibrator.nbytes,
         healthy=stream.healthy,
+        verdict=_verdict(stream),
+        warnings=list(stream.warnings),
     )
+
+
+def _verdict(stream: Stream) -> VerdictStatus:
+    verdict = stream.verdict
+    return VerdictStatus(verdict.state, verdict.text)
 
 
 def summary(manager: StreamManager, stream: StreamName) -> StreamSummary:
@@ -105,6 +113,8 @@ def summarize(stream: Stream) -> StreamSummary:
         risk=state.risk,
         target=state.config.alpha,
         healthy=certificate.consistent,
+        verdict=_verdict(stream),
+        warnings=list(stream.warnings),
         certificate=certificate,
         groups=[
             GroupRisk(name, group.rounds, group.loss_sum / group.rounds)
@@ -126,13 +136,16 @@ def summarize(stream: Stream) -> StreamSummary:
 
 def _certificate(stream: Stream) -> CertificateStatus:
     certificate = stream.certificate()
-    bounds = certificate.observed, certificate.theorem_a, certificate.theorem_b
+    tightest = certificate.tightest
+    bounds = [certificate.observed, certificate.theorem_a, certificate.theorem_b]
+    bounds.sort(key=lambda bound: bound is not tightest)  # keeps the order of the others
     return CertificateStatus(
         consistent=stream.healthy,
         consistency_gap=certificate.identity_gap,
         replay_differs=stream.replay_differs,
         max_pending=certificate.pending,
         bound=_bound(certificate.bound),
+        tightest=None if tightest is None else _bound(tightest),
         bounds=[_bound(bound) for bound in bounds],
     )
 

@@ -67,7 +67,11 @@ def same_config(existing: Config, config: StreamConfig) -> bool:
 
 
 def build_calibrator(config: Config) -> ARC | LARC:
-    """The calibrator that a config describes, before its first round."""
+    """The calibrator that a config describes, before its first round; the status warns for it."""
+    return _build(config).silence()
+
+
+def _build(config: Config) -> ARC | LARC:
     _check(config)
     rate = _rate(config.rate)
     common = {

@@ -9,7 +9,10 @@ import msgspec
 import numpy as np
 
 from localarc import ARC, LARC, serialization
-from localarc.guarantees import Certificate
+from localarc.calibrators import health
+from localarc.guarantees import Certificate, Part, Verdict
+from localarc.guarantees.assumptions import broken_assumptions
+from localarc.guarantees.verdict import INCONSISTENT
 from localarc.service.storage import events
 from localarc.service.storage.events import Event
 from localarc.service.storage.format import (
@@ -42,6 +45,7 @@ class Stream:
         self.state = state
         self.calibrator = calibrator
         self.replay_differs = 0  # thresholds that differed on replay
+        self._judged: tuple[int, Verdict, tuple[str, ...]] | None = None  # after a change, by seq
 
     @classmethod
     def create(cls, name: str, event: events.StreamCreated) -> Self:
@@ -197,6 +201,41 @@ class Stream:
     def certificate(self) -> Certificate:
         """The calibrator's certificate, given the largest number of pending predictions."""
         return self.calibrator.certificate(pending=self.state.outstanding)
+
+    @property
+    def verdict(self) -> Verdict:
+        """Whether the target is met, overall and in every group."""
+        return self._judgement()[0] if self.healthy else INCONSISTENT
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """What goes wrong without an error, each with the number to change."""
+        return self._judgement()[1]
+
+    def _judgement(self) -> tuple[Verdict, tuple[str, ...]]:
+        if self._judged is None or self._judged[0] != self.state.seq:
+            groups = self.state.groups.items()
+            parts = [Part(name, g.rounds, g.loss_sum / g.rounds) for name, g in groups if g.rounds]
+            found = [problem.text for problem in health.problems(self._vitals())]
+            broken = broken_assumptions(self.calibrator.settings, self.calibrator._constant)
+            told = (*found, *broken)
+            self._judged = self.state.seq, self.certificate().judge(parts), told
+        return self._judged[1:]
+
+    def _vitals(self) -> health.Vitals:
+        """The numbers of the run: its latest half is what the history has of it."""
+        state, points = self.state, self.state.points()
+        latest = [point for point in points if 2 * point.rounds > state.rounds]
+        before = points[len(points) - len(latest) - 1] if len(latest) < len(points) else None
+        start = (before.rounds, before.risk * before.rounds) if before else (0, 0.0)
+        return health.vitals(
+            self.calibrator.settings,
+            self.calibrator._constant,
+            state.rounds - start[0],
+            state.loss_sum - start[1],
+            pending=max((point.pending for point in latest), default=0),
+            thresholds=health.latest_range(np.array([p.threshold for p in points])),
+        )
 
     @property
     def healthy(self) -> bool:

@@ -1,0 +1,207 @@
+"""The base threshold: m(x) + D(x) (C + sum of offsets), which follows the scores around x.
+
+m(x) and D(x) are the mean and the spread of recent scores, from coarse hats to fine ones. C and the
+offsets of nodes learn what the losses still find wrong. A base that the caller gives replaces all
+of that; m and D then describe the scores minus that base.
+"""
+
+import math
+from typing import Any
+
+import numpy as np
+
+from localarc.engine.auto.layout import (
+    ALPHA,
+    AWAY,
+    CEILING,
+    CLOCK,
+    DEVIATION,
+    FIRST,
+    FLOOR,
+    HIGHEST,
+    LEAN,
+    LEVELS,
+    LOWEST,
+    MEAN,
+    OFFSET,
+    OWN_BASE,
+    PENDING,
+    RATE,
+    SCORE_CLOCK,
+    SCORE_DEVIATION,
+    SCORE_MEAN,
+    SCORE_WEIGHT,
+    SCORES,
+    SEEN,
+    TWO_SIDED,
+    UNIT,
+    VISITS,
+    WARM,
+    Round,
+    State,
+    dimensions_of,
+    factors_of,
+    faded_of,
+    hats_of_level,
+    jit,
+)
+from localarc.engine.auto.units import sort_into
+
+MEMORY = 500.0  # rounds over which means and deviations of scores forget
+LONGER_MEMORY = 10.0  # rounds in addition, for each pending loss
+COARSER = 8.0  # weight of the coarser level, in visits
+SPREAD = 1.5  # the unit is this many mean absolute deviations
+SMALLEST_PART = 1.0 / 16.0  # of the overall unit: D(x) is never below
+RANGE_PART = 1024.0  # the unit is at least the range of scores over this
+TINY_UNIT = 1e-290  # too small for arithmetic
+VISITS_COUNTED = 400.0  # by the step of an offset
+HURRY = 30.0  # the clock runs so fast while scores lie on one side of m(x)
+ONE_SIDED = 0.95  # the share of deviations on one side that makes it hurry
+LOOK_BACK = 0.02  # over the last 50 scores
+
+
+@jit
+def memory(state: State) -> float:
+    """Rounds over which scores are remembered; only other rounds count as pending."""
+    return MEMORY + LONGER_MEMORY * state.numbers[PENDING]  # type: ignore[no-any-return]
+
+
+@jit
+def local_scores(state: State, slots: Any, weights: Any) -> Any:
+    """m(x) and D(x); leaves the faded weights of the nodes' scores in `faded`."""
+    numbers, nodes, faded = state.numbers, state.nodes, faded_of(state)
+    d = dimensions_of(state)
+    mean, deviation = numbers[MEAN], numbers[DEVIATION]
+    clock, columns, span = numbers[CLOCK], hats_of_level(d), memory(state)
+    for level in range(LEVELS if d > 0 else 0):
+        total = means = deviations = 0.0
+        for i in range(1 + level * columns, 2 + level * columns + d):
+            if slots[i] >= 0:
+                node = nodes[slots[i]]
+                faded[i] = node[SCORE_WEIGHT] * math.exp((node[SCORE_CLOCK] - clock) / span)
+                total += weights[i] * faded[i]
+                means += weights[i] * faded[i] * node[SCORE_MEAN]
+                deviations += weights[i] * faded[i] * node[SCORE_DEVIATION]
+        if total > 0.0:
+            mean += (means - total * mean) / (total + COARSER)
+            deviation += (deviations - total * deviation) / (total + COARSER)
+    return mean, max(SPREAD * deviation, SMALLEST_PART * numbers[UNIT])
+
+
+@jit
+def offset(state: State, slots: Any, weights: Any) -> float:
+    """C + the weighted offsets of the nodes."""
+    total = state.nodes[slots[0], OFFSET]
+    for i in range(1, len(slots)):
+        if slots[i] >= 0:
+            total += weights[i] * state.nodes[slots[i], OFFSET]
+    return total  # type: ignore[no-any-return]
+
+
+@jit
+def base_threshold(state: State, mean: float, unit: float, offsets: float) -> Any:
+    """The base before and after it is clipped to the scores seen and to the limits."""
+    numbers = state.numbers
+    free = base = mean + unit * offsets
+    if numbers[SCORES] > 0.0:
+        if numbers[SCORES] < WARM:
+            free = first_quantile(numbers[FIRST : FIRST + int(numbers[SCORES])], numbers[ALPHA])
+        base = min(max(free, numbers[LOWEST]), numbers[HIGHEST])
+    return free, min(max(base, numbers[FLOOR]), numbers[CEILING])
+
+
+@jit
+def first_quantile(scores: Any, alpha: float) -> float:
+    """The conformal quantile of the first few scores."""
+    values = np.empty(len(scores))
+    count = sort_into(values, scores)
+    rank = min(math.ceil((1.0 - alpha) * (count + 1)), count)
+    return values[rank - 1]  # type: ignore[no-any-return]
+
+
+@jit
+def lowest_threshold(numbers: Any, base: float) -> float:
+    """How far bets may lower the threshold: to the floor, or one range below the scores seen."""
+    if not numbers[TWO_SIDED] or numbers[FLOOR] > -np.inf:
+        return numbers[FLOOR]  # type: ignore[no-any-return]
+    return 2.0 * numbers[LOWEST] - numbers[HIGHEST] if numbers[SCORES] > 0.0 else base
+
+
+@jit
+def learn(
+    state: State, played: Round, mean: float, unit: float, free: float, base: float, excess: float
+) -> None:
+    """C and the offsets follow the loss, unless the base is clipped and would leave further."""
+    numbers = state.numbers
+    step = numbers[RATE] * excess
+    bottomless = numbers[SCORES] == 0.0 and numbers[FLOOR] == -np.inf
+    if (free > base and excess > 0.0) or (excess < 0.0 and (free < base or bottomless)):
+        step = 0.0
+    slots, factors = played.slots, factors_of(state)
+    if 0.0 < numbers[SCORES] < WARM:
+        state.nodes[slots[0], OFFSET] = (free - mean) / unit
+    for i in range(len(slots)):
+        if slots[i] >= 0:
+            node, pending = state.nodes[slots[i]], 1.0 + played.late[i, SEEN]
+            visits = (1.0 if i else 0.0) + min(node[VISITS], VISITS_COUNTED * pending)
+            push = step * factors[i] * played.weights[i]
+            node[OFFSET] += push / math.sqrt(visits) / pending
+
+
+@jit
+def follow(state: State, slots: Any, weights: Any, mean: float, score: float) -> None:
+    """The joint hats remember a score, and its distance from m(x) as it was before."""
+    d, clock, faded = dimensions_of(state), state.numbers[CLOCK], faded_of(state)
+    columns = hats_of_level(d)
+    for level in range(LEVELS if d > 0 else 0):
+        for i in range(1 + level * columns, 2 + level * columns + d):
+            if slots[i] >= 0:
+                node = state.nodes[slots[i]]
+                node[SCORE_WEIGHT], node[SCORE_CLOCK] = faded[i] + weights[i], clock
+                share = weights[i] / node[SCORE_WEIGHT]
+                node[SCORE_MEAN] += share * (score - node[SCORE_MEAN])
+                node[SCORE_DEVIATION] += share * (abs(score - mean) - node[SCORE_DEVIATION])
+
+
+@jit
+def pace(state: State, score: float, mean: float, unit: float) -> float:
+    """How far the clock moves: faster while the last scores lie on one side of m(x)."""
+    numbers = state.numbers
+    if not math.isfinite(score) or numbers[SCORES] < WARM:
+        return 1.0
+    distance = min(max((score - mean) / unit, -2.0), 2.0)
+    share = LOOK_BACK / (1.0 + numbers[PENDING])
+    numbers[LEAN] += share * (distance - numbers[LEAN])
+    numbers[AWAY] += share * (abs(distance) - numbers[AWAY])
+    return HURRY if abs(numbers[LEAN]) > ONE_SIDED * numbers[AWAY] else 1.0
+
+
+@jit
+def note_score(state: State, score: float, target: float, mean: float, unit: float) -> None:
+    """Range of the scores; overall mean, deviation and unit of the targets; the clock."""
+    numbers = state.numbers
+    steps = pace(state, target, mean, unit)
+    numbers[CLOCK] += steps
+    if not math.isfinite(target):
+        return
+    seen = numbers[SCORES]
+    if seen == 0.0:
+        numbers[MEAN], numbers[LOWEST], numbers[HIGHEST] = target, score, score
+    if seen < WARM:
+        numbers[FIRST + int(seen)] = score
+    share = max(1.0 / (seen + 1.0), steps / memory(state))
+    numbers[DEVIATION] += share * (abs(target - numbers[MEAN]) - numbers[DEVIATION])
+    numbers[MEAN] += share * (target - numbers[MEAN])
+    numbers[LOWEST] = min(numbers[LOWEST], score)
+    numbers[HIGHEST] = max(numbers[HIGHEST], score)
+    numbers[SCORES] += 1.0
+    spread = max(SPREAD * numbers[DEVIATION], (numbers[HIGHEST] - numbers[LOWEST]) / RANGE_PART)
+    if spread < TINY_UNIT:
+        spread = abs(score) if abs(score) > TINY_UNIT else 1.0
+    numbers[UNIT] = spread
+
+
+@jit
+def owns_base(state: State) -> bool:
+    """Whether the base is our own."""
+    return state.numbers[OWN_BASE] != 0.0  # type: ignore[no-any-return]

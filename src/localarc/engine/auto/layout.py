@@ -1,0 +1,193 @@
+"""The memory map: named indices into the arrays that Python owns, and views of their sections.
+
+`numbers` holds settings, running sums and scratch space, `integers` the sizes and the grid's salts,
+`keys` and `nodes` the hash table of nodes. The last four arrays are the ledger of pending rounds.
+"""
+
+from typing import Any, NamedTuple
+
+from numba import njit
+
+from localarc.engine.numba_tools import STRICT_OPTIONS, Function
+
+LEVELS = 6  # grids: a cell is 1, 1/2, ..., 1/32 of a feature's spread wide
+BETS = 16  # the bets of a side: 2^-1, ..., 2^-16
+WARM = 16  # scores before the base learns; inputs before the first grid
+INPUTS_KEPT = 128  # in the reservoir that measures the spread of features
+STAKE_ALL, STAKE = 0.05, 0.02  # of the constant, and of every other node
+NEGLIGIBLE = 1e-12  # a pending weight below this is none
+JOINT_PART, HAT_PART, NODE_PART = 0.4, 0.6, 0.8  # of the table: joint hats, all hats, everything
+
+# ---- numbers: settings, then running sums ------------------------------------------------------
+ALPHA, BOUND, TOP, FLOOR, CEILING, TWO_SIDED, DROP_UP, DROP_DOWN, RATE, OWN_BASE = range(10)
+LOWEST, HIGHEST, MEAN, DEVIATION, UNIT, CLOCK, SCORES, LEAN, AWAY = range(10, 19)
+ASKED, ISSUED, PENDING, MOST_PENDING, NODES, JOINTS, MEASURED = range(19, 26)
+STAKED, GRANTED, UP_INVERSE, UP_BASE, PAID, LOST_UP, LOST_DOWN, SMALLEST_UNIT = range(26, 34)
+ROUNDS, LOSS_SUM, COSTLIEST, CEILING_FAILS, CEILING_SINCE, FLOOR_FAILS, FLOOR_SINCE = range(34, 41)
+REFUSED_HATS, REFUSED_GROUPS, EVICTED_HATS, EVICTED_GROUPS, SWEPT = range(41, 46)
+SETTINGS = 10  # the first of them never change
+FIRST = 48  # the first scores
+GRID = FIRST + WARM  # by feature: origin, width, exponent
+
+# ---- integers ----------------------------------------------------------------------------------
+DIMENSIONS, WIDTH = range(2)
+SALTS = 2
+
+# ---- a node ------------------------------------------------------------------------------------
+# The last four columns of a joint hat describe the scores around it. Nodes with a bet on too few
+# losses, the constant and the groups, keep that bet there instead.
+OFFSET, VISITS, EXCESS, WEIGHT_PENDING, MOST_WEIGHT, LAST_ASKED, NEWEST = range(7)
+UP_GAIN, UP_COST, UP_BET = range(7, 10)
+SCORE_WEIGHT, SCORE_MEAN, SCORE_DEVIATION, SCORE_CLOCK = range(10, 14)
+DOWN_GAIN, DOWN_COST, DOWN_BET = SCORE_WEIGHT, SCORE_MEAN, SCORE_DEVIATION
+COLUMNS = 14
+
+# ---- a pending round: its ticket, and by node what was and is pending there ---------------------
+NUMBER, BASE, ITS_UNIT, ITS_FLOOR, UP_SHARE, DOWN_SHARE, THRESHOLD, SCORES_KNOWN, GIVEN = range(9)
+TICKET = 9
+SEEN, LEFT, UP_SUM, UP_SPENT, DOWN_SUM, DOWN_SPENT = range(6)
+NEXT, PREVIOUS = range(2)
+
+
+def jit(function: Function) -> Function:
+    """Compile a part of the loops: operations round as in Python, so that all loops agree."""
+    return njit(function, **STRICT_OPTIONS)  # type: ignore[no-any-return]
+
+
+class State(NamedTuple):
+    """Everything that is known, except of pending rounds. Functions below return its sections."""
+
+    numbers: Any
+    integers: Any
+    keys: Any  # of the nodes, 0 where a slot is free
+    nodes: Any  # by slot; the last row is the constant
+
+
+class Round(NamedTuple):
+    """Views of one row of the ledger: the nodes of a round, their weights, and its ticket."""
+
+    slots: Any  # (width,): -1 where there is no node
+    weights: Any
+    late: Any  # (width, 6)
+    ticket: Any
+
+
+class Ledger(NamedTuple):
+    """The rounds that are pending. Row 0 is scratch space."""
+
+    slots: Any  # (rows, width)
+    weights: Any
+    late: Any
+    links: Any  # (rows, width, 2): the pending rounds of a node, in order of prediction
+    tickets: Any
+
+
+def hat_columns(dimensions: int) -> int:
+    """The hats of one level: d + 1 joint ones and, for d > 1, two for each feature."""
+    return 3 * dimensions + 1 if dimensions > 1 else 2 * dimensions
+
+
+def lasting(dimensions: int) -> int:
+    """The length of what is stored of `numbers`; factors and scratch space follow."""
+    return GRID + (3 + INPUTS_KEPT) * dimensions
+
+
+def numbers_length(dimensions: int, width: int) -> int:
+    """The length of `numbers`."""
+    return lasting(dimensions) + 2 * dimensions + 14 * width
+
+
+def integers_length(dimensions: int, groups: int) -> int:
+    """The length of `integers`."""
+    return SALTS + 3 * dimensions + groups
+
+
+hats_of_level = jit(hat_columns)
+
+
+@jit
+def dimensions_of(state: State) -> int:
+    """The number of features."""
+    return state.integers[DIMENSIONS]  # type: ignore[no-any-return]
+
+
+@jit
+def grid_of(state: State) -> Any:
+    """(3, d): origin, width and exponent of each feature's grid."""
+    d = dimensions_of(state)
+    return state.numbers[GRID : GRID + 3 * d].reshape((3, d))
+
+
+@jit
+def reservoir_of(state: State) -> Any:
+    """(INPUTS_KEPT, d): inputs, from which the grid is measured."""
+    d = dimensions_of(state)
+    start = GRID + 3 * d
+    return state.numbers[start : start + INPUTS_KEPT * d].reshape((INPUTS_KEPT, d))
+
+
+@jit
+def columns_of(state: State) -> Any:
+    """(14, width): how fast the node in a column learns; the rest is scratch space."""
+    start = GRID + (5 + INPUTS_KEPT) * dimensions_of(state)
+    return state.numbers[start:].reshape((14, state.integers[WIDTH]))
+
+
+@jit
+def factors_of(state: State) -> Any:
+    """(width,): how fast the node in a column learns."""
+    return columns_of(state)[0]
+
+
+@jit
+def faded_of(state: State) -> Any:
+    """(width,) scratch: the weights of the scores around the nodes, as of now."""
+    return columns_of(state)[1]
+
+
+@jit
+def bets_of(state: State) -> Any:
+    """(6, 2 width) scratch: what `wealths` reads and writes."""
+    return columns_of(state)[2:].reshape((6, 2 * state.integers[WIDTH]))
+
+
+@jit
+def input_of(state: State) -> Any:
+    """(d,) scratch: the input of the round."""
+    d = dimensions_of(state)
+    start = GRID + (4 + INPUTS_KEPT) * d
+    return state.numbers[start : start + d]
+
+
+@jit
+def group_keys_of(state: State) -> Any:
+    """Scratch: the keys of the round's groups, 0 for none."""
+    return state.integers[SALTS + 3 * dimensions_of(state) :]
+
+
+@jit
+def place_of(state: State) -> Any:
+    """Where an input lies: fractions, cells and order of its features; and their salts."""
+    d = dimensions_of(state)
+    start = GRID + (3 + INPUTS_KEPT) * d
+    integers = state.integers
+    return (
+        state.numbers[start : start + d],
+        integers[SALTS + d : SALTS + 2 * d],
+        integers[SALTS + 2 * d : SALTS + 3 * d],
+        integers[SALTS : SALTS + d],
+    )
+
+
+@jit
+def unpack(arrays: Any) -> Any:
+    """The nine arrays as a state and a ledger."""
+    numbers, integers, keys, nodes, slots, weights, late, links, tickets = arrays
+    state = State(numbers, integers, keys, nodes)
+    return state, Ledger(slots, weights, late, links, tickets)
+
+
+@jit
+def row_of(ledger: Ledger, row: int) -> Round:
+    """One pending round."""
+    return Round(ledger.slots[row], ledger.weights[row], ledger.late[row], ledger.tickets[row])

@@ -1,0 +1,106 @@
+"""The ledger of pending rounds: tickets by number, and per node a list in order of prediction."""
+
+from typing import Any
+
+from localarc.engine.auto.bettors import release, tell_later
+from localarc.engine.auto.layout import (
+    NEWEST,
+    NEXT,
+    NUMBER,
+    PENDING,
+    PREVIOUS,
+    SEEN,
+    WEIGHT_PENDING,
+    Ledger,
+    State,
+    jit,
+)
+
+NOBODY = -1  # the end of a list
+
+
+@jit
+def free_row(ledger: Ledger, number: Any) -> int:
+    """A row for a new ticket; there must be one. Rows are probed from the number's own."""
+    rows = len(ledger.tickets) - 1
+    at = int(number) % rows
+    while ledger.tickets[1 + at, NUMBER] != 0.0:
+        at = (at + 1) % rows
+    return 1 + at
+
+
+@jit
+def row_of_ticket(ledger: Ledger, number: Any) -> int:
+    """The row of a pending ticket, 0 if there is none."""
+    rows = len(ledger.tickets) - 1
+    at = int(number) % rows
+    for _ in range(rows):
+        if ledger.tickets[1 + at, NUMBER] == number:
+            return 1 + at
+        at = (at + 1) % rows
+    return 0
+
+
+@jit
+def note_pending(state: State, slots: Any, late: Any) -> None:
+    """What is pending at each node as a threshold goes out; nothing of it has arrived yet."""
+    for i in range(len(slots)):
+        if slots[i] >= 0:
+            late[i, :] = 0.0
+            late[i, : SEEN + 2] = state.nodes[slots[i], WEIGHT_PENDING]
+
+
+@jit
+def enter(state: State, ledger: Ledger, row: int) -> None:
+    """A round is pending at its nodes, after all others there."""
+    state.numbers[PENDING] += 1.0
+    hold(state, ledger.slots[row], ledger.weights[row])
+    append(state, ledger, row)
+
+
+@jit
+def hold(state: State, slots: Any, weights: Any) -> None:
+    """Add the weights of a round to what is pending at its nodes."""
+    for i in range(len(slots)):
+        if slots[i] >= 0:
+            state.nodes[slots[i], WEIGHT_PENDING] += weights[i]
+
+
+@jit
+def append(state: State, ledger: Ledger, row: int) -> None:
+    """Put a round at the end of the lists of its nodes."""
+    slots, width = ledger.slots[row], ledger.slots.shape[1]
+    for i in range(width):
+        if slots[i] >= 0:
+            node, entry = state.nodes[slots[i]], row * width + i
+            newest = int(node[NEWEST]) - 1  # a new node's 0 is nobody
+            ledger.links[row, i, NEXT], ledger.links[row, i, PREVIOUS] = NOBODY, newest
+            if newest >= 0:
+                ledger.links[newest // width, newest % width, NEXT] = entry
+            node[NEWEST] = entry + 1
+
+
+@jit
+def leave(state: State, ledger: Ledger, row: int) -> None:
+    """Take a round out of the lists of its nodes, and free its row."""
+    slots, width = ledger.slots[row], ledger.slots.shape[1]
+    for i in range(width):
+        if slots[i] >= 0:
+            after, before = ledger.links[row, i, NEXT], ledger.links[row, i, PREVIOUS]
+            if before >= 0:
+                ledger.links[before // width, before % width, NEXT] = after
+            if after >= 0:
+                ledger.links[after // width, after % width, PREVIOUS] = before
+            else:
+                state.nodes[slots[i], NEWEST] = before + 1
+    ledger.tickets[row, NUMBER] = 0.0
+
+
+@jit
+def give_up(state: State, ledger: Ledger, row: int) -> None:
+    """No loss will come: as if it had been the target."""
+    slots, weights = ledger.slots[row], ledger.weights[row]
+    for i in range(len(slots)):
+        if slots[i] >= 0:
+            release(state.nodes[slots[i]], weights[i])
+            tell_later(ledger, row, i, weights[i], 0.0, 0.0, 0.0, 0.0)

@@ -1,0 +1,258 @@
+"""The calls from Python: peek at a threshold, ask for one, tell its loss, forget it, replay.
+
+Each call changes the state completely or not at all: an interrupt arrives before or after it.
+"""
+
+from typing import Any
+
+import numpy as np
+
+from localarc.engine.auto.base import (
+    base_threshold,
+    follow,
+    learn,
+    local_scores,
+    lowest_threshold,
+    note_score,
+    offset,
+    owns_base,
+)
+from localarc.engine.auto.bettors import all_bets, play, restrict_bets, settle
+from localarc.engine.auto.eviction import sweep_if_full
+from localarc.engine.auto.hats import GROUP, bring, find, locate
+from localarc.engine.auto.layout import (
+    ALPHA,
+    BASE,
+    CEILING,
+    DOWN_SHARE,
+    GIVEN,
+    ISSUED,
+    ITS_FLOOR,
+    ITS_UNIT,
+    LOSS_SUM,
+    MOST_PENDING,
+    NEWEST,
+    NUMBER,
+    PENDING,
+    ROUNDS,
+    SCORES,
+    SCORES_KNOWN,
+    THRESHOLD,
+    TOP,
+    UP_SHARE,
+    WARM,
+    Ledger,
+    Round,
+    State,
+    jit,
+    row_of,
+    unpack,
+)
+from localarc.engine.auto.ledger import (
+    append,
+    enter,
+    free_row,
+    give_up,
+    hold,
+    leave,
+    note_pending,
+    row_of_ticket,
+)
+from localarc.engine.auto.units import measure
+from localarc.engine.step import loss_at
+
+PEEK, ASK, STEP = range(3)
+
+
+@jit
+def look(state: State, slots: Any, weights: Any, given: float, given_unit: float) -> Any:
+    """m(x), D(x), and the base before and after clipping; a given base replaces our own."""
+    mean, unit = local_scores(state, slots, weights)
+    unit = unit if np.isnan(given_unit) else given_unit
+    if owns_base(state):
+        free, base = base_threshold(state, mean, unit, offset(state, slots, weights))
+        return mean, unit, free, base
+    floor = lowest_threshold(state.numbers, given)
+    return mean, unit, given, min(max(given, floor), state.numbers[CEILING])
+
+
+@jit
+def predict(state: State, played: Round, given: float, given_unit: float) -> Any:
+    """The threshold of a located round, with its ticket filled in; and what `learn` needs."""
+    mean, unit, free, base = look(state, played.slots, played.weights, given, given_unit)
+    up, down = all_bets(state, played.slots, played.weights)
+    threshold, up_share, down_share, floor = play(state, base, unit, up, down)
+    ticket = played.ticket
+    ticket[BASE], ticket[ITS_UNIT], ticket[ITS_FLOOR] = base, unit, floor
+    ticket[UP_SHARE], ticket[DOWN_SHARE], ticket[THRESHOLD] = up_share, down_share, threshold
+    ticket[SCORES_KNOWN], ticket[GIVEN] = state.numbers[SCORES], given
+    return mean, unit, free, base
+
+
+@jit
+def begin(state: State, played: Round, given: float, unit: float, peek: bool) -> Any:
+    """Find the nodes of the input and its threshold; unless to peek, note what is pending there."""
+    locate(state, peek, played.slots, played.weights)
+    if not peek:
+        note(state, played)
+    return predict(state, played, given, unit)
+
+
+@jit
+def note(state: State, played: Round) -> None:
+    """What is pending when a threshold goes out."""
+    pending = state.numbers[PENDING]
+    state.numbers[MOST_PENDING] = max(state.numbers[MOST_PENDING], pending)
+    if pending > 0.0:
+        restrict_bets(state, played.slots)
+        note_pending(state, played.slots, played.late)
+    else:
+        played.late[:] = 0.0
+
+
+@jit
+def finish(state: State, ledger: Ledger, row: int, seen: Any, loss: float, score: float) -> None:
+    """The loss of a round: the bets, then the base, then the scores. PENDING counts the others."""
+    numbers, played = state.numbers, row_of(ledger, row)
+    mean, unit, free, base = seen
+    settle(state, played, (loss - numbers[ALPHA]) / numbers[TOP], ledger, row)
+    numbers[ROUNDS] += 1.0
+    numbers[LOSS_SUM] += loss
+    target = score
+    if owns_base(state):
+        early = played.ticket[SCORES_KNOWN] < WARM <= numbers[SCORES]  # before there was a base
+        learn(state, played, mean, unit, free, base, 0.0 if early else loss - numbers[ALPHA])
+    else:
+        target = score - played.ticket[GIVEN]
+    if np.isfinite(target):
+        follow(state, played.slots, played.weights, mean, target)
+    note_score(state, score, target, mean, unit)
+
+
+@jit
+def hand_out(state: State, ledger: Ledger, row: int) -> None:
+    """A threshold goes out: as a ticket, or in row 0 if its loss follows at once."""
+    numbers, played = state.numbers, row_of(ledger, row)
+    numbers[ISSUED] += 1.0
+    if row > 0:
+        played.ticket[NUMBER] = numbers[ISSUED]
+        enter(state, ledger, row)
+    elif numbers[PENDING] > 0.0:
+        hold(state, played.slots, played.weights)
+    measure(state)
+    sweep_if_full(state, ledger.slots)
+
+
+@jit
+def least_threshold(breakpoints: Any, losses: Any, start: int, stop: int, loss: float) -> Any:
+    """The least threshold of a step curve whose loss is at most this; infinite if none is."""
+    for j in range(start, stop):
+        if losses[j] <= loss:
+            return breakpoints[j]
+    return np.inf
+
+
+def serve(
+    arrays: Any,
+    mode: int,
+    x: Any,
+    keys: Any,
+    weights: Any,
+    given: float,
+    unit: float,
+    loss: float,
+    score: float,
+) -> float:
+    """The threshold of an input. PEEK changes nothing, ASK issues a ticket, STEP learns at once.
+
+    One function, because compiling it takes as long for one of them as for all three.
+    """
+    state, ledger = unpack(arrays)
+    row = free_row(ledger, state.numbers[ISSUED] + 1.0) if mode == ASK else 0
+    played = row_of(ledger, row)
+    bring(state, x, keys, weights, played.weights)
+    seen = begin(state, played, given, unit, mode == PEEK)
+    if mode != PEEK:
+        hand_out(state, ledger, row)
+    if mode == STEP:
+        finish(state, ledger, row, seen, loss, score)
+    return played.ticket[THRESHOLD]  # type: ignore[no-any-return]
+
+
+def tell(arrays: Any, number: int, loss: float, score: float) -> bool:
+    """The loss of a ticket; False, and nothing changed, if it is not pending."""
+    state, ledger = unpack(arrays)
+    row = row_of_ticket(ledger, number)
+    if row == 0:
+        return False
+    state.numbers[PENDING] -= 1.0
+    played = row_of(ledger, row)
+    seen = look(state, played.slots, played.weights, played.ticket[GIVEN], np.nan)
+    finish(state, ledger, row, seen, loss, score)
+    leave(state, ledger, row)
+    return True
+
+
+def forget(arrays: Any, number: int) -> bool:
+    """A ticket whose loss will never come; False if it is not pending."""
+    state, ledger = unpack(arrays)
+    row = row_of_ticket(ledger, number)
+    if row == 0:
+        return False
+    state.numbers[PENDING] -= 1.0
+    give_up(state, ledger, row)
+    leave(state, ledger, row)
+    return True
+
+
+def replay(
+    arrays: Any,
+    X: Any,
+    keys: Any,
+    weights: Any,
+    given: Any,
+    curves: Any,
+    thresholds: Any,
+    incurred: Any,
+) -> None:
+    """STEP for each row of X, with the loss of its curve at its threshold."""
+    state, ledger = unpack(arrays)
+    played, alpha = row_of(ledger, 0), state.numbers[ALPHA]
+    breakpoints, losses, offsets = curves
+    for t in range(len(X)):
+        bring(state, X[t], keys[t], weights[t], played.weights)
+        seen = begin(state, played, given[t], np.nan, False)
+        hand_out(state, ledger, 0)
+        thresholds[t] = threshold = played.ticket[THRESHOLD]
+        start, stop = offsets[t], offsets[t + 1]
+        incurred[t] = loss_at(breakpoints, losses, start, stop, threshold)
+        score = least_threshold(breakpoints, losses, start, stop, alpha)
+        finish(state, ledger, 0, seen, incurred[t], score)
+
+
+def relink(arrays: Any, rows: Any) -> None:
+    """Build the lists of pending rounds anew, from rows in order of prediction."""
+    state, ledger = unpack(arrays)
+    for slot in range(len(state.nodes)):
+        state.nodes[slot, NEWEST] = 0.0
+    for row in rows:
+        append(state, ledger, row)
+
+
+def find_group(arrays: Any, key: int) -> int:
+    """The slot of a group; negative if it has none."""
+    state, _ = unpack(arrays)
+    return find(state, key, GROUP, False, True)
+
+
+def is_sound(keys: Any) -> bool:
+    """Whether every key of a table is found from its own slot, and some slot is empty."""
+    mask = len(keys) - 1
+    for slot in range(len(keys)):
+        if keys[slot] != 0:
+            at = keys[slot] & mask
+            while at != slot and keys[at] != 0 and keys[at] != keys[slot]:
+                at = (at + 1) & mask
+            if at != slot:
+                return False
+    return True

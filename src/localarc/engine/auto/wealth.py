@@ -1,0 +1,66 @@
+"""The bet of a node: H(G, W) = (1/K) sum_k beta_k exp(beta_k G - beta_k^2 W), beta_k = 2^-k."""
+
+import math
+from typing import Any
+
+from localarc.engine.auto.layout import BETS, jit
+
+SMALLEST = 2.0**-BETS
+FRESH_BET = (1.0 - SMALLEST) / BETS  # H(0, 0) with all bets
+LARGEST_TERM = 1e150  # exp(beta G - beta^2 W) stays below; under the theorem it is far smaller
+
+
+@jit
+def exponential(v: float) -> float:
+    """exp(v), by its series where that is exact."""
+    if -1e-3 < v < 1e-3:
+        return 1.0 + v * (1.0 + v * (0.5 + v * (1.0 / 6.0 + v / 24.0)))
+    return math.exp(min(v, 500.0))
+
+
+@jit
+def largest_bet(pending: float, drop: float) -> float:
+    """The largest beta allowed once the weight `pending` was pending; drop: the largest -y."""
+    return 0.5 if pending <= 0.0 else min(1.0, 0.25 / drop) / (1.0 + pending)
+
+
+@jit
+def wealth(gain: float, cost: float, largest: float) -> float:
+    """H over the bets up to `largest`, by doubling beta."""
+    beta, total = SMALLEST, 0.0
+    if gain == 0.0 and cost == 0.0:
+        while 2.0 * beta <= largest:
+            beta *= 2.0
+        return (2.0 * beta - SMALLEST) / BETS if beta <= largest else 0.0
+    shrink = exponential(-beta * beta * cost)
+    term = exponential(beta * gain) * shrink
+    while beta <= largest:
+        total += beta * term
+        shrink *= shrink
+        term = min(term * term * shrink, LARGEST_TERM)
+        shrink *= shrink
+        beta *= 2.0
+    return total / BETS
+
+
+@jit
+def wealths(count: int, table: Any) -> None:
+    """`wealth` times BETS of the first `count` columns (gain, cost, largest, result, 2 scratch).
+
+    The doublings are outside and the nodes inside, so that the inner loop is vectorised.
+    """
+    gains, costs, largests, totals, terms, shrinks = table
+    beta, most = SMALLEST, 0.0
+    for i in range(count):
+        shrinks[i] = exponential(-beta * beta * costs[i])
+        terms[i] = exponential(beta * gains[i]) * shrinks[i]
+        totals[i] = 0.0
+        most = max(most, largests[i])
+    while beta <= most:
+        for i in range(count):
+            totals[i] += beta * terms[i] if beta <= largests[i] else 0.0
+            shrink = shrinks[i] * shrinks[i]
+            term = terms[i] * terms[i] * shrink
+            terms[i] = term if term < LARGEST_TERM else LARGEST_TERM
+            shrinks[i] = shrink * shrink
+        beta *= 2.0

@@ -1,0 +1,31 @@
+"""README's first picture: what it says is so."""
+
+from __future__ import annotations
+
+from localarc import replay
+from localarc.cli.demo import calibrators
+from localarc.metrics import group_risk
+from localarc.streams import heteroscedastic
+
+STREAM = heteroscedastic(6000, seed=0)  # the defaults of `localarc demo`
+
+
+def _standard_errors(name: str) -> dict[object, float]:
+    """How far each third is from the target, in standard errors."""
+    calibrator = calibrators()[name]
+    record = replay(calibrator, STREAM.X, STREAM.curves, STREAM.groups)
+    rows = group_risk(record.losses, STREAM.groups or ())
+    return {row.group: (row.risk - calibrator.alpha) / row.standard_error for row in rows}
+
+
+def test_the_local_calibrator_meets_the_target_in_every_third() -> None:
+    *_, last = calibrators()
+    found = _standard_errors(last)
+    assert set(found) == {"easy", "middle", "hard"}
+    assert max(map(abs, found.values())) <= 2.0
+
+
+def test_a_single_threshold_misses_the_target_in_the_hard_third() -> None:
+    found = _standard_errors("ARC")
+    assert found["hard"] > 10.0
+    assert found["easy"] < -10.0
