@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Hashable, Mapping
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -18,11 +18,13 @@ from numpy.typing import ArrayLike
 from localarc import validation
 from localarc.engine.auto import layout
 from localarc.guarantees.bounds import Bound
+from localarc.guarantees.verdict import Part, Verdict, counts_misses, verdict
 from localarc.validation import FloatArray
 
 _ROUNDING = 1e-9
 _SQUARE = 4.0 * (math.log(2.0) - 0.5)
 _LATE_RESTART = 2.72
+_ABOVE, _BELOW = "theorem E, above", "theorem E, below"
 
 
 @dataclass(frozen=True)
@@ -107,7 +109,7 @@ class NodeCertificate:
     worst_stretch : float
         The largest such sum over any stretch of rounds up to now, as far as it was seen.
     above, below : Bound
-        How far the risk can be above and below the target.
+        How far the risk can be above and below the target, each one-sided; `bound` is both.
 
     Examples
     --------
@@ -128,8 +130,14 @@ class NodeCertificate:
 
     @property
     def bound(self) -> Bound:
-        """How far the risk can be from the target on the side that is guaranteed less."""
-        return max(self.above, self.below, key=lambda bound: bound.value)
+        """How far the risk can be from the target: on both sides, or above if that is promised."""
+        if self.below.name != _BELOW:
+            return dataclasses.replace(self.above, name="theorem E")
+        sides = self.above, self.below
+        assumes = dict.fromkeys(each for side in sides for each in side.assumes)
+        unmet = dict.fromkeys(each for side in sides for each in side.unmet)
+        value = max(side.value for side in sides)
+        return Bound("theorem E", value, tuple(assumes), tuple(unmet))
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values for JSON."""
@@ -144,9 +152,10 @@ class NodeCertificate:
         }
 
     def __str__(self) -> str:
+        below = str(self.below).replace("mean loss - target", "target - mean loss")
         return (
             f"mean loss {self.risk:.4f} over {self.rounds:g} rounds, target {self.alpha}\n"
-            f"  {self.above}\n  {self.below}"
+            f"  {self.above}\n  {below}"
         )
 
 
@@ -194,9 +203,52 @@ class AutoCertificate(NodeCertificate):
     _node: FloatArray = field(repr=False, compare=False)
 
     @property
+    def loss_bound(self) -> float:
+        """The largest possible loss."""
+        return self._ledger[layout.BOUND]
+
+    @property
     def bounds(self) -> tuple[Bound, ...]:
         """All bounds, in the order in which they are shown."""
-        return self.observed, self.above, self.below
+        return self.observed, self.bound
+
+    @property
+    def tightest(self) -> Bound | None:
+        """The smallest bound that holds, if one does."""
+        holding = [bound for bound in self.bounds if bound.holds]
+        return min(holding, key=lambda bound: bound.value, default=None)
+
+    @property
+    def verdict(self) -> Verdict:
+        """Whether the promise is kept, in one sentence."""
+        return self.judge([Part(name, part.rounds, part.risk) for name, part in self._seen])
+
+    @property
+    def _seen(self) -> list[tuple[Hashable, NodeCertificate]]:
+        return [(group, part) for group, part in self.groups.items() if part.rounds > 0.0]
+
+    def judge(self, parts: Sequence[Part]) -> Verdict:
+        """The verdict, given the risks of groups or neighbourhoods.
+
+        Parameters
+        ----------
+        parts : sequence of Part
+            The groups and neighbourhoods.
+        """
+        claimed = [bound for bound in self.bounds if bound.passed] or [
+            bound for bound in self.bounds if bound.holds and not bound.one_sided
+        ]
+        whole = Part(None, self.rounds, self.risk)
+        return verdict(
+            self.alpha,
+            self.risk,
+            int(self.rounds),
+            bound=min((bound.value for bound in claimed), default=None),
+            parts=parts,
+            loss_bound=self.loss_bound,
+            misses=self.loss_bound == 1.0 and counts_misses([whole]),
+            consistent=self.identity_holds,
+        )
 
     def forward(self, rounds: int) -> Bound:
         """A bound on the distance between risk and target at a later round.
@@ -211,6 +263,8 @@ class AutoCertificate(NodeCertificate):
     def to_dict(self) -> dict[str, Any]:
         """Plain values for JSON."""
         return super().to_dict() | {
+            "verdict": self.verdict.text,
+            "bounds": [bound.to_dict() for bound in self.bounds],
             "observed": self.observed.to_dict(),
             "identity_gap": self.identity_gap,
             "identity_holds": self.identity_holds,
@@ -222,7 +276,7 @@ class AutoCertificate(NodeCertificate):
         }
 
     def __str__(self) -> str:
-        lines = [super().__str__(), f"  {self.observed}"]
+        lines = [self.verdict.text, super().__str__(), f"  {self.observed}"]
         if not self.identity_holds:
             lines.append("identity IS BROKEN: losses were lost or repeated")
         lines += [
@@ -303,8 +357,8 @@ def certify_node(ledger: Ledger, node: FloatArray, stake: float) -> NodeCertific
         risk=ledger[layout.ALPHA] + excess / weight if weight else math.nan,
         excess=excess,
         worst_stretch=top * float(node[layout.UP_GAIN]),
-        above=above(ledger, node, stake),
-        below=below(ledger, node, stake),
+        above=above(ledger, node, stake).beside(excess / weight if weight else 0.0),
+        below=below(ledger, node, stake).beside(-excess / weight if weight else 0.0),
     )
 
 
@@ -314,18 +368,19 @@ def above(ledger: Ledger, node: FloatArray, stake: float) -> Bound:
     limit = ledger[layout.BOUND] - ledger[layout.ALPHA]
     unmet = [*_started(node), *_broken_ceiling(ledger)]
     value = _mean(ledger, node, gain, limit)
-    return Bound("theorem E, above", value, (_A1, _ceiling(ledger)), tuple(unmet))
+    return Bound(_ABOVE, value, (_A1, _ceiling(ledger)), tuple(unmet), one_sided=True)
 
 
 def below(ledger: Ledger, node: FloatArray, stake: float) -> Bound:
     """How far the mean loss at a node can be below the target."""
     alpha = ledger[layout.ALPHA]
     if not ledger.two_sided:
-        return Bound("not below 0", alpha, ("losses are not negative",), _started(node))
+        return Bound("not below 0", alpha, ("losses are not negative",), _started(node), True)
     gain = ledger.most_gain(node, stake, "below", ledger.granted) + ledger[layout.LOST_DOWN]
     unmet = [*_started(node), *_broken_floor(ledger)]
     assumes = (_A1, _ceiling(ledger), *_floor(ledger))
-    return Bound("theorem E, below", _mean(ledger, node, gain, alpha), assumes, tuple(unmet))
+    value = _mean(ledger, node, gain, alpha)
+    return Bound(_BELOW, value, assumes, tuple(unmet), one_sided=True)
 
 
 def observed(ledger: Ledger, node: FloatArray) -> Bound:
@@ -333,12 +388,11 @@ def observed(ledger: Ledger, node: FloatArray) -> Bound:
     up = ledger.most_gain(node, layout.STAKE_ALL, "above", ledger.paid) + ledger[layout.LOST_UP]
     limit, alpha = ledger[layout.BOUND] - ledger[layout.ALPHA], ledger[layout.ALPHA]
     value = _mean(ledger, node, up, limit)
-    low = alpha
     if ledger.two_sided:
         down = ledger.most_gain(node, layout.STAKE_ALL, "below", ledger.paid)
-        low = _mean(ledger, node, down + ledger[layout.LOST_DOWN], alpha)
+        value = max(value, _mean(ledger, node, down + ledger[layout.LOST_DOWN], alpha))
     assumes = ("the running sums are complete",)
-    return Bound("observed (bets)", max(value, low), assumes, _started(node))
+    return Bound("observed (bets)", value, assumes, _started(node), not ledger.two_sided)
 
 
 def _mean(ledger: Ledger, node: FloatArray, gain: float, limit: float) -> float:
@@ -407,7 +461,8 @@ def forward(ledger: Ledger, node: FloatArray, rounds: int) -> Bound:
         "units, the range of scores and the number of pending losses stay as seen",
         "no more thresholds at a limit that is not stated",
     )
-    return Bound(f"forward to T = {rounds}", max(values), assumes, tuple(unmet))
+    name, one_sided = f"forward to T = {rounds}", not ledger.two_sided
+    return Bound(name, max(values), assumes, tuple(unmet), one_sided)
 
 
 def growth(ledger: Ledger) -> float:
