@@ -18,6 +18,7 @@ from numpy.typing import ArrayLike
 from localarc import validation
 from localarc.engine.auto import layout
 from localarc.guarantees.bounds import Bound
+from localarc.guarantees.judged import Judged
 from localarc.validation import FloatArray
 
 _ROUNDING = 1e-9
@@ -128,8 +129,11 @@ class NodeCertificate:
 
     @property
     def bound(self) -> Bound:
-        """How far the risk can be from the target on the side that is guaranteed less."""
-        return max(self.above, self.below, key=lambda bound: bound.value)
+        """How far the risk can be from the target, on both sides."""
+        larger = max(self.above, self.below, key=lambda bound: bound.value)
+        unmet = tuple(dict.fromkeys((*self.above.unmet, *self.below.unmet)))
+        assumes = tuple(dict.fromkeys((*self.above.assumes, *self.below.assumes)))
+        return Bound("theorem E", larger.value, assumes, unmet)
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values for JSON."""
@@ -151,7 +155,7 @@ class NodeCertificate:
 
 
 @dataclass(frozen=True)
-class AutoCertificate(NodeCertificate):
+class AutoCertificate(NodeCertificate, Judged):
     """The certificate of AutoLARC and Safeguard: everyone, and each group.
 
     Parameters
@@ -162,6 +166,8 @@ class AutoCertificate(NodeCertificate):
         As of a node, for all rounds.
     observed : Bound
         The bound on `|risk - alpha|` from what the bets were granted in fact, for any data.
+    loss_bound : float
+        The largest possible loss.
     identity_gap, identity_holds : float, bool
         The consistency check: whether the sum of losses is the one that the bettors saw.
     pending, most_pending : int
@@ -183,6 +189,7 @@ class AutoCertificate(NodeCertificate):
     """
 
     observed: Bound
+    loss_bound: float
     identity_gap: float
     identity_holds: bool
     pending: int
@@ -197,6 +204,14 @@ class AutoCertificate(NodeCertificate):
     def bounds(self) -> tuple[Bound, ...]:
         """All bounds, in the order in which they are shown."""
         return self.observed, self.above, self.below
+
+    @property
+    def tightest(self) -> Bound | None:
+        """The smallest bound that holds on both sides, else the one above; None if none does."""
+        both = [bound for bound in (self.observed, self.bound) if bound.holds]
+        if both and self._ledger.two_sided:
+            return min(both, key=lambda bound: bound.value)
+        return self.above if self.above.holds else None
 
     def forward(self, rounds: int) -> Bound:
         """A bound on the distance between risk and target at a later round.
@@ -222,7 +237,7 @@ class AutoCertificate(NodeCertificate):
         }
 
     def __str__(self) -> str:
-        lines = [super().__str__(), f"  {self.observed}"]
+        lines = [self.verdict.text, super().__str__(), f"  {self.observed}"]
         if not self.identity_holds:
             lines.append("identity IS BROKEN: losses were lost or repeated")
         lines += [
@@ -265,6 +280,7 @@ def certify(ledger: Ledger, node: FloatArray, groups: Mapping[Hashable, FloatArr
         above=whole.above,
         below=whole.below,
         observed=observed(ledger, node),
+        loss_bound=ledger[layout.BOUND],
         identity_gap=gap,
         identity_holds=gap <= _ROUNDING * scale,
         pending=int(ledger[layout.PENDING]),
@@ -314,18 +330,20 @@ def above(ledger: Ledger, node: FloatArray, stake: float) -> Bound:
     limit = ledger[layout.BOUND] - ledger[layout.ALPHA]
     unmet = [*_started(node), *_broken_ceiling(ledger)]
     value = _mean(ledger, node, gain, limit)
-    return Bound("theorem E, above", value, (_A1, _ceiling(ledger)), tuple(unmet))
+    assumes = _A1, _ceiling(ledger)
+    return Bound("theorem E, above", value, assumes, tuple(unmet), side="above")
 
 
 def below(ledger: Ledger, node: FloatArray, stake: float) -> Bound:
     """How far the mean loss at a node can be below the target."""
     alpha = ledger[layout.ALPHA]
     if not ledger.two_sided:
-        return Bound("not below 0", alpha, ("losses are not negative",), _started(node))
+        return Bound("not below 0", alpha, ("losses are not negative",), _started(node), "below")
     gain = ledger.most_gain(node, stake, "below", ledger.granted) + ledger[layout.LOST_DOWN]
     unmet = [*_started(node), *_broken_floor(ledger)]
     assumes = (_A1, _ceiling(ledger), *_floor(ledger))
-    return Bound("theorem E, below", _mean(ledger, node, gain, alpha), assumes, tuple(unmet))
+    value = _mean(ledger, node, gain, alpha)
+    return Bound("theorem E, below", value, assumes, tuple(unmet), "below")
 
 
 def observed(ledger: Ledger, node: FloatArray) -> Bound:
