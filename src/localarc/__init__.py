@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from localarc._sweep import Sweep, sweep
     from localarc._tune import Tuning, tune
     from localarc.calibrators.arc import ARC
+    from localarc.calibrators.auto import AutoLARC
     from localarc.calibrators.base import Calibrator, Resumable
     from localarc.calibrators.health import PromiseWarning
     from localarc.calibrators.larc import LARC
@@ -48,6 +49,7 @@ _HOME = {
     "localarc._sweep": ("Sweep", "sweep"),
     "localarc._tune": ("Tuning", "tune"),
     "localarc.calibrators.arc": ("ARC",),
+    "localarc.calibrators.auto": ("AutoLARC",),
     "localarc.calibrators.base": ("Calibrator", "Resumable"),
     "localarc.calibrators.health": ("PromiseWarning",),
     "localarc.calibrators.larc": ("LARC",),
@@ -71,6 +73,7 @@ __all__ = [
     "LARC",
     "RBF",
     "AssumptionWarning",
+    "AutoLARC",
     "Bound",
     "Calibrator",
     "Cauchy",

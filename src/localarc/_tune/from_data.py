@@ -9,7 +9,7 @@ import numpy as np
 
 from localarc.curves import Curves
 from localarc.kernels import RBF
-from localarc.rates import Constant, InverseSqrt, Rate
+from localarc.rates import Constant, InverseSqrt
 from localarc.validation import FloatArray
 
 NEIGHBOURHOOD_SHARES = 0.3, 0.1, 0.03
@@ -52,7 +52,7 @@ def length_scales(X: FloatArray) -> list[Lengths]:
     return lengths_by_share(X, KERNEL_SHARES)
 
 
-def rates(curves: Curves, alpha: float) -> list[Rate]:
+def rates(curves: Curves, alpha: float) -> list[InverseSqrt | Constant]:
     """Return rates for candidates in the units of the scores, decreasing ones and constant ones.
 
     >>> from localarc.curves import miscoverage
@@ -60,8 +60,8 @@ def rates(curves: Curves, alpha: float) -> list[Rate]:
     InverseSqrt(eta=100.0)
     """
     unit = score_unit(curves, alpha)
-    decreasing = [InverseSqrt(_rounded(step * unit)) for step in FIRST_STEPS]
-    return [*decreasing, *(Constant(_rounded(step * unit)) for step in CONSTANT_STEPS)]
+    decreasing = [InverseSqrt(step * unit) for step in FIRST_STEPS]
+    return [*decreasing, *(Constant(step * unit) for step in CONSTANT_STEPS)]
 
 
 def regularization(curves: Curves, alpha: float) -> float:
@@ -71,7 +71,7 @@ def regularization(curves: Curves, alpha: float) -> float:
     >>> regularization(miscoverage(np.linspace(0.0, 125.0, 1001)), alpha=0.1)
     1e-06
     """
-    return _rounded(_REGULARIZATION / score_unit(curves, alpha))
+    return _REGULARIZATION / score_unit(curves, alpha)
 
 
 def score_unit(curves: Curves, alpha: float) -> float:
@@ -91,8 +91,7 @@ def lengths_by_share(X: FloatArray, shares: list[float] | tuple[float, ...]) -> 
     spread = spread_of(X)
     typical = [_typical_share(rows / spread, float(2.0**octave)) for octave in _OCTAVES]
     chosen = [spread * 2.0**octave for octave in np.interp(shares, typical, _OCTAVES)]
-    lengths = [tuple(_rounded(length) for length in each) for each in chosen]
-    return [each[0] if len(each) == 1 else each for each in lengths]
+    return [float(each[0]) if len(each) == 1 else tuple(each.tolist()) for each in chosen]
 
 
 def _typical_share(rows: FloatArray, length_scale: float) -> float:
@@ -124,8 +123,3 @@ def scores_of(curves: Curves, alpha: float) -> FloatArray:
     first = starts + np.add.reduceat(curves.losses > alpha, starts, dtype=np.int64)
     reached = first < stops
     return np.where(reached, curves.breakpoints[np.where(reached, first, starts)], np.inf)
-
-
-def _rounded(value: float) -> float:
-    """Return three significant digits: more would suggest a precision that is not there."""
-    return float(f"{value:.3g}")

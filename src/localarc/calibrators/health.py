@@ -301,7 +301,7 @@ def vitals(
         first_step=settings.rate(1),
         step=1.0 / constant.inverse_rate if constant.inverse_rate else settings.rate(1),
         gain=1.0 + (kernel_scale or 0.0),
-        start=settings.start,
+        start=constant.start,
         constant=constant.constant,
         lowest=constant.lowest,
         highest=constant.highest,

@@ -147,7 +147,7 @@ def tune_command(
     Notes if the target is not met, and if ARC is selected. Writes tuning.csv and trade-off.png to
     the folder OUT.
 
-    Length scales, rates and neighbourhoods that are not given follow the data.
+    Length scales, rates and neighbourhoods that are not given follow the data, with three digits.
 
     The set size is the width of `prediction +- threshold`, or follows from --width. If some scores
     are negative and --width is not given, sizes are unknown, and trade-off.png is not written.
@@ -212,12 +212,12 @@ def _grid(
     """Return what was given, and the rest from the data."""
     from localarc._tune import from_data
 
-    lengths = length_scales or from_data.length_scales(X)
+    lengths = length_scales or [_rounded(each) for each in from_data.length_scales(X)]
     if rates is not None:
         return _Grid(lengths, rates, _REGULARIZATION if regularization is None else regularization)
     if regularization is None:
-        regularization = from_data.regularization(curves, alpha)
-    found = from_data.rates(curves, alpha)
+        regularization = _three_digits(from_data.regularization(curves, alpha))
+    found = [type(rate)(_three_digits(rate.eta)) for rate in from_data.rates(curves, alpha)]
     return _Grid(lengths, {_rate_text(rate): rate for rate in found}, regularization)
 
 
@@ -248,6 +248,18 @@ def _candidates(
                 clip=clip,
             )
     return candidates
+
+
+def _three_digits(value: float) -> float:
+    """Return a number from the data with three digits, which can be read and typed."""
+    return float(f"{value:.3g}")
+
+
+def _rounded(lengths: Lengths) -> Lengths:
+    """Return one length scale, or one per feature, with three digits."""
+    if isinstance(lengths, tuple):
+        return tuple(map(_three_digits, lengths))
+    return _three_digits(lengths)
 
 
 def _text(value: float) -> str:
