@@ -91,6 +91,7 @@ bench: $(VENV)/.dev
 	$(BIN)/python -m benchmarks
 	$(BIN)/python -m benchmarks.service
 	$(BIN)/python -m benchmarks.keyed
+	$(BIN)/python -m benchmarks.auto
 
 # The README's figure.
 figures: $(VENV)/.default

@@ -239,7 +239,7 @@ def _check(calibrator: Calibrator, curves: Curves) -> None:
 def examine(curves: Curves, alpha: float) -> Evidence:
     """Whether the curves satisfy (A2) and (A3), with a warning where one of them fails."""
     full, empty = curves.full_set_fails(alpha), curves.empty_set_passes(alpha)
-    _warn_of_assumptions(full, empty, alpha)
+    _warn_of_assumptions(full.tolist(), empty.tolist(), alpha)
     return Evidence(curves.score_range, len(full), len(empty), len(curves))
 
 

@@ -70,21 +70,17 @@ def not_negative(name: str, value: Any, hint: str) -> float:
 
 
 def integer(name: str, value: Any, minimum: int, hint: str, maximum: float = LARGEST) -> int:
-    """Return `value` as an int of at least `minimum`; 1e6 counts as one, 0.5 and True do not."""
-    if not _is_whole(value) or value < minimum:
+    """Return `value` as an int of at least `minimum`; a float is none, as in NumPy."""
+    if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < minimum:
+        whole = isinstance(value, float) and value.is_integer()
+        advice = f"A float is not accepted: pass int({value!r}). " if whole else ""
         raise ValueError(
-            f"{name} must be a whole number of at least {minimum}, got {shown(value)}. {hint}"
+            f"{name} must be a whole number of at least {minimum}, got {shown(value)}. "
+            f"{advice}{hint}"
         )
     if value > maximum:
         raise ValueError(f"{name} must be at most {maximum:g}, got {shown(value)}. {hint}")
     return int(value)
-
-
-def _is_whole(value: Any) -> bool:
-    """Return whether a value is an integer, or a float that stands for exactly one."""
-    if isinstance(value, float | np.floating):
-        return float(value).is_integer()
-    return isinstance(value, int | np.integer) and not isinstance(value, bool)
 
 
 def ascending_pair(values: Any, name: str = "score_range") -> tuple[float, float]:

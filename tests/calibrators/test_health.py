@@ -94,6 +94,13 @@ def test_a_full_set_that_fails_asks_for_another_target() -> None:
     assert (problem.key, problem.suggestion) == ("full set", 0.31)
 
 
+def test_a_broken_assumption_is_left_to_its_own_warning() -> None:
+    low = {"risk": 0.0, "recent_risk": 0.0}
+    assert keys(**low, thresholds=None, constant=-0.5, lowest=-0.5) == []
+    assert keys(**low, thresholds=(-0.6, -0.5), constant=-0.5, lowest=-0.6) == []
+    assert keys(risk=0.5, recent_risk=0.5, thresholds=None, constant=1.5, highest=1.5) == []
+
+
 def test_a_step_across_all_scores_asks_for_a_smaller_rate() -> None:
     (problem,) = found(first_step=100.0, step=100.0 / 64.0)
     assert (problem.key, problem.suggestion) == ("steps", 0.9)
@@ -114,15 +121,15 @@ def test_the_rate_suggested_for_late_losses_brings_thresholds_back(
     scores = np.random.default_rng(0).random(2000)
 
     def play(cal: ARC) -> np.ndarray:
-        thresholds = np.empty(2000)
+        tickets = []
         for t in range(2000):
-            thresholds[t] = cal.threshold(None)
+            tickets.append(cal.ask(None))
             if t >= late:
-                cal.update(None, float(scores[t - late] > thresholds[t - late]))
-        return thresholds[1000:]
+                ticket = tickets[t - late]
+                cal.tell(ticket, float(scores[t - late] > ticket.threshold))
+        return np.array([ticket.threshold for ticket in tickets[1000:]])
 
     first = ARC(alpha=0.1, rate=rate, score_range=(0.0, 1.0))
-    first._most_pending = late
     with warnings.catch_warnings(record=True):
         warnings.simplefilter("always")
         before = play(first)
@@ -131,7 +138,6 @@ def test_the_rate_suggested_for_late_losses_brings_thresholds_back(
         return
     eta = float(first.warnings[0].split("Try rate=")[1].rstrip("."))
     second = ARC(alpha=0.1, rate=eta if rate == 1.0 else Constant(eta), score_range=(0.0, 1.0))
-    second._most_pending = late
     after = play(second)  # warnings are errors here
     assert np.abs(after - 0.9).mean() < 0.1 < np.abs(before - 0.9).mean()
 
@@ -139,9 +145,21 @@ def test_the_rate_suggested_for_late_losses_brings_thresholds_back(
 def test_thresholds_far_outside_the_scores_ask_for_a_smaller_rate() -> None:
     (problem,) = found(thresholds=(-1.5, 3.0))
     assert (problem.key, problem.suggestion) == ("thresholds", 0.33)
+    assert problem.text.endswith("Try rate=0.33.")
     assert keys(thresholds=(-0.9, 1.9)) == []
     assert keys(thresholds=None, constant=3.0) == ["thresholds"]
     assert keys(thresholds=None, constant=3.0, gain=2.0) == []
+
+
+def test_thresholds_far_below_the_scores_ask_for_a_floor() -> None:
+    (problem,) = found(thresholds=(-3.0, 0.5))
+    assert problem.text.endswith("rounds that cannot fail lower them. Try floor=0.")
+
+
+def test_a_floor_that_is_reached_explains_a_low_risk() -> None:
+    low = {"risk": 0.0, "recent_risk": 0.0, "lowest": 0.0, "constant": 0.0}
+    assert keys(**low) == ["slow"]
+    assert keys(**low, floor=0.0) == []
 
 
 def test_scores_are_known_only_where_the_threshold_matters() -> None:

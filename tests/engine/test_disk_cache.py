@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from numba import config
 
 import localarc
 from localarc.engine import disk_cache
@@ -134,3 +135,15 @@ def test_a_folder_that_may_not_be_read_is_passed_over(monkeypatch: pytest.Monkey
     compiled: Any = compile_entry(double, "forbidden")
     monkeypatch.setattr(compiled._cache, "_readers", [Forbidden()])
     assert compiled(4.0) == 8.0
+
+
+def test_a_folder_that_is_named_gets_all_loops_though_others_have_them(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first: Any = compile_entry(double, "named")
+    assert first(3.0) == 6.0
+    monkeypatch.setattr(config, "CACHE_DIR", str(tmp_path))
+    second: Any = compile_entry(double, "named")
+    assert second(3.0) == 6.0
+    assert second._cache.cache_path.startswith(str(tmp_path))
+    assert any(tmp_path.rglob("*.nbc"))

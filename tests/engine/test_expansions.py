@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from engine.reference import assert_close, random_stream
+from engine.reference import SlowExpansion, assert_close, formulas, play, random_stream
 from localarc.engine import GAUSSIAN, DictionaryExpansion, ExactExpansion, LatticeExpansion
 
 MAKERS: dict[str, Callable[[], Any]] = {
@@ -15,6 +15,7 @@ MAKERS: dict[str, Callable[[], Any]] = {
     "lattice": lambda: LatticeExpansion(2),
     "dictionary": lambda: DictionaryExpansion(GAUSSIAN, 2),
 }
+ALL = "all", "lattice", "dictionary"
 each = pytest.mark.parametrize("make", MAKERS.values(), ids=MAKERS.keys())
 
 
@@ -30,6 +31,46 @@ def test_learning_is_accumulating_shrinking_and_adding(make: Callable[[], Any]) 
     some = stream.points[:30]
     assert_close(one.evaluate(some), other.evaluate(some), 1e-13)
     assert_close(one.average(some), other.average(some), 1e-13)
+
+
+@each
+@pytest.mark.parametrize("factors", [(0.99, 0.9), (0.4, 0.002)])
+def test_a_projection_is_a_round_and_then_a_shrink_to_the_last_bit(
+    make: Callable[[], Any], factors: tuple[float, float]
+) -> None:
+    decay, projection = factors
+    one, other = make(), make()
+    for n, point in enumerate(random_stream(0, 300, 2).points):
+        one.learn_raw(point, decay, 0.5)
+        one.shrink(projection)
+        other.learn_raw(point, decay, 0.5, projection)
+        assert other.rounds == n + 1
+    for name, array in one.arrays().items():
+        np.testing.assert_array_equal(array, other.arrays()[name], name)
+
+
+@each
+def test_what_arrays_returned_does_not_change_later(make: Callable[[], Any]) -> None:
+    expansion = make()
+    for point in random_stream(0, 60, 2).points:
+        arrays = expansion.arrays()
+        copies = {name: array.copy() for name, array in arrays.items()}
+        expansion.learn_raw(point, 0.5, 1.0)
+        for name, array in arrays.items():
+            np.testing.assert_array_equal(array, copies[name], name)
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_the_constant_never_falls_below_its_floor(name: str) -> None:
+    stream = random_stream(4, 400, 2, constant=3.0, floor=2.5)
+    slow = SlowExpansion(formulas(2)["gaussian"])
+    thresholds, losses = play(slow, stream, 1.0)
+    played = MAKERS[name]().replay(stream)
+    assert_close(played.thresholds, thresholds, 1e-4 if name == "dictionary" else 1e-12)
+    np.testing.assert_array_equal(played.losses, losses)
+    assert played.constant >= 2.5
+    without = stream.constant + np.cumsum(stream.rates * (losses - stream.alpha))
+    assert without.min() < 2.0
 
 
 @each

@@ -18,7 +18,9 @@ from engine.reference import (
     squared_distances,
 )
 from localarc.engine import GAUSSIAN, ExactExpansion, LatticeExpansion
+from localarc.engine.lattice import layout
 from localarc.engine.lattice.quadrature import Rule, choose_rule
+from localarc.engine.numba_tools import compile_entry
 
 ROUNDING = 4e-15
 
@@ -256,6 +258,20 @@ def test_the_state_does_not_grow_with_time() -> None:
     before = lattice.nbytes
     lattice.replay(stream)
     assert lattice.nbytes == before < 200_000
+
+
+@pytest.mark.parametrize("start", range(layout.NUMBERS, layout.NUMBERS + 8))
+def test_moving_full_nodes_leaves_zeros_behind_them(start: int) -> None:
+    lattice = LatticeExpansion(1)
+    floats, integers = lattice._floats, lattice._integers
+    realign = compile_entry(layout.realign)
+    realign(floats, integers, layout.NUMBERS + 7)
+    _, _, nodes, end, _, _ = layout.edges(floats, integers)
+    floats[nodes:end] = np.arange(1, end - nodes + 1)
+    realign(floats, integers, start)
+    _, _, nodes, end, _, _ = layout.edges(floats, integers)
+    np.testing.assert_array_equal(floats[nodes:end], np.arange(1, end - nodes + 1))
+    assert not floats[end:].any()
 
 
 @pytest.mark.parametrize("dimensions", [0, 4])

@@ -1,6 +1,7 @@
 """Theorem E of docs/guarantees.md: its inequalities, its lemma, and adversaries against it."""
 
 import math
+from typing import Any
 
 import numpy as np
 import pytest
@@ -10,7 +11,9 @@ from hypothesis import strategies as st
 import bettors as oracle
 from betting_duel import Outcome, duel
 from bettors import C, K
-from localarc.testing.betting_scenarios import Scenario
+from engine_duel import HostileEngine, ShadowedEngine
+from localarc.engine.auto import layout
+from localarc.testing import Played, Scenario, attack_tickets
 
 ROUNDING = 1e-9
 CHUNKS, PER_CHUNK = 20, 500
@@ -56,6 +59,48 @@ def test_without_late_losses_the_terms_for_them_make_no_difference() -> None:
     prompt = [seed for seed in range(100) if Scenario.draw(seed).max_pending == 0]
     for seed in prompt:
         assert duel(Scenario.draw(seed), 200, True) == duel(Scenario.draw(seed), 200, False)
+
+
+# The engine of AutoLARC and Safeguard, with hostile bases and units, and with its own base.
+
+
+def assert_engine_holds(seeds: range, rounds: int, every: int) -> float:
+    """Play against the engine; return the largest G / bound."""
+    worst = 0.0
+    for seed in seeds:
+        scenario, dimension, own_base = Scenario.draw(seed), seed // 3 % 3, seed % 3 == 0
+        engine = HostileEngine(scenario, dimension, own_base)
+        ratios = [0.0]
+
+        def check(played: Played, engine: HostileEngine = engine, ratios: Any = ratios) -> None:
+            if len(played.arrived) % every == 0:
+                ratios.append(engine.largest_ratio())
+
+        attack_tickets(engine, scenario, rounds, dimension=dimension, after_loss=check)
+        worst = max(worst, *ratios, engine.largest_ratio())
+        assert worst <= 1.0 + ROUNDING, f"the bound is broken, {own_base=}: {scenario}"
+    return worst
+
+
+def test_no_adversary_exceeds_the_bound_at_any_node_of_the_engine() -> None:
+    assert assert_engine_holds(range(90), 150, every=3) > 0.9
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("chunk", range(CHUNKS))
+def test_no_adversary_of_ten_thousand_exceeds_the_bound_of_the_engine(chunk: int) -> None:
+    assert_engine_holds(range(chunk * PER_CHUNK, (chunk + 1) * PER_CHUNK), 200, every=10)
+
+
+def test_thresholds_and_gains_of_the_engine_are_those_of_the_theorem() -> None:
+    for seed in range(60):
+        scenario = Scenario.draw(seed)
+        engine = ShadowedEngine(scenario, 120)
+        attack_tickets(engine, scenario, 120, dimension=0)  # compares every threshold
+        constant, state = engine.engine.nodes[-1], engine.state
+        assert constant[layout.UP_GAIN] == pytest.approx(state.G[0, 0], abs=1e-5)
+        assert constant[layout.UP_COST] == pytest.approx(state.W[0, 0], abs=1e-5)
+        assert engine.total() == pytest.approx(state.A[0], rel=1e-3)  # it rounds e up
 
 
 # The inequalities of the proof.

@@ -1,5 +1,6 @@
 """The verdict: one sentence for every situation, and never a reassuring one that is wrong."""
 
+import dataclasses
 from typing import Any
 
 import numpy as np
@@ -7,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from localarc import ARC, LARC, RBF, Mondrian
+from localarc import ARC, LARC, RBF, Bound, Mondrian
 from localarc.guarantees.chance import deviation
 from localarc.guarantees.verdict import Part, verdict
 
@@ -224,3 +225,14 @@ def test_losses_between_0_and_1_are_a_risk_and_not_misses() -> None:
 def test_a_lost_update_leads_the_verdict() -> None:
     cal = ARC(alpha=0.1).partial_fit([[0.0]] * 200, [1.0, *[0.0] * 9] * 20)
     assert cal.certificate(losses=[0.0] * 199).verdict.state == "inconsistent"
+
+
+def test_a_bound_that_was_withdrawn_because_the_risk_passed_it_is_not_forgotten() -> None:
+    cal = ARC(alpha=0.1).partial_fit([[0.0]] * 200, [1.0, *[0.0] * 9] * 20)
+    found = cal.certificate()
+    assert found.verdict.state == "kept"
+    bound = Bound("theorem A", 0.2, ()).beside(0.9)
+    assert (bound.holds, bound.passed) == (False, True)
+    passed = dataclasses.replace(found, theorem_a=bound, risk=1.0)
+    assert passed.verdict.state == "not kept"
+    assert "further away than the bound, 20 points, allows" in passed.verdict.text

@@ -109,7 +109,12 @@ def test_the_history_shows_no_bound_that_the_risk_has_passed() -> None:
     manager.streams["s"] = stream = play(stream_of(**ARC_CONFIG), uniform(2000))
     assert queries.history(manager, "s").response().points[-1].bound is not None
     stream.state.history.risk[-1] = 1.0
-    assert {p.bound for p in queries.history(manager, "s").response().points} == {None}
+    assert queries.history(manager, "s").response().points[-1].bound is None
+
+
+def test_a_broken_assumption_is_a_warning_in_the_status() -> None:
+    stream = play(stream_of(**ARC_CONFIG), [2.0] * 300)  # above the stated range
+    assert any("a full set cost more than alpha" in text for text in stream.warnings)
 
 
 def test_the_tightest_bound_comes_first() -> None:

@@ -23,7 +23,7 @@ from localarc.calibrators.tickets import PendingRounds, Ticket, ticket_id
 from localarc.guarantees import Bound, Certificate, Evidence
 from localarc.guarantees.assumptions import Lateness, warn_of_broken_assumption
 from localarc.guarantees.certificate import certify, check_against_log, identity
-from localarc.guarantees.drift import NormSums
+from localarc.guarantees.drift import MOST_ROUNDS, NormSums
 from localarc.guarantees.theorems import score_range, theorem_c
 from localarc.kernels.base import Kernel
 from localarc.kernels.custom import Function, as_kernel
@@ -39,7 +39,6 @@ class AdaptiveCalibrator(BaseCalibrator):
 
     settings: Settings
     _constant: RunningConstant
-    _most_pending: int = 0  # losses at one time, where that is known
     _looks: bool = True
 
     def _start(self, settings: Settings) -> None:
@@ -95,8 +94,6 @@ class AdaptiveCalibrator(BaseCalibrator):
         """
         number = ticket_id(ticket)
         loss = validation.loss(loss, self._loss_bound)
-        if self._busy:
-            self._enter()
         threshold, point = self._pending.get(number)
         self._learn(point, loss, number)
         self._watch(threshold, loss)
@@ -104,8 +101,6 @@ class AdaptiveCalibrator(BaseCalibrator):
 
     def _update_late(self, x: Point, loss: float, threshold: float) -> None:
         """Learn from a loss that came late, for a caller that keeps input and threshold itself."""
-        if self._busy:
-            self._enter()
         self._learn(self._point(x), validation.loss(loss, self._loss_bound))
         self._watch(threshold, loss)
 
@@ -118,6 +113,8 @@ class AdaptiveCalibrator(BaseCalibrator):
             What `ask` returned, or its id.
         """
         number = ticket_id(ticket)
+        if self._busy:
+            self._enter()
         self._pending.get(number)
         del self._pending.tickets[number]
         return self
@@ -132,11 +129,14 @@ class AdaptiveCalibrator(BaseCalibrator):
 
     def _learn(self, point: FloatArray | None, loss: float, ticket: int = 0) -> None:
         """One round; an interrupt (Ctrl-C) leaves all of it done, or nothing."""
-        rate = self._rate(self._constant.rounds + 1)
-        push = rate * (loss - self.alpha)
-        self._busy = get_ident()
-        self._midway = self.rounds, rate, loss, push, ticket
+        me = get_ident()
+        if self._busy:
+            self._enter()
+        self._busy = me  # without a call in between, no other thread can be there
         try:
+            rate = self._rate(self._constant.rounds + 1)
+            push = rate * (loss - self.alpha)
+            self._midway = self.rounds, rate, loss, push, ticket
             self._move(point, rate, push)
             self._constant.step(rate, loss, push, self._floor)
         finally:
@@ -180,12 +180,14 @@ class AdaptiveCalibrator(BaseCalibrator):
 
     def _watch(self, threshold: float, loss: float) -> None:
         constant, scores = self._constant, self._scores
-        if scores is not None and constant.watch(threshold, loss, self.alpha, scores):
+        broken = scores is not None and constant.watch(threshold, loss, self.alpha, scores)
+        if broken and self._looks:
             warn_of_broken_assumption(self.settings, constant)
 
     def _watch_many(self, thresholds: FloatArray, losses: FloatArray) -> None:
         constant, scores = self._constant, self._scores
-        if scores is not None and constant.watch_many(thresholds, losses, self.alpha, scores):
+        broken = scores is not None and constant.watch_many(thresholds, losses, self.alpha, scores)
+        if broken and self._looks:
             warn_of_broken_assumption(self.settings, constant)
 
     def restart(self) -> Self:
@@ -222,10 +224,8 @@ class AdaptiveCalibrator(BaseCalibrator):
     ) -> tuple[FloatArray, FloatArray]:
         """Thresholds and losses of rounds whose curves are known, as if step by step."""
         points = self._check_points(points)
-        if self._busy:
-            self._enter()
         thresholds, losses = np.empty((2, len(points)))
-        with self._unchanged_on_failure(), self._exclusive():
+        with self._exclusive(), self._unchanged_on_failure():
             for start in range(0, len(points), _ROUNDS_AT_ONCE):
                 part = slice(start, start + _ROUNDS_AT_ONCE)
                 thresholds[part], losses[part] = self._play(points[part], curves.take(part))
@@ -236,7 +236,10 @@ class AdaptiveCalibrator(BaseCalibrator):
     @contextlib.contextmanager
     def _exclusive(self) -> Iterator[None]:
         """Keep other threads out."""
-        self._busy = get_ident()
+        me = get_ident()
+        if self._busy:
+            self._enter()
+        self._busy = me
         try:
             yield
         finally:
@@ -383,6 +386,8 @@ class AdaptiveCalibrator(BaseCalibrator):
         if input_bound is not None:
             hint = "It is the largest norm of an input."
             validation.not_negative("input_bound", input_bound, hint)
+        if self._busy:
+            self._enter()
         known = _checked_evidence(evidence)
         made = certify(
             self.settings,
@@ -429,7 +434,7 @@ class AdaptiveCalibrator(BaseCalibrator):
 
     def _norm_sums(self, evidence: Evidence) -> NormSums | None:
         scores = score_range(self.settings, evidence)
-        if scores is None:
+        if scores is None or self._constant.rounds > MOST_ROUNDS:
             return None
         sums = self._norms
         rounds = self._constant.rounds
@@ -442,6 +447,8 @@ class AdaptiveCalibrator(BaseCalibrator):
 
     def state(self) -> bytes:
         """The complete calibrator, for storage: small, versioned, without pickle."""
+        if self._busy:
+            self._enter()
         content, arrays = self._learned()
         settings = {"settings": self.settings.to_json()}
         return serialization.encode(type(self).__name__, settings | content, arrays)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable
+from threading import get_ident
 from typing import Any, Self, overload
 
 import numpy as np
@@ -111,12 +112,17 @@ class ARC(AdaptiveCalibrator):
         """
         if type(loss) is not float or not 0.0 <= loss <= self._loss_bound:
             loss = validation.loss(loss, self._loss_bound)  # everything that can raise comes first
+        me = get_ident()
         if self._busy:
             self._enter()
+        self._busy = me
         constant = self._constant
-        rate = self._rate(constant.rounds + 1)
         threshold = constant.constant
-        constant.step(rate, loss, rate * (loss - self.alpha), self._floor)
+        try:
+            rate = self._rate(constant.rounds + 1)
+            constant.step(rate, loss, rate * (loss - self.alpha), self._floor)
+        finally:
+            self._busy = 0
         if self._watched:
             self._after_update(threshold, loss)
         if constant.rounds == self._next_look:

@@ -81,6 +81,7 @@ class Vitals:
     constant: float = 0.0
     lowest: float = 0.0
     highest: float = 0.0
+    floor: float = -math.inf  # of the constant
     pending: int = 0
     scores: Scores | None = None
     thresholds: tuple[float, float] | None = None  # the range of the latest ones
@@ -98,7 +99,7 @@ def problems(run: Vitals) -> tuple[Problem, ...]:
 
 def _problems(run: Vitals) -> Iterator[Problem]:
     deviates = _deviation_sign(run)
-    if deviates:
+    if deviates and not _breaks_assumption(run, deviates):
         yield _diagnose(run, deviates)
     overshoot = _pending(run) or _steps(run)
     if overshoot:
@@ -116,7 +117,19 @@ def _deviation_sign(run: Vitals) -> int:
     still = _MARGIN * alpha + 2.0 * math.sqrt(variance / recent) + late / recent
     if run.risk > alpha + limit and run.recent_risk > alpha + still:
         return 1
+    if run.lowest <= run.floor:  # harmless rounds, which a floor is for
+        return 0
     return -1 if run.risk < alpha - limit and run.recent_risk < alpha - still else 0
+
+
+def _breaks_assumption(run: Vitals, sign: int) -> bool:
+    """Whether thresholds have left the scores in vain, which an `AssumptionWarning` reports."""
+    if run.scores is None or (run.thresholds is None and run.gain != 1.0):
+        return False
+    low, high = run.thresholds or (run.constant, run.constant)
+    if sign < 0:
+        return high < run.scores.low  # an empty set costs less than the target
+    return run.thresholds is None and low > run.scores.high  # a full set costs more
 
 
 def _diagnose(run: Vitals, sign: int) -> Problem:
@@ -129,9 +142,9 @@ def _diagnose(run: Vitals, sign: int) -> Problem:
     if sign > 0 and scores and run.thresholds and run.thresholds[0] >= scores.high:
         alpha = _digits(run.recent_risk)
         text = f"{facts}: even thresholds above every score lose that much. Try alpha={alpha:g}."
-        return Problem("full set", f"{text[0].upper()}{text[1:]}", alpha)
+        return Problem("full set", _capital(text), alpha)
     if run.first_step is None:
-        return Problem("risk", f"{facts[0].upper()}{facts[1:]}. Check the calibrator's settings.")
+        return Problem("risk", f"{_capital(facts)}. Check the calibrator's settings.")
     if scores and _gap(run.start, scores) > scores.span:
         start = float(f"{scores.low + scores.typical:.4g}")
         return Problem(
@@ -231,17 +244,29 @@ def _thresholds(run: Vitals, deviates: int) -> Problem | None:
     if run.thresholds is None and run.gain != 1.0:  # the constant alone is no threshold
         return None
     low, high = run.thresholds or (run.constant, run.constant)
-    outside = max(run.scores.low - low, high - run.scores.high)
-    if outside <= run.scores.span:
-        return None
+    scores = run.scores
     text = (
         f"thresholds lie between {low:.3g} and {high:.3g}, far outside scores between "
-        f"{run.scores.low:.4g} and {run.scores.high:.4g}"
+        f"{scores.low:.4g} and {scores.high:.4g}"
     )
-    if run.first_step is None:
-        return Problem("thresholds", f"{text[0].upper()}{text[1:]}. Check the scores.")
-    rate = _digits(run.first_step * run.scores.span / (run.scores.span + outside))
-    return Problem("thresholds", f"rate={run.first_step:g}: {text}. Try rate={rate:g}.", rate)
+    below, above = scores.low - low, high - scores.high
+    if above > max(below, scores.span):
+        if run.first_step is None:
+            return Problem("thresholds", f"{_capital(text)}. Check the scores.")
+        rate = _digits(run.first_step * scores.span / (scores.span + above))
+        return Problem("thresholds", f"rate={run.first_step:g}: {text}. Try rate={rate:g}.", rate)
+    if run.thresholds is None or below <= scores.span:  # a broken assumption is reported elsewhere
+        return None
+    floor = float(f"{scores.low:.4g}")
+    return Problem(
+        "thresholds",
+        f"{_capital(text)}: rounds that cannot fail lower them. Try floor={floor:g}.",
+        floor,
+    )
+
+
+def _capital(text: str) -> str:
+    return f"{text[0].upper()}{text[1:]}"
 
 
 def _digits(value: float) -> float:
@@ -276,10 +301,11 @@ def vitals(
         first_step=settings.rate(1),
         step=1.0 / constant.inverse_rate if constant.inverse_rate else settings.rate(1),
         gain=1.0 + (kernel_scale or 0.0),
-        start=settings.initial_threshold,
+        start=constant.start,
         constant=constant.constant,
         lowest=constant.lowest,
         highest=constant.highest,
+        floor=settings.limits[1],
         pending=pending,
         scores=scores,
         thresholds=thresholds,

@@ -169,15 +169,16 @@ class LARC(AdaptiveCalibrator):
         """
         if type(loss) is not float or not 0.0 <= loss <= self._loss_bound:
             loss = validation.loss(loss, self._loss_bound)  # everything that can raise comes first
+        me = get_ident()
         if self._busy:
             self._enter()
+        self._busy = me  # without a call in between, no other thread can be there
         constant = self._constant
-        threshold = math.nan if self._scores is None else self.threshold(x)  # type: ignore[arg-type]
-        rate = self._rate(constant.rounds + 1)
-        push = rate * (loss - self.alpha)  # positive after a costly round
-        self._busy = get_ident()
-        self._midway = constant.rounds, rate, loss, push, 0
         try:
+            threshold = math.nan if self._scores is None else self.threshold(x)
+            rate = self._rate(constant.rounds + 1)
+            push = rate * (loss - self.alpha)  # positive after a costly round
+            self._midway = 0, rate, loss, push, 0
             if not (
                 type(x) is _ARRAY
                 and x.dtype is _FLOAT64

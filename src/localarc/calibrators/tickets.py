@@ -82,7 +82,8 @@ class PendingRounds:
 
     def close(self, number: int) -> None:
         """Its loss was learned. A second call, after an interrupt, changes nothing."""
-        if self.tickets.pop(number, None) is not None:
+        if number in self.tickets:
+            del self.tickets[number]  # no call in between: an interrupt comes before or after
             self.told += 1
 
     def learned_meanwhile(self) -> None:

@@ -68,8 +68,9 @@ def warm_up_command(
     """Compile loops and store them on disk, so that later processes start fast.
 
     They are stored in the folder NUMBA_CACHE_DIR, if that is set; else beside the package, if that
-    is writable; else in the user's cache folder. They are used by the same version of localarc
-    and numba, on the same type of processor, from any of these folders, writable or not.
+    is writable; else in the user's cache folder. Later processes use them from there, even if the
+    folder is not writable then: with the same versions of localarc and numba, on the same type of
+    processor.
     """
     tasks = list(itertools.product(kernels, memories, features))
     folders: set[str] = set()

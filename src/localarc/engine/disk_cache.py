@@ -1,4 +1,4 @@
-"""Compiled loops on disk: read from every folder that has some, written where numba can write.
+"""Compiled loops on disk: read from any folder that has them, written where numba can write.
 
 Numba uses the first folder that it can write to, and refuses to compile where there is none: in a
 container whose file system is read-only, for example. Its folders are `NUMBA_CACHE_DIR`, the
@@ -12,6 +12,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
+from numba import config
 from numba.core.caching import FunctionCache, NullCache
 
 
@@ -33,13 +34,20 @@ class DiskCache(NullCache):
     """What numba asks when it is about to compile a function, and tells when it has.
 
     Folders that only others can write to are read too: an image may bring its loops along, and run
-    as a user who can write nowhere, or only in an empty home.
+    as a user who can write nowhere, or only in an empty home. But where `NUMBA_CACHE_DIR` names a
+    folder to write to, all loops go there and come from there.
     """
 
     def __init__(self, function: Callable[..., Any]) -> None:
         self._writer = _located(FunctionCache, function)
-        found = [_located(kind, function) for kind in _read_only_caches()]
-        self._readers = [cache for cache in (self._writer, *found) if cache is not None]
+        others = [] if self._is_named() else _read_only_caches()
+        caches = [self._writer, *(_located(kind, function) for kind in others)]
+        self._readers = [cache for cache in caches if cache is not None]
+
+    def _is_named(self) -> bool:
+        """Whether the folder to write to is the one that the user named."""
+        named: str = getattr(config, "CACHE_DIR", "")
+        return bool(named) and (self.cache_path or "").startswith(named)
 
     @property
     def cache_path(self) -> str | None:

@@ -2,6 +2,15 @@
 
 from localarc.guarantees.bounds import Bound, Evidence
 from localarc.guarantees.certificate import Certificate
+from localarc.guarantees.theorem_e import AutoCertificate, NodeCertificate
 from localarc.guarantees.verdict import Part, Verdict
 
-__all__ = ["Bound", "Certificate", "Evidence", "Part", "Verdict"]
+__all__ = [
+    "AutoCertificate",
+    "Bound",
+    "Certificate",
+    "Evidence",
+    "NodeCertificate",
+    "Part",
+    "Verdict",
+]

@@ -55,14 +55,20 @@ def _broken(what: str, times: int, since: int) -> tuple[str, ...]:
 
 
 def warn_of_broken_assumption(settings: Settings, constant: RunningConstant) -> None:
-    """Warn that a round did not fit the stated score range; a floor needs no (A3)."""
+    """Warn that a round did not fit the stated score range."""
+    for text in broken_assumptions(settings, constant):
+        warnings.warn(text, AssumptionWarning, stacklevel=4)
+
+
+def broken_assumptions(settings: Settings, constant: RunningConstant) -> tuple[str, ...]:
+    """What rounds showed to be false, and what to do; a floor needs no (A3)."""
     empty = () if settings.floor is not None else broken_empty_set(constant)
     reasons = "; ".join((*broken_full_set(constant), *empty))
     if not reasons:
-        return
+        return ()
     advice = "the mean loss may stay away from the target"
     if empty:
         low = settings.limits[2]
         advice += f". If rounds can be harmless, set floor={low:g}, the lowest useful threshold"
     advice += ". If losses come late, use ask and tell"
-    warnings.warn(f"{reasons}: {advice}.", AssumptionWarning, stacklevel=4)
+    return (f"{reasons}: {advice}.",)

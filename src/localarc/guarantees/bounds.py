@@ -9,6 +9,8 @@ from typing import Any
 
 from localarc import validation
 
+_PASSED = "so an assumption is false"
+
 
 @dataclass(frozen=True)
 class Bound:
@@ -44,6 +46,11 @@ class Bound:
         """Whether no assumption is known to fail."""
         return not self.unmet
 
+    @property
+    def passed(self) -> bool:
+        """Whether it was withdrawn because the mean loss has passed it."""
+        return any(reason.endswith(_PASSED) for reason in self.unmet)
+
     def to_dict(self) -> dict[str, Any]:
         """Plain values for JSON, with None for an infinite value."""
         return {
@@ -61,7 +68,7 @@ class Bound:
         if self.unmet or not seen > self.value * (1.0 + 1e-9) + 1e-12:
             return self
         passed = f"the mean loss is {seen:.4g} from the target, more than {self.value:.4g}"
-        return self.without(f"{passed}, so an assumption is false")
+        return self.without(f"{passed}, {_PASSED}")
 
     def without(self, *reasons: str) -> Bound:
         """The bound, with assumptions that are known to fail."""

@@ -110,12 +110,14 @@ class Certificate:
             The groups and neighbourhoods.
         """
         sums = list(self.groups.values()) or [self]  # the mean of groups is rounded
-        holding = [bound.value for bound in self.bounds if bound.holds and not bound.one_sided]
+        claimed = [bound for bound in self.bounds if bound.passed] or [
+            bound for bound in self.bounds if bound.holds and not bound.one_sided
+        ]
         return verdict(
             self.alpha,
             self.risk,
             self.rounds,
-            bound=min(holding, default=None),
+            bound=min((bound.value for bound in claimed), default=None),
             parts=parts,
             loss_bound=self.loss_bound,
             misses=self.loss_bound == 1.0

@@ -9,6 +9,7 @@ import numpy as np
 from localarc.calibrators.settings import Settings
 
 _CHUNK = 65_536
+MOST_ROUNDS = 100_000_000  # a few seconds of sums
 
 
 class NormSums:

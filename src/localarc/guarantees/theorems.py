@@ -19,7 +19,7 @@ from localarc.guarantees.assumptions import (
     broken_rate,
 )
 from localarc.guarantees.bounds import Bound, Evidence
-from localarc.guarantees.drift import NormSums
+from localarc.guarantees.drift import MOST_ROUNDS, NormSums
 from localarc.rates import InverseSqrt
 
 _A12 = ("losses in [0, B]", "full set costs <= alpha")
@@ -299,12 +299,15 @@ def _exact(settings: Settings, constant: RunningConstant, pending: int) -> tuple
             unmet.append("clip changes thresholds but not the local part")
     if pending:
         unmet.append(f"{pending} loss(es) may be pending")
+    if constant.rounds > MOST_ROUNDS:
+        unmet.append(f"its sums are not computed beyond {MOST_ROUNDS:,} rounds")
     return tuple(unmet)
 
 
 def _norm_assumptions(settings: Settings) -> tuple[str, ...]:
     """What the norm argument needs of the kernel and its memory."""
-    return "every term kept", "feedback in order"
+    assumed = None if settings.kernel is None else settings.kernel.assumption
+    return "every term kept", "feedback in order", *(() if assumed is None else (assumed,))
 
 
 def _finite(value: float) -> list[str]:

@@ -46,9 +46,7 @@ class Lattice:
                 f"tolerance must lie between {ROUNDING:g} and 0.1, got {tolerance}. {hint}"
             )
         object.__setattr__(self, "tolerance", tolerance)
-        hint = "It limits the size of the state."
-        max_bytes = validation.integer("max_bytes", self.max_bytes, 2**16, hint)
-        object.__setattr__(self, "max_bytes", max_bytes)
+        validation.integer("max_bytes", self.max_bytes, 2**16, "It limits the size of the state.")
 
     window = None
     averages = True
@@ -114,9 +112,7 @@ class Dictionary:
         hint = "It is in units of the score, e.g. 1e-4."
         tolerance = validation.positive("tolerance", self.tolerance, hint)
         object.__setattr__(self, "tolerance", tolerance)
-        hint = "It is the largest number of atoms."
-        max_size = validation.integer("max_size", self.max_size, 1, hint)
-        object.__setattr__(self, "max_size", max_size)
+        validation.integer("max_size", self.max_size, 1, "It is the largest number of atoms.")
 
     window = None
     averages = True

@@ -83,12 +83,12 @@ def block_bootstrap(
             f"blocks must have one label per value, and at least one value is required, got "
             f"{len(labels)} labels for {len(array)} values."
         )
-    count = validation.integer("draws", draws, 1, "It is the number of resamples.")
+    validation.integer("draws", draws, 1, "It is the number of resamples.")
     level = validation.positive("confidence", confidence, "It is a fraction, e.g. 0.95.")
     if level >= 1.0:
         raise ValueError(f"confidence must lie between 0 and 1, got {level}. Use 0.95 for 95 %.")
     sums, counts = _by_block(array, labels)
-    means = _resampled_means(sums, counts, count, seed)
+    means = _resampled_means(sums, counts, draws, seed)
     tail = (1.0 - level) / 2.0
     low, high = np.quantile(means, [tail, 1.0 - tail])
     return Estimate(float(array.mean()), float(low), float(high))

@@ -69,9 +69,7 @@ def calibrate(
     ...           calibrator=ARC(alpha=0.1), buckets=64)  # doctest: +SKIP
     """
     columns = Columns.from_frame(frame, key, order, features, score, loss)
-    buckets = validation.integer(
-        "buckets", buckets, 1, "One row of state holds one bucket of keys."
-    )
+    validation.integer("buckets", buckets, 1, "One row of state holds one bucket of keys.")
     if buckets > MAX_BUCKETS:
         raise ValueError(f"buckets must be at most {MAX_BUCKETS}, got {buckets}.")
     if bad_rows not in ("fail", "reject"):

@@ -72,7 +72,7 @@ def attack(
     low, high = validation.ascending_pair(score_range)
     cost = float(getattr(calibrator, "loss_bound", 1.0))
     random = np.random.default_rng(seed)
-    rounds = validation.integer("rounds", rounds, 1, "It is the number of rounds to play.")
+    validation.integer("rounds", rounds, 1, "It is the number of rounds to play.")
     thresholds, losses = np.empty((2, rounds))
     for t in range(rounds):
         x = _input(t, dimension, random)

@@ -115,7 +115,7 @@ def first_quantile(scores: Any, alpha: float) -> float:
     """The conformal quantile of the first few scores."""
     values = np.empty(len(scores))
     count = sort_into(values, scores)
-    rank = min(int(math.ceil((1.0 - alpha) * (count + 1))), count)
+    rank = min(math.ceil((1.0 - alpha) * (count + 1)), count)
     return values[rank - 1]  # type: ignore[no-any-return]
 
 
@@ -195,9 +195,7 @@ def note_score(state: State, score: float, target: float, mean: float, unit: flo
     numbers[LOWEST] = min(numbers[LOWEST], score)
     numbers[HIGHEST] = max(numbers[HIGHEST], score)
     numbers[SCORES] += 1.0
-    spread = max(
-        SPREAD * numbers[DEVIATION], (numbers[HIGHEST] - numbers[LOWEST]) / RANGE_PART
-    )
+    spread = max(SPREAD * numbers[DEVIATION], (numbers[HIGHEST] - numbers[LOWEST]) / RANGE_PART)
     if spread < TINY_UNIT:
         spread = abs(score) if abs(score) > TINY_UNIT else 1.0
     numbers[UNIT] = spread

@@ -47,6 +47,7 @@ from localarc.engine.auto.layout import (
     SMALLEST_UNIT,
     STAKE,
     STAKE_ALL,
+    STAKED,
     THRESHOLD,
     TWO_SIDED,
     UP_BASE,
@@ -156,9 +157,7 @@ def bets(state: State, node: Any, most: float, both: bool) -> Any:
 
 
 @jit
-def cost(
-    y: float, drop: float, seen: float, left: float, arrived: float, spent: float
-) -> float:
+def cost(y: float, drop: float, seen: float, left: float, arrived: float, spent: float) -> float:
     """q: what a step y costs, given what was pending when its threshold went out."""
     if seen <= NEGLIGIBLE:
         return SQUARE * y * y
@@ -220,7 +219,7 @@ def restart(numbers: Any, node: Any, column: int) -> None:
     node[UP_GAIN], node[UP_COST] = 0.0, 0.0
     stake = STAKE if column else STAKE_ALL
     times = 1.0 if node[WEIGHT_PENDING] == 0.0 else LATE_RESTART
-    numbers[GRANTED] += times * stake * (0.5 if numbers[TWO_SIDED] else 1.0)
+    numbers[STAKED] += times * stake * (0.5 if numbers[TWO_SIDED] else 1.0)
 
 
 @jit

@@ -60,7 +60,7 @@ class Rules:
             layout.MEAN: self.initial_threshold if self.own_base else 0.0,
             layout.UNIT: self.unit,
             layout.DEVIATION: self.unit / UNIT_PART,
-            layout.GRANTED: layout.STAKE_ALL,
+            layout.STAKED: layout.STAKE_ALL,
             layout.AWAY: 1.0,
             layout.SMALLEST_UNIT: math.inf,
             layout.COSTLIEST: -math.inf,
@@ -127,15 +127,24 @@ class AutoEngine:
 
     # ---- what is known -----------------------------------------------------------------------
 
-    def node(self, key: int | None = None) -> FloatArray | None:
-        """A copy of a group's node, or of the constant's; None if there is none."""
+    @property
+    def columns(self) -> int:
+        """How many nodes a round has, at most."""
+        return int(self._arrays[4].shape[1])
+
+    def node(self, key: int | None = None) -> FloatArray:
+        """A copy of the node of a group that exists, or of the constant."""
         slot = len(self.keys) if key is None else _find_group(self._arrays, key)
-        return self.nodes[slot].copy() if slot >= 0 else None
+        return self.nodes[slot].copy()  # type: ignore[no-any-return]
 
     @property
-    def pending(self) -> IntArray:
-        """The numbers of the pending tickets, ascending."""
-        return self._pending()[3][:, layout.NUMBER].astype(np.int64)  # type: ignore[no-any-return]
+    def started(self) -> bool:
+        """Whether a threshold went out."""
+        return bool(self.numbers[layout.ISSUED] > 0.0)
+
+    def pending_tickets(self) -> FloatArray:
+        """The tickets that are pending, in order of prediction; columns as in `layout`."""
+        return self._pending()[3]  # type: ignore[no-any-return]
 
     @property
     def nbytes(self) -> int:
@@ -144,10 +153,24 @@ class AutoEngine:
 
     # ---- state -------------------------------------------------------------------------------
 
+    def copy(self) -> AutoEngine:
+        """An engine that continues from here on its own."""
+        new = AutoEngine.__new__(AutoEngine)
+        new.__setstate__((self.rules, self.dimensions, tuple(a.copy() for a in self._arrays)))
+        return new
+
+    def __getstate__(self) -> tuple[Rules, int, Arrays]:
+        return self.rules, self.dimensions, self._arrays  # compiled calls are bound again
+
+    def __setstate__(self, state: tuple[Rules, int, Arrays]) -> None:
+        self.rules, self.dimensions, arrays = state
+        self._bind(arrays)
+
     def arrays(self) -> dict[str, Any]:
         """Everything needed to resume, bit for bit: used slots of the table, pending rounds."""
         used = np.flatnonzero(self.keys)
         slots, weights, late, tickets = self._pending()
+        width = _used_width(slots, self.dimensions)
         kept = layout.lasting(self.dimensions)
         nodes = np.vstack([self.nodes[used], self.nodes[-1:]])
         nodes[:, layout.NEWEST] = 0.0  # follows from the tickets
@@ -156,9 +179,9 @@ class AutoEngine:
             "used": used,
             "keys": self.keys[used],
             "nodes": nodes,
-            "pending_slots": slots,
-            "pending_weights": weights,
-            "pending_late": late,
+            "pending_slots": slots[:, :width],
+            "pending_weights": weights[:, :width],
+            "pending_late": late[:, :width],
             "tickets": tickets,
         }
 
@@ -212,6 +235,13 @@ class AutoEngine:
         settings = _settings(self.rules)
         same = bool((numbers[: layout.SETTINGS] == settings).all())
         require(same, "it was made with other settings")
+
+
+def _used_width(slots: IntArray, dimensions: int) -> int:
+    """The columns that pending rounds use; room for more groups is not part of a state."""
+    hats = 1 + layout.LEVELS * layout.hat_columns(dimensions)
+    used = np.flatnonzero((slots >= 0).any(axis=0))
+    return max(hats, int(used[-1]) + 1) if len(used) else hats
 
 
 def _settings(rules: Rules) -> FloatArray:

@@ -12,7 +12,6 @@ import numpy as np
 from localarc.engine.auto.layout import (
     ASKED,
     DOWN_BET,
-    GRANTED,
     HAT_PART,
     JOINT_PART,
     JOINTS,
@@ -24,6 +23,7 @@ from localarc.engine.auto.layout import (
     REFUSED_GROUPS,
     REFUSED_HATS,
     STAKE,
+    STAKED,
     TWO_SIDED,
     UP_BET,
     VISITS,
@@ -91,7 +91,7 @@ def is_full(state: State, kind: int) -> bool:
     size, numbers = len(state.keys), state.numbers
     if numbers[NODES] >= (NODE_PART if kind == GROUP else HAT_PART) * size:
         return True
-    return kind == JOINT and numbers[JOINTS] >= JOINT_PART * size  # type: ignore[no-any-return]
+    return kind == JOINT and numbers[JOINTS] >= JOINT_PART * size
 
 
 @jit
@@ -104,7 +104,7 @@ def add_node(state: State, slot: int, kind: int) -> None:
     node[UP_BET] = half * FRESH_BET
     if numbers[TWO_SIDED] and kind == GROUP:
         node[DOWN_BET] = 0.5 * FRESH_BET
-    numbers[GRANTED] += STAKE if kind == GROUP else half * STAKE
+    numbers[STAKED] += STAKE if kind == GROUP else half * STAKE
     numbers[NODES] += 1.0
     numbers[JOINTS] += 1.0 if kind == JOINT else 0.0
 
@@ -144,7 +144,7 @@ def locate(state: State, peek: bool, slots: Any, weights: Any) -> None:
 
 @jit
 def place_in_cell(state: State, level: int) -> Any:
-    """Cell, fractions and their descending order; the key of the cell, and whether x is complete."""
+    """Cell, fractions and their descending order; the cell's key, and whether x is complete."""
     x, grid, (fractions, cells, order, salts) = input_of(state), grid_of(state), place_of(state)
     key, complete = np.uint64(level + 1), True
     for i in range(len(x)):
@@ -167,9 +167,7 @@ def place_in_cell(state: State, level: int) -> Any:
 
 
 @jit
-def single_hats(
-    state: State, level: int, peek: bool, slots: Any, weights: Any, start: int
-) -> None:
+def single_hats(state: State, level: int, peek: bool, slots: Any, weights: Any, start: int) -> None:
     """The two hats of each feature that is not missing."""
     grid, (fractions, cells, _, salts) = grid_of(state), place_of(state)
     for i in range(len(cells)):
@@ -191,7 +189,7 @@ def single_hats(
 def joint_hats(
     state: State, key: Any, may_add: bool, peek: bool, slots: Any, weights: Any, start: int
 ) -> bool:
-    """The corners of the simplex; whether the nearest was visited often enough for a finer level."""
+    """The corners of the simplex; whether the nearest has enough visits for a finer level."""
     fractions, _, order, salts = place_of(state)
     d = len(order)
     last, largest, visits = 1.0, 0.0, 0.0

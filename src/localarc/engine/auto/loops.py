@@ -111,9 +111,7 @@ def note(state: State, played: Round) -> None:
 
 
 @jit
-def finish(
-    state: State, ledger: Ledger, row: int, seen: Any, loss: float, score: float
-) -> None:
+def finish(state: State, ledger: Ledger, row: int, seen: Any, loss: float, score: float) -> None:
     """The loss of a round: the bets, then the base, then the scores. PENDING counts the others."""
     numbers, played = state.numbers, row_of(ledger, row)
     mean, unit, free, base = seen

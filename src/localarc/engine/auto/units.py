@@ -5,7 +5,17 @@ from typing import Any
 
 import numpy as np
 
-from localarc.engine.auto.layout import ASKED, INPUTS_KEPT, MEASURED, WARM, State, grid_of, input_of, jit, reservoir_of
+from localarc.engine.auto.layout import (
+    ASKED,
+    INPUTS_KEPT,
+    MEASURED,
+    WARM,
+    State,
+    grid_of,
+    input_of,
+    jit,
+    reservoir_of,
+)
 
 ORIGIN, WIDTH, EXPONENT = range(3)
 HYSTERESIS = 0.75  # octaves by which a spread must differ before the grid follows

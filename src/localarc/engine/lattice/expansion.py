@@ -54,8 +54,8 @@ class LatticeExpansion:
         # for a raw point, or False and nothing learned: not finite, out of range, or no room.
         self.evaluate_raw: Callable[[FloatArray], float] = bind_state(_evaluate_raw, arrays, POINT)
         self.try_learn_fast: Callable[[FloatArray, float, float], bool]
-        self.try_learn_fast = bind_state(_learn, (*arrays, 1.0), POINT, FLOAT, FLOAT)
-        self._learn = bind_state(_learn, arrays, FLOAT, POINT, FLOAT, FLOAT)
+        self.try_learn_fast = bind_state(_learn, arrays, POINT, FLOAT, FLOAT)
+        self._learn = bind_state(_learn_projected, arrays, FLOAT, POINT, FLOAT, FLOAT)
 
     def _set_rule(self, rule: Rule) -> None:
         self.rule = rule
@@ -273,4 +273,5 @@ _accumulate = compile_entry(loops.accumulate)
 _shrink = compile_entry(loops.shrink)
 _evaluate_raw = compile_entry(loops.evaluate_raw, keep_gil=True, value_at=jit(loops.value_at))
 _learn = compile_entry(loops.learn, keep_gil=True)
+_learn_projected = compile_entry(loops.learn_projected, keep_gil=True)
 _replay: Any = compile_entry(loops.replay)

@@ -230,6 +230,7 @@ def realign(floats: Any, integers: Any, start: int) -> None:
     weights, _, _, end, _, _ = _edges(floats, integers)
     moved = floats[weights:end].copy()
     floats[start : start + len(moved)] = moved
+    floats[start + len(moved) :] = 0.0  # becomes nodes, which start at 0, when the array grows
     integers[START] = start
 
 

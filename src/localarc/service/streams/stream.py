@@ -11,6 +11,7 @@ import numpy as np
 from localarc import ARC, LARC, serialization
 from localarc.calibrators import health
 from localarc.guarantees import Certificate, Part, Verdict
+from localarc.guarantees.assumptions import broken_assumptions
 from localarc.guarantees.verdict import INCONSISTENT
 from localarc.service.storage import events
 from localarc.service.storage.events import Event
@@ -215,8 +216,10 @@ class Stream:
         if self._judged is None or self._judged[0] != self.state.seq:
             groups = self.state.groups.items()
             parts = [Part(name, g.rounds, g.loss_sum / g.rounds) for name, g in groups if g.rounds]
-            found = tuple(problem.text for problem in health.problems(self._vitals()))
-            self._judged = self.state.seq, self.certificate().judge(parts), found
+            found = [problem.text for problem in health.problems(self._vitals())]
+            broken = broken_assumptions(self.calibrator.settings, self.calibrator._constant)
+            told = (*found, *broken)
+            self._judged = self.state.seq, self.certificate().judge(parts), told
         return self._judged[1:]
 
     def _vitals(self) -> health.Vitals:

@@ -53,7 +53,7 @@ def urban(seed: int, columns: int = 4, rows: int = 3, density: float = 0.9) -> S
     A cell has a building with probability `density`. A building covers between a third and three
     fifths of the length and width of its cell, anywhere in it, and is 6 to 16 m high.
     """
-    seed = validation.integer("seed", seed, 0, "It fixes the buildings.")
+    validation.integer("seed", seed, 0, "It fixes the buildings.")
     columns = validation.integer(
         "columns", columns, 1, "It is the number of cells from west to east."
     )
@@ -77,7 +77,7 @@ def urban(seed: int, columns: int = 4, rows: int = 3, density: float = 0.9) -> S
 
 def draw_receivers(scene: Scene, number: int, random: np.random.Generator) -> FloatArray:
     """Draw receivers (number, 3), uniform over the outdoor area, 1 m above the ground."""
-    number = validation.integer("number", number, 0, "It is the number of receivers.")
+    validation.integer("number", number, 0, "It is the number of receivers.")
     found = np.empty((0, 3))
     lower, upper = np.transpose(AREA)
     for _ in range(1000):

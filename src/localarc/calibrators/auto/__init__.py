@@ -1,0 +1,5 @@
+"""AutoLARC: thresholds with nothing to tune, and guards around anybody's thresholds."""
+
+from localarc.calibrators.auto.auto_larc import AutoLARC
+
+__all__ = ["AutoLARC"]

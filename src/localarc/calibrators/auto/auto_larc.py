@@ -1,0 +1,101 @@
+"""AutoLARC: thresholds for every place and group, with nothing to tune."""
+
+from __future__ import annotations
+
+from typing import Self
+
+from localarc.calibrators.auto import state as stored
+from localarc.calibrators.auto.groups import GroupNames
+from localarc.calibrators.auto.guarded import GuardedCalibrator
+from localarc.calibrators.auto.settings import BYTES, checked_settings
+
+
+class AutoLARC(GuardedCalibrator):
+    """Online risk control without settings: for everyone, every group and every place at once.
+
+    The threshold is a base that follows the scores around an input, in units of their spread, plus
+    bets. Bettors sit on overlapping nodes (everyone, groups, hats on grids of the features); each
+    wins when the losses at its node drift away from `alpha`, and what they win moves the threshold.
+    So the losses at every node must stay near `alpha`, whatever the data: theorem E.
+
+    Parameters
+    ----------
+    alpha : float
+        The target: the average loss that is accepted in the long run, in (0, `loss_bound`).
+    limits : (float or None, float or None), default (None, None)
+        Thresholds that are never crossed, below and above, in the units of the score.
+    promise : "both" or "at most", default "both"
+        Whether the risk is kept near `alpha` from both sides, or only from above.
+    evenness : float, default 1.0
+        How strongly places are evened out. More makes local risks more equal and sets larger.
+    loss_bound : float, default 1.0
+        B, the largest loss that a round may have.
+    unit : float or None, default None
+        A typical difference between scores, required only if scores are never passed.
+    initial_threshold : float, default 0.0
+        The threshold before the first score, in the units of the score.
+    max_bytes : int, default 9000000
+        Bounds the table of nodes. A full table makes no new nodes, until it can drop idle ones.
+
+    Examples
+    --------
+    >>> cal = AutoLARC(alpha=0.1)
+    >>> scores = [0.3, 0.1, 0.7, 0.2, 0.5]
+    >>> for score in scores:
+    ...     loss = float(score > cal.threshold([0.0], groups="left"))
+    ...     _ = cal.update([0.0], loss, score, groups="left")
+    >>> cal.threshold([0.0], groups="left") > 0.5
+    True
+
+    References
+    ----------
+    Orabona and Pal, *Coin betting and parameter-free online learning*, NeurIPS 2016.
+    Podkopaev, Xu and Lee, *Adaptive conformal inference by betting*, ICML 2024.
+    Zecchin and Simeone, *Localized adaptive risk control*, NeurIPS 2024.
+    """
+
+    def __init__(
+        self,
+        alpha: float,
+        *,
+        limits: tuple[float | None, float | None] = (None, None),
+        promise: str = "both",
+        evenness: float = 1.0,
+        loss_bound: float = 1.0,
+        unit: float | None = None,
+        initial_threshold: float = 0.0,
+        max_bytes: int = BYTES,
+    ) -> None:
+        self._start(
+            checked_settings(
+                alpha=alpha,
+                limits=limits,
+                promise=promise,
+                evenness=evenness,
+                loss_bound=loss_bound,
+                unit=unit,
+                initial_threshold=initial_threshold,
+                max_bytes=max_bytes,
+            )
+        )
+
+    @classmethod
+    def from_state(cls, data: bytes) -> Self:
+        """The calibrator whose `state` this was, with its pending tickets.
+
+        Parameters
+        ----------
+        data : bytes
+            What `state` returned.
+        """
+        found = stored.decode(cls.__name__, data, cls._own_base)
+        new = cls.__new__(cls)
+        new._start(found.settings)
+        new._engine, new._names = found.engine, GroupNames(found.labels)
+        return new
+
+    def _base_state(self) -> None:
+        return None
+
+    def _restore_base(self, data: bytes | None) -> None:
+        return None

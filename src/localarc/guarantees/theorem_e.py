@@ -1,0 +1,434 @@
+"""Theorem E: what bettors guarantee, from the running sums of a calibrator.
+
+At every node and side, `G <= min_beta (Lambda + beta^2 W) / beta` with `Lambda = ln(2 K A / p)`. G
+adds up (L - alpha) / top with the node's weights, W what these steps cost, p is the node's stake. A
+is what all bets were ever granted. The proof is in `docs/guarantees.md`.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections.abc import Hashable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from numpy.typing import ArrayLike
+
+from localarc import validation
+from localarc.engine.auto import layout
+from localarc.guarantees.bounds import Bound
+from localarc.validation import FloatArray
+
+_ROUNDING = 1e-9
+_SQUARE = 4.0 * (math.log(2.0) - 0.5)
+_LATE_RESTART = 2.72
+
+
+@dataclass(frozen=True)
+class Ledger:
+    """The running sums of a calibrator, at one moment."""
+
+    numbers: FloatArray
+    columns: int  # nodes per round, at most
+    highest_score: float | None  # a threshold that costs at most alpha, where no ceiling is stated
+
+    def __getitem__(self, index: int) -> float:
+        return float(self.numbers[index])
+
+    @property
+    def two_sided(self) -> bool:
+        """Whether there are bets on too few losses."""
+        return bool(self[layout.TWO_SIDED])
+
+    @property
+    def ceiling(self) -> float:
+        """A threshold that costs at most alpha: stated, or the largest score."""
+        if self[layout.CEILING] < math.inf:
+            return self[layout.CEILING]
+        if self.highest_score is not None:
+            return self.highest_score
+        return self[layout.HIGHEST] if self[layout.SCORES] else math.nan
+
+    @property
+    def granted(self) -> float:
+        """A of theorem E: stakes, and what the limits allow the bets to lose."""
+        fixed = self[layout.STAKED] + self[layout.GRANTED]
+        if self[layout.UP_INVERSE] == 0.0:
+            return fixed
+        return fixed + self.ceiling * self[layout.UP_INVERSE] - self[layout.UP_BASE]
+
+    @property
+    def paid(self) -> float:
+        """What the bets were granted in fact: at most A, without any assumption."""
+        return self[layout.STAKED] + self[layout.PAID]
+
+    def most_gain(self, node: FloatArray, stake: float, side: str, total: float) -> float:
+        """The largest G of a node that theorem E allows if the bets were granted `total`."""
+        up = side == "above"
+        cost = node[layout.UP_COST if up else layout.DOWN_COST]
+        drop = self[layout.DROP_UP if up else layout.DROP_DOWN]
+        return smallest(self.budget(stake, total), float(cost), betas(node, drop))
+
+    def budget(self, stake: float, total: float) -> float:
+        """Lambda of a node."""
+        sides = 2.0 if self.two_sided else 1.0
+        return math.log(sides * layout.BETS * total / stake) if total > 0.0 else math.inf
+
+
+def betas(node: FloatArray, drop: float) -> list[float]:
+    """The bets that a node may still play."""
+    most = float(node[layout.MOST_WEIGHT])
+    largest = 0.5 if most <= 0.0 else min(1.0, 0.25 / drop) / (1.0 + most)
+    return [2.0**-k for k in range(1, layout.BETS + 1) if 2.0**-k <= largest]
+
+
+def smallest(budget: float, cost: float, bets: list[float]) -> float:
+    """min over beta of (Lambda + beta^2 W) / beta."""
+    return min(((budget + beta * beta * cost) / beta for beta in bets), default=math.inf)
+
+
+@dataclass(frozen=True)
+class NodeCertificate:
+    """What was seen at a node (a group, a place, or all rounds), and what is guaranteed there.
+
+    Calibrators make these: `cal.certificate().groups["a"]`.
+
+    Parameters
+    ----------
+    rounds : float
+        The weight of the node's rounds so far.
+    alpha : float
+        The target.
+    risk : float
+        The weighted mean of their losses, NaN before the first.
+    excess : float
+        The weighted sum of `L_t - alpha`.
+    worst_stretch : float
+        The largest such sum over any stretch of rounds up to now, as far as it was seen.
+    above, below : Bound
+        How far the risk can be above and below the target.
+
+    Examples
+    --------
+    >>> from localarc import AutoLARC
+    >>> cal = AutoLARC(alpha=0.1).update([0.0], 1.0, score=0.5, groups="a")
+    >>> node = cal.certificate().groups["a"]
+    >>> node.rounds, node.risk, round(node.excess, 3)
+    (1.0, 1.0, 0.9)
+    """
+
+    rounds: float
+    alpha: float
+    risk: float
+    excess: float
+    worst_stretch: float
+    above: Bound
+    below: Bound
+
+    @property
+    def bound(self) -> Bound:
+        """How far the risk can be from the target on the side that is guaranteed less."""
+        return max(self.above, self.below, key=lambda bound: bound.value)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values for JSON."""
+        return {
+            "rounds": self.rounds,
+            "alpha": self.alpha,
+            "risk": self.risk if self.rounds else None,
+            "excess": self.excess,
+            "worst_stretch": self.worst_stretch,
+            "above": self.above.to_dict(),
+            "below": self.below.to_dict(),
+        }
+
+    def __str__(self) -> str:
+        return (
+            f"mean loss {self.risk:.4f} over {self.rounds:g} rounds, target {self.alpha}\n"
+            f"  {self.above}\n  {self.below}"
+        )
+
+
+@dataclass(frozen=True)
+class AutoCertificate(NodeCertificate):
+    """The certificate of AutoLARC and Safeguard: everyone, and each group.
+
+    Parameters
+    ----------
+    rounds : float
+        The number of losses learned from.
+    alpha, risk, excess, worst_stretch, above, below
+        As of a node, for all rounds.
+    observed : Bound
+        The bound on `|risk - alpha|` from what the bets were granted in fact, for any data.
+    identity_gap, identity_holds : float, bool
+        The consistency check: whether the sum of losses is the one that the bettors saw.
+    pending, most_pending : int
+        How many losses are pending now, and the largest number that ever was.
+    evicted, refused : mapping
+        How many hats and groups a full table has dropped, and how often it made none.
+    groups : mapping
+        The certificate of each group, both sides.
+
+    Examples
+    --------
+    >>> from localarc import AutoLARC
+    >>> cal = AutoLARC(alpha=0.1)
+    >>> for score in [0.2, 0.9, 0.4]:
+    ...     _ = cal.update(None, float(score > cal.threshold(None)), score)
+    >>> certificate = cal.certificate()
+    >>> certificate.rounds, certificate.identity_holds
+    (3, True)
+    """
+
+    observed: Bound
+    identity_gap: float
+    identity_holds: bool
+    pending: int
+    most_pending: int
+    evicted: Mapping[str, int]
+    refused: Mapping[str, int]
+    groups: Mapping[Hashable, NodeCertificate]
+    _ledger: Ledger = field(repr=False, compare=False)
+    _node: FloatArray = field(repr=False, compare=False)
+
+    @property
+    def bounds(self) -> tuple[Bound, ...]:
+        """All bounds, in the order in which they are shown."""
+        return self.observed, self.above, self.below
+
+    def forward(self, rounds: int) -> Bound:
+        """A bound on the distance between risk and target at a later round.
+
+        Parameters
+        ----------
+        rounds : int
+            The number of rounds that will have been seen then.
+        """
+        return forward(self._ledger, self._node, rounds)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values for JSON."""
+        return super().to_dict() | {
+            "observed": self.observed.to_dict(),
+            "identity_gap": self.identity_gap,
+            "identity_holds": self.identity_holds,
+            "pending": self.pending,
+            "most_pending": self.most_pending,
+            "evicted": dict(self.evicted),
+            "refused": dict(self.refused),
+            "groups": {str(group): part.to_dict() for group, part in self.groups.items()},
+        }
+
+    def __str__(self) -> str:
+        lines = [super().__str__(), f"  {self.observed}"]
+        if not self.identity_holds:
+            lines.append("identity IS BROKEN: losses were lost or repeated")
+        lines += [
+            f"group {group}: risk {part.risk:.4f} over {part.rounds:g} rounds, at most "
+            f"{part.alpha + part.above.value:.4g}, at least {part.alpha - part.below.value:.4g}"
+            for group, part in self.groups.items()
+        ]
+        lines += _table_notes(self)
+        return "\n".join(lines)
+
+
+def _table_notes(certificate: AutoCertificate) -> list[str]:
+    """What happened at the table's capacity."""
+    notes = []
+    for what in ("hats", "groups"):
+        if certificate.evicted[what]:
+            notes.append(f"{certificate.evicted[what]} idle {what} were dropped from a full table")
+    if certificate.refused["groups"]:
+        notes.append(
+            f"{certificate.refused['groups']} times a group had no place in a full table, and no "
+            "guarantee: increase max_bytes"
+        )
+    if certificate.refused["hats"]:
+        notes.append("the table is full: new places share the threshold of coarser ones")
+    return notes
+
+
+def certify(ledger: Ledger, node: FloatArray, groups: Mapping[Hashable, FloatArray]) -> Any:
+    """The certificate of a calibrator with these sums, constant and groups."""
+    whole = certify_node(ledger, node, layout.STAKE_ALL)
+    risk = ledger[layout.LOSS_SUM] / whole.rounds if whole.rounds else math.nan
+    gap = abs(ledger[layout.LOSS_SUM] - ledger[layout.ALPHA] * whole.rounds - whole.excess)
+    scale = 1.0 + whole.rounds * ledger[layout.BOUND]
+    return AutoCertificate(
+        rounds=int(ledger[layout.ROUNDS]),
+        alpha=whole.alpha,
+        risk=risk,
+        excess=whole.excess,
+        worst_stretch=whole.worst_stretch,
+        above=whole.above,
+        below=whole.below,
+        observed=observed(ledger, node),
+        identity_gap=gap,
+        identity_holds=gap <= _ROUNDING * scale,
+        pending=int(ledger[layout.PENDING]),
+        most_pending=int(ledger[layout.MOST_PENDING]),
+        evicted=_counts(ledger, layout.EVICTED_HATS, layout.EVICTED_GROUPS),
+        refused=_counts(ledger, layout.REFUSED_HATS, layout.REFUSED_GROUPS),
+        groups={group: certify_node(ledger, part, layout.STAKE) for group, part in groups.items()},
+        _ledger=ledger,
+        _node=node,
+    )
+
+
+def check_against_log(certificate: AutoCertificate, losses: ArrayLike | None) -> AutoCertificate:
+    """The certificate, with its identity checked against a log of losses kept elsewhere."""
+    if losses is None:
+        return certificate
+    logged = validation.numbers("losses", losses).reshape(-1)
+    gap = abs(float((logged - certificate.alpha).sum()) - certificate.excess)
+    scale = 1.0 + certificate.rounds * certificate._ledger[layout.BOUND]
+    same = len(logged) == certificate.rounds and gap <= _ROUNDING * scale
+    holds = certificate.identity_holds and same
+    return dataclasses.replace(certificate, identity_gap=gap, identity_holds=holds)
+
+
+def _counts(ledger: Ledger, hats: int, groups: int) -> dict[str, int]:
+    return {"hats": int(ledger[hats]), "groups": int(ledger[groups])}
+
+
+def certify_node(ledger: Ledger, node: FloatArray, stake: float) -> NodeCertificate:
+    """What was seen and is guaranteed at a node."""
+    weight, top = float(node[layout.VISITS]), ledger[layout.TOP]
+    excess = top * float(node[layout.EXCESS])
+    return NodeCertificate(
+        rounds=weight,
+        alpha=ledger[layout.ALPHA],
+        risk=ledger[layout.ALPHA] + excess / weight if weight else math.nan,
+        excess=excess,
+        worst_stretch=top * float(node[layout.UP_GAIN]),
+        above=above(ledger, node, stake),
+        below=below(ledger, node, stake),
+    )
+
+
+def above(ledger: Ledger, node: FloatArray, stake: float) -> Bound:
+    """How far the mean loss at a node can be above the target."""
+    gain = ledger.most_gain(node, stake, "above", ledger.granted) + ledger[layout.LOST_UP]
+    limit = ledger[layout.BOUND] - ledger[layout.ALPHA]
+    unmet = [*_started(node), *_broken_ceiling(ledger)]
+    value = _mean(ledger, node, gain, limit)
+    return Bound("theorem E, above", value, (_A1, _ceiling(ledger)), tuple(unmet))
+
+
+def below(ledger: Ledger, node: FloatArray, stake: float) -> Bound:
+    """How far the mean loss at a node can be below the target."""
+    alpha = ledger[layout.ALPHA]
+    if not ledger.two_sided:
+        return Bound("not below 0", alpha, ("losses are not negative",), _started(node))
+    gain = ledger.most_gain(node, stake, "below", ledger.granted) + ledger[layout.LOST_DOWN]
+    unmet = [*_started(node), *_broken_floor(ledger)]
+    assumes = (_A1, _ceiling(ledger), *_floor(ledger))
+    return Bound("theorem E, below", _mean(ledger, node, gain, alpha), assumes, tuple(unmet))
+
+
+def observed(ledger: Ledger, node: FloatArray) -> Bound:
+    """`|risk - alpha|` over all rounds, from what the bets were granted in fact."""
+    up = ledger.most_gain(node, layout.STAKE_ALL, "above", ledger.paid) + ledger[layout.LOST_UP]
+    limit, alpha = ledger[layout.BOUND] - ledger[layout.ALPHA], ledger[layout.ALPHA]
+    value = _mean(ledger, node, up, limit)
+    low = alpha
+    if ledger.two_sided:
+        down = ledger.most_gain(node, layout.STAKE_ALL, "below", ledger.paid)
+        low = _mean(ledger, node, down + ledger[layout.LOST_DOWN], alpha)
+    assumes = ("the running sums are complete",)
+    return Bound("observed (bets)", max(value, low), assumes, _started(node))
+
+
+def _mean(ledger: Ledger, node: FloatArray, gain: float, limit: float) -> float:
+    """A bound on a sum of z as one on the mean of L - alpha, which has a limit anyway."""
+    weight = float(node[layout.VISITS])
+    return min(ledger[layout.TOP] * gain / weight, limit) if weight else math.inf
+
+
+_A1 = "losses in [0, B]"
+
+
+def _started(node: FloatArray) -> tuple[str, ...]:
+    return () if node[layout.VISITS] > 0.0 else ("no round has been seen",)
+
+
+def _ceiling(ledger: Ledger) -> str:
+    if ledger[layout.CEILING] < math.inf:
+        return f"the ceiling {ledger.ceiling:.4g} costs at most alpha"
+    source = "as stated" if ledger.highest_score is not None else "the largest score seen"
+    return f"thresholds of at least {ledger.ceiling:.4g}, {source}, cost at most alpha"
+
+
+def _floor(ledger: Ledger) -> tuple[str, ...]:
+    if ledger[layout.FLOOR] == -math.inf:
+        return ()
+    return (f"the floor {ledger[layout.FLOOR]:.4g} costs at least alpha",)
+
+
+def _broken_ceiling(ledger: Ledger) -> list[str]:
+    if ledger[layout.CEILING_FAILS]:
+        count, since = int(ledger[layout.CEILING_FAILS]), int(ledger[layout.CEILING_SINCE])
+        return [f"the ceiling cost more than alpha in {count} round(s), since round {since}"]
+    if ledger[layout.CEILING] == math.inf and ledger[layout.COSTLIEST] >= ledger.ceiling:
+        return [
+            f"a threshold of {ledger[layout.COSTLIEST]:.4g} cost more than alpha, although no "
+            f"score is above {ledger.ceiling:.4g}"
+        ]
+    if ledger[layout.UP_INVERSE] and math.isnan(ledger.ceiling):
+        return ["no score was seen, and no ceiling is stated: pass scores, or limits"]
+    return []
+
+
+def _broken_floor(ledger: Ledger) -> list[str]:
+    if ledger[layout.FLOOR_FAILS]:
+        count, since = int(ledger[layout.FLOOR_FAILS]), int(ledger[layout.FLOOR_SINCE])
+        return [f"the floor cost less than alpha in {count} round(s), since round {since}"]
+    return _broken_ceiling(ledger)  # A rests on both
+
+
+def forward(ledger: Ledger, node: FloatArray, rounds: int) -> Bound:
+    """For the mean loss at a later round, if units, scores and delays stay as they were."""
+    hint = "It must be a round that is still to come."
+    seen = int(ledger[layout.ROUNDS])
+    ahead = validation.integer("rounds", rounds, seen + 1, hint) - seen
+    total = ledger.granted + ahead * growth(ledger)
+    budget = ledger.budget(layout.STAKE_ALL, total)
+    values = [_forward_side(ledger, node, budget, ahead, rounds, up=True)]
+    unmet = [*_broken_ceiling(ledger)]
+    if ledger.two_sided:
+        values.append(_forward_side(ledger, node, budget, ahead, rounds, up=False))
+        unmet = [*_broken_floor(ledger)]
+    if not seen:
+        unmet.append("no round has been seen")
+    assumes = (
+        *(_A1, _ceiling(ledger), *_floor(ledger)),
+        "units, the range of scores and the number of pending losses stay as seen",
+        "no more thresholds at a limit that is not stated",
+    )
+    return Bound(f"forward to T = {rounds}", max(values), assumes, tuple(unmet))
+
+
+def growth(ledger: Ledger) -> float:
+    """How much A can grow in a round."""
+    floor = ledger[layout.FLOOR]
+    if floor == -math.inf:
+        floor = 2.0 * ledger[layout.LOWEST] - ledger[layout.HIGHEST]
+    reach = (ledger.ceiling - floor) / ledger[layout.SMALLEST_UNIT]
+    stakes = layout.STAKE_ALL + layout.STAKE * ledger.columns
+    return reach + (1.0 + _LATE_RESTART) * stakes
+
+
+def _forward_side(
+    ledger: Ledger, node: FloatArray, budget: float, ahead: int, rounds: int, *, up: bool
+) -> float:
+    drop = ledger[layout.DROP_UP if up else layout.DROP_DOWN]
+    most = float(node[layout.MOST_WEIGHT])
+    late = 1.25 * drop * (drop + 1.455 * drop * most) if most else 0.0
+    step = max(_SQUARE + most, late)  # the largest cost of a round
+    cost = float(node[layout.UP_COST if up else layout.DOWN_COST]) + ahead * step
+    gain = smallest(budget, cost, betas(node, drop))
+    gain += ledger[layout.LOST_UP if up else layout.LOST_DOWN]
+    limit = ledger[layout.BOUND] - ledger[layout.ALPHA] if up else ledger[layout.ALPHA]
+    return min(ledger[layout.TOP] * gain / rounds, limit)
