@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from localarc import replay
-from localarc.cli.demo import calibrators
+from localarc.cli.demo import calibrators, play
 from localarc.metrics import group_risk
 from localarc.streams import heteroscedastic
 
@@ -13,7 +12,7 @@ STREAM = heteroscedastic(6000, seed=0)  # the defaults of `localarc demo`
 def _standard_errors(name: str) -> dict[object, float]:
     """How far each third is from the target, in standard errors."""
     calibrator = calibrators()[name]
-    record = replay(calibrator, STREAM.X, STREAM.curves, STREAM.groups)
+    record = play(STREAM, calibrator)
     rows = group_risk(record.losses, STREAM.groups or ())
     return {row.group: (row.risk - calibrator.alpha) / row.standard_error for row in rows}
 

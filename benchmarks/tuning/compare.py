@@ -56,4 +56,5 @@ def _describe(tuning: Tuning) -> str:
     """Return the selected method, its length scales and its rate."""
     chosen = tuning.candidates[tuning.selected]
     assert isinstance(chosen, AdaptiveCalibrator)
-    return f"{family(chosen)}, {chosen.settings.rate!r}"
+    rate = chosen.settings.rate
+    return f"{family(chosen)}, {type(rate).__name__}({rate(1):.3g})"

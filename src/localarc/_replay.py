@@ -13,10 +13,12 @@ from numpy.typing import ArrayLike
 
 from localarc import validation
 from localarc.calibrators import health
+from localarc.calibrators.adaptive import AdaptiveCalibrator
 from localarc.calibrators.arc import ARC
 from localarc.calibrators.base import BaseCalibrator, Calibrator, Progress
 from localarc.calibrators.batched import replay_many_curves
 from localarc.calibrators.larc import LARC
+from localarc.calibrators.mondrian import Mondrian
 from localarc.calibrators.step_by_step import Curve, play_round, replay_curves
 from localarc.curves import Curves
 from localarc.guarantees import Evidence
@@ -165,7 +167,7 @@ def _record(
     groups = None if labels is None else tuple(labels)
     sizes = curves.sizes_at(thresholds)
     alpha, name = calibrator.alpha, repr(calibrator)
-    told = _warnings(calibrator, thresholds, losses, curves)
+    told = _warnings(calibrator, thresholds, losses, evidence, curves)
     return Record(thresholds, losses, sizes, groups, alpha, name, evidence, told)
 
 
@@ -173,13 +175,17 @@ def _warnings(
     calibrator: Calibrator,
     thresholds: FloatArray,
     losses: FloatArray,
+    evidence: Evidence,
     curves: Curves | None = None,
 ) -> tuple[str, ...]:
-    """What our calibrators warned about; a user's own is judged by its risk and thresholds."""
-    if isinstance(calibrator, BaseCalibrator):
+    """What ARC and L-ARC warned about; others are judged by their risk and thresholds."""
+    if isinstance(calibrator, AdaptiveCalibrator | Mondrian):
         return calibrator.warnings
     bound = max(float(losses.max(initial=1.0)), getattr(calibrator, "loss_bound", 1.0))
-    found = health.problems(health.outcome(calibrator.alpha, bound, thresholds, losses, curves))
+    settings = getattr(calibrator, "settings", None)
+    may_be_low = not getattr(settings, "two_sided", True) or bool(evidence.empty_set_passes)
+    outcome = health.outcome(calibrator.alpha, bound, thresholds, losses, curves, may_be_low)
+    found = health.problems(outcome)
     for problem in found:
         warnings.warn(problem.text, health.PromiseWarning, stacklevel=4)
     return tuple(problem.text for problem in found)
@@ -284,9 +290,9 @@ def _play_rounds(calibrator: Calibrator, rounds: Any, progress: Progress) -> Rec
         labels.append(group)
     thresholds, losses, sizes = np.array(steps).reshape(-1, 3).T.copy()
     grouped = tuple(labels) if any(label is not None for label in labels) else None
-    alpha, name = calibrator.alpha, repr(calibrator)
-    told = _warnings(calibrator, thresholds, losses)
-    return Record(thresholds, losses, sizes, grouped, alpha, name, seen.evidence(), told)
+    alpha, name, evidence = calibrator.alpha, repr(calibrator), seen.evidence()
+    told = _warnings(calibrator, thresholds, losses, evidence)
+    return Record(thresholds, losses, sizes, grouped, alpha, name, evidence, told)
 
 
 class _Examined:

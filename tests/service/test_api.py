@@ -284,7 +284,8 @@ def test_a_state_can_be_exported_and_imported(start: Start) -> None:
 
 
 def test_the_history_is_downsampled_and_current(service: Inside) -> None:
-    service.create(alpha=0.5, score_range=[0, 1])  # every second round loses
+    # Every second round loses, at thresholds between 0 and 1.
+    service.create(alpha=0.5, score_range=[0, 1], initial_threshold=0.6)
     for t in range(3):
         service.http.call("POST", "/v1/batch", {"operations": pairs(t * 490, 490)})
     history = service.get("/history")

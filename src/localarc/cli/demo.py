@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -15,6 +16,7 @@ from localarc.kernels import RBF
 
 if TYPE_CHECKING:
     from localarc.calibrators.adaptive import AdaptiveCalibrator
+    from localarc.calibrators.base import Calibrator
     from localarc.calibrators.mondrian import Mondrian
     from localarc.record import Record
     from localarc.streams import Stream
@@ -47,7 +49,7 @@ def demo(rounds: int, seed: int, out: Path, quiet: bool) -> None:
             stream = heteroscedastic(rounds, seed)
             runs = run_all(stream, calibrators(), quiet)
             assessments = [assess(stream, run, _KERNEL) for run in runs]
-            _save_figure(folder / "easy-hard.png", {run.name: run.record for run in runs})
+            save_picture(folder / "easy-hard.png", stream, calibrators())
             _save_stream(folder / "stream.csv", stream)
             (folder / "report.html").write_text(render(stream, assessments), encoding="utf-8")
     print_results(assessments, [out / name for name in _OUTPUT_FILES], quiet)
@@ -70,14 +72,22 @@ def _save_stream(path: Path, stream: Stream) -> None:
         writer.writerows(rows)
 
 
-def _save_figure(path: Path, records: Mapping[str, Record]) -> None:
-    """Draw risk and set size per group, side by side."""
+def save_picture(path: Path, stream: Stream, calibrators: Mapping[str, Calibrator]) -> None:
+    """Draw risk and set size per group, side by side; nobody is told the groups."""
     from matplotlib.figure import Figure
 
     from localarc.figures import group_risk, group_size
 
+    records = {name: play(stream, calibrator) for name, calibrator in calibrators.items()}
     figure = Figure(figsize=(9.0, 3.4), layout="constrained")
     left, right = figure.subplots(1, 2)
     group_risk(left, records)
     group_size(right, records)
     figure.savefig(path, dpi=160)
+
+
+def play(stream: Stream, calibrator: Calibrator) -> Record:
+    """Replay without groups, and label the rounds afterwards."""
+    from localarc import replay
+
+    return replace(replay(calibrator, stream.X, stream.curves), groups=stream.groups)

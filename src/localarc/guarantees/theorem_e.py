@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Hashable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -18,13 +18,12 @@ from numpy.typing import ArrayLike
 from localarc import validation
 from localarc.engine.auto import layout
 from localarc.guarantees.bounds import Bound
-from localarc.guarantees.verdict import Part, Verdict, counts_misses, verdict
+from localarc.guarantees.judged import Judged
 from localarc.validation import FloatArray
 
 _ROUNDING = 1e-9
 _SQUARE = 4.0 * (math.log(2.0) - 0.5)
 _LATE_RESTART = 2.72
-_ABOVE, _BELOW = "theorem E, above", "theorem E, below"
 
 
 @dataclass(frozen=True)
@@ -109,7 +108,7 @@ class NodeCertificate:
     worst_stretch : float
         The largest such sum over any stretch of rounds up to now, as far as it was seen.
     above, below : Bound
-        How far the risk can be above and below the target, each one-sided; `bound` is both.
+        How far the risk can be above and below the target.
 
     Examples
     --------
@@ -130,14 +129,11 @@ class NodeCertificate:
 
     @property
     def bound(self) -> Bound:
-        """How far the risk can be from the target: on both sides, or above if that is promised."""
-        if self.below.name != _BELOW:
-            return dataclasses.replace(self.above, name="theorem E")
-        sides = self.above, self.below
-        assumes = dict.fromkeys(each for side in sides for each in side.assumes)
-        unmet = dict.fromkeys(each for side in sides for each in side.unmet)
-        value = max(side.value for side in sides)
-        return Bound("theorem E", value, tuple(assumes), tuple(unmet))
+        """How far the risk can be from the target, on both sides."""
+        larger = max(self.above, self.below, key=lambda bound: bound.value)
+        unmet = tuple(dict.fromkeys((*self.above.unmet, *self.below.unmet)))
+        assumes = tuple(dict.fromkeys((*self.above.assumes, *self.below.assumes)))
+        return Bound("theorem E", larger.value, assumes, unmet)
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values for JSON."""
@@ -152,15 +148,14 @@ class NodeCertificate:
         }
 
     def __str__(self) -> str:
-        below = str(self.below).replace("mean loss - target", "target - mean loss")
         return (
             f"mean loss {self.risk:.4f} over {self.rounds:g} rounds, target {self.alpha}\n"
-            f"  {self.above}\n  {below}"
+            f"  {self.above}\n  {self.below}"
         )
 
 
 @dataclass(frozen=True)
-class AutoCertificate(NodeCertificate):
+class AutoCertificate(NodeCertificate, Judged):
     """The certificate of AutoLARC and Safeguard: everyone, and each group.
 
     Parameters
@@ -171,6 +166,8 @@ class AutoCertificate(NodeCertificate):
         As of a node, for all rounds.
     observed : Bound
         The bound on `|risk - alpha|` from what the bets were granted in fact, for any data.
+    loss_bound : float
+        The largest possible loss.
     identity_gap, identity_holds : float, bool
         The consistency check: whether the sum of losses is the one that the bettors saw.
     pending, most_pending : int
@@ -192,6 +189,7 @@ class AutoCertificate(NodeCertificate):
     """
 
     observed: Bound
+    loss_bound: float
     identity_gap: float
     identity_holds: bool
     pending: int
@@ -203,52 +201,17 @@ class AutoCertificate(NodeCertificate):
     _node: FloatArray = field(repr=False, compare=False)
 
     @property
-    def loss_bound(self) -> float:
-        """The largest possible loss."""
-        return self._ledger[layout.BOUND]
-
-    @property
     def bounds(self) -> tuple[Bound, ...]:
         """All bounds, in the order in which they are shown."""
-        return self.observed, self.bound
+        return self.observed, self.above, self.below
 
     @property
     def tightest(self) -> Bound | None:
-        """The smallest bound that holds, if one does."""
-        holding = [bound for bound in self.bounds if bound.holds]
-        return min(holding, key=lambda bound: bound.value, default=None)
-
-    @property
-    def verdict(self) -> Verdict:
-        """Whether the promise is kept, in one sentence."""
-        return self.judge([Part(name, part.rounds, part.risk) for name, part in self._seen])
-
-    @property
-    def _seen(self) -> list[tuple[Hashable, NodeCertificate]]:
-        return [(group, part) for group, part in self.groups.items() if part.rounds > 0.0]
-
-    def judge(self, parts: Sequence[Part]) -> Verdict:
-        """The verdict, given the risks of groups or neighbourhoods.
-
-        Parameters
-        ----------
-        parts : sequence of Part
-            The groups and neighbourhoods.
-        """
-        claimed = [bound for bound in self.bounds if bound.passed] or [
-            bound for bound in self.bounds if bound.holds and not bound.one_sided
-        ]
-        whole = Part(None, self.rounds, self.risk)
-        return verdict(
-            self.alpha,
-            self.risk,
-            int(self.rounds),
-            bound=min((bound.value for bound in claimed), default=None),
-            parts=parts,
-            loss_bound=self.loss_bound,
-            misses=self.loss_bound == 1.0 and counts_misses([whole]),
-            consistent=self.identity_holds,
-        )
+        """The smallest bound that holds on both sides, else the one above; None if none does."""
+        both = [bound for bound in (self.observed, self.bound) if bound.holds]
+        if both and self._ledger.two_sided:
+            return min(both, key=lambda bound: bound.value)
+        return self.above if self.above.holds else None
 
     def forward(self, rounds: int) -> Bound:
         """A bound on the distance between risk and target at a later round.
@@ -263,8 +226,6 @@ class AutoCertificate(NodeCertificate):
     def to_dict(self) -> dict[str, Any]:
         """Plain values for JSON."""
         return super().to_dict() | {
-            "verdict": self.verdict.text,
-            "bounds": [bound.to_dict() for bound in self.bounds],
             "observed": self.observed.to_dict(),
             "identity_gap": self.identity_gap,
             "identity_holds": self.identity_holds,
@@ -319,6 +280,7 @@ def certify(ledger: Ledger, node: FloatArray, groups: Mapping[Hashable, FloatArr
         above=whole.above,
         below=whole.below,
         observed=observed(ledger, node),
+        loss_bound=ledger[layout.BOUND],
         identity_gap=gap,
         identity_holds=gap <= _ROUNDING * scale,
         pending=int(ledger[layout.PENDING]),
@@ -357,8 +319,8 @@ def certify_node(ledger: Ledger, node: FloatArray, stake: float) -> NodeCertific
         risk=ledger[layout.ALPHA] + excess / weight if weight else math.nan,
         excess=excess,
         worst_stretch=top * float(node[layout.UP_GAIN]),
-        above=above(ledger, node, stake).beside(excess / weight if weight else 0.0),
-        below=below(ledger, node, stake).beside(-excess / weight if weight else 0.0),
+        above=above(ledger, node, stake),
+        below=below(ledger, node, stake),
     )
 
 
@@ -368,19 +330,20 @@ def above(ledger: Ledger, node: FloatArray, stake: float) -> Bound:
     limit = ledger[layout.BOUND] - ledger[layout.ALPHA]
     unmet = [*_started(node), *_broken_ceiling(ledger)]
     value = _mean(ledger, node, gain, limit)
-    return Bound(_ABOVE, value, (_A1, _ceiling(ledger)), tuple(unmet), one_sided=True)
+    assumes = _A1, _ceiling(ledger)
+    return Bound("theorem E, above", value, assumes, tuple(unmet), side="above")
 
 
 def below(ledger: Ledger, node: FloatArray, stake: float) -> Bound:
     """How far the mean loss at a node can be below the target."""
     alpha = ledger[layout.ALPHA]
     if not ledger.two_sided:
-        return Bound("not below 0", alpha, ("losses are not negative",), _started(node), True)
+        return Bound("not below 0", alpha, ("losses are not negative",), _started(node), "below")
     gain = ledger.most_gain(node, stake, "below", ledger.granted) + ledger[layout.LOST_DOWN]
     unmet = [*_started(node), *_broken_floor(ledger)]
     assumes = (_A1, _ceiling(ledger), *_floor(ledger))
     value = _mean(ledger, node, gain, alpha)
-    return Bound(_BELOW, value, assumes, tuple(unmet), one_sided=True)
+    return Bound("theorem E, below", value, assumes, tuple(unmet), "below")
 
 
 def observed(ledger: Ledger, node: FloatArray) -> Bound:
@@ -388,11 +351,12 @@ def observed(ledger: Ledger, node: FloatArray) -> Bound:
     up = ledger.most_gain(node, layout.STAKE_ALL, "above", ledger.paid) + ledger[layout.LOST_UP]
     limit, alpha = ledger[layout.BOUND] - ledger[layout.ALPHA], ledger[layout.ALPHA]
     value = _mean(ledger, node, up, limit)
+    low = alpha
     if ledger.two_sided:
         down = ledger.most_gain(node, layout.STAKE_ALL, "below", ledger.paid)
-        value = max(value, _mean(ledger, node, down + ledger[layout.LOST_DOWN], alpha))
+        low = _mean(ledger, node, down + ledger[layout.LOST_DOWN], alpha)
     assumes = ("the running sums are complete",)
-    return Bound("observed (bets)", value, assumes, _started(node), not ledger.two_sided)
+    return Bound("observed (bets)", max(value, low), assumes, _started(node))
 
 
 def _mean(ledger: Ledger, node: FloatArray, gain: float, limit: float) -> float:
@@ -461,8 +425,7 @@ def forward(ledger: Ledger, node: FloatArray, rounds: int) -> Bound:
         "units, the range of scores and the number of pending losses stay as seen",
         "no more thresholds at a limit that is not stated",
     )
-    name, one_sided = f"forward to T = {rounds}", not ledger.two_sided
-    return Bound(name, max(values), assumes, tuple(unmet), one_sided)
+    return Bound(f"forward to T = {rounds}", max(values), assumes, tuple(unmet))
 
 
 def growth(ledger: Ledger) -> float:
