@@ -327,7 +327,7 @@ def test_a_read_only_folder_is_rejected(table: Path) -> None:
 def test_the_demo_prints_its_table_and_its_files(tmp_path: Path) -> None:
     result = localarc("demo", "--rounds", 600, "--out", tmp_path / "demo")
     assert result.status == 0, result.stderr
-    for words in ("easy", "middle", "hard", "risk, ARC", "risk, L-ARC"):
+    for words in ("easy", "middle", "hard", "risk, AutoLARC", "risk, ARC"):
         assert words in result.stdout
     for name in ("easy-hard.png", "report.html"):
         assert str(tmp_path / "demo" / name) in result.stdout
