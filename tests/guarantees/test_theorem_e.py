@@ -132,6 +132,9 @@ def test_the_certificate_never_contradicts_the_log_of_an_adversary() -> None:
                 continue
             excess = played.excess(str(group))
             assert node.excess == pytest.approx(excess, abs=1e-9)
+            if not Scenario.draw(seed).limited:  # every bet was played in full
+                stretch = played.worst_stretch(str(group))
+                assert node.worst_stretch == pytest.approx(stretch, abs=1e-9)
             assert not node.above.holds or excess <= node.above.value * node.rounds + ROUNDING
             assert not node.below.holds or -excess <= node.below.value * node.rounds + ROUNDING
             checked += node.above.holds
