@@ -39,7 +39,6 @@ class Judged:
         parts : sequence of Part
             The groups and neighbourhoods.
         """
-        sums = list(self.groups.values()) or [self]  # the mean of groups is rounded
         claimed = [bound for bound in self.bounds if bound.passed] or [
             bound for bound in self.bounds if bound.holds and not bound.one_sided
         ]
@@ -51,6 +50,10 @@ class Judged:
             parts=parts,
             loss_bound=self.loss_bound,
             misses=self.loss_bound == 1.0
-            and counts_misses([Part(None, part.rounds, part.risk) for part in sums]),
+            and counts_misses([Part(None, part.rounds, part.risk) for part in self._exact()]),
             consistent=self.identity_holds,
         )
+
+    def _exact(self) -> Sequence[Any]:
+        """The parts whose mean losses are not rounded: a mean over groups is."""
+        return list(self.groups.values()) or [self]

@@ -17,13 +17,14 @@ from numpy.typing import ArrayLike
 
 from localarc import validation
 from localarc.engine.auto import layout
-from localarc.guarantees.bounds import Bound
+from localarc.guarantees.bounds import Bound, Side
 from localarc.guarantees.judged import Judged
 from localarc.validation import FloatArray
 
 _ROUNDING = 1e-9
 _SQUARE = 4.0 * (math.log(2.0) - 0.5)
 _LATE_RESTART = 2.72
+_BELOW = "theorem E, below"
 
 
 @dataclass(frozen=True)
@@ -41,6 +42,11 @@ class Ledger:
     def two_sided(self) -> bool:
         """Whether there are bets on too few losses."""
         return bool(self[layout.TWO_SIDED])
+
+    @property
+    def side(self) -> Side:
+        """The side of what is promised about all rounds."""
+        return "both" if self.two_sided else "above"
 
     @property
     def ceiling(self) -> float:
@@ -129,7 +135,9 @@ class NodeCertificate:
 
     @property
     def bound(self) -> Bound:
-        """How far the risk can be from the target, on both sides."""
+        """How far the risk can be from the target: on both sides, or above if that is promised."""
+        if self.below.name != _BELOW:
+            return dataclasses.replace(self.above, name="theorem E")
         larger = max(self.above, self.below, key=lambda bound: bound.value)
         unmet = tuple(dict.fromkeys((*self.above.unmet, *self.below.unmet)))
         assumes = tuple(dict.fromkeys((*self.above.assumes, *self.below.assumes)))
@@ -205,6 +213,10 @@ class AutoCertificate(NodeCertificate, Judged):
         """All bounds, in the order in which they are shown."""
         return self.observed, self.above, self.below
 
+    def _exact(self) -> list[AutoCertificate]:
+        """All rounds: their losses are added up as they are, those of a group less alpha."""
+        return [self]
+
     @property
     def tightest(self) -> Bound | None:
         """The smallest bound that holds on both sides, else the one above; None if none does."""
@@ -226,6 +238,8 @@ class AutoCertificate(NodeCertificate, Judged):
     def to_dict(self) -> dict[str, Any]:
         """Plain values for JSON."""
         return super().to_dict() | {
+            "verdict": self.verdict.text,
+            "bounds": [bound.to_dict() for bound in self.bounds],
             "observed": self.observed.to_dict(),
             "identity_gap": self.identity_gap,
             "identity_holds": self.identity_holds,
@@ -343,7 +357,7 @@ def below(ledger: Ledger, node: FloatArray, stake: float) -> Bound:
     unmet = [*_started(node), *_broken_floor(ledger)]
     assumes = (_A1, _ceiling(ledger), *_floor(ledger))
     value = _mean(ledger, node, gain, alpha)
-    return Bound("theorem E, below", value, assumes, tuple(unmet), "below")
+    return Bound(_BELOW, value, assumes, tuple(unmet), "below")
 
 
 def observed(ledger: Ledger, node: FloatArray) -> Bound:
@@ -351,12 +365,11 @@ def observed(ledger: Ledger, node: FloatArray) -> Bound:
     up = ledger.most_gain(node, layout.STAKE_ALL, "above", ledger.paid) + ledger[layout.LOST_UP]
     limit, alpha = ledger[layout.BOUND] - ledger[layout.ALPHA], ledger[layout.ALPHA]
     value = _mean(ledger, node, up, limit)
-    low = alpha
     if ledger.two_sided:
         down = ledger.most_gain(node, layout.STAKE_ALL, "below", ledger.paid)
-        low = _mean(ledger, node, down + ledger[layout.LOST_DOWN], alpha)
+        value = max(value, _mean(ledger, node, down + ledger[layout.LOST_DOWN], alpha))
     assumes = ("the running sums are complete",)
-    return Bound("observed (bets)", max(value, low), assumes, _started(node))
+    return Bound("observed (bets)", value, assumes, _started(node), ledger.side)
 
 
 def _mean(ledger: Ledger, node: FloatArray, gain: float, limit: float) -> float:
@@ -425,7 +438,7 @@ def forward(ledger: Ledger, node: FloatArray, rounds: int) -> Bound:
         "units, the range of scores and the number of pending losses stay as seen",
         "no more thresholds at a limit that is not stated",
     )
-    return Bound(f"forward to T = {rounds}", max(values), assumes, tuple(unmet))
+    return Bound(f"forward to T = {rounds}", max(values), assumes, tuple(unmet), ledger.side)
 
 
 def growth(ledger: Ledger) -> float:
