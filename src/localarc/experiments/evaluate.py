@@ -181,6 +181,29 @@ def averaged_thresholds(calibrator: BaseCalibrator, held_out: Stream) -> FloatAr
     return _at(calibrator, calibrator.averaged_threshold_function, held_out)
 
 
+def held_out_thresholds(calibrator: BaseCalibrator, held_out: Stream) -> FloatArray:
+    """Return the averaged thresholds at held-out rounds, or the last where no average is kept.
+
+    Parameters
+    ----------
+    calibrator : BaseCalibrator
+        A calibrator after its stream.
+    held_out : Stream
+        Rounds that did not calibrate.
+
+    Examples
+    --------
+    >>> from localarc import AutoLARC
+    >>> from localarc.curves import miscoverage
+    >>> stream = Stream("toy", np.zeros((2, 1)), miscoverage([0.1, 0.2], widths=0.0))
+    >>> held_out_thresholds(calibrate(AutoLARC(0.5), stream).calibrator, stream).shape
+    (2,)
+    """
+    if keeps_average(calibrator):
+        return averaged_thresholds(calibrator, held_out)
+    return _at(calibrator, calibrator.threshold_function, held_out)
+
+
 def _at(calibrator: BaseCalibrator, function: Callable[..., object], stream: Stream) -> FloatArray:
     """The values of a threshold function, which per-group calibrators evaluate by group."""
     groups = (stream.groups,) if "groups" in calibrator.learns_from and stream.groups else ()
