@@ -167,8 +167,8 @@ def test_an_old_report_survives_a_failed_one(tmp_path: Path, stream: Stream) -> 
 def test_a_report_begins_with_the_verdict_then_the_tightest_bound(tmp_path: Path) -> None:
     stream, cal = heteroscedastic(3000, seed=0), ARC(alpha=0.1)
     run = Run("ARC", cal, replay(cal, stream.X, stream.curves, stream.groups))
-    assessment = assess(stream, run)
-    write_report(tmp_path / "report.html", stream, [run])
+    assessment = assess(stream, run, RBF(0.4))
+    write_report(tmp_path / "report.html", stream, [run], RBF(0.4))
     page = html.unescape((tmp_path / "report.html").read_text())
     assert assessment.verdict.text.startswith("Group hard misses")
     tightest = assessment.certificate.tightest

@@ -14,7 +14,6 @@ from numpy.typing import ArrayLike
 from localarc import validation
 from localarc.calibrators import health
 from localarc.calibrators.adaptive import AdaptiveCalibrator
-from localarc.calibrators.arc import ARC
 from localarc.calibrators.base import BaseCalibrator, Calibrator, Progress
 from localarc.calibrators.batched import replay_many_curves
 from localarc.calibrators.larc import LARC
@@ -45,7 +44,8 @@ def replay(
         contains `"groups"`, `"score"` or `"curve"` receives these as keywords of `update`.
     X : array of shape (n, d), iterator of rounds, or None
         The inputs in chronological order, or, without `curves`, an iterator of rounds: pairs of an
-        input and a curve, or triples with a group. None will do for ARC, which ignores inputs.
+        input and a curve, or triples with a group. None will do for ARC, which ignores inputs, and
+        for AutoLARC, which needs none.
     curves : Curves or None, default None
         What each round would have cost at any threshold: see `localarc.curves`.
     groups : sequence of n hashables or None, default None
@@ -211,14 +211,17 @@ def _check_calibrator(calibrator: object) -> None:
 
 
 def _inputs(calibrator: Calibrator, X: Any, curves: Curves) -> FloatArray:
-    """The inputs, or any at all for a calibrator that ignores them."""
-    if X is None and isinstance(calibrator, ARC):
-        return np.zeros((len(curves), 1))
-    return _given(X, curves)
+    """The inputs, as the calibrator accepts them."""
+    if not isinstance(calibrator, BaseCalibrator):
+        return _given(X, curves)
+    return _as_long_as(curves, calibrator._inputs(X, len(curves)))
 
 
 def _given(X: Any, curves: Curves) -> FloatArray:
-    points = validation.points(X)
+    return _as_long_as(curves, validation.points(X))
+
+
+def _as_long_as(curves: Curves, points: FloatArray) -> FloatArray:
     if len(points) != len(curves):
         raise ValueError(
             f"X and curves must have the same number of rounds, got {len(points)} rows and "

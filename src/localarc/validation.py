@@ -206,14 +206,14 @@ def _is_finite(x: FloatArray) -> bool:
     return len(x) <= 16 and math.hypot(*x.tolist()) <= LARGEST
 
 
-def points(X: ArrayLike, dimension: int | None = None) -> FloatArray:
+def points(X: ArrayLike, dimension: int | None = None, min_features: int = 1) -> FloatArray:
     """Return inputs as an (n, d) array; a vector is n inputs with one feature each."""
     array = numbers("X", X)
     if array.ndim == 1:
         array = array.reshape(-1, 1)
-    if array.ndim != 2 or array.shape[1] == 0:
+    if array.ndim != 2 or array.shape[1] < min_features:
         raise ValueError(
-            f"X must have shape (n, d) with d >= 1, got {array.shape}. "
+            f"X must have shape (n, d) with d >= {min_features}, got {array.shape}. "
             "Put one round in each row and one feature in each column."
         )
     _same_dimension(array.shape[1], dimension)

@@ -244,6 +244,10 @@ class GuardedCalibrator(BaseCalibrator):
                 progress(len(rows))
         return thresholds, losses
 
+    def _inputs(self, X: ArrayLike | None, rounds: int) -> FloatArray:
+        """The inputs; None stands for rounds without features."""
+        return many_features(np.empty((rounds, 0)) if X is None else X, self._dimension)
+
     def _play(
         self, points: FloatArray, groups: Sequence[Groups] | None, curves: LossCurves
     ) -> tuple[FloatArray, FloatArray]:
