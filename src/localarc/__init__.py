@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from localarc._sweep import Sweep, sweep
     from localarc._tune import Tuning, tune
     from localarc.calibrators.arc import ARC
-    from localarc.calibrators.auto import AutoLARC
+    from localarc.calibrators.auto import AutoLARC, Safeguard
     from localarc.calibrators.base import Calibrator, Resumable
     from localarc.calibrators.larc import LARC
     from localarc.calibrators.mondrian import Mondrian
@@ -47,7 +47,7 @@ _HOME = {
     "localarc._sweep": ("Sweep", "sweep"),
     "localarc._tune": ("Tuning", "tune"),
     "localarc.calibrators.arc": ("ARC",),
-    "localarc.calibrators.auto": ("AutoLARC",),
+    "localarc.calibrators.auto": ("AutoLARC", "Safeguard"),
     "localarc.calibrators.base": ("Calibrator", "Resumable"),
     "localarc.calibrators.larc": ("LARC",),
     "localarc.calibrators.mondrian": ("Mondrian",),
@@ -92,6 +92,7 @@ __all__ = [
     "RationalQuadratic",
     "Record",
     "Resumable",
+    "Safeguard",
     "StateError",
     "Sweep",
     "Triangular",
