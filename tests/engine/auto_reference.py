@@ -1,7 +1,7 @@
 """AutoLARC written out slowly: a dictionary of nodes, a list of pending rounds, no tricks.
 
-The compiled engine must agree with it bit for bit, so sums are taken in the same order. Names follow
-the formulas: G and W of a bet, z = (L - alpha) / top, o for what was pending.
+The compiled engine must agree with it bit for bit, so sums are taken in the same order. Names are
+those of the formulas: G and W of a bet, z = (L - alpha) / top, o for what was pending.
 """
 
 from __future__ import annotations
@@ -76,7 +76,7 @@ def exponential(v: float) -> float:
     return math.exp(min(v, 500.0))
 
 
-def H(side: Side, top: float) -> float:
+def wealth(side: Side, top: float) -> float:
     """(1/K) sum_k beta_k exp(beta_k G - beta_k^2 W), by doubling beta from 2^-K."""
     beta, total = 2.0**-K, 0.0
     f = exponential(-beta * beta * side.W)
@@ -247,9 +247,9 @@ class Reference:
             node = self.nodes.get(key) or Node(kind)
             most, half = self.restricted(node), 0.5 if self.two else 1.0
             share = 0.05 if key == "all" else 0.02 * weight
-            up += share * (half * H(node.up, largest(most, self.rho[0])))
+            up += share * (half * wealth(node.up, largest(most, self.rho[0])))
             if self.bets_down(node):
-                down += share * (0.5 * H(node.down, largest(most, self.rho[1])))
+                down += share * (0.5 * wealth(node.down, largest(most, self.rho[1])))
         return up, down
 
     def threshold(self, x: Any, groups: Any = ()) -> float:

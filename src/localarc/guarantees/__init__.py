@@ -2,6 +2,6 @@
 
 from localarc.guarantees.bounds import Bound, Evidence
 from localarc.guarantees.certificate import Certificate
-from localarc.guarantees.theorem_e import AutoCertificate, NodeCertificate
+from localarc.guarantees.theorem_e import AutoCertificate, NodeCertificate, Place
 
-__all__ = ["AutoCertificate", "Bound", "Certificate", "Evidence", "NodeCertificate"]
+__all__ = ["AutoCertificate", "Bound", "Certificate", "Evidence", "NodeCertificate", "Place"]

@@ -6,7 +6,7 @@ import contextlib
 import copy
 import math
 from abc import abstractmethod
-from collections.abc import Callable, Hashable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from typing import Any, Self, overload
 
 import numpy as np
@@ -22,8 +22,9 @@ from localarc.calibrators.tickets import Ticket, not_pending, ticket_id
 from localarc.engine.auto import layout
 from localarc.engine.auto.engine import AutoEngine
 from localarc.engine.auto.loops import ASK, PEEK, STEP
+from localarc.engine.auto.places import Hat, hats_at
 from localarc.guarantees import Evidence, theorem_e
-from localarc.guarantees.theorem_e import AutoCertificate
+from localarc.guarantees.theorem_e import AutoCertificate, Place
 from localarc.memory.base import LossCurves
 from localarc.validation import FloatArray, IntArray
 
@@ -403,6 +404,65 @@ class GuardedCalibrator(BaseCalibrator):
         groups = {label: engine.node(key) for label, key in labels.items()}
         made: AutoCertificate = theorem_e.certify(ledger, engine.node(), groups)
         return theorem_e.check_against_log(made, losses)
+
+    def localized_bound(self, x: Point) -> tuple[Place, ...]:
+        """What was seen and is guaranteed around an input: its nearest hat on each level.
+
+        Parameters
+        ----------
+        x : array of shape (d,)
+            The input, with all features.
+
+        Returns
+        -------
+        tuple of Place
+            From the coarsest to the finest place that had any rounds; none before the 16th.
+        """
+        point, missing = features(x, self._fixed)
+        if missing or self._engine is None:
+            return ()
+        with self._exclusive():
+            nearest: dict[int, Hat] = {}
+            for hat in hats_at(self._engine, point):
+                best = nearest.get(hat.level)
+                if None not in hat.centre and (best is None or hat.weight > best.weight):
+                    nearest[hat.level] = hat
+            return self._certified(nearest.values())
+
+    def places(self, count: int = 10, min_weight: float = 20.0) -> tuple[Place, ...]:
+        """The places where the losses were farthest above the target, worst first.
+
+        Places are looked for around 128 inputs that were drawn uniformly from all so far.
+
+        Parameters
+        ----------
+        count : int, default 10
+            How many places to return, at most.
+        min_weight : float, default 20.0
+            The weight of rounds without which a place is left out.
+        """
+        validation.integer("count", count, 1, "It is the number of places to return.")
+        least = validation.not_negative("min_weight", min_weight, "It is a number of rounds.")
+        engine = self._engine
+        if engine is None:
+            return ()
+        with self._exclusive():
+            hats: dict[int, Hat] = {}
+            for x in engine.inputs():
+                if not np.isnan(x).any():
+                    hats.update((hat.slot, hat) for hat in hats_at(engine, x))
+            found = self._certified(hats.values())
+        heavy = [place for place in found if place.weight >= least]
+        return tuple(sorted(heavy, key=lambda place: -place.deviation)[:count])
+
+    def _certified(self, hats: Iterable[Hat]) -> tuple[Place, ...]:
+        assert self._engine is not None
+        ledger = self._ledger(self._engine, None)
+        return tuple(
+            theorem_e.certify_place(ledger, hat.node, hat.centre, hat.width)
+            for hat in hats
+            if hat.node[layout.VISITS] > 0.0
+        )
 
     def _ledger(self, engine: AutoEngine, evidence: Evidence | None) -> theorem_e.Ledger:
         stated = None if evidence is None or not evidence.score_range else evidence.score_range[1]
