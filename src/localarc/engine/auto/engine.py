@@ -137,6 +137,22 @@ class AutoEngine:
         slot = len(self.keys) if key is None else _find_group(self._arrays, key)
         return self.nodes[slot].copy()  # type: ignore[no-any-return]
 
+    def located(self) -> tuple[IntArray, FloatArray]:
+        """Slots and weights of the nodes of the latest input that was peeked at."""
+        return self._arrays[4][0].copy(), self._arrays[5][0].copy()
+
+    def grid(self) -> FloatArray:
+        """(3, d): origin, width and exponent of each feature's grid."""
+        end = layout.GRID + 3 * self.dimensions
+        return self.numbers[layout.GRID : end].reshape(3, -1)
+
+    def inputs(self) -> FloatArray:
+        """The inputs in the reservoir: a uniform sample of all so far."""
+        count = min(int(self.numbers[layout.ASKED]), layout.INPUTS_KEPT)
+        start = layout.GRID + 3 * self.dimensions
+        kept = self.numbers[start : start + count * self.dimensions]
+        return kept.reshape(count, self.dimensions).copy()
+
     @property
     def started(self) -> bool:
         """Whether a threshold went out."""

@@ -31,7 +31,6 @@ from localarc.engine.auto.layout import (
     grid_of,
     group_keys_of,
     hats_of_level,
-    inlined,
     input_of,
     jit,
     place_of,

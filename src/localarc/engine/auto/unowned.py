@@ -6,15 +6,14 @@ The caller in Python keeps the arrays alive.
 
 from typing import Any
 
-from numba.core import cgutils
 from numba.extending import intrinsic
 
 
 def _unowned(typing: Any, array: Any) -> Any:
     def code(context: Any, builder: Any, signature: Any, values: Any) -> Any:
         made = context.make_array(array)(context, builder, values[0])
-        made.meminfo = cgutils.get_null_value(made.meminfo.type)
-        made.parent = cgutils.get_null_value(made.parent.type)
+        made.meminfo = made.meminfo.type(None)
+        made.parent = made.parent.type(None)
         return made._getvalue()
 
     return array(array), code
