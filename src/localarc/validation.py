@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Hashable, Iterable, Mapping
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -165,6 +165,24 @@ def per_round(name: str, values: Any, rounds: int) -> list[Any]:
             f"{name} must have one entry per round, got {len(listed)} for {rounds} rounds."
         )
     return listed
+
+
+def labels(groups: Any) -> tuple[Hashable, ...]:
+    """Return the groups of one round: a list, a set or {group: weight} is several."""
+    if isinstance(groups, list | set | frozenset | dict):
+        several = [group for group in groups if not isinstance(groups, dict) or groups[group] > 0]
+    else:
+        several = [groups]
+    return tuple(each.item() if isinstance(each, np.generic) else each for each in several)
+
+
+def rounds_by_group(groups: Iterable[Any]) -> dict[Hashable, list[int]]:
+    """Return the rounds of each group, counted from 0; groups may overlap."""
+    rounds: dict[Hashable, list[int]] = {}
+    for t, each in enumerate(groups):
+        for group in labels(each):
+            rounds.setdefault(group, []).append(t)
+    return rounds
 
 
 def _position(where: IntArray) -> str:

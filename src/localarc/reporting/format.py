@@ -11,7 +11,7 @@ _SIGNS = {"both": "±", "above": "+", "below": "-"}
 
 
 def number(value: float) -> str:
-    """Return a number with four digits, or a dash if it is unknown.
+    """Return a number with four digits, whole from 10,000 on, or a dash if it is unknown.
 
     Parameters
     ----------
@@ -25,10 +25,12 @@ def number(value: float) -> str:
 
     Examples
     --------
-    >>> number(0.123456), number(math.nan)
-    ('0.1235', '-')
+    >>> number(0.123456), number(18060.4), number(math.nan)
+    ('0.1235', '18,060', '-')
     """
-    return f"{value:.4g}" if math.isfinite(value) else "-"
+    if not math.isfinite(value):
+        return "-"
+    return f"{value:,.0f}" if 1e4 <= abs(value) < 1e9 else f"{value:.4g}"
 
 
 def plus_minus(value: float, error: float) -> str:
