@@ -63,7 +63,7 @@ def played(given_config: StreamConfig, count: int, seed: int = 0) -> tuple[Strea
     made: list[Event] = []
     for t in range(count):
         x = [source.random() for _ in range(given_config.features)]
-        group = source.choice(["a", "b", None if given_config.method == "arc" else "c"])
+        group: Any = source.choice(["a", "b", None if given_config.method == "arc" else "c"])
         if given_config.method == "auto":
             group = source.choice(["a", ["a", "b"], ["c", "b", "c"], None])
         threshold = stream.threshold(x, group)

@@ -157,7 +157,8 @@ class FeedbackRequest(Request):
 def check_report(loss: float | None, score: Score | None, outcome: Outcome | None) -> None:
     """Raise ValueError unless there is a loss, maybe with a score, or an outcome."""
     if (loss is None) == (outcome is None):
-        raise ValueError("report either the loss or the outcome of a prediction")
+        got = "neither" if loss is None else "both"
+        raise ValueError(f"report either the loss or the outcome of a prediction, got {got}")
     if outcome is not None and score is not None:
         raise ValueError("score belongs to a loss: omit it, the outcome determines it")
 
