@@ -162,7 +162,7 @@ WRONG: list[tuple[dict[str, Any], type[Exception], str]] = [
     ({"features": "x"}, TypeError, "a list of columns"),
     ({"features": ["s"]}, ValueError, "each column can be used only once"),
     ({"features": ["threshold"]}, ValueError, "name of a column that calibrate adds"),
-    ({"calibrator": ARC(0.1).update(None, 1.0)}, TypeError, "must be a new ARC or LARC"),
+    ({"calibrator": ARC(0.1).update(None, 1.0)}, TypeError, "must be a new ARC, LARC or AutoLARC"),
     ({"calibrator": LARC(0.1, RBF.from_paper(1.0))}, ValueError, "none were named"),
     ({"calibrator": ARC(0.1, loss_bound=0.5)}, ValueError, "loss bound is 0.5"),
     ({"buckets": 0}, ValueError, "buckets must be a whole number"),
