@@ -126,7 +126,7 @@ def test_every_key_has_its_own_certificate() -> None:
     record = panel.replay(keys, X, curves)
     for key in panel.keys:
         mine = record.losses[[name == key and type(name) is type(key) for name in keys]]
-        found = panel.certificate(key, losses=mine)
+        found: Any = panel.certificate(key, losses=mine)
         assert found.identity_holds
         assert found.rounds == len(mine)
         assert found.risk == pytest.approx(mine.mean())
@@ -136,7 +136,7 @@ def test_every_key_has_its_own_certificate() -> None:
 BAD: dict[str, Callable[[Panel], object]] = {
     "loss": lambda panel: panel.update(["a", "z"], [[0.0], [0.0]], [1.0, 2.0], [0.1, 0.1]),
     "no score of a new key": lambda panel: panel.update(["a", "z"], [[0.0]] * 2, [1.0, 0.0]),
-    "score": lambda panel: panel.update(["a", "z"], [[0.0]] * 2, [1.0, 0.0], [0.1, "x"]),
+    "score": lambda panel: panel.update(["a", "z"], [[0.0]] * 2, [1.0, 0.0], np.array([0.1, "x"])),
     "too few scores": lambda panel: panel.update(["a", "z"], [[0.0]] * 2, [1.0, 0.0], [0.1]),
     "features": lambda panel: panel.update(["a", "z"], [[0.0, 1.0]] * 2, [1.0, 0.0], [0.1, 0.2]),
     "too few inputs": lambda panel: panel.update(["a", "z"], [[0.0]], [1.0, 0.0], [0.1, 0.2]),
