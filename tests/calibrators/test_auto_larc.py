@@ -256,7 +256,8 @@ def test_a_damaged_state_is_refused() -> None:
     cal.ask([0.0, 0.0])
     kind, content, arrays = serialization.decode(cal.state())
     for name in arrays:
-        for damage in (lambda a: a[:-1], lambda a: a[..., None], lambda a: a - 10**6):
+        damages: list[Any] = [lambda a: a[:-1], lambda a: a[..., None], lambda a: a - 10**6]
+        for damage in damages:
             broken = {**arrays, name: damage(np.array(arrays[name]))}
             data = serialization.encode(kind, content, broken)
             try:

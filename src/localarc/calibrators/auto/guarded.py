@@ -261,9 +261,14 @@ class GuardedCalibrator(BaseCalibrator):
                 progress(len(rows))
         return thresholds, losses
 
-    def _inputs(self, X: ArrayLike | None, rounds: int) -> FloatArray:
+    def _points_of(self, X: ArrayLike | None, rounds: int) -> FloatArray:
         """The inputs; None stands for rounds without features."""
         return many_features(np.empty((rounds, 0)) if X is None else X, self._dimension)
+
+    @property
+    def _dimension(self) -> int | None:
+        """The number of features, once a threshold was returned."""
+        return self._fixed
 
     def _play(
         self, points: FloatArray, groups: Sequence[Groups] | None, curves: LossCurves
