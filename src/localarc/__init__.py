@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from localarc._sweep import Sweep, sweep
     from localarc._tune import Tuning, tune
     from localarc.calibrators.arc import ARC
-    from localarc.calibrators.auto import AutoLARC
+    from localarc.calibrators.auto import AutoLARC, Safeguard
     from localarc.calibrators.base import Calibrator, Resumable
     from localarc.calibrators.health import PromiseWarning
     from localarc.calibrators.larc import LARC
@@ -49,7 +49,7 @@ _HOME = {
     "localarc._sweep": ("Sweep", "sweep"),
     "localarc._tune": ("Tuning", "tune"),
     "localarc.calibrators.arc": ("ARC",),
-    "localarc.calibrators.auto": ("AutoLARC",),
+    "localarc.calibrators.auto": ("AutoLARC", "Safeguard"),
     "localarc.calibrators.base": ("Calibrator", "Resumable"),
     "localarc.calibrators.health": ("PromiseWarning",),
     "localarc.calibrators.larc": ("LARC",),
@@ -97,6 +97,7 @@ __all__ = [
     "RationalQuadratic",
     "Record",
     "Resumable",
+    "Safeguard",
     "StateError",
     "Sweep",
     "Triangular",

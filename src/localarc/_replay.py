@@ -214,7 +214,7 @@ def _inputs(calibrator: Calibrator, X: Any, curves: Curves) -> FloatArray:
     """The inputs, as the calibrator accepts them."""
     if not isinstance(calibrator, BaseCalibrator):
         return _given(X, curves)
-    return _as_long_as(curves, calibrator._inputs(X, len(curves)))
+    return _as_long_as(curves, calibrator._points_of(X, len(curves)))
 
 
 def _given(X: Any, curves: Curves) -> FloatArray:

@@ -136,7 +136,7 @@ class ARC(AdaptiveCalibrator):
     def _move(self, point: FloatArray | None, rate: float, push: float) -> None:
         """Nothing: there is no local part."""
 
-    def _inputs(self, X: ArrayLike | None, rounds: int) -> FloatArray:
+    def _points_of(self, X: ArrayLike | None, rounds: int) -> FloatArray:
         """The inputs, whatever they are: only their number counts."""
         return np.zeros((rounds, 0)) if X is None else validation.points(X, min_features=0)
 

@@ -124,7 +124,7 @@ class BaseCalibrator(ABC):
     ) -> tuple[FloatArray, FloatArray]:
         """Thresholds and losses of rounds whose curves are known, as if step by step."""
 
-    def _inputs(self, X: ArrayLike | None, rounds: int) -> FloatArray:
+    def _points_of(self, X: ArrayLike | None, rounds: int) -> FloatArray:
         """The inputs of so many rounds, as `replay_curves` expects them."""
         return validation.points(X)  # type: ignore[arg-type]  # which rejects None
 

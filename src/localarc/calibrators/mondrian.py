@@ -232,7 +232,7 @@ class Mondrian(BaseCalibrator):
                     self._updates[key] += len(rounds)
         return thresholds, losses
 
-    def _inputs(self, X: ArrayLike | None, rounds: int) -> FloatArray:
+    def _points_of(self, X: ArrayLike | None, rounds: int) -> FloatArray:
         """The inputs, none of them for parts that need none: the parts check that."""
         return np.empty((rounds, 0)) if X is None else validation.points(X, min_features=0)
 

@@ -86,7 +86,7 @@ POINT = types.Array(types.float64, 1, "A", readonly=True, aligned=False)
 FLOAT, INTEGER = types.float64, types.int64
 
 
-def bind_state(function: Any, state: tuple[Any, ...], *argument_types: Any) -> Callable[..., Any]:
+def bind_state(function: Any, state: tuple[Any, ...], *argument_types: Any) -> partial[Any]:
     """Fix the first arguments of a compiled function, and call it without numba's dispatcher.
 
     The dispatcher inspects the type of every argument of every call, which takes as long as a step

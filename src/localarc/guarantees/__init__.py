@@ -9,7 +9,7 @@ from localarc.guarantees.certificate import Certificate
 from localarc.guarantees.verdict import Part, Verdict
 
 if TYPE_CHECKING:
-    from localarc.guarantees.theorem_e import AutoCertificate, NodeCertificate
+    from localarc.guarantees.theorem_e import AutoCertificate, NodeCertificate, Place
 
 __all__ = [
     "AutoCertificate",
@@ -18,13 +18,14 @@ __all__ = [
     "Evidence",
     "NodeCertificate",
     "Part",
+    "Place",
     "Verdict",
 ]
 
 
 def __getattr__(name: str) -> object:
     """Import what reads the engine's sums, and with them numba, when it is first used."""
-    if name not in ("AutoCertificate", "NodeCertificate"):
+    if name not in ("AutoCertificate", "NodeCertificate", "Place"):
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     from localarc.guarantees import theorem_e
 

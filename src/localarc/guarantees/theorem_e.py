@@ -163,6 +163,58 @@ class NodeCertificate:
 
 
 @dataclass(frozen=True)
+class Place:
+    """A place in the space of features: a hat on a grid, what was seen there, and its bound.
+
+    Calibrators return these: `cal.places(10)`, `cal.localized_bound(x)`.
+
+    Parameters
+    ----------
+    centre : tuple of float or None
+        Where the hat is largest, in the units of the features; None in a feature that it ignores.
+    width : tuple of float or None
+        How far it reaches from there in each feature.
+    weight : float
+        The weight of its rounds so far.
+    risk : float
+        The weighted mean of their losses.
+    alpha : float
+        The target.
+    above : Bound
+        How far that mean can be above the target.
+
+    Examples
+    --------
+    >>> above = Bound("theorem E, above", 0.08, ("losses in [0, B]",))
+    >>> place = Place((0.5,), (0.25,), weight=400.0, risk=0.13, alpha=0.1, above=above)
+    >>> round(place.deviation, 2)
+    0.03
+    """
+
+    centre: tuple[float | None, ...]
+    width: tuple[float | None, ...]
+    weight: float
+    risk: float
+    alpha: float
+    above: Bound
+
+    @property
+    def deviation(self) -> float:
+        """How far the risk is above the target there; negative if it is below."""
+        return self.risk - self.alpha
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values for JSON."""
+        return {
+            "centre": list(self.centre),
+            "width": list(self.width),
+            "weight": self.weight,
+            "risk": self.risk,
+            "above": self.above.to_dict(),
+        }
+
+
+@dataclass(frozen=True)
 class AutoCertificate(NodeCertificate, Judged):
     """The certificate of AutoLARC and Safeguard: everyone, and each group.
 
@@ -336,6 +388,15 @@ def certify_node(ledger: Ledger, node: FloatArray, stake: float) -> NodeCertific
         above=above(ledger, node, stake),
         below=below(ledger, node, stake),
     )
+
+
+def certify_place(ledger: Ledger, node: FloatArray, centre: Any, width: Any) -> Place:
+    """What was seen and is guaranteed at a hat; hats only bet on too many losses."""
+    weight = float(node[layout.VISITS])
+    excess = ledger[layout.TOP] * float(node[layout.EXCESS])
+    alpha = ledger[layout.ALPHA]
+    bound = above(ledger, node, layout.STAKE)
+    return Place(centre, width, weight, alpha + excess / weight, alpha, bound)
 
 
 def above(ledger: Ledger, node: FloatArray, stake: float) -> Bound:

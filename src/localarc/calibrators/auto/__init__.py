@@ -1,5 +1,6 @@
 """AutoLARC: thresholds with nothing to tune, and guards around anybody's thresholds."""
 
 from localarc.calibrators.auto.auto_larc import AutoLARC
+from localarc.calibrators.auto.safeguard import Safeguard
 
-__all__ = ["AutoLARC"]
+__all__ = ["AutoLARC", "Safeguard"]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import cache, partial
 from typing import Any, Self
 
 import numpy as np
@@ -86,10 +87,10 @@ class AutoEngine:
         self.keys: IntArray = arrays[2]
         self.nodes: FloatArray = arrays[3]
         self.groups = arrays[4].shape[1] - 1 - layout.LEVELS * layout.hat_columns(self.dimensions)
-        where = INTEGER, POINT, _KEYS, POINT, FLOAT, FLOAT, FLOAT, FLOAT
-        self.serve: Callable[..., float] = bind_state(_serve, (arrays,), *where)
-        self.tell: Callable[..., bool] = bind_state(_tell, (arrays,), INTEGER, FLOAT, FLOAT)
-        self.forget: Callable[..., bool] = bind_state(_forget, (arrays,), INTEGER)
+        serve, tell, forget = _entry_points()
+        self.serve: Callable[..., float] = partial(serve, arrays)
+        self.tell: Callable[..., bool] = partial(tell, arrays)
+        self.forget: Callable[..., bool] = partial(forget, arrays)
 
     def replay(
         self, X: FloatArray, keys: IntArray, weights: FloatArray, given: FloatArray, curves: Arrays
@@ -136,6 +137,22 @@ class AutoEngine:
         """A copy of the node of a group that exists, or of the constant."""
         slot = len(self.keys) if key is None else _find_group(self._arrays, key)
         return self.nodes[slot].copy()  # type: ignore[no-any-return]
+
+    def located(self) -> tuple[IntArray, FloatArray]:
+        """Slots and weights of the nodes of the latest input that was peeked at."""
+        return self._arrays[4][0].copy(), self._arrays[5][0].copy()
+
+    def grid(self) -> FloatArray:
+        """(3, d): origin, width and exponent of each feature's grid."""
+        end = layout.GRID + 3 * self.dimensions
+        return self.numbers[layout.GRID : end].reshape(3, -1)
+
+    def inputs(self) -> FloatArray:
+        """The inputs in the reservoir: a uniform sample of all so far."""
+        count = min(int(self.numbers[layout.ASKED]), layout.INPUTS_KEPT)
+        start = layout.GRID + 3 * self.dimensions
+        kept = self.numbers[start : start + count * self.dimensions]
+        return kept.reshape(count, self.dimensions).copy()
 
     @property
     def started(self) -> bool:
@@ -235,6 +252,19 @@ class AutoEngine:
         settings = _settings(self.rules)
         same = bool((numbers[: layout.SETTINGS] == settings).all())
         require(same, "it was made with other settings")
+
+
+@cache
+def _entry_points() -> tuple[Callable[..., Any], ...]:
+    """The compiled calls, not yet bound: the arrays of all engines have the same types."""
+    example = (_new_arrays(Rules(alpha=0.5, slots=2), 1, 0, 2),)
+    where = INTEGER, POINT, _KEYS, POINT, FLOAT, FLOAT, FLOAT, FLOAT
+    bound = (
+        bind_state(_serve, example, *where),
+        bind_state(_tell, example, INTEGER, FLOAT, FLOAT),
+        bind_state(_forget, example, INTEGER),
+    )
+    return tuple(call.func for call in bound)
 
 
 def _used_width(slots: IntArray, dimensions: int) -> int:

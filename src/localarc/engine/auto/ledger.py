@@ -102,5 +102,5 @@ def give_up(state: State, ledger: Ledger, row: int) -> None:
     slots, weights = ledger.slots[row], ledger.weights[row]
     for i in range(len(slots)):
         if slots[i] >= 0:
-            release(state.nodes[slots[i]], weights[i])
+            release(state.nodes, slots[i], weights[i])
             tell_later(ledger, row, i, weights[i], 0.0, 0.0, 0.0, 0.0)
