@@ -162,6 +162,24 @@ def test_autolarc_has_every_section_and_a_bound_per_group(
     assert f"{sign}{certificate.bound.value:.4g}" in page.text
 
 
+def test_the_worst_places_of_autolarc_have_their_bounds(tmp_path: Path) -> None:
+    stream = heteroscedastic(3000, seed=0)
+    played = run("AutoLARC", AutoLARC(0.1), stream)
+    _, page = report(tmp_path / "report.html", stream, [played])
+    assert isinstance(played.calibrator, AutoLARC)
+    worst = played.calibrator.places(1, 200.0)[0]
+    assert "Places with at least 200 rounds, those with the highest risk:" in page.text
+    assert f"at most {worst.alpha + worst.above.value:.4g}" in page.text
+
+
+def test_a_full_table_is_reported(tmp_path: Path, stream: Stream) -> None:
+    small = run("AutoLARC", AutoLARC(0.1, max_bytes=60_000), stream)
+    notes = small.calibrator.certificate().notes  # type: ignore[attr-defined]
+    assert notes
+    _, page = report(tmp_path / "report.html", stream, [small])
+    assert all(note.capitalize() in page.text for note in notes)
+
+
 def test_a_stream_without_features_has_a_report(tmp_path: Path, stream: Stream) -> None:
     bare = Stream("bare", np.empty((len(stream), 0)), stream.curves, stream.groups)
     _, page = report(tmp_path / "report.html", bare, [run("AutoLARC", AutoLARC(0.1), bare)])

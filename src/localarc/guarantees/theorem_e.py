@@ -311,24 +311,25 @@ class AutoCertificate(NodeCertificate, Judged):
             f"{part.alpha + part.above.value:.4g}, at least {part.alpha - part.below.value:.4g}"
             for group, part in self.groups.items()
         ]
-        lines += _table_notes(self)
+        lines += self.notes
         return "\n".join(lines)
 
-
-def _table_notes(certificate: AutoCertificate) -> list[str]:
-    """What happened at the table's capacity."""
-    notes = []
-    for what in ("hats", "groups"):
-        if certificate.evicted[what]:
-            notes.append(f"{certificate.evicted[what]} idle {what} were dropped from a full table")
-    if certificate.refused["groups"]:
-        notes.append(
-            f"{certificate.refused['groups']} times a group had no place in a full table, and no "
-            "guarantee: increase max_bytes"
-        )
-    if certificate.refused["hats"]:
-        notes.append("the table is full: new places share the threshold of coarser ones")
-    return notes
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What happened at the table's capacity."""
+        notes = [
+            f"{self.evicted[what]} idle {what} were dropped from a full table"
+            for what in ("hats", "groups")
+            if self.evicted[what]
+        ]
+        if self.refused["groups"]:
+            notes.append(
+                f"{self.refused['groups']} times a group had no place in a full table, and no "
+                "guarantee: increase max_bytes"
+            )
+        if self.refused["hats"]:
+            notes.append("the table is full: new places share the threshold of coarser ones")
+        return tuple(notes)
 
 
 def certify(ledger: Ledger, node: FloatArray, groups: Mapping[Hashable, FloatArray]) -> Any:

@@ -151,10 +151,10 @@ def _place_parts(places: Sequence[Neighbourhood], stream: Stream) -> list[Part]:
 def describe_centre(place: Neighbourhood, names: Sequence[str]) -> str:
     """Return the centre of a neighbourhood, by feature."""
     pairs = zip(names, place.centre.tolist(), strict=True)
-    return ", ".join(f"{name} = {_coordinate(x)}" for name, x in pairs)
+    return ", ".join(f"{name} = {coordinate(x)}" for name, x in pairs)
 
 
-def _coordinate(x: float) -> str:
+def coordinate(x: float) -> str:
     """Return a coordinate with three digits, whole from 1,000 on."""
     return f"{x:,.0f}" if 1e3 <= abs(x) < 1e9 else f"{x:.3g}"
 

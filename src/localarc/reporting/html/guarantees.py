@@ -2,19 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping
+from collections.abc import Hashable, Mapping, Sequence
 from html import escape
 from typing import TYPE_CHECKING
 
 from localarc.guarantees import Bound, Certificate
-from localarc.reporting.assessment import AnyCertificate, Assessment
-from localarc.reporting.format import describe_score_range, format_bound, omitted_groups
+from localarc.reporting.assessment import (
+    AnyCertificate,
+    Assessment,
+    coordinate,
+    feature_names,
+)
+from localarc.reporting.format import describe_score_range, format_bound, number, omitted_groups
 from localarc.reporting.html.markup import heading, paragraph, table
+from localarc.streams import Stream
 
 if TYPE_CHECKING:
-    from localarc.guarantees import NodeCertificate
+    from localarc.guarantees import NodeCertificate, Place
 
 _MAX_GROUPS = 50
+_MAX_PLACES = 5
+_MIN_WEIGHT = 200.0  # rounds: with fewer, a bound only excludes gross failures
 _EXPLANATIONS = {
     "observed": "computed from this run, for any data",
     "theorem A": "from the range of the threshold",
@@ -24,7 +32,7 @@ _EXPLANATIONS = {
 }
 
 
-def guarantees(assessment: Assessment) -> str:
+def guarantees(stream: Stream, assessment: Assessment) -> str:
     """Return the section on the distance of the risk of one method from its target."""
     certificate = assessment.certificate
     below, above = certificate.alpha, certificate.loss_bound - certificate.alpha
@@ -37,6 +45,8 @@ def guarantees(assessment: Assessment) -> str:
         + f'<div class="tables"><table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>'
         + "</div>"
         + _per_group(certificate)
+        + _notes(certificate)
+        + _per_place(stream, assessment)
     )
 
 
@@ -85,3 +95,44 @@ def _per_group(certificate: AnyCertificate) -> str:
     left = len(groups) - len(rows)
     note = paragraph(f"{omitted_groups(left)}.", "soft") if left else ""
     return table(["group", "rounds", "risk", "bound of the group"], rows) + note
+
+
+def _notes(certificate: AnyCertificate) -> str:
+    """Return what happened where a table of nodes was full."""
+    if isinstance(certificate, Certificate):
+        return ""
+    return "".join(paragraph(f"{note}.".capitalize(), "bad") for note in certificate.notes)
+
+
+def _per_place(stream: Stream, assessment: Assessment) -> str:
+    """Return the places of AutoLARC with the highest risk, and the bounds there."""
+    if isinstance(assessment.certificate, Certificate) or not stream.X.shape[1]:
+        return ""
+    from localarc.calibrators.auto.guarded import GuardedCalibrator
+
+    calibrator = assessment.run.calibrator
+    assert isinstance(calibrator, GuardedCalibrator)
+    places = calibrator.places(_MAX_PLACES, _MIN_WEIGHT)
+    if not places:
+        return ""
+    names = feature_names(stream)
+    rows = [
+        [_around(place, names), f"{place.weight:,.0f}", f"{place.risk:.4f}", _at_most(place)]
+        for place in places
+    ]
+    explanation = f"Places with at least {_MIN_WEIGHT:.0f} rounds, those with the highest risk:"
+    return paragraph(explanation) + table(["place", "rounds", "risk", "guaranteed"], rows)
+
+
+def _around(place: Place, names: Sequence[str]) -> str:
+    """Return the range of each feature in which a place lies."""
+    return ", ".join(
+        f"{name} = {coordinate(centre)} ± {coordinate(width)}"
+        for name, centre, width in zip(names, place.centre, place.width, strict=True)
+        if centre is not None and width is not None
+    )
+
+
+def _at_most(place: Place) -> str:
+    """Return the largest risk that theorem E allows at a place."""
+    return f"at most {number(place.alpha + place.above.value)}" if place.above.holds else "nothing"

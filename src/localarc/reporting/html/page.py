@@ -64,7 +64,7 @@ def render(stream: Stream, assessments: Sequence[Assessment]) -> str:
         _head(stream, assessments[0]),
         heading("Summary") + _summary(stream, assessments),
         heading("Running risk") + sections.running_risk(assessments),
-        heading("Guarantees") + "".join(map(guarantees, assessments)),
+        heading("Guarantees") + "".join(guarantees(stream, item) for item in assessments),
         heading("Groups") + sections.groups(assessments),
         heading("Thresholds") + sections.thresholds(stream, assessments),
         heading("Worst neighbourhoods") + sections.neighbourhoods(stream, assessments),
