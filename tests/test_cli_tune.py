@@ -58,7 +58,10 @@ def test_tune_selects_what_the_library_selects(table: Path, tmp_path: Path) -> N
         assert words in result.stdout
     auto = tune(stream.X, stream.curves, [AutoLARC(0.1)], RBF(1.0)).held_out
     assert auto is not None
-    assert f"AutoLARC on them, with nothing tuned: risk {auto.risk:.4f}, target" in result.stdout
+    assert (
+        f"AutoLARC on the same rounds, with nothing tuned: risk {auto.risk:.4f}, target"
+        in result.stdout
+    )
     assert f"mean size {auto.size:.4g}" in result.stdout
 
 

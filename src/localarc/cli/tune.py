@@ -346,9 +346,9 @@ def _print_results(tuning: Tuning, untuned: Evaluation | None) -> None:
     result = tuning.held_out
     if result is not None:
         click.echo(f"the last {result.rounds:,} rounds, held out: {_numbers(result)}")
-    if untuned is not None:
-        click.echo(f"AutoLARC on them, with nothing tuned: {_numbers(untuned)}")
     click.echo(tuning.verdict)
+    if untuned is not None:
+        click.echo(f"AutoLARC on the same rounds, with nothing tuned: {_numbers(untuned)}")
     click.echo(f"neighbourhoods: {', '.join(map(repr, tuning.neighbourhoods))}")
     if result is not None:
         click.echo(CAUTION)
