@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
@@ -11,10 +12,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from localarc import validation
-from localarc.calibrators.auto.groups import MissingFeature, weights_of
-from localarc.calibrators.auto.inputs import score as checked_score
 from localarc.engine.auto import layout
-from localarc.validation import FloatArray, IntArray
+from localarc.validation import LARGEST, FloatArray, IntArray
 
 Scores: TypeAlias = Mapping[Hashable, float] | ArrayLike
 """The scores of one round's candidates: {label: score}, or an array in the order of `labels`."""
@@ -71,10 +70,9 @@ class Candidates:
 def checked_label(label: Any) -> Hashable:
     """A label: text or a number."""
     found = label.item() if isinstance(label, np.generic) else label
-    if not isinstance(found, str | int | float) or isinstance(found, MissingFeature):
+    if not isinstance(found, str | int | float) or found != found:
         raise ValueError(f"a label must be text or a number, got {validation.shown(label)}.")
-    (name,) = weights_of(found)
-    return name
+    return found
 
 
 def checked_labels(labels: Sequence[Any] | None) -> tuple[Hashable, ...] | None:
@@ -110,9 +108,13 @@ def checked_scores(scores: Scores, labels: tuple[Hashable, ...] | None) -> dict[
 
 
 def _score(label: Any, value: Any) -> float:
-    if value is None or value != value:
+    if type(value) is float and abs(value) <= LARGEST:
+        return value
+    name, hint = f"the score of label {label!r:.60}", "Lower scores are more plausible."
+    number = validation.real(name, value, hint)
+    if math.isnan(number) or LARGEST < abs(number) < math.inf:
         raise ValueError(
-            f"the score of label {label!r:.60} must be a number, got {value!r}. Lower scores are "
-            "more plausible; pass infinity for a label that is impossible."
+            f"{name} must be a number of at most {LARGEST:g} in magnitude, or infinity for a label "
+            f"that the model excludes, got {number}. {hint}"
         )
-    return checked_score(value)
+    return number

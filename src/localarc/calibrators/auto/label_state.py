@@ -13,6 +13,7 @@ from localarc.calibrators.auto.groups import GroupNames, label_from_json, label_
 from localarc.calibrators.auto.label_base import LabelBase
 from localarc.engine.auto import layout
 from localarc.engine.auto.engine import AutoEngine
+from localarc.memory.base import Arrays
 from localarc.serialization import StateError
 
 if TYPE_CHECKING:
@@ -67,7 +68,7 @@ def decode_into(cal: LabelSets, data: bytes) -> None:
     cal._base, cal._pending = base, pending
 
 
-def _candidates(part: dict[str, Any], arrays: dict[str, Any]) -> Candidates:
+def _candidates(part: dict[str, Any], arrays: Arrays) -> Candidates:
     number, labels = part["id"], tuple(map(label_from_json, part["labels"]))
     scores, keys = arrays[f"{number} scores"], arrays[f"{number} keys"]
     decisions = arrays[f"{number} decisions"]

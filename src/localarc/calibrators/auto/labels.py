@@ -41,8 +41,9 @@ class LabelSets:
     """Prediction sets for classification whose coverage holds for each true class, online.
 
     The set of a round is `{y : score(x, y) <= g(x, y)}`. A label's threshold is the conformal
-    quantile of the last 500 scores that it had when it was true, plus bets. Bettors sit on
-    everyone, on each label, on each label in each group and, if features are passed, on places.
+    quantile of the last 500 scores that it had when it was true, an offset that follows its losses,
+    and bets. Bettors sit on everyone, on each label, on each label in each group and, if features
+    are passed, on places.
     Only the true label's own threshold is charged, with 1 if its score is above, so that about
     `alpha` of the rounds of every class are missed, whatever the data: theorem E.
 
@@ -179,7 +180,7 @@ class LabelSets:
             loss = float(score > decision[layout.THRESHOLD])
             self._names.add(_nodes(name, place), place[2])
             self._serve(STEP, name, place, loss, score)
-            self._base.learn(name, score)  # an interrupt before this costs the base one score
+            self._base.learn(name, score, loss, len(self._pending))  # the bettors need none of it
         return self
 
     # ---- late labels -------------------------------------------------------------------------
@@ -230,7 +231,7 @@ class LabelSets:
             if not engine.tell_one_of(number, made.keys[at], decision, loss, score):
                 raise not_pending(number)
             del self._pending[number]
-            self._base.learn(name, score)
+            self._base.learn(name, score, loss, len(self._pending))
         return self
 
     def forget(self, ticket: LabelTicket | int) -> Self:
