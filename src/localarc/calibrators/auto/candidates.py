@@ -15,7 +15,7 @@ from localarc import validation
 from localarc.engine.auto import layout
 from localarc.validation import LARGEST, FloatArray, IntArray
 
-Scores: TypeAlias = Mapping[Hashable, float] | ArrayLike
+Scores: TypeAlias = Mapping[Any, float] | ArrayLike
 """The scores of one round's candidates: {label: score}, or an array in the order of `labels`."""
 
 
