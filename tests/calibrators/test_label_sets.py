@@ -15,6 +15,7 @@ from localarc.calibrators.auto.groups import key_of
 from localarc.calibrators.auto.recent_scores import KEPT, RecentScores
 from localarc.calibrators.tickets import TicketError
 from localarc.engine.auto import layout
+from localarc.engine.auto.engine import AutoEngine
 from localarc.validation import FloatArray
 
 LABELS = ["a", "b", "c"]
@@ -268,6 +269,43 @@ def test_an_impossible_label_that_was_true_is_a_miss_and_no_score() -> None:
     cal.update(None, {"a": 0.2, "b": math.inf}, "b")
     assert cal.certificate().groups["b"].risk == 1.0
     assert all(map(math.isfinite, cal.thresholds().values()))
+
+
+def test_a_call_while_another_thread_is_inside_raises() -> None:
+    cal = LabelSets(0.1, LABELS).update(None, [0.1, 0.2, 0.3], "a")
+    with cal._exclusive():
+        for call in (
+            lambda: cal.update(None, [0.1, 0.2, 0.3], "a"),
+            lambda: cal.predict(None, [0.1, 0.2, 0.3]),
+            lambda: cal.ask(None, [0.1, 0.2, 0.3]),
+            lambda: cal.thresholds(),
+        ):
+            with pytest.raises(RuntimeError, match="another thread"):
+                call()
+    assert cal.update(None, [0.1, 0.2, 0.3], "a").rounds == 2
+
+
+def test_an_interrupt_after_the_bettors_have_learned_leaves_no_ticket_behind(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    cal = LabelSets(0.1, LABELS)
+    first, second = (cal.ask(None, [0.1, 0.2, 0.3]) for _ in range(2))
+    told = AutoEngine.tell_one_of
+
+    def interrupted(*arguments: Any) -> bool:
+        told(*arguments)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(AutoEngine, "tell_one_of", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        cal.tell(first, "a")
+    monkeypatch.undo()
+    assert (cal.rounds, cal.pending) == (1, (second,))
+    with pytest.raises(TicketError):
+        cal.tell(first, "a")
+    assert (
+        LabelSets.from_state(cal.state()).tell(second, "b").state() == cal.tell(second, "b").state()
+    )
 
 
 # ---- recent scores -------------------------------------------------------------------------------

@@ -180,7 +180,7 @@ class LabelSets:
             loss = float(score > decision[layout.THRESHOLD])
             self._names.add(_nodes(name, place), place[2])
             self._serve(STEP, name, place, loss, score)
-            self._base.learn(name, score, loss, len(self._pending))  # the bettors need none of it
+            self._learn(name, score, loss)
         return self
 
     # ---- late labels -------------------------------------------------------------------------
@@ -231,7 +231,7 @@ class LabelSets:
             if not engine.tell_one_of(number, made.keys[at], decision, loss, score):
                 raise not_pending(number)
             del self._pending[number]
-            self._base.learn(name, score, loss, len(self._pending))
+            self._learn(name, score, loss)
         return self
 
     def forget(self, ticket: LabelTicket | int) -> Self:
@@ -307,6 +307,11 @@ class LabelSets:
         if ticket or groups > engine.groups:
             engine.reserve(groups, 1)
         return engine
+
+    def _learn(self, name: Hashable, score: float, loss: float) -> None:
+        """Teach the base, of which theorem E asks nothing: an interrupt may come before this."""
+        engine: Any = self._engine
+        self._base.learn(name, score, loss, int(engine.numbers[layout.PENDING]))
 
     @contextlib.contextmanager
     def _exclusive(self) -> Iterator[None]:
