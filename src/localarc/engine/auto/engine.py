@@ -10,7 +10,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from localarc.engine.auto import layout, loops
+from localarc.engine.auto import candidates, layout, loops
 from localarc.engine.auto.wealth import FRESH_BET
 from localarc.engine.numba_tools import FLOAT, INTEGER, POINT, bind_state, strict_jit
 from localarc.engine.step import check_shapes, require
@@ -100,6 +100,12 @@ class AutoEngine:
         _replay(self._arrays, X, keys, weights, given, curves, thresholds, losses)
         return thresholds, losses
 
+    def tell_one_of(
+        self, number: int, kept: IntArray, decision: FloatArray, loss: float, score: float
+    ) -> bool:
+        """The loss of a ticket that was pending for several candidates; `kept` are its groups."""
+        return bool(_tell_one_of(self._arrays, number, kept, decision, loss, score))
+
     # ---- room --------------------------------------------------------------------------------
 
     def reserve(self, groups: int, tickets: int) -> None:
@@ -158,6 +164,11 @@ class AutoEngine:
     def started(self) -> bool:
         """Whether a threshold went out."""
         return bool(self.numbers[layout.ISSUED] > 0.0)
+
+    @property
+    def last_decision(self) -> FloatArray:
+        """A copy of what the last peek or step decided: base, unit, threshold; as in `layout`."""
+        return self._arrays[-1][0].copy()  # type: ignore[no-any-return]
 
     def pending_tickets(self) -> FloatArray:
         """The tickets that are pending, in order of prediction; columns as in `layout`."""
@@ -352,6 +363,7 @@ def _place_tickets(arrays: Arrays, pending: tuple[Any, ...]) -> None:
 _serve: Any = strict_jit(loops.serve)
 _tell: Any = strict_jit(loops.tell)
 _forget: Any = strict_jit(loops.forget)
+_tell_one_of: Any = strict_jit(candidates.tell_one_of)
 _replay: Any = strict_jit(loops.replay)
 _relink: Any = strict_jit(loops.relink)
 _find_group: Any = strict_jit(loops.find_group)
