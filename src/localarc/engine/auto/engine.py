@@ -10,6 +10,7 @@ from typing import Any, Self
 import numpy as np
 
 from localarc.engine.auto import layout, loops
+from localarc.engine.auto.hats import JOINT, KIND_SHIFT
 from localarc.engine.auto.wealth import FRESH_BET
 from localarc.engine.numba_tools import FLOAT, INTEGER, POINT, bind_state, strict_jit
 from localarc.engine.step import check_shapes, require
@@ -251,6 +252,24 @@ class AutoEngine:
         settings = _settings(self.rules)
         same = bool((numbers[: layout.SETTINGS] == settings).all())
         require(same, "it was made with other settings")
+        self._check_values(arrays)
+
+    def _check_values(self, arrays: Mapping[str, Any]) -> None:
+        numbers, weights = arrays["numbers"], arrays["pending_weights"]
+        finite = all(np.isfinite(arrays[name]).all() for name in ("nodes", "pending_late"))
+        require(finite, "its sums are not finite")
+        require(bool(((weights >= 0.0) & (weights <= 1.0)).all()), "a weight is not in [0, 1]")
+        counts = numbers[[layout.ROUNDS, layout.ASKED, layout.ISSUED, layout.SCORES]]
+        whole = bool((counts >= 0.0).all() and (counts == np.floor(counts)).all())
+        require(whole and counts[0] <= counts[2], "its counts make no sense")
+        total, most = numbers[layout.LOSS_SUM], self.rules.loss_bound * counts[0]
+        require(bool(0.0 <= total <= most * (1.0 + 1e-9)), "its losses do not add up")
+        require(bool(numbers[layout.LOWEST] <= numbers[layout.HIGHEST]), "its scores are reversed")
+        require(bool(numbers[layout.UNIT] > 0.0), "its unit is not positive")
+        kinds = (arrays["keys"] >> KIND_SHIFT) - 1
+        nodes, joints = numbers[layout.NODES], numbers[layout.JOINTS]
+        counted = nodes == len(kinds) and joints == int((kinds == JOINT).sum())
+        require(bool(counted), "it counts other nodes")
 
 
 def _used_width(slots: IntArray, dimensions: int) -> int:

@@ -26,6 +26,7 @@ ASKED, ISSUED, PENDING, MOST_PENDING, NODES, JOINTS, MEASURED = range(19, 26)
 STAKED, GRANTED, UP_INVERSE, UP_BASE, PAID, LOST_UP, LOST_DOWN, SMALLEST_UNIT = range(26, 34)
 ROUNDS, LOSS_SUM, COSTLIEST, CEILING_FAILS, CEILING_SINCE, FLOOR_FAILS, FLOOR_SINCE = range(34, 41)
 REFUSED_HATS, REFUSED_GROUPS, EVICTED_HATS, EVICTED_GROUPS, SWEPT = range(41, 46)
+PLANNED, PLANNED_JOINTS = range(46, 48)  # nodes that a peek would add; 0 outside of it
 SETTINGS = 10  # the first of them never change
 FIRST = 48  # the first scores
 GRID = FIRST + WARM  # by feature: origin, width, exponent
@@ -51,14 +52,18 @@ SEEN, LEFT, UP_SUM, UP_SPENT, DOWN_SUM, DOWN_SPENT = range(6)
 NEXT, PREVIOUS = range(2)
 
 
+# Python calls none of these: wrappers for it would take most of the time to compile.
+INNER_OPTIONS = {**STRICT_OPTIONS, "no_cpython_wrapper": True, "no_cfunc_wrapper": True}
+
+
 def jit(function: Function) -> Function:
     """Compile a part of the loops: operations round as in Python, so that all loops agree."""
-    return njit(function, **STRICT_OPTIONS)  # type: ignore[no-any-return]
+    return njit(function, **INNER_OPTIONS)  # type: ignore[no-any-return]
 
 
 def inlined(function: Function) -> Function:
     """`jit` for what a loop calls for every node: passing arrays to a call would cost more."""
-    return njit(function, inline="always", **STRICT_OPTIONS)  # type: ignore[no-any-return]
+    return njit(function, inline="always", **INNER_OPTIONS)  # type: ignore[no-any-return]
 
 
 class State(NamedTuple):
