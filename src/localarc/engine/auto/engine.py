@@ -10,6 +10,7 @@ from typing import Any, Self
 import numpy as np
 
 from localarc.engine.auto import layout, loops
+from localarc.engine.auto.addresses import table_of
 from localarc.engine.auto.hats import JOINT, KIND_SHIFT
 from localarc.engine.auto.wealth import FRESH_BET
 from localarc.engine.numba_tools import FLOAT, INTEGER, POINT, bind_state, strict_jit
@@ -83,21 +84,22 @@ class AutoEngine:
     def _bind(self, arrays: Arrays) -> None:
         """Use these arrays from now on."""
         self._arrays = arrays
+        self._table = table_of(arrays)
         self.numbers: FloatArray = arrays[0]
         self.keys: IntArray = arrays[2]
         self.nodes: FloatArray = arrays[3]
         self.groups = arrays[4].shape[1] - 1 - layout.LEVELS * layout.hat_columns(self.dimensions)
         where = INTEGER, POINT, _KEYS, POINT, FLOAT, FLOAT, FLOAT, FLOAT
-        self.serve: Callable[..., float] = bind_state(_serve, (arrays,), *where)
-        self.tell: Callable[..., bool] = bind_state(_tell, (arrays,), INTEGER, FLOAT, FLOAT)
-        self.forget: Callable[..., bool] = bind_state(_forget, (arrays,), INTEGER)
+        self.serve: Callable[..., float] = bind_state(_serve, (self._table,), *where)
+        self.tell: Callable[..., bool] = bind_state(_tell, (self._table,), INTEGER, FLOAT, FLOAT)
+        self.forget: Callable[..., bool] = bind_state(_forget, (self._table,), INTEGER)
 
     def replay(
         self, X: FloatArray, keys: IntArray, weights: FloatArray, given: FloatArray, curves: Arrays
     ) -> tuple[FloatArray, FloatArray]:
         """Thresholds and losses of rounds whose curves are known."""
         thresholds, losses = np.empty((2, len(X)))
-        _replay(self._arrays, X, keys, weights, given, curves, thresholds, losses)
+        _replay(self._table, X, keys, weights, given, curves, thresholds, losses)
         return thresholds, losses
 
     # ---- room --------------------------------------------------------------------------------
@@ -135,7 +137,7 @@ class AutoEngine:
 
     def node(self, key: int | None = None) -> FloatArray:
         """A copy of the node of a group that exists, or of the constant."""
-        slot = len(self.keys) if key is None else _find_group(self._arrays, key)
+        slot = len(self.keys) if key is None else _find_group(self._table, key)
         return self.nodes[slot].copy()  # type: ignore[no-any-return]
 
     def located(self) -> tuple[IntArray, FloatArray]:
@@ -350,7 +352,7 @@ def _place_tickets(arrays: Arrays, pending: tuple[Any, ...]) -> None:
             target[row, : len(values)] = values
         tickets[row] = ticket
         rows.append(row)
-    _relink(arrays, np.array(rows, np.int64))
+    _relink(table_of(arrays), np.array(rows, np.int64))
 
 
 _serve: Any = strict_jit(loops.serve)

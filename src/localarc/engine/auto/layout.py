@@ -6,9 +6,9 @@
 
 from typing import Any, NamedTuple
 
-from numba import njit
+from numba import carray, njit
 
-from localarc.engine.auto.unowned import unowned
+from localarc.engine.auto.addresses import float_pointer, integer_pointer
 from localarc.engine.numba_tools import STRICT_OPTIONS, Function
 
 LEVELS = 6  # grids: a cell is 1, 1/2, ..., 1/32 of a feature's spread wide
@@ -192,12 +192,21 @@ def place_of(state: State) -> Any:
 
 
 @jit
-def unpack(arrays: Any) -> Any:
-    """The nine arrays as a state and a ledger."""
-    numbers, integers, keys, nodes, slots, weights, late, links, tickets = arrays
-    state = State(unowned(numbers), unowned(integers), unowned(keys), unowned(nodes))
+def unpack(table: Any) -> Any:
+    """The nine arrays, given their addresses and shapes, as a state and a ledger."""
+    at, n, m, k = table[:, 0], table[:, 1], table[:, 2], table[:, 3]
+    state = State(
+        carray(float_pointer(at[0]), (n[0],)),
+        carray(integer_pointer(at[1]), (n[1],)),
+        carray(integer_pointer(at[2]), (n[2],)),
+        carray(float_pointer(at[3]), (n[3], m[3])),
+    )
     ledger = Ledger(
-        unowned(slots), unowned(weights), unowned(late), unowned(links), unowned(tickets)
+        carray(integer_pointer(at[4]), (n[4], m[4])),
+        carray(float_pointer(at[5]), (n[5], m[5])),
+        carray(float_pointer(at[6]), (n[6], m[6], k[6])),
+        carray(integer_pointer(at[7]), (n[7], m[7], k[7])),
+        carray(float_pointer(at[8]), (n[8], m[8])),
     )
     return state, ledger
 
