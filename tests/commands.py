@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from localarc.cli import main
-from localarc.streams import heteroscedastic
+from localarc.streams import Stream, heteroscedastic
 
 STREAM = heteroscedastic(400, seed=0)
 
@@ -53,10 +53,10 @@ def assert_rejected(result: Result, *expected: str) -> None:
         assert words in result.stderr
 
 
-def write_rounds(path: Path) -> Path:
+def write_rounds(path: Path, stream: Stream = STREAM) -> Path:
     """Rounds with two features, a score, the loss of a miss and a group."""
-    scores = STREAM.curves.breakpoints[1::2].tolist()
-    columns = STREAM.X.tolist(), scores, STREAM.groups or ()
+    scores = stream.curves.breakpoints[1::2].tolist()
+    columns = stream.X.tolist(), scores, stream.groups or ["all"] * len(stream)
     rows = ([*x, score, 0.5, group] for x, score, group in zip(*columns, strict=True))
     return _write(path, ["x1", "x2", "s", "cost", "third"], rows)
 

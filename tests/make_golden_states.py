@@ -45,6 +45,8 @@ CALIBRATORS: dict[str, Any] = {
     "rational_quadratic": LARC(0.1, RationalQuadratic(0.6, 1.2, 2.5), memory=KeepAll()),
     "sum": LARC(0.1, 2 * (RBF(0.7) + Laplace(0.7)) * Cauchy(1.4)),
     "paper": LARC(0.1, RBF.from_paper(0.3), 0.7, memory=KeepAll()),
+    "arc_floor": ARC(0.1, 0.5, score_range=(-1.0, 9.0), floor=0.2),
+    "larc_floor": LARC(0.1, RBF(0.5), memory=KeepAll(), floor=0.2).restart(),
     "mondrian": Mondrian(lambda: LARC(0.1, RBF(0.5), memory=KeepAll())),
 }
 
@@ -67,6 +69,7 @@ def main(folder: Path) -> None:
     states = {}
     for name, cal in CALIBRATORS.items():
         learn(cal, X, losses, groups)
+        cal.ask(X[0], **({"groups": "a"} if isinstance(cal, Mondrian) else {}))
         (folder / f"{name}.bin").write_bytes(cal.state())
         before = thresholds(cal, probes)
         learn(cal, probes, [1.0] * len(probes), ["a"] * len(probes))

@@ -2,14 +2,23 @@
 
 from __future__ import annotations
 
+import shlex
 from pathlib import Path
 
+import numpy as np
 import pytest
 
-from commands import assert_rejected, read_rows, run_tune, write_quantiles, write_rounds
+from commands import (
+    assert_rejected,
+    localarc,
+    read_rows,
+    run_tune,
+    write_quantiles,
+    write_rounds,
+)
 from localarc import ARC, LARC, RBF, Constant, tune
 from localarc._tune import CAUTION
-from localarc.streams import read_table
+from localarc.streams import Stream, heteroscedastic, read_table
 
 
 @pytest.fixture(scope="module")
@@ -43,22 +52,67 @@ def test_tune_selects_what_the_library_selects(table: Path, tmp_path: Path) -> N
         "the last 100 rounds, held out",
         f"risk {expected.held_out.risk:.4f}",
         CAUTION,
+        expected.verdict,
         "as options of localarc replay",
     ):
         assert words in result.stdout
 
 
-def test_tune_without_sizes_selects_by_the_worst_neighbourhood(
-    quantiles: Path, tmp_path: Path
+def test_without_a_grid_tune_selects_from_the_candidates_of_the_library(
+    table: Path, tmp_path: Path
 ) -> None:
+    columns = ["--features", "x1,x2", "--score", "s", "--alpha", "0.1"]
+    result = localarc("tune", table, *columns, "--out", tmp_path)
+    assert result.status == 0, result.stderr
+    stream = read_table(table, ["x1", "x2"], "s")
+    expected = tune(stream.X, stream.curves, alpha=0.1)
+    found = read_rows(tmp_path / "tuning.csv")
+    assert len(found) == len(expected.candidates)
+    # The command rounds what comes from the data to three digits, so that it can be typed.
+    losses = [float(row["pinball"]) for row in found]
+    assert losses == pytest.approx([j.pinball for j in expected.evaluations], rel=0.02)
+    rates = [float(row["rate"].removeprefix("constant:")) for row in found]
+    assert rates == [float(f"{rate:.3g}") for rate in rates]
+
+
+def test_the_options_that_tune_prints_are_those_of_replay(table: Path, tmp_path: Path) -> None:
+    columns = ["--features", "x1,x2", "--score", "s", "--alpha", "0.1", "--held-out", "0"]
+    tuned = localarc("tune", table, *columns, "--out", tmp_path / "tuning")
+    line = next(line for line in tuned.stdout.splitlines() if line.startswith("selected"))
+    chosen = shlex.split(line.partition(": ")[2])
+    assert "--regularization" in chosen
+    replayed = localarc("replay", table, *columns[:-2], *chosen, "--out", tmp_path / "run")
+    assert replayed.status == 0, replayed.stderr
+    losses = [float(row["loss"]) for row in read_rows(tmp_path / "run" / "record.csv")]
+    row = next(
+        row for row in read_rows(tmp_path / "tuning" / "tuning.csv") if row["selected"] == "1"
+    )
+    assert sum(losses) / len(losses) == pytest.approx(float(row["risk"]))
+
+
+def test_tune_notes_a_missed_target(table: Path, tmp_path: Path) -> None:
+    result = run_tune(table, tmp_path, "--rates", "0.001", "--neighbourhood", "1", "--quiet")
+    assert result.status == 0, result.stderr
+    assert "note: the target is not met: the worst neighbourhood has a risk of" in result.stderr
+    assert "ARC was selected" not in result.stderr
+
+
+def test_tune_notes_that_arc_was_selected(tmp_path: Path) -> None:
+    stream = heteroscedastic(400, seed=0, shift=False)
+    shuffled = np.random.default_rng(0).permutation(stream.X)  # which scores do not depend on
+    table = write_rounds(tmp_path / "rounds.csv", Stream("even", shuffled, stream.curves))
+    result = run_tune(table, tmp_path / "out", "--rates", "2", "--neighbourhood", "1", "--quiet")
+    assert result.status == 0, result.stderr
+    assert result.stderr.count("\n") == 1
+    assert "note: ARC was selected, a single threshold for all inputs" in result.stderr
+
+
+def test_tune_without_sizes_writes_no_figure(quantiles: Path, tmp_path: Path) -> None:
     (tmp_path / "trade-off.png").write_text("old")
     result = run_tune(quantiles, tmp_path, "--rates", "0.5,1", "--neighbourhood", "1")
     assert result.status == 0, result.stderr
-    assert "candidates are compared by their worst neighbourhood only" in result.stderr
+    assert "note: set sizes are omitted" in result.stderr
     assert [path.name for path in tmp_path.iterdir()] == ["tuning.csv"]
-    found = read_rows(tmp_path / "tuning.csv")
-    worst = [max(0.0, float(row["worst"]) - 0.1) for row in found]
-    assert worst[[row["selected"] for row in found].index("1")] == min(worst)
     assert "sizes" not in run_tune(quantiles, tmp_path, "--width", "w").stderr
     assert (tmp_path / "trade-off.png").exists()
 

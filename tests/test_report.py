@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import dataclasses
+import html
 import re
 from html.parser import HTMLParser
 from pathlib import Path
@@ -9,9 +11,21 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from localarc import ARC, LARC, RBF, Mondrian, replay
+from localarc import (
+    ARC,
+    LARC,
+    RBF,
+    AssumptionWarning,
+    AutoLARC,
+    Mondrian,
+    PromiseWarning,
+    replay,
+)
+from localarc.calibrators.base import BaseCalibrator
 from localarc.curves import miscoverage
-from localarc.reporting import Run, write_report
+from localarc.reporting import Run, assess, summary, write_report
+from localarc.reporting.html import sections
+from localarc.reporting.neighbourhood import default_kernel
 from localarc.streams import Stream
 from localarc.streams.synthetic import heteroscedastic
 
@@ -74,7 +88,7 @@ def report(path: Path, stream: Stream, runs: list[Run]) -> tuple[str, Page]:
     return text, Page(text)
 
 
-def run(name: str, calibrator: ARC | LARC | Mondrian, stream: Stream) -> Run:
+def run(name: str, calibrator: BaseCalibrator, stream: Stream) -> Run:
     record = replay(calibrator, stream.X, stream.curves, stream.groups)
     return Run(name, calibrator, record)
 
@@ -117,7 +131,9 @@ def test_the_page_has_every_section_and_the_results(tmp_path: Path, stream: Stre
 def test_assumptions_that_fail_are_named(tmp_path: Path) -> None:
     stream = heteroscedastic(200, seed=1)
     calibrator = LARC(0.1, RBF.from_paper(0.3), score_range=(0.0, 0.5))
-    _, page = report(tmp_path / "report.html", stream, [run("L-ARC", calibrator, stream)])
+    with pytest.warns(AssumptionWarning, match="a full set cost more than alpha"):
+        played = run("L-ARC", calibrator, stream)
+    _, page = report(tmp_path / "report.html", stream, [played])
     assert "no guarantee" in page.text
     assert "leave the stated score_range" in page.text
     assert "No bound holds" in page.text
@@ -127,6 +143,53 @@ def test_mondrian_has_a_bound_per_group(tmp_path: Path, stream: Stream) -> None:
     calibrator = Mondrian(lambda: ARC(0.1))
     _, page = report(tmp_path / "report.html", stream, [run("Mondrian", calibrator, stream)])
     assert "bound of the group" in page.text
+
+
+@pytest.mark.parametrize("promise", ["both", "at most"])
+def test_autolarc_has_every_section_and_a_bound_per_group(
+    tmp_path: Path, stream: Stream, promise: str
+) -> None:
+    played = run("AutoLARC", AutoLARC(0.1, promise=promise), stream)
+    _, page = report(tmp_path / "report.html", stream, [played, run("ARC", ARC(0.1), stream)])
+    assert all(section in page.text for section in SECTIONS)
+    for words in ("theorem E, above", "bound of the group", "For future rounds, theorem E assumes"):
+        assert words in page.text
+    verdict = assess(stream, played).verdict.text.rstrip(".")
+    assert page.text.index(verdict) < page.text.index("Summary")
+    assert page.tags.count("svg") == 7
+    certificate = played.calibrator.certificate()
+    sign = "±" if promise == "both" else "+"
+    assert f"{sign}{certificate.bound.value:.4g}" in page.text
+
+
+def test_a_stream_without_features_has_a_report(tmp_path: Path, stream: Stream) -> None:
+    bare = Stream("bare", np.empty((len(stream), 0)), stream.curves, stream.groups)
+    _, page = report(tmp_path / "report.html", bare, [run("AutoLARC", AutoLARC(0.1), bare)])
+    assert "AutoLARC, 800 rounds and no feature." in page.text
+    assert "depends on the group: it lies between" in page.text
+    assert "The stream has no features, hence no neighbourhoods." in page.text
+
+
+def test_overlapping_groups_have_a_report(tmp_path: Path, stream: Stream) -> None:
+    both = tuple([group, "all"] for group in stream.groups or ())
+    several = Stream("several", stream.X, stream.curves, both)  # type: ignore[arg-type]
+    _, page = report(tmp_path / "report.html", several, [run("AutoLARC", AutoLARC(0.1), several)])
+    assert {row.group for row in assess(several, run("ARC", ARC(0.1), several)).groups} == {
+        *("easy", "middle", "hard", "all")
+    }
+    assert "bound of the group" in page.text
+
+
+def test_neighbourhoods_without_a_kernel_do_not_depend_on_units(stream: Stream) -> None:
+    scaled = Stream("scaled", stream.X * [1e3, 1e-3], stream.curves)
+    for kernel, X in (
+        (default_kernel(stream, []), stream.X),
+        (default_kernel(scaled, []), scaled.X),
+    ):
+        assert kernel is not None
+        weights = kernel.matrix(X, X)
+        shares = weights.sum(axis=1) ** 2 / (weights**2).sum(axis=1) / len(X)
+        assert 0.07 < np.median(shares) < 0.14
 
 
 def test_names_from_the_data_are_escaped(tmp_path: Path) -> None:
@@ -157,3 +220,40 @@ def test_an_old_report_survives_a_failed_one(tmp_path: Path, stream: Stream) -> 
     with pytest.raises(IndexError):
         write_report(path, stream, [])
     assert path.read_text() == "old"
+
+
+def test_a_report_begins_with_the_verdict_then_the_tightest_bound(tmp_path: Path) -> None:
+    stream, cal = heteroscedastic(3000, seed=0), ARC(alpha=0.1)
+    run = Run("ARC", cal, replay(cal, stream.X, stream.curves, stream.groups))
+    assessment = assess(stream, run, RBF(0.4))
+    write_report(tmp_path / "report.html", stream, [run], RBF(0.4))
+    page = html.unescape((tmp_path / "report.html").read_text())
+    assert assessment.verdict.text.startswith("Group hard misses")
+    tightest = assessment.certificate.tightest
+    assert tightest is not None
+    places = [
+        page.index(text)
+        for text in ("<h1>", assessment.verdict.text, f"({tightest.name})", "<h2>Summary")
+    ]
+    assert places == sorted(places)
+
+
+def test_a_report_and_its_summary_show_the_warnings_of_a_run(tmp_path: Path) -> None:
+    stream, cal = heteroscedastic(3000, seed=0), ARC(alpha=0.1, rate=0.01)
+    with pytest.warns(PromiseWarning, match=r"rate=0.01 is small .* Try rate="):
+        record = replay(cal, stream.X, stream.curves, stream.groups)
+    run = Run("ARC", cal, record)
+    write_report(tmp_path / "report.html", stream, [run])
+    assert record.warnings[0] in html.unescape((tmp_path / "report.html").read_text())
+    method = summary(stream, [assess(stream, run)])["methods"][0]
+    assert method["warnings"] == list(record.warnings)
+    assert method["verdict"]["state"] == "not kept"
+
+
+def test_a_bound_that_the_risk_has_passed_is_not_drawn() -> None:
+    stream, cal = heteroscedastic(3000, seed=0), ARC(alpha=0.1, score_range=(0.0, 20.0))
+    record = replay(cal, stream.X, stream.curves)
+    run = Run("ARC", cal, record)
+    assert np.isfinite(sections._band(run)).all()
+    missed = dataclasses.replace(record, losses=np.ones(len(record)))
+    assert np.isinf(sections._band(dataclasses.replace(run, record=missed))).all()

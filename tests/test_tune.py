@@ -1,15 +1,22 @@
 """A calibrator is chosen on the first part of a stream and judged on the rest."""
 
 import copy
+import math
+import warnings
 from typing import Any
 
 import numpy as np
 import pytest
 
-from localarc import ARC, LARC, RBF, metrics, replay
-from localarc._tune import Evaluation, SelectionWarning, Tuning, _best, tune
-from localarc.curves import miscoverage
+from localarc import ARC, LARC, RBF, Constant, InverseSqrt, metrics, replay
+from localarc._tune import Evaluation, SelectionWarning, Tuning, from_data, tune
+from localarc._tune.candidates import candidate_grid
+from localarc._tune.evaluation import pinball_loss
+from localarc._tune.selection import best
+from localarc.curves import from_table, miscoverage
 from localarc.streams.synthetic import heteroscedastic
+
+pytestmark = pytest.mark.filterwarnings("ignore::localarc._tune.SelectionWarning")
 
 STREAM = heteroscedastic(1200, seed=1)
 PLACES = RBF.from_paper(0.3)
@@ -51,32 +58,43 @@ def test_the_choice_does_not_see_the_tail(tuned: Tuning) -> None:
     assert other.held_out != tuned.held_out
 
 
-def test_the_smallest_sets_win_among_those_as_good_as_the_best(tuned: Tuning) -> None:
-    best = min(tuned.evaluations, key=lambda each: each.excess)
+def test_the_smallest_pinball_loss_wins_among_those_as_good_as_the_best(tuned: Tuning) -> None:
+    smallest = min(tuned.evaluations, key=lambda each: each.excess)
     chosen = tuned.evaluations[tuned.selected]
-    assert chosen.excess <= best.excess + best.worst_error
+    assert chosen.excess <= smallest.excess + smallest.worst_error
     for each in tuned.evaluations:
-        assert each.excess > best.excess + best.worst_error or each.size >= chosen.size
+        too_far = each.excess > smallest.excess + smallest.worst_error
+        assert too_far or each.pinball >= chosen.pinball
 
 
-def test_below_the_target_all_places_are_as_good() -> None:
-    def narrow(t: int) -> float:
-        return 0.05
-
-    easy = miscoverage(np.zeros(400) - 0.0, widths=1.0)  # every set holds the truth at once
-    candidates = [ARC(0.1, 1.0, initial_threshold=3.0), ARC(0.1, narrow, initial_threshold=0.5)]
-    chosen = tune(np.linspace(0, 1, 400), easy, candidates, PLACES)
-    assert min(each.excess for each in chosen.evaluations) == 0.0
-    sizes = [each.size for each in chosen.evaluations if each.excess == 0.0]
-    assert chosen.evaluations[chosen.selected].size == min(sizes)
+def test_the_pinball_loss_is_that_of_scores_and_thresholds(tuned: Tuning) -> None:
+    scores = STREAM.curves.breakpoints[1::2][:900]
+    for candidate, judged in zip(CANDIDATES, tuned.evaluations, strict=True):
+        record = replay(copy.deepcopy(candidate), STREAM.X, STREAM.curves)
+        short = scores - record.thresholds[:900]
+        assert judged.pinball == pytest.approx(np.where(short > 0, 0.9, -0.1) @ short / 900)
 
 
-def test_without_sizes_the_best_place_decides() -> None:
+def test_the_pinball_loss_is_smallest_at_the_quantile() -> None:
+    scores = np.random.default_rng(0).exponential(size=20_001)
+    losses = [
+        pinball_loss(scores, np.full(len(scores), np.quantile(scores, level)), alpha=0.1)
+        for level in (0.85, 0.9, 0.95)
+    ]
+    assert losses[1] < min(losses[0], losses[2])
+
+
+def test_sets_of_unknown_size_are_tuned_like_others(tuned: Tuning) -> None:
     scores = STREAM.curves.breakpoints[1::2]
     chosen = tune(STREAM.X, miscoverage(scores), CANDIDATES, PLACES)
     assert np.isnan(chosen.evaluations[0].size)
-    excesses = [each.excess for each in chosen.evaluations]
-    assert chosen.selected == int(np.argmin(excesses))
+    assert chosen.selected == tuned.selected
+
+
+def test_without_scores_the_smallest_excess_wins() -> None:
+    harmless = Evaluation(100, 0.0, 0.05, 0.02, 1.0, math.nan, alpha=0.1)
+    worse = Evaluation(100, 0.0, 0.15, 0.02, 1.0, math.nan, alpha=0.1)
+    assert best([worse, harmless]) == 1
 
 
 def test_many_processes_choose_what_one_does(tuned: Tuning) -> None:
@@ -117,8 +135,17 @@ def _tune(**changed: Any) -> Tuning:
         ({"held_out": -0.1}, "must not be negative"),
         ({"held_out": 1e-9}, "1200 for the selection and 0 held out"),
         ({"held_out": 1 - 1e-9}, "0 for the selection and 1200 held out"),
+        (
+            {"X": STREAM.X[:0], "curves": STREAM.curves.take(slice(0, 0)), "held_out": 0.0},
+            "0 for the selection and 0 held out",
+        ),
         ({"X": STREAM.X[1:]}, "the same number of rounds"),
         ({"neighbourhood": RBF.from_paper(1e-9)}, "no neighbourhood has"),
+        ({"neighbourhood": []}, "at least one kernel"),
+        ({"neighbourhood": [PLACES, 0.3]}, "must be a kernel, got 0.3"),
+        ({"candidates": None}, "alpha is required without candidates"),
+        ({"candidates": None, "alpha": 1.5}, "alpha must lie strictly between"),
+        ({"alpha": 0.2}, "must be that of the candidates, 0.1, got 0.2"),
     ],
 )
 def test_what_cannot_be_tuned_is_rejected(changed: dict[str, Any], words: str) -> None:
@@ -141,8 +168,113 @@ def test_the_figure_shows_every_candidate(tuned: Tuning) -> None:
     assert labels == [*families, "selected", "target 0.1"]
 
 
-def test_within_one_standard_error_the_smallest_sets_are_selected() -> None:
-    precise = Evaluation(100, 0.1, 0.12, 0.02, size=5.0, alpha=0.1)
-    smaller = Evaluation(100, 0.1, 0.13, 0.02, size=3.0, alpha=0.1)
-    too_far = Evaluation(100, 0.1, 0.16, 0.02, size=1.0, alpha=0.1)
-    assert _best([precise, smaller, too_far]) == 1
+def _evaluation(worst: float, pinball: float = 1.0, error: float = 0.02) -> Evaluation:
+    return Evaluation(100, 0.1, worst, error, size=1.0, pinball=pinball, alpha=0.1)
+
+
+def test_within_one_standard_error_the_smallest_pinball_loss_is_selected() -> None:
+    precise = _evaluation(0.16, pinball=5.0)
+    sharper = _evaluation(0.17, pinball=3.0)
+    too_far = _evaluation(0.19, pinball=1.0)
+    assert best([precise, sharper, too_far]) == 1
+
+
+def test_what_chance_explains_is_no_excess() -> None:
+    assert _evaluation(0.139).excess == 0.0
+    assert _evaluation(0.15).excess == pytest.approx(0.01)
+
+
+def test_the_target_is_missed_beyond_three_standard_errors() -> None:
+    assert _evaluation(0.159).meets_target
+    assert not _evaluation(0.161).meets_target
+
+
+def test_a_missed_target_is_said_in_a_warning_and_in_the_text() -> None:
+    long = heteroscedastic(4000, seed=1)
+    with pytest.warns(SelectionWarning, match="the target is not met: the worst neighbourhood"):
+        tuning = tune(long.X, long.curves, [ARC(0.1, Constant(0.3))], RBF(0.1))
+    assert tuning.held_out is not None
+    assert not tuning.held_out.meets_target
+    assert f"risk of {tuning.held_out.worst:.3f} ±" in str(tuning)
+    assert "The target is not met" in str(tuning)
+    assert "The target is met" not in str(tuning)
+
+
+def test_arc_is_never_selected_silently() -> None:
+    even = miscoverage(np.random.default_rng(0).uniform(size=1200), widths=0.0)
+    candidates = [ARC(0.1, 0.5), LARC(0.1, RBF(0.02), Constant(3.0))]
+    with pytest.warns(SelectionWarning, match="ARC was selected, a single threshold"):
+        tuning = tune(STREAM.X, even, candidates, PLACES)
+    assert isinstance(tuning.calibrator, ARC)
+    assert "ARC was selected, a single threshold for all inputs: none of the 1 other" in str(tuning)
+
+
+def test_a_local_calibrator_that_meets_the_target_is_selected_without_warnings() -> None:
+    stream = heteroscedastic(2000, seed=0, shift=False)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        tuning = tune(stream.X, stream.curves, [ARC(0.1), LARC(0.1, RBF(0.2), 4.0)])
+    assert "The target is met" in str(tuning)
+
+
+def test_neighbourhoods_come_from_the_inputs_of_the_first_part() -> None:
+    first = STREAM.X[:900]
+    tuning = tune(STREAM.X, STREAM.curves, CANDIDATES[:2])
+    assert tuning.neighbourhoods == from_data.neighbourhoods(first, 300)
+    moved = np.concatenate([first, 1000.0 + STREAM.X[900:]])
+    assert tune(moved, STREAM.curves, CANDIDATES[:2]).evaluations == tuning.evaluations
+
+
+def test_of_several_neighbourhoods_the_worst_counts() -> None:
+    both = [RBF(0.3), RBF(0.1)]
+    several = tune(STREAM.X, STREAM.curves, CANDIDATES[:1], both).evaluations[0]
+    singles = [tune(STREAM.X, STREAM.curves, CANDIDATES[:1], one).evaluations[0] for one in both]
+    worst = max(singles, key=lambda each: each.worst - 2 * each.worst_error)
+    assert (several.worst, several.worst_error) == (worst.worst, worst.worst_error)
+
+
+@pytest.mark.parametrize("features", [1, 2, 6])
+def test_a_typical_neighbourhood_has_its_share_of_the_rounds(features: int) -> None:
+    X = np.random.default_rng(0).normal(size=(3000, features)) * 10.0 ** np.arange(features)
+    shares = (0.3, 0.1)
+    for share, lengths in zip(shares, from_data.lengths_by_share(X, shares), strict=True):
+        local = metrics.localized_risk(X, np.zeros(3000), RBF(lengths), X[:200])
+        assert np.median(local.counts) / 3000 == pytest.approx(share, rel=0.25)
+
+
+def test_a_short_stream_has_wide_neighbourhoods_and_a_long_one_has_narrow_ones_too() -> None:
+    X = STREAM.X[:200]
+    assert [len(from_data.neighbourhoods(X, rounds)) for rounds in (60, 200, 600, 2000)] == [
+        *(1, 1, 2, 3)
+    ]
+
+
+@pytest.mark.parametrize("unit", [2.0**-7, 3600.0])
+def test_the_default_candidates_follow_the_units_of_inputs_and_scores(unit: float) -> None:
+    X, scores = STREAM.X[:600, :1], STREAM.curves.breakpoints[1:1200:2]
+    usual = tune(X, miscoverage(scores, widths=0.0), alpha=0.1)
+    scaled = tune(X * unit, miscoverage(scores * unit, widths=0.0), alpha=0.1)
+    assert [each.risk for each in scaled.evaluations] == [each.risk for each in usual.evaluations]
+    assert scaled.selected == usual.selected
+
+
+def test_default_candidates_have_both_kinds_of_rates_and_the_bound_of_the_losses() -> None:
+    curves = miscoverage(STREAM.curves.breakpoints[1::2], cost=np.full(1200, 5.0), bound=5.0)
+    candidates = candidate_grid(STREAM.X, curves, alpha=0.5)
+    assert {type(each) for each in candidates} == {ARC, LARC}
+    assert {type(each.settings.rate) for each in candidates} == {Constant, InverseSqrt}
+    assert {each.settings.loss_bound for each in candidates} == {5.0}
+
+
+def test_scores_are_the_least_thresholds_with_an_acceptable_loss() -> None:
+    losses = [[0.5, 0.1, 0.0], [0.0, 0.0, 0.0], [0.9, 0.8, 0.7]]
+    curves = from_table(losses, grid=[1.0, 2.0, 3.0])
+    expected = [curves[t].min_threshold(0.1) for t in range(3)]
+    assert from_data.scores_of(curves, 0.1).tolist() == expected
+
+
+def test_features_and_scores_that_never_vary_are_tuned() -> None:
+    X = np.column_stack([STREAM.X[:, 0], np.full(1200, 7.0)])
+    lengths = from_data.length_scales(X)
+    assert all(isinstance(each, tuple) and each[1] > 0 for each in lengths)
+    assert from_data.rates(miscoverage(np.full(50, 3.0)), 0.1)[0] == InverseSqrt(1.0)

@@ -10,15 +10,17 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from localarc._replay import AssumptionWarning, replay, replay_many
+    from localarc._replay import replay, replay_many
     from localarc._sweep import Sweep, sweep
     from localarc._tune import Tuning, tune
     from localarc.calibrators.arc import ARC
     from localarc.calibrators.auto import AutoLARC, Safeguard
     from localarc.calibrators.base import Calibrator, Resumable
+    from localarc.calibrators.health import PromiseWarning
     from localarc.calibrators.larc import LARC
     from localarc.calibrators.mondrian import Mondrian
     from localarc.guarantees import Bound, Certificate, Evidence
+    from localarc.guarantees.assumptions import AssumptionWarning
     from localarc.kernels import (
         RBF,
         Cauchy,
@@ -43,14 +45,16 @@ _MODULES = (
     *("panel", "rates", "reporting", "service", "sets", "spark", "streams", "testing", "wire"),
 )
 _HOME = {
-    "localarc._replay": ("AssumptionWarning", "replay", "replay_many"),
+    "localarc._replay": ("replay", "replay_many"),
     "localarc._sweep": ("Sweep", "sweep"),
     "localarc._tune": ("Tuning", "tune"),
     "localarc.calibrators.arc": ("ARC",),
     "localarc.calibrators.auto": ("AutoLARC", "Safeguard"),
     "localarc.calibrators.base": ("Calibrator", "Resumable"),
+    "localarc.calibrators.health": ("PromiseWarning",),
     "localarc.calibrators.larc": ("LARC",),
     "localarc.calibrators.mondrian": ("Mondrian",),
+    "localarc.guarantees.assumptions": ("AssumptionWarning",),
     "localarc.guarantees": ("Bound", "Certificate", "Evidence"),
     "localarc.kernels": (
         *("RBF", "Cauchy", "Custom", "Laplace", "Matern32", "Matern52"),
@@ -88,6 +92,7 @@ __all__ = [
     "Mondrian",
     "Panel",
     "Power",
+    "PromiseWarning",
     "Radial",
     "RationalQuadratic",
     "Record",

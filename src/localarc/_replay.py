@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import math
 import warnings
 from collections.abc import Hashable, Iterable, Sequence
 from typing import Any
@@ -11,19 +12,18 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from localarc import validation
-from localarc.calibrators.arc import ARC
+from localarc.calibrators import health
+from localarc.calibrators.adaptive import AdaptiveCalibrator
 from localarc.calibrators.base import BaseCalibrator, Calibrator, Progress
 from localarc.calibrators.batched import replay_many_curves
 from localarc.calibrators.larc import LARC
-from localarc.calibrators.step_by_step import play_round, replay_curves
+from localarc.calibrators.mondrian import Mondrian
+from localarc.calibrators.step_by_step import Curve, play_round, replay_curves
 from localarc.curves import Curves
 from localarc.guarantees import Evidence
+from localarc.guarantees.assumptions import AssumptionWarning
 from localarc.record import Record
 from localarc.validation import FloatArray
-
-
-class AssumptionWarning(UserWarning):
-    """A stream violates an assumption of the guarantees."""
 
 
 def replay(
@@ -44,7 +44,8 @@ def replay(
         contains `"groups"`, `"score"` or `"curve"` receives these as keywords of `update`.
     X : array of shape (n, d), iterator of rounds, or None
         The inputs in chronological order, or, without `curves`, an iterator of rounds: pairs of an
-        input and a curve, or triples with a group. None will do for ARC, which ignores inputs.
+        input and a curve, or triples with a group. None will do for ARC, which ignores inputs, and
+        for AutoLARC, which needs none.
     curves : Curves or None, default None
         What each round would have cost at any threshold: see `localarc.curves`.
     groups : sequence of n hashables or None, default None
@@ -166,7 +167,28 @@ def _record(
     groups = None if labels is None else tuple(labels)
     sizes = curves.sizes_at(thresholds)
     alpha, name = calibrator.alpha, repr(calibrator)
-    return Record(thresholds, losses, sizes, groups, alpha, name, evidence)
+    told = _warnings(calibrator, thresholds, losses, evidence, curves)
+    return Record(thresholds, losses, sizes, groups, alpha, name, evidence, told)
+
+
+def _warnings(
+    calibrator: Calibrator,
+    thresholds: FloatArray,
+    losses: FloatArray,
+    evidence: Evidence,
+    curves: Curves | None = None,
+) -> tuple[str, ...]:
+    """What ARC and L-ARC warned about; others are judged by their risk and thresholds."""
+    if isinstance(calibrator, AdaptiveCalibrator | Mondrian):
+        return calibrator.warnings
+    bound = max(float(losses.max(initial=1.0)), getattr(calibrator, "loss_bound", 1.0))
+    settings = getattr(calibrator, "settings", None)
+    may_be_low = not getattr(settings, "two_sided", True) or bool(evidence.empty_set_passes)
+    outcome = health.outcome(calibrator.alpha, bound, thresholds, losses, curves, may_be_low)
+    found = health.problems(outcome)
+    for problem in found:
+        warnings.warn(problem.text, health.PromiseWarning, stacklevel=4)
+    return tuple(problem.text for problem in found)
 
 
 def _silent(done: int) -> None:
@@ -189,14 +211,17 @@ def _check_calibrator(calibrator: object) -> None:
 
 
 def _inputs(calibrator: Calibrator, X: Any, curves: Curves) -> FloatArray:
-    """The inputs, or any at all for a calibrator that ignores them."""
-    if X is None and isinstance(calibrator, ARC):
-        return np.zeros((len(curves), 1))
-    return _given(X, curves)
+    """The inputs, as the calibrator accepts them."""
+    if not isinstance(calibrator, BaseCalibrator):
+        return _given(X, curves)
+    return _as_long_as(curves, calibrator._points_of(X, len(curves)))
 
 
 def _given(X: Any, curves: Curves) -> FloatArray:
-    points = validation.points(X)
+    return _as_long_as(curves, validation.points(X))
+
+
+def _as_long_as(curves: Curves, points: FloatArray) -> FloatArray:
     if len(points) != len(curves):
         raise ValueError(
             f"X and curves must have the same number of rounds, got {len(points)} rows and "
@@ -223,15 +248,23 @@ def _check(calibrator: Calibrator, curves: Curves) -> None:
 def examine(curves: Curves, alpha: float) -> Evidence:
     """Whether the curves satisfy (A2) and (A3), with a warning where one of them fails."""
     full, empty = curves.full_set_fails(alpha), curves.empty_set_passes(alpha)
-    for rounds, what in ((full, "a full set costs more"), (empty, "an empty set costs less")):
+    _warn_of_assumptions(full.tolist(), empty.tolist(), alpha)
+    return Evidence(curves.score_range, len(full), len(empty), len(curves))
+
+
+def _warn_of_assumptions(full: Sequence[int], empty: Sequence[int], alpha: float) -> None:
+    """Warn of rounds, counted from 0, that violate (A2) or (A3)."""
+    advice = "the long-run bounds do not hold here"
+    harmless = f"{advice}, but the one-sided bound does with a floor, ARC(..., floor=...)"
+    whats = (full, "a full set costs more", advice), (empty, "an empty set costs less", harmless)
+    for rounds, what, so in whats:
         if len(rounds):
             warnings.warn(
                 f"{what} than alpha = {alpha} in {len(rounds)} round(s), first in round "
-                f"{rounds[0] + 1}, counted from 1: the long-run bounds do not hold here.",
+                f"{rounds[0] + 1}, counted from 1: {so}.",
                 AssumptionWarning,
-                stacklevel=3,
+                stacklevel=4,
             )
-    return Evidence(curves.score_range, len(full), len(empty), len(curves))
 
 
 def _iterate(calibrator: Calibrator, rounds: Any, progress: Progress) -> Record:
@@ -245,6 +278,7 @@ def _iterate(calibrator: Calibrator, rounds: Any, progress: Progress) -> Record:
 def _play_rounds(calibrator: Calibrator, rounds: Any, progress: Progress) -> Record:
     steps: list[tuple[float, float, float]] = []
     labels: list[Hashable] = []
+    seen = _Examined(calibrator.alpha)
     for played in rounds:
         fits = isinstance(played, Sequence) and len(played) in (2, 3) and hasattr(played[1], "loss")
         if not fits:
@@ -254,8 +288,42 @@ def _play_rounds(calibrator: Calibrator, rounds: Any, progress: Progress) -> Rec
             )
         group = played[2] if len(played) == 3 else None
         steps.append(play_round(calibrator, played[0], played[1], group))
+        seen.add(played[1])
         progress(1)
         labels.append(group)
     thresholds, losses, sizes = np.array(steps).reshape(-1, 3).T.copy()
     grouped = tuple(labels) if any(label is not None for label in labels) else None
-    return Record(thresholds, losses, sizes, grouped, calibrator.alpha, repr(calibrator))
+    alpha, name, evidence = calibrator.alpha, repr(calibrator), seen.evidence()
+    told = _warnings(calibrator, thresholds, losses, evidence)
+    return Record(thresholds, losses, sizes, grouped, alpha, name, evidence, told)
+
+
+class _Examined:
+    """What `examine` finds out of packed curves, from curves that come one at a time."""
+
+    def __init__(self, alpha: float) -> None:
+        self._alpha = alpha
+        self._rounds = 0
+        self._full: list[int] = []
+        self._empty: list[int] = []
+        self._low, self._high = math.inf, -math.inf
+        self._ranged = True
+
+    def add(self, curve: Curve) -> None:
+        """Look at the curve of the next round."""
+        if curve.loss(math.inf) > self._alpha:
+            self._full.append(self._rounds)
+        if curve.loss(-math.inf) < self._alpha:
+            self._empty.append(self._rounds)
+        self._rounds += 1
+        self._ranged = self._ranged and hasattr(curve, "score_range")  # a user's may have none
+        if scores := getattr(curve, "score_range", None):
+            self._low, self._high = min(self._low, scores[0]), max(self._high, scores[1])
+
+    def evidence(self) -> Evidence:
+        """The evidence, with a warning where (A2) or (A3) failed."""
+        _warn_of_assumptions(self._full, self._empty, self._alpha)
+        scores = (self._low, self._high) if self._low <= self._high else (0.0, 0.0)
+        return Evidence(
+            scores if self._ranged else None, len(self._full), len(self._empty), self._rounds
+        )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -14,6 +15,8 @@ from localarc.validation import FloatArray
 
 __all__ = ["Constant", "InverseSqrt", "Power", "Rate", "Schedule"]
 
+_ADDED_UP = 2**14  # so many steps are added up one by one
+_BLOCKS = 128  # a block of later steps is that part of the rounds before it
 _HINT = "It is the size of the first step, in units of the score, e.g. 1.0."
 
 
@@ -46,8 +49,26 @@ class Rate(ABC):
         return np.fromiter(map(self, range(start, stop)), np.float64, stop - start)
 
     def sum_bound(self, rounds: int) -> float:
-        """An upper bound on the sum of the first `rounds` steps."""
-        return float(self.values(1, rounds + 1).sum())
+        """An upper bound on the sum of the first `rounds` steps.
+
+        The first 16,384 steps are added up; beyond, a block of rounds counts as often as its first
+        step, the largest. A block is a 128th of the rounds before it: `eta / sqrt(t)` is
+        overestimated by less than 0.3 %, and the time grows with the logarithm of `rounds`.
+
+        Parameters
+        ----------
+        rounds : int
+            The number of steps.
+        """
+        start, stop = min(int(rounds), _ADDED_UP) + 1, int(rounds) + 1
+        steps = self.values(1, start)
+        total, before = float(steps.sum()), float(steps.min(initial=math.inf))
+        while start < stop:
+            length, step = min(start // _BLOCKS, stop - start), self(start)
+            if step > before:
+                raise _rises(before, start - 1, step, start)
+            total, before, start = total + length * step, step, start + length
+        return total
 
 
 @dataclass(frozen=True)
@@ -205,14 +226,19 @@ class Schedule(Rate):
         """The step of round t."""
         step = self._positive(t)
         if t > 1 and step > (before := self._positive(t - 1)):
-            raise ValueError(
-                f"rate must not increase, got {before} at t = {t - 1} and {step} at t = {t}. "
-                "The long-run bound needs steps that only shrink."
-            )
+            raise _rises(before, t - 1, step, t)
         return step
 
     def _positive(self, t: int) -> float:
         return validation.positive(f"rate({t})", self.function(t), "Steps are positive.")
+
+
+def _rises(before: float, earlier: int, step: float, t: int) -> ValueError:
+    """The error of a rate that increases."""
+    return ValueError(
+        f"rate must not increase, got {before} at t = {earlier} and {step} at t = {t}. "
+        "The long-run bound needs steps that only shrink."
+    )
 
 
 def as_rate(rate: Rate | float | Callable[[int], float]) -> Rate:

@@ -14,9 +14,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from localarc import atomic_write, serialization
+from localarc import atomic_write, serialization, validation
 from localarc.calibrators.mondrian import Group
 from localarc.guarantees import Evidence
+from localarc.guarantees.verdict import Part, Verdict, verdict
 from localarc.validation import FloatArray
 
 if TYPE_CHECKING:
@@ -45,6 +46,8 @@ class Record:
         The calibrator and its settings, as text.
     evidence : Evidence
         What the curves say about the assumptions of the guarantees.
+    warnings : tuple of str, default empty
+        What went wrong without an error, each with the number to change and a value to try.
 
     Examples
     --------
@@ -62,6 +65,7 @@ class Record:
     alpha: float
     calibrator: str
     evidence: Evidence = field(default_factory=Evidence)
+    warnings: tuple[str, ...] = ()
 
     def __len__(self) -> int:
         return len(self.losses)
@@ -70,6 +74,26 @@ class Record:
     def risk(self) -> float:
         """The mean loss; NaN without rounds."""
         return float(self.losses.mean()) if len(self) else float("nan")
+
+    @property
+    def verdict(self) -> Verdict:
+        """Whether the target was met, overall and in every group, in one sentence."""
+        return verdict(
+            self.alpha,
+            self.risk,
+            len(self),
+            parts=self._parts(),
+            loss_bound=max(1.0, float(self.losses.max(initial=0.0))),
+            misses=bool(np.isin(self.losses, (0.0, 1.0)).all()),
+        )
+
+    def _parts(self) -> list[Part]:
+        rounds = validation.rounds_by_group(self.groups or ())
+        losses = {group: self.losses[chosen] for group, chosen in rounds.items()}
+        return [
+            Part(group, len(part), float(part.mean()), float(part.std() / len(part) ** 0.5))
+            for group, part in losses.items()
+        ]
 
     def __repr__(self) -> str:
         return (
@@ -149,6 +173,7 @@ class Record:
             "alpha": self.alpha,
             "calibrator": self.calibrator,
             "evidence": asdict(self.evidence),
+            "warnings": self.warnings,
             "labels": None
             if self.groups is None
             else [serialization.group_to_json(label) for label in labels],
@@ -217,4 +242,5 @@ class Record:
             meta["alpha"],
             meta["calibrator"],
             Evidence(**evidence),
+            tuple(meta.get("warnings", ())),  # older records have none
         )

@@ -11,24 +11,25 @@ a new version, and `_upgrade` a line that reads the old one.
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import hashlib
 import json
 import math
 import os
-from collections.abc import Hashable, Mapping
+from collections.abc import Hashable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from localarc import kernels, memory, rates
+from localarc import kernels, memory, rates, validation
 from localarc.kernels import Custom, Kernel, Radial, Stationary
 from localarc.memory.base import Arrays
 from localarc.rates import Rate, Schedule
 
 MAGIC = b"LOCALARC"
-VERSION = 3
+VERSION = 4
 _OLDEST = 2  # version 1 did not say by what rule a lattice was laid out
 _TYPES: dict[str, np.dtype[Any]] = {
     "f8": np.dtype("<f8"),
@@ -69,42 +70,78 @@ def decode(data: bytes, source: str = "state") -> tuple[str, dict[str, Any], Arr
         version, kind, content, layout = (
             header[key] for key in ("version", "kind", "content", "arrays")
         )
-    except (ValueError, KeyError, TypeError) as error:
+    except (ValueError, KeyError, TypeError, RecursionError) as error:
         raise StateError(f"{source} is not a localarc state: unrecognized header.") from error
     if version not in range(_OLDEST, VERSION + 1):
         raise StateError(
             f"{source} has format version {version!r}, this localarc reads {_OLDEST} to {VERSION}. "
             "Install the release of localarc that wrote it."
         )
-    if version == 2 and kind == "LARC" and content["settings"]["kernel"] is None:
-        kind = "ARC"  # which L-ARC without a kernel was
-    return kind, _upgrade(content, version), _unpack(layout, body[start:])
+    with damaged_unless_read(source):
+        if version == 2 and kind == "LARC" and content["settings"]["kernel"] is None:
+            kind = "ARC"  # which L-ARC without a kernel was
+        return str(kind), _upgrade(content, version), _unpack(layout, body[start:])
+
+
+@contextlib.contextmanager
+def damaged_unless_read(source: str = "the state") -> Iterator[None]:
+    """Turn whatever goes wrong in reading a state into one clear error."""
+    try:
+        yield
+    except StateError:
+        raise
+    except (LookupError, TypeError, ValueError, AttributeError, ArithmeticError) as error:
+        raise StateError(
+            f"{source} is damaged, it does not fit together ({error}). Go back to an earlier copy."
+        ) from error
 
 
 def _upgrade(content: Any, version: int) -> Any:
     """What the present version would have stored.
 
-    Version 2 named a kernel's denominator `length_scale`.
+    Version 2 named a kernel's denominator `length_scale`. Version 3 had no floor, no tickets, and
+    half the fields of a running constant.
     """
     if version >= VERSION:
         return content
+    if version == 2:
+        content = _rename_length_scale(content)
+    if "trace" in content:
+        start = content["settings"]["initial_threshold"]
+        content["trace"] = dict.fromkeys(_NEW_FIELDS, 0) | {"start": start} | content["trace"]
+        content["settings"] = content["settings"] | {"floor": None}
+        content["tickets"] = {"issued": 0, "told": 0, "most": 0}
+    return content
+
+
+_NEW_FIELDS = (
+    *("earlier", "lifted", "rate_rise"),
+    *("full_fails", "full_since", "empty_passes", "empty_since"),
+)
+
+
+def _rename_length_scale(content: Any) -> Any:
     if isinstance(content, list):
-        return [_upgrade(part, version) for part in content]
+        return [_rename_length_scale(part) for part in content]
     if not isinstance(content, dict):
         return content
-    upgraded = {name: _upgrade(value, version) for name, value in content.items()}
-    if "kind" in upgraded and "length_scale" in upgraded:
-        upgraded["denominator"] = upgraded.pop("length_scale")
-    return upgraded
+    renamed = {name: _rename_length_scale(value) for name, value in content.items()}
+    if "kind" in renamed and "length_scale" in renamed:
+        renamed["denominator"] = renamed.pop("length_scale")
+    return renamed
 
 
 def _unpack(layout: Mapping[str, Any], data: bytes) -> Arrays:
     arrays = {}
     at = 0
     for name, (code, shape) in sorted(layout.items()):
-        count = int(np.prod(shape, dtype=np.int64))
+        count = math.prod(validation.integer("a length", n, 0, "It counts entries.") for n in shape)
+        if count * _TYPES[code].itemsize > len(data) - at:
+            raise ValueError(f"{name} is cut short")
         arrays[name] = np.frombuffer(data, _TYPES[code], count, at).reshape(shape)
         at += arrays[name].nbytes
+    if at != len(data):
+        raise ValueError(f"{len(data) - at} bytes are left over")
     return arrays
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Hashable, Iterable, Mapping
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -18,14 +18,34 @@ LARGEST = 1e100
 _FLOAT64 = np.dtype(np.float64)
 
 
+def real(name: str, value: Any, hint: str) -> float:
+    """Return `value` as a float, which may be infinite or NaN."""
+    if isinstance(value, str | bytes):
+        raise TypeError(f"{name} must be a number, got the text {value!r:.60}. {hint}")
+    if isinstance(value, np.ma.MaskedArray):
+        require_unmasked(name, value)
+    try:
+        return float(value)
+    except OverflowError as error:
+        raise ValueError(
+            f"{name} must be at most {LARGEST:g} in magnitude, got {shown(value)}. {hint}"
+        ) from error
+    except (TypeError, ValueError) as error:
+        raise TypeError(f"{name} must be a number, got {shown(value)}. {hint}") from error
+
+
+def shown(value: Any) -> str:
+    """Return the beginning of `repr(value)`."""
+    try:
+        text = repr(value)
+    except ValueError:  # Python prints no integer of more than 4300 digits
+        return f"{type(value).__name__} with an integer of thousands of digits"
+    return text if len(text) <= 60 else f"{text[:57]}..."
+
+
 def finite(name: str, value: Any, hint: str) -> float:
     """Return `value` as a finite float."""
-    if isinstance(value, str | bytes):
-        raise TypeError(f"{name} must be a number, got the text {value!r}. {hint}")
-    try:
-        number = float(value)
-    except (TypeError, ValueError) as error:
-        raise TypeError(f"{name} must be a number, got {value!r}. {hint}") from error
+    number = real(name, value, hint)
     if not abs(number) <= LARGEST:
         raise ValueError(f"{name} must be finite, at most {LARGEST:g}, got {number}. {hint}")
     return number
@@ -49,12 +69,17 @@ def not_negative(name: str, value: Any, hint: str) -> float:
     return number
 
 
-def integer(name: str, value: Any, minimum: int, hint: str) -> int:
-    """Return `value` as an int of at least `minimum`."""
+def integer(name: str, value: Any, minimum: int, hint: str, maximum: float = LARGEST) -> int:
+    """Return `value` as an int of at least `minimum`; a float is none, as in NumPy."""
     if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < minimum:
+        whole = isinstance(value, float) and value.is_integer()
+        advice = f"A float is not accepted: pass int({value!r}). " if whole else ""
         raise ValueError(
-            f"{name} must be a whole number of at least {minimum}, got {value!r}. {hint}"
+            f"{name} must be a whole number of at least {minimum}, got {shown(value)}. "
+            f"{advice}{hint}"
         )
+    if value > maximum:
+        raise ValueError(f"{name} must be at most {maximum:g}, got {shown(value)}. {hint}")
     return int(value)
 
 
@@ -64,7 +89,7 @@ def ascending_pair(values: Any, name: str = "score_range") -> tuple[float, float
     try:
         low, high = (finite(name, value, hint) for value in values)
     except (TypeError, ValueError) as error:
-        raise ValueError(f"{name} must be two numbers, got {values!r}. {hint}") from error
+        raise ValueError(f"{name} must be two numbers, got {shown(values)}. {hint}") from error
     if low > high:
         raise ValueError(f"{name} must be ascending, got {values!r}. {hint}")
     return low, high
@@ -72,7 +97,7 @@ def ascending_pair(values: Any, name: str = "score_range") -> tuple[float, float
 
 def numbers(name: str, values: ArrayLike) -> FloatArray:
     """Return `values` as a float64 array without NaN, infinity or text."""
-    array = _as_floats(name, values)
+    array = floats(name, values)
     if array.size and not (array.min() >= -LARGEST and array.max() <= LARGEST):
         flat = np.atleast_1d(array)
         where = np.argwhere(~(np.abs(flat) <= LARGEST))[0]
@@ -83,29 +108,50 @@ def numbers(name: str, values: ArrayLike) -> FloatArray:
     return array
 
 
-def _as_floats(name: str, values: ArrayLike) -> FloatArray:
+def floats(name: str, values: ArrayLike) -> FloatArray:
     """Return `values` as float64, converting neither text nor missing values."""
     if values is None:
         raise _not_numbers(name, values, "A value is required.")
     if isinstance(values, Mapping):
         raise _not_numbers(name, values, "Pass the values of the dict in a fixed order.")
+    require_unmasked(name, values)
     try:
         raw = np.asarray(values)
         if raw.dtype.kind == "O" and not any(isinstance(v, str | bytes) for v in raw.ravel()):
             raw = raw.astype(np.float64)
+    except OverflowError as error:
+        raise ValueError(
+            f"{name} must be finite, at most {LARGEST:g} in magnitude, got {shown(values)}. "
+            "Drop, impute or rescale such values before calibrating."
+        ) from error
     except (TypeError, ValueError) as error:
         advice = "All rows must have the same length, without missing values."
         raise _not_numbers(name, values, advice) from error
     if raw.dtype.kind not in "biuf":
         raise _not_numbers(name, values, "Convert text, dates and categories to numbers first.")
-    if np.ma.is_masked(values):
-        raise TypeError(f"{name} must not be masked. Drop or impute missing values.")
     return raw.astype(np.float64, copy=False)
+
+
+def require_unmasked(name: str, values: Any) -> None:
+    """Raise if any entry is masked: NumPy would use the number behind the mask, or NaN."""
+    if _has_masked(values):
+        raise TypeError(f"{name} must not be masked. Drop or impute missing values.")
+
+
+def _has_masked(values: Any) -> bool:
+    """Return whether an array, or an array somewhere in nested sequences, has masked entries."""
+    if type(values) is np.ndarray and values.dtype.kind == "O":
+        values = values.ravel().tolist()
+    if not isinstance(values, list | tuple):
+        return isinstance(values, np.ma.MaskedArray) and bool(np.ma.is_masked(values))
+    kinds = set(map(type, values))  # a list of a million floats has one kind
+    nested = any(issubclass(kind, list | tuple | np.ma.MaskedArray) for kind in kinds)
+    return nested and any(map(_has_masked, values))
 
 
 def _not_numbers(name: str, values: Any, advice: str) -> TypeError:
     """Return the error of values that are not numbers."""
-    return TypeError(f"{name} must contain only numbers, got {values!r:.60}. {advice}")
+    return TypeError(f"{name} must contain only numbers, got {shown(values)}. {advice}")
 
 
 def per_round(name: str, values: Any, rounds: int) -> list[Any]:
@@ -119,6 +165,24 @@ def per_round(name: str, values: Any, rounds: int) -> list[Any]:
             f"{name} must have one entry per round, got {len(listed)} for {rounds} rounds."
         )
     return listed
+
+
+def labels(groups: Any) -> tuple[Hashable, ...]:
+    """Return the groups of one round: a list, a set or {group: weight} is several."""
+    if isinstance(groups, list | set | frozenset | dict):
+        several = [group for group in groups if not isinstance(groups, dict) or groups[group] > 0]
+    else:
+        several = [groups]
+    return tuple(each.item() if isinstance(each, np.generic) else each for each in several)
+
+
+def rounds_by_group(groups: Iterable[Any]) -> dict[Hashable, list[int]]:
+    """Return the rounds of each group, counted from 0; groups may overlap."""
+    rounds: dict[Hashable, list[int]] = {}
+    for t, each in enumerate(groups):
+        for group in labels(each):
+            rounds.setdefault(group, []).append(t)
+    return rounds
 
 
 def _position(where: IntArray) -> str:
@@ -160,14 +224,14 @@ def _is_finite(x: FloatArray) -> bool:
     return len(x) <= 16 and math.hypot(*x.tolist()) <= LARGEST
 
 
-def points(X: ArrayLike, dimension: int | None = None) -> FloatArray:
+def points(X: ArrayLike, dimension: int | None = None, min_features: int = 1) -> FloatArray:
     """Return inputs as an (n, d) array; a vector is n inputs with one feature each."""
     array = numbers("X", X)
     if array.ndim == 1:
         array = array.reshape(-1, 1)
-    if array.ndim != 2 or array.shape[1] == 0:
+    if array.ndim != 2 or array.shape[1] < min_features:
         raise ValueError(
-            f"X must have shape (n, d) with d >= 1, got {array.shape}. "
+            f"X must have shape (n, d) with d >= {min_features}, got {array.shape}. "
             "Put one round in each row and one feature in each column."
         )
     _same_dimension(array.shape[1], dimension)
@@ -187,15 +251,7 @@ def loss(value: Any, bound: float) -> float:
     """Return the loss of a round, which must lie in [0, bound]."""
     if type(value) is float and 0.0 <= value <= bound:
         return value
-    try:
-        if isinstance(value, str | bytes):
-            raise TypeError("text")
-        number = float(value)
-    except (TypeError, ValueError) as error:
-        raise TypeError(
-            f"loss must be a number between 0 and the loss bound {bound}, got {value!r}. "
-            "Pass the loss of one round."
-        ) from error
+    number = real("loss", value, f"It is the loss of one round, in [0, {bound:g}].")
     if not 0.0 <= number <= bound:  # NaN fails this test too
         raise ValueError(
             f"loss must lie between 0 and the loss bound {bound}, got {number}. "

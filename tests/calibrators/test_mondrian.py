@@ -135,7 +135,10 @@ def test_it_wants_something_that_makes_calibrators() -> None:
         Mondrian(lambda: used)
 
 
-def test_a_group_that_json_does_not_know_cannot_be_saved() -> None:
-    cal = Mondrian(larc).update([0.0], 1.0, frozenset({1}))
-    with pytest.raises(StateError, match="Use text, numbers or tuples"):
-        cal.state()
+def test_a_group_that_cannot_be_saved_is_refused_when_it_is_first_seen() -> None:
+    cal = Mondrian(larc).update([0.0], 1.0, "known")
+    before = cal.state()
+    for call in (cal.update, lambda x, loss, groups: cal.ask(x, groups)):
+        with pytest.raises(StateError, match="Use text, numbers or tuples"):
+            call([0.0], 1.0, frozenset({1}))
+    assert cal.state() == before

@@ -7,8 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from localarc import ARC, replay
-from localarc._replay import AssumptionWarning
+from localarc import ARC, AssumptionWarning, replay
 from localarc.curves import (
     Curves,
     cumulative_probability,

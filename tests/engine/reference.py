@@ -90,7 +90,7 @@ def play(expansion: Any, stream: Stream, peak: float) -> tuple[Floats, Floats]:
         expansion.accumulate()
         expansion.shrink(decay)
         expansion.add(point, push)
-        constant += push
+        constant = max(constant + push, stream.floor)
         if norm > stream.radius**2:
             expansion.shrink(stream.radius / np.sqrt(norm))
             norm = stream.radius**2

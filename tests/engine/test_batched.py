@@ -24,9 +24,11 @@ def test_many_runs_are_the_runs_one_by_one() -> None:
     streams = [replace(stream, alpha=alpha) for alpha in (0.05, 0.2, 0.5)]
     streams.append(replace(stream, rates=np.full(900, 0.8), decays=np.full(900, 0.6)))
     streams.append(replace(stream, clip=0.1, radius=0.3, constant=0.5))
-    together = [ExactExpansion(GAUSSIAN, 2, scale=0.1 * n + 0.5) for n in range(5)]
-    singly = [ExactExpansion(GAUSSIAN, 2, scale=0.1 * n + 0.5) for n in range(5)]
+    streams.append(replace(stream, constant=3.0, floor=2.5))
+    together = [ExactExpansion(GAUSSIAN, 2, scale=0.1 * n + 0.5) for n in range(6)]
+    singly = [ExactExpansion(GAUSSIAN, 2, scale=0.1 * n + 0.5) for n in range(6)]
     results = replay_many(together, streams)
+    assert results[-1].constant >= 2.5
     for one, other, stream, result in zip(together, singly, streams, results, strict=True):
         expected = other.replay(stream)
         np.testing.assert_array_equal(result.thresholds, expected.thresholds)

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from engine.reference import assert_close, random_stream
+from engine.reference import SlowExpansion, assert_close, formulas, play, random_stream
 from localarc.engine import GAUSSIAN, DictionaryExpansion, ExactExpansion, LatticeExpansion
 
 MAKERS: dict[str, Callable[[], Any]] = {
@@ -15,6 +15,7 @@ MAKERS: dict[str, Callable[[], Any]] = {
     "lattice": lambda: LatticeExpansion(2),
     "dictionary": lambda: DictionaryExpansion(GAUSSIAN, 2),
 }
+ALL = "all", "lattice", "dictionary"
 each = pytest.mark.parametrize("make", MAKERS.values(), ids=MAKERS.keys())
 
 
@@ -26,10 +27,50 @@ def test_learning_is_accumulating_shrinking_and_adding(make: Callable[[], Any]) 
         one.accumulate()
         one.shrink(1 - 0.3 * rate)
         one.add(point, rate)
-        other.learn(point, 1 - 0.3 * rate, rate)
+        other.learn_raw(point, 1 - 0.3 * rate, rate)
     some = stream.points[:30]
     assert_close(one.evaluate(some), other.evaluate(some), 1e-13)
     assert_close(one.average(some), other.average(some), 1e-13)
+
+
+@each
+@pytest.mark.parametrize("factors", [(0.99, 0.9), (0.4, 0.002)])
+def test_a_projection_is_a_round_and_then_a_shrink_to_the_last_bit(
+    make: Callable[[], Any], factors: tuple[float, float]
+) -> None:
+    decay, projection = factors
+    one, other = make(), make()
+    for n, point in enumerate(random_stream(0, 300, 2).points):
+        one.learn_raw(point, decay, 0.5)
+        one.shrink(projection)
+        other.learn_raw(point, decay, 0.5, projection)
+        assert other.rounds == n + 1
+    for name, array in one.arrays().items():
+        np.testing.assert_array_equal(array, other.arrays()[name], name)
+
+
+@each
+def test_what_arrays_returned_does_not_change_later(make: Callable[[], Any]) -> None:
+    expansion = make()
+    for point in random_stream(0, 60, 2).points:
+        arrays = expansion.arrays()
+        copies = {name: array.copy() for name, array in arrays.items()}
+        expansion.learn_raw(point, 0.5, 1.0)
+        for name, array in arrays.items():
+            np.testing.assert_array_equal(array, copies[name], name)
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_the_constant_never_falls_below_its_floor(name: str) -> None:
+    stream = random_stream(4, 400, 2, constant=3.0, floor=2.5)
+    slow = SlowExpansion(formulas(2)["gaussian"])
+    thresholds, losses = play(slow, stream, 1.0)
+    played = MAKERS[name]().replay(stream)
+    assert_close(played.thresholds, thresholds, 1e-4 if name == "dictionary" else 1e-12)
+    np.testing.assert_array_equal(played.losses, losses)
+    assert played.constant >= 2.5
+    without = stream.constant + np.cumsum(stream.rates * (losses - stream.alpha))
+    assert without.min() < 2.0
 
 
 @each
@@ -51,7 +92,7 @@ def test_an_empty_stream_changes_nothing(make: Callable[[], Any]) -> None:
 def test_arrays_of_any_layout_are_read(make: Callable[[], Any]) -> None:
     expansion = make()
     points = random_stream(1, 50, 2).points
-    expansion.learn(points[0], 1.0, 1.0)
+    expansion.learn_raw(points[0], 1.0, 1.0)
     frozen = points.copy()
     frozen.flags.writeable = False
     expected = expansion.evaluate(points[::2])
@@ -65,5 +106,5 @@ def test_the_average_is_the_mean_of_what_was_accumulated(make: Callable[[], Any]
     seen = []
     for point in some:
         seen.append(expansion.evaluate(some))
-        expansion.learn(point, 0.9, 0.5)
+        expansion.learn_raw(point, 0.9, 0.5)
     assert_close(expansion.average(some), np.mean(seen, axis=0), 1e-13)

@@ -18,7 +18,9 @@ from engine.reference import (
     squared_distances,
 )
 from localarc.engine import GAUSSIAN, ExactExpansion, LatticeExpansion
+from localarc.engine.lattice import layout
 from localarc.engine.lattice.quadrature import Rule, choose_rule
+from localarc.engine.numba_tools import compile_entry
 
 ROUNDING = 4e-15
 
@@ -141,7 +143,7 @@ def test_strong_decay_leaves_the_average_of_single_rounds_exact(decay: float) ->
     losses = replayed.replay(stream).losses
     pushes = stream.rates * (losses - stream.alpha)
     for point, push in zip(stream.points, pushes.tolist(), strict=True):
-        online.learn(point, decay, push)
+        online.learn_raw(point, decay, push)
     queries = stream.points[:20]
     assert_close(online.average(queries), replayed.average(queries), 1e-14)
 
@@ -168,9 +170,31 @@ def test_a_state_brings_the_rule_that_its_nodes_were_laid_out_by() -> None:
     assert coarse.rule == fine.rule
     assert sum(array.nbytes for array in coarse.arrays().values()) == coarse.nbytes
     for expansion in (fine, coarse):
-        expansion.learn(stream.points[0], 0.9, 0.3)
+        expansion.learn_raw(stream.points[0], 0.9, 0.3)
     queries = stream.points[:9]
     np.testing.assert_array_equal(coarse.evaluate(queries), fine.evaluate(queries))
+
+
+@pytest.mark.parametrize("tolerance", [1e-15, 1e-4, 0.1])
+@pytest.mark.parametrize("dimensions", [1, 2])
+def test_the_kernel_of_the_lattice_is_semi_definite_and_never_negative(
+    dimensions: int, tolerance: float
+) -> None:
+    points = (
+        np.random.default_rng(0).normal(size=(40, dimensions)) * np.linspace(0.1, 6, 40)[:, None]
+    )
+    matrix = np.empty((40, 40))
+    for row, point in zip(matrix, points, strict=True):
+        lattice = LatticeExpansion(dimensions, tolerance)
+        lattice.add(point, 1.0)
+        row[:] = lattice.evaluate(points)
+    assert matrix.min() >= 0.0
+    assert matrix.max() <= 1.0 + tolerance + 1e-15
+    assert np.linalg.eigvalsh(matrix).min() > -1e-14
+    weights = np.random.default_rng(1).normal(size=40)
+    exact = np.exp(-((points[:, None] - points) ** 2).sum(-1))
+    excess = weights @ (matrix - exact) @ weights
+    assert abs(excess) <= tolerance * np.abs(weights).sum() ** 2  # as the guarantees page states
 
 
 def test_outliers_cost_tiles_and_not_a_box() -> None:
@@ -206,7 +230,7 @@ def test_evaluating_the_average_does_not_change_the_next_term() -> None:
             expansion.evaluate_one(point)
             if expansion is nosy:
                 nosy.average(np.stack([a, b]))
-            expansion.learn(point, 0.9, 1.0)
+            expansion.learn_raw(point, 0.9, 1.0)
     np.testing.assert_array_equal(plain.evaluate(np.stack([a, b])), nosy.evaluate(np.stack([a, b])))
 
 
@@ -234,6 +258,20 @@ def test_the_state_does_not_grow_with_time() -> None:
     before = lattice.nbytes
     lattice.replay(stream)
     assert lattice.nbytes == before < 200_000
+
+
+@pytest.mark.parametrize("start", range(layout.NUMBERS, layout.NUMBERS + 8))
+def test_moving_full_nodes_leaves_zeros_behind_them(start: int) -> None:
+    lattice = LatticeExpansion(1)
+    floats, integers = lattice._floats, lattice._integers
+    realign = compile_entry(layout.realign)
+    realign(floats, integers, layout.NUMBERS + 7)
+    _, _, nodes, end, _, _ = layout.edges(floats, integers)
+    floats[nodes:end] = np.arange(1, end - nodes + 1)
+    realign(floats, integers, start)
+    _, _, nodes, end, _, _ = layout.edges(floats, integers)
+    np.testing.assert_array_equal(floats[nodes:end], np.arange(1, end - nodes + 1))
+    assert not floats[end:].any()
 
 
 @pytest.mark.parametrize("dimensions", [0, 4])

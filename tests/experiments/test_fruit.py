@@ -153,8 +153,8 @@ def test_a_quick_run_writes_every_file_it_lists_and_adds_up(finished: tuple[Path
                 check(found["rows"], samples, (score, method, evaluation))
 
 
-def test_every_length_scale_and_mondrian_are_compared_with_arc() -> None:
-    names = ["ARC", "L-ARC l=1", "L-ARC l=0.25", "L-ARC l=0.0625", "Mondrian"]
+def test_every_length_scale_autolarc_and_mondrian_are_compared_with_arc() -> None:
+    names = ["ARC", "L-ARC l=1", "L-ARC l=0.25", "L-ARC l=0.0625", "AutoLARC", "Mondrian"]
     assert list(Fruit().methods(Plan())) == names
 
 

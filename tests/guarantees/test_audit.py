@@ -233,6 +233,7 @@ def test_reasons_of_many_groups_are_told_once() -> None:
     assert bound.unmet == ("a full set cost more than alpha in 2 round(s)",)
 
 
+@pytest.mark.filterwarnings("ignore::localarc.AssumptionWarning")
 def test_a_bound_over_groups_is_the_mean_of_theirs_by_rounds() -> None:
     groups = ["a"] * 60 + ["b"] * 20
     cal = Mondrian(lambda: ARC(0.3, score_range=(0.0, 1.0)))
@@ -249,8 +250,11 @@ def test_evidence_of_fewer_rounds_than_all_groups_saw_proves_nothing() -> None:
     second = replay(cal, X, curves, groups).evidence
     assert cal.certificate(evidence=first + second).theorem_a.holds
     assert not cal.certificate(evidence=second).theorem_a.holds
+    ahead = cal.certificate(evidence=second).groups["a"].forward(10 * N)
+    assert "the evidence covers" in str(ahead)
 
 
+@pytest.mark.filterwarnings("ignore::localarc.AssumptionWarning")
 def test_the_papers_bounds_are_not_claimed_for_late_losses() -> None:
     """21 sets given before the first loss is known: all may miss."""
     cal = ARC(0.1, 10.0, score_range=(0.0, 1.0)).partial_fit(np.zeros((21, 1)), np.ones(21))

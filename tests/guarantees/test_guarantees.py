@@ -136,7 +136,7 @@ def test_theorem_a_is_the_papers_bound_without_its_residual() -> None:
 
 
 def test_the_corrected_equation_6_is_theorem_a_without_a_kernel() -> None:
-    cal = ARC(0.1, 0.25, score_range=(0.0, 2.0)).partial_fit(np.zeros((100, 1)), np.zeros(100))
+    cal = ARC(0.1, 0.25, score_range=(0.0, 2.0)).partial_fit(np.zeros((100, 1)), np.full(100, 0.1))
     certificate = cal.certificate()
     assert certificate.paper.value == pytest.approx((2.0 / 0.25 + 1.0) / 10.0)
     assert certificate.theorem_a.value == pytest.approx(certificate.paper.value)
@@ -155,7 +155,8 @@ def test_theorem_b_does_not_need_regularization() -> None:
     bounds = []
     for rounds in (16_000, 256_000, 4_096_000):
         cal = LARC(0.1, RBF.from_paper(1.0), 1.0, 0.0, score_range=(0.0, 1.0))
-        cal._constant.extend(cal.settings.rate.values(1, rounds + 1), np.zeros(rounds), 0.1)
+        rates = cal.settings.rate.values(1, rounds + 1)
+        cal._constant.extend_compiled(rates, np.full(rounds, 0.1), 0.1)
         certificate = cal.certificate()
         assert certificate.bound.name == "theorem B"
         bounds.append(certificate.theorem_b.value)
@@ -165,7 +166,7 @@ def test_theorem_b_does_not_need_regularization() -> None:
 
 def test_the_papers_theorem_2_keeps_its_residual() -> None:
     cal = LARC(0.1, RBF.from_paper(1.0), score_range=(0.0, 1.0))
-    cal.partial_fit(np.zeros((100, 1)), np.zeros(100))
+    cal.partial_fit(np.zeros((100, 1)), np.full(100, 0.1))
     rho, B, lam = math.sqrt(2 / math.e), 1.0, 1e-4
     expected = (1 + 4 * B * math.sqrt(rho * 3.0) / lam + 6 * B) / 10 + 1.0
     assert cal.certificate(input_bound=3.0).paper.value == pytest.approx(expected)
@@ -176,7 +177,7 @@ def test_a_window_bounds_the_local_part_without_regularization() -> None:
     cal = LARC(
         0.1, RBF.from_paper(1.0), memory=KeepLast(25), regularization=0.0, score_range=(0.0, 1.0)
     )
-    cal.partial_fit(np.zeros((900, 1)), np.zeros(900))
+    cal.partial_fit(np.zeros((900, 1)), np.full(900, 0.1))
     assert cal.certificate().theorem_a.value == pytest.approx((1.0 + 2 * 5.0 + 1.0) / 30.0)
     assert "does not keep every term" in str(cal.certificate().theorem_b)
 
@@ -220,6 +221,7 @@ def test_a_lost_update_breaks_the_identity() -> None:
     assert "IS BROKEN" in str(cal.certificate())
 
 
+@pytest.mark.filterwarnings("ignore::localarc.AssumptionWarning")
 def test_a_certificate_speaks_of_its_moment() -> None:
     cal = ARC(0.1, score_range=(0.0, 1.0)).partial_fit(np.zeros((50, 1)), np.zeros(50))
     certificate = cal.certificate()
@@ -228,6 +230,7 @@ def test_a_certificate_speaks_of_its_moment() -> None:
     assert certificate.forward(1000).value == before
 
 
+@pytest.mark.filterwarnings("ignore::localarc.AssumptionWarning")
 def test_the_norm_sums_extend_as_the_calibrator_does() -> None:
     grown = LARC(0.1, RBF.from_paper(1.0), score_range=(0.0, 1.0))
     X, losses = np.zeros((300, 1)), np.tile([1.0, 0.0], 150)

@@ -429,6 +429,6 @@ def test_a_rate_that_fails_late_leaves_the_panel_as_it_was() -> None:
 @pytest.mark.parametrize(
     "prototype", [Mondrian(lambda: ARC(0.1)), ARC(0.1).update(None, 1.0), ARC, None]
 )
-def test_a_prototype_is_a_new_arc_or_larc(prototype: Any) -> None:
-    with pytest.raises(TypeError, match="new ARC or LARC"):
+def test_a_prototype_is_a_new_arc_larc_or_autolarc(prototype: Any) -> None:
+    with pytest.raises(TypeError, match="new ARC, LARC or AutoLARC"):
         Panel(prototype)

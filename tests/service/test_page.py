@@ -397,3 +397,23 @@ def test_the_charts_can_show_recent_rounds_alone(
     page.keyboard.press("Home")
     expect(page.locator("#risk-chart .tooltip")).to_contain_text("round 142")
     assert watched.unexpected() == []
+
+
+def test_both_views_begin_with_the_verdict_of_the_service(start: Start, visit: Visitor) -> None:
+    service = start()
+    service.create(features=0)
+    for t in range(300):
+        service.predict(f"p{t}")
+        service.feedback(f"p{t}", 1.0)
+    summary = service.get()
+    watched = visit(f"http://127.0.0.1:{service.port}")
+    page = watched.open("s")
+    live(page)
+    expect(page.locator("#verdict-text")).to_have_text("Misses 100 %, target 10 %.")
+    expect(page.locator("#verdict")).to_have_attribute("data-state", "failed")
+    expect(page.locator("#warnings li")).to_have_text(summary["warnings"])
+    expect(page.locator("#tightest")).to_have_text("No bound is informative yet.")
+    page.get_by_role("link", name="All streams").click()
+    expect(page.locator(".verdict-line")).to_contain_text(summary["verdict"]["text"])
+    expect(page.locator(".verdict-line")).to_contain_text("Try rate=")
+    assert watched.unexpected() == []

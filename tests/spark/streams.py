@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 import pandas
 
-from localarc import ARC, LARC
+from localarc import AutoLARC, Panel
+from localarc.panel.streams import Prototype
 
 
 def keyed(keys: int, rounds: int, dimension: int = 0, seed: int = 0) -> Any:
@@ -25,19 +26,20 @@ def keyed(keys: int, rounds: int, dimension: int = 0, seed: int = 0) -> Any:
 
 
 def alone(
-    frame: Any, calibrator: ARC | LARC
-) -> tuple[dict[str, ARC | LARC], dict[tuple[str, int], float]]:
+    frame: Any, calibrator: Prototype
+) -> tuple[dict[str, Prototype], dict[tuple[str, int], float]]:
     """The calibrator of each key after a plain loop, and the threshold of each event."""
     features = [name for name in frame.columns if name.startswith("x")]
-    fresh = calibrator.state()
-    calibrators: dict[str, ARC | LARC] = {}
+    fresh = Panel(calibrator).prototype.state()
+    calibrators: dict[str, Prototype] = {}
     thresholds = {}
     for row in frame.sort_values(["order", "key"]).to_dict("records"):
         one = calibrators.setdefault(row["key"], type(calibrator).from_state(fresh))
         x = np.array([row[name] for name in features])
         threshold = float(one.threshold(x))
         thresholds[row["key"], row["order"]] = threshold
-        one.update(x, float(row["score"] > threshold))
+        scores = (row["score"],) if isinstance(one, AutoLARC) else ()
+        one.update(x, float(row["score"] > threshold), *scores)
     return calibrators, thresholds
 
 

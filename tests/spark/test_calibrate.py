@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from localarc import ARC, LARC, RBF
+from localarc import ARC, LARC, RBF, AutoLARC
 from localarc.spark import accepted, calibrate, rejected
 from spark.streams import alone, keyed, write
 
@@ -162,9 +162,10 @@ WRONG: list[tuple[dict[str, Any], type[Exception], str]] = [
     ({"features": "x"}, TypeError, "a list of columns"),
     ({"features": ["s"]}, ValueError, "each column can be used only once"),
     ({"features": ["threshold"]}, ValueError, "name of a column that calibrate adds"),
-    ({"calibrator": ARC(0.1).update(None, 1.0)}, TypeError, "must be a new ARC or LARC"),
+    ({"calibrator": ARC(0.1).update(None, 1.0)}, TypeError, "must be a new ARC, LARC or AutoLARC"),
     ({"calibrator": LARC(0.1, RBF.from_paper(1.0))}, ValueError, "none were named"),
     ({"calibrator": ARC(0.1, loss_bound=0.5)}, ValueError, "loss bound is 0.5"),
+    ({"calibrator": AutoLARC(0.1), "score": None, "loss": "s"}, ValueError, "have no unit"),
     ({"buckets": 0}, ValueError, "buckets must be a whole number"),
     ({"buckets": 2**31}, ValueError, "at most"),
     ({"bad_rows": "ignore"}, ValueError, '"fail" or "reject"'),

@@ -6,7 +6,8 @@ import numpy as np
 import pandas
 import pytest
 
-from localarc import ARC, LARC, RBF
+from localarc import ARC, LARC, RBF, AutoLARC
+from localarc.panel.streams import Prototype
 from localarc.spark.bucket import Bucket
 from localarc.spark.processor import STATE, BucketProcessor, Job
 from localarc.spark.validation import BadRowError
@@ -22,7 +23,7 @@ def simulated(job: Job, initial: Any = None) -> Any:
 
 
 def job(
-    calibrator: ARC | LARC, dimension: int = 0, losses: bool = False, rejects: bool = False
+    calibrator: Prototype, dimension: int = 0, losses: bool = False, rejects: bool = False
 ) -> Job:
     return Job(calibrator, 4, dimension, losses, rejects)
 
@@ -39,12 +40,17 @@ def batches(frame: Any, size: int) -> list[Any]:
 
 @pytest.mark.parametrize(
     ("calibrator", "dimension"),
-    [(ARC(0.1), 0), (LARC(0.1, RBF.from_paper(0.5)), 2)],
-    ids=["ARC", "L-ARC"],
+    [
+        (ARC(0.1), 0),
+        (LARC(0.1, RBF.from_paper(0.5)), 2),
+        (AutoLARC(0.1), 0),
+        (AutoLARC(0.1, max_bytes=300_000), 2),
+    ],
+    ids=["ARC", "L-ARC", "AutoLARC", "AutoLARC, features"],
 )
 @pytest.mark.parametrize("size", [1, 7, 20])
 def test_every_key_is_calibrated_as_if_alone(
-    calibrator: ARC | LARC, dimension: int, size: int
+    calibrator: Prototype, dimension: int, size: int
 ) -> None:
     frame = keyed(5, 20, dimension)
     bucket = simulated(job(calibrator, dimension))
@@ -66,6 +72,15 @@ def test_given_losses_are_only_learned() -> None:
     for row in found[found["key"] == "key 1"].itertuples():
         assert row.next_threshold == one.update(None, row.value).threshold(None)
     assert "covered" not in found
+
+
+def test_autolarc_learns_given_losses_in_its_unit() -> None:
+    frame = keyed(3, 10).assign(score=lambda f: (f["score"] > 1.0) * 1.0)
+    prototype = AutoLARC(0.1, unit=0.5, limits=(0.0, None))
+    found = simulated(job(prototype, losses=True)).testInPandas(0, rows(frame))
+    one = Bucket.new(prototype).panel.prototype
+    for row in found[found["key"] == "key 1"].itertuples():
+        assert row.next_threshold == one.update(None, row.value).threshold(None)
 
 
 def test_a_bad_row_leaves_the_stored_bucket_as_it_was() -> None:
@@ -110,5 +125,16 @@ def test_a_saved_calibrator_resumes_in_a_bucket() -> None:
     bucket = simulated(job(ARC(0.1)), initial=[(0, seed)])
     found = bucket.testInPandas(
         0, pandas.DataFrame({"key": ["key 0"], "order": [4], "value": [0.5]})
+    )
+    assert found["threshold"].tolist() == [saved.threshold(None)]
+
+
+def test_a_saved_autolarc_resumes_in_a_bucket() -> None:
+    saved: Any = Bucket.new(AutoLARC(0.1)).panel.prototype
+    saved.update(None, 1.0, 0.3)
+    seed = pandas.DataFrame({"key": ["key 0"], "state": [saved.state()], "skipped": [0]})
+    bucket = simulated(job(AutoLARC(0.1)), initial=[(0, seed)])
+    found = bucket.testInPandas(
+        0, pandas.DataFrame({"key": ["key 0"], "order": [2], "value": [0.5]})
     )
     assert found["threshold"].tolist() == [saved.threshold(None)]

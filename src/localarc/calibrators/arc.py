@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable
+from threading import get_ident
 from typing import Any, Self, overload
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from localarc import validation
 from localarc.calibrators.adaptive import AdaptiveCalibrator
@@ -36,6 +38,11 @@ class ARC(AdaptiveCalibrator):
         bounds the mean loss in advance.
     initial_threshold : float, default 0.0
         c_1, the threshold of the first round, in the units of the score.
+    floor : float or None, default None
+        The lowest useful threshold, below which c never falls, such as the lowest possible score.
+        For streams with harmless rounds, in which no set can fail: without a floor, c keeps falling
+        there, and every round that follows pays for it. The guarantee is then one-sided, that the
+        mean loss is at most `alpha`, up to `certificate().at_most`.
 
     Examples
     --------
@@ -58,6 +65,7 @@ class ARC(AdaptiveCalibrator):
         loss_bound: float = 1.0,
         score_range: tuple[float, float] | None = None,
         initial_threshold: float = 0.0,
+        floor: float | None = None,
     ) -> None:
         self._start(
             checked_settings(
@@ -71,6 +79,7 @@ class ARC(AdaptiveCalibrator):
                 memory="auto",
                 clip=None,
                 radius=None,
+                floor=floor,
             )
         )
 
@@ -86,6 +95,8 @@ class ARC(AdaptiveCalibrator):
         x : array of shape (d,) or (n, d), or None
             One input or many; only their number counts.
         """
+        if self._busy:
+            self._enter()
         if validation.is_single(x):
             return self._constant.constant
         return np.full(len(np.asarray(x)), self._constant.constant)
@@ -100,23 +111,49 @@ class ARC(AdaptiveCalibrator):
         loss : float
             The loss of the set that the threshold made, in [0, `loss_bound`].
         """
-        constant = self._constant
         if type(loss) is not float or not 0.0 <= loss <= self._loss_bound:
             loss = validation.loss(loss, self._loss_bound)  # everything that can raise comes first
-        rate = self._rate(constant.rounds + 1)
-        constant.step(rate, loss, rate * (loss - self.alpha))
+        me = get_ident()
+        if self._busy:
+            self._enter()
+        self._busy = me
+        constant = self._constant
+        threshold = constant.constant
+        try:
+            rate = self._rate(constant.rounds + 1)
+            constant.step(rate, loss, rate * (loss - self.alpha), self._floor)
+        finally:
+            self._busy = 0
+        if self._watched:
+            self._after_update(threshold, loss)
+        if constant.rounds == self._next_look:
+            self._look()
         return self
 
+    def _point(self, x: Point) -> None:
+        return None
+
+    def _move(self, point: FloatArray | None, rate: float, push: float) -> None:
+        """Nothing: there is no local part."""
+
+    def _points_of(self, X: ArrayLike | None, rounds: int) -> FloatArray:
+        """The inputs, whatever they are: only their number counts."""
+        return np.zeros((rounds, 0)) if X is None else validation.points(X, min_features=0)
+
     def _play(self, points: FloatArray, curves: LossCurves) -> tuple[FloatArray, FloatArray]:
-        thresholds, losses = np.empty((2, len(points)))
-        rates = self.settings.rate.values(self.rounds + 1, self.rounds + len(points) + 1)
-        constant, alpha = self._constant.constant, self.alpha
+        losses, pushed = np.empty((2, len(points)))
+        constants = np.empty(len(points) + 1)
+        rates = self._rates(len(points))
+        alpha, floor = self.alpha, self._floor
+        constants[0] = constant = self._constant.constant
         for t, rate in enumerate(rates.tolist()):
-            thresholds[t] = constant
             losses[t] = loss = curves.loss_at(t, constant)
             constant += rate * (loss - alpha)
-        self._constant.extend(rates, losses, alpha)
-        return thresholds, losses
+            pushed[t] = constant
+            constants[t + 1] = constant = max(constant, floor)
+        self._constant.extend(rates, losses, constants, pushed)
+        self._watch_many(constants[:-1], losses)
+        return constants[:-1], losses
 
     @property
     def threshold_function(self) -> ThresholdFunction:

@@ -95,6 +95,11 @@ class BaseCalibrator(ABC):
     def loss_bound(self) -> float:
         """The largest loss that a round may have."""
 
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """What went wrong in this run without an error, each with the number to change."""
+        return ()
+
     @overload
     @abstractmethod
     def threshold(self, x: Points) -> FloatArray: ...
@@ -119,6 +124,10 @@ class BaseCalibrator(ABC):
     ) -> tuple[FloatArray, FloatArray]:
         """Thresholds and losses of rounds whose curves are known, as if step by step."""
 
+    def _points_of(self, X: ArrayLike | None, rounds: int) -> FloatArray:
+        """The inputs of so many rounds, as `replay_curves` expects them."""
+        return validation.points(X)  # type: ignore[arg-type]  # which rejects None
+
     @property
     @abstractmethod
     def threshold_function(self) -> Callable[..., Any]:
@@ -132,7 +141,7 @@ class BaseCalibrator(ABC):
     @abstractmethod
     def certificate(
         self,
-        pending: int = 0,
+        pending: int | None = None,
         evidence: Evidence | None = None,
         input_bound: float | None = None,
         losses: ArrayLike | None = None,

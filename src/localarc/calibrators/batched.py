@@ -85,7 +85,10 @@ def _together(
         for calibrator in mine:
             calibrator.reset()
         raise
-    return [
+    results = [
         calibrator._commit(part, Played(played.thresholds, played.losses, played.norm))
         for calibrator, part, played in zip(mine, rounds, all_played, strict=True)
     ]
+    for calibrator, (thresholds, losses) in zip(mine, results, strict=True):
+        calibrator._look_back(thresholds, losses, curves)
+    return results

@@ -58,6 +58,7 @@ class GroupedThreshold:
         """The threshold for one input and its group, or n thresholds for n of them."""
         if validation.is_single(x):
             return float(self._function(self.owner.group(x, groups))(x))  # type: ignore[arg-type]
+        validation.require_unmasked("x", x)
         rows = np.asarray(x)
         keys = self.owner.groups_of(rows, groups)  # type: ignore[arg-type]
         return np.array([self._function(key)(row) for key, row in zip(keys, rows, strict=True)])

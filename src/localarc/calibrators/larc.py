@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import math
 from collections.abc import Callable
+from threading import get_ident
 from typing import Any, Self, overload
 
 import numpy as np
@@ -12,13 +13,14 @@ import numpy as np
 from localarc import validation
 from localarc.calibrators.adaptive import AdaptiveCalibrator
 from localarc.calibrators.base import Point, Points, ThresholdFunction
+from localarc.calibrators.restored import require_finite, require_room
 from localarc.calibrators.settings import Settings, checked_settings
 from localarc.kernels import Kernel
 from localarc.kernels.custom import Function
 from localarc.memory import Memory
 from localarc.memory.auto import MANY_TERMS, warn_memory_growth
 from localarc.memory.base import Arrays, Expansion, LossCurves, Played, Rounds
-from localarc.memory.stepwise import step
+from localarc.memory.stepwise import project
 from localarc.rates import Rate
 from localarc.validation import FloatArray
 
@@ -60,6 +62,9 @@ class LARC(AdaptiveCalibrator):
         not need `regularization`.
     radius : float or None, default None
         The norm of the local part is kept below this, by projection; for exact memories.
+    floor : float or None, default None
+        The constant c never falls below this, such as the lowest possible score. For streams with
+        harmless rounds, in which no set can fail; the guarantee is then one-sided, see `ARC`.
 
     Examples
     --------
@@ -90,6 +95,7 @@ class LARC(AdaptiveCalibrator):
         memory: Memory | str = "auto",
         clip: float | None = None,
         radius: float | None = None,
+        floor: float | None = None,
     ) -> None:
         if kernel is None:
             raise TypeError("kernel must be a kernel, got None. For a single threshold, use ARC.")
@@ -105,13 +111,14 @@ class LARC(AdaptiveCalibrator):
                 memory=memory,
                 clip=clip,
                 radius=radius,
+                floor=floor,
             )
         )
 
     def _start(self, settings: Settings) -> None:
         super()._start(settings)
         self._regularization = settings.regularization
-        self._squared_norm = 0.0  # of f, kept only with a radius
+        self._squared_norm = self._next_squared_norm = 0.0  # of f, kept only with a radius
         self._clip = math.inf if settings.clip is None else settings.clip
         self._radius = math.inf if settings.radius is None else settings.radius
         self._set_local(None, None)  # made when the first input shows its dimension
@@ -142,6 +149,8 @@ class LARC(AdaptiveCalibrator):
         x : array of shape (d,) or (n, d)
             The features of one input, or of n inputs.
         """
+        if self._busy:
+            self._enter()
         if type(x) is _ARRAY and x.dtype is _FLOAT64 and x.shape == self._shape:
             here = self._local.evaluate_one(x)  # type: ignore[union-attr]
             if abs(here) <= self._clip:
@@ -158,31 +167,61 @@ class LARC(AdaptiveCalibrator):
         loss : float
             The loss of the set that the threshold made, in [0, `loss_bound`].
         """
-        constant = self._constant
         if type(loss) is not float or not 0.0 <= loss <= self._loss_bound:
             loss = validation.loss(loss, self._loss_bound)  # everything that can raise comes first
-        rate = self._rate(constant.rounds + 1)
-        push = rate * (loss - self.alpha)  # positive after a costly round
-        if not (
-            type(x) is _ARRAY
-            and x.dtype is _FLOAT64
-            and x.shape == self._fast_shape
-            and self._local.try_learn_fast(x, 1.0 - rate * self._regularization, push)  # type: ignore[union-attr]
-        ):
-            self._move(validation.point(x, self._features), rate, push)
-        constant.step(rate, loss, push)
+        me = get_ident()
+        if self._busy:
+            self._enter()
+        self._busy = me  # without a call in between, no other thread can be there
+        constant = self._constant
+        try:
+            threshold = 0.0 if self._scores is None else self.threshold(x)
+            rate = self._rate(constant.rounds + 1)
+            push = rate * (loss - self.alpha)  # positive after a costly round
+            self._midway = 0, rate, loss, push, 0
+            if not (
+                type(x) is _ARRAY
+                and x.dtype is _FLOAT64
+                and x.shape == self._fast_shape
+                and self._local.try_learn_fast(x, 1.0 - rate * self._regularization, push)  # type: ignore[union-attr]
+            ):
+                self._move(validation.point(x, self._features), rate, push)
+            constant.step(rate, loss, push, self._floor)
+            self._busy = 0
+        except BaseException:
+            self._finish()  # an interrupt may have come between f and c
+            raise
+        if self._watched:
+            self._after_update(float(threshold), loss)
+        if constant.rounds == self._next_look:
+            self._look()
         if constant.rounds == MANY_TERMS:
             self._warn_growth()
         return self
+
+    def _point(self, x: Point) -> FloatArray:
+        return validation.point(x, self._features)
+
+    @property
+    def _local_rounds(self) -> int:
+        return 0 if self._local is None else self._local.rounds
 
     def _move(self, point: FloatArray, rate: float, push: float) -> None:
         local = self._local or self._new_expansion(point)
         kernel: Any = self.settings.kernel
         decay = 1.0 - rate * self._regularization
-        self._squared_norm = step(
+        projection, self._next_squared_norm = project(
             local, kernel, point, decay, push, self._radius, self._squared_norm
         )
-        self._set_local(local, len(point))
+        local.learn(point, decay, push, projection)
+        self._squared_norm = self._next_squared_norm
+        if self._local is None:
+            self._set_local(local, len(point))
+
+    def _repair(self) -> None:
+        if self._local_rounds > self.rounds:
+            self._squared_norm = self._next_squared_norm
+        super()._repair()
 
     def _new_expansion(self, point: FloatArray) -> Expansion:
         kernel: Any = self.settings.kernel
@@ -202,8 +241,7 @@ class LARC(AdaptiveCalibrator):
         """The local part, and the next rounds with their rates and limits."""
         local = self._local or self._new_expansion(points[0])
         self._set_local(local, points.shape[1])
-        played = self._constant.rounds
-        rates = self.settings.rate.values(played + 1, played + len(points) + 1)
+        rates = self._rates(len(points))
         rounds = Rounds(
             points,
             curves,
@@ -214,6 +252,7 @@ class LARC(AdaptiveCalibrator):
             clip=self._clip,
             radius=self._radius,
             square=self._squared_norm,
+            floor=self._floor,
         )
         return local, rounds
 
@@ -222,7 +261,8 @@ class LARC(AdaptiveCalibrator):
         few = self.rounds < MANY_TERMS
         if self._radius < math.inf:
             self._squared_norm = played.square
-        self._constant.extend_compiled(rounds.rates, played.losses, self.alpha)
+        self._constant.extend_compiled(rounds.rates, played.losses, self.alpha, self._floor)
+        self._watch_many(played.thresholds, played.losses)
         if few and self.rounds >= MANY_TERMS:
             self._warn_growth()
         return played.thresholds, played.losses
@@ -300,17 +340,21 @@ class LARC(AdaptiveCalibrator):
         self._set_local(local, features)
 
     def _learned(self) -> tuple[dict[str, Any], Arrays]:
-        content, _ = super()._learned()
-        arrays = self._local.arrays() if self._local else {}
-        return content | {"square": self._squared_norm}, arrays
+        content, arrays = super()._learned()
+        local = self._local.arrays() if self._local else {}
+        return content | {"square": self._squared_norm}, {**local, **arrays}
 
     def _resume(self, content: dict[str, Any], arrays: Arrays) -> None:
         super()._resume(content, arrays)
-        self._squared_norm = float(content["square"])
+        self._squared_norm = validation.not_negative("square", content["square"], "It is |f|^2.")
         features = content["dimension"]
         if features is not None:
+            require_finite(arrays)
+            require_room(features, arrays)
             empty = self.settings.memory.expansion(self.kernel, features)
             self._set_local(empty.restore(arrays), features)
+        if self._local_rounds != self.rounds:
+            raise ValueError(f"the local part learned {self._local_rounds} of {self.rounds} rounds")
 
     def __repr__(self) -> str:
         return f"LARC({self.settings.describe(self.memory)}, rounds={self.rounds})"

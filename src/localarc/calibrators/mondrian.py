@@ -17,6 +17,7 @@ from localarc.calibrators.base import BaseCalibrator, Calibrator, Point, Points,
 from localarc.calibrators.grouped_threshold import GroupedThreshold
 from localarc.calibrators.larc import LARC
 from localarc.calibrators.step_by_step import replay_curves
+from localarc.calibrators.tickets import Ticket, not_pending, ticket_id
 from localarc.guarantees import Certificate, Evidence
 from localarc.guarantees.certificate import check_against_log, combine_groups, with_unmet
 from localarc.memory.base import LossCurves
@@ -62,6 +63,8 @@ class Mondrian(BaseCalibrator):
         self.calibrators: dict[Group, Calibrator] = {}
         self._counts_rounds = hasattr(self._template, "rounds")
         self._updates: Counter[Group] = Counter()  # of calibrators that do not count
+        self._tickets: dict[int, tuple[Group, int]] = {}  # the group, and the ticket there
+        self._issued = 0
 
     def _new_calibrator(self) -> Calibrator:
         if not callable(self._make):
@@ -106,6 +109,8 @@ class Mondrian(BaseCalibrator):
             usable = False
         if not usable:
             raise ValueError(f"a group must be hashable and equal to itself, got {found!r}.")
+        if found not in self.calibrators:
+            serialization.group_to_json(found)  # raises now, not when everything is to be saved
         return found  # type: ignore[no-any-return]
 
     @overload
@@ -150,6 +155,63 @@ class Mondrian(BaseCalibrator):
             self._updates[key] += 1
         return self
 
+    def ask(self, x: Point, groups: Group | None = None) -> Ticket:
+        """The threshold for one input, with a ticket for its loss, which may come late.
+
+        Parameters
+        ----------
+        x : array of shape (d,)
+            The input.
+        groups : hashable, optional
+            The group of the input, unless there is a `group_of`.
+        """
+        key = self.group(x, groups)
+        part: Any = self.calibrators.get(key) or self._new_calibrator()
+        if not hasattr(part, "ask"):
+            raise TypeError(f"{part!r} issues no tickets. Use threshold and update.")
+        ticket = part.ask(x)
+        self.calibrators[key] = part
+        number = self._issued + 1
+        self._issued = number
+        self._tickets[number] = key, ticket.id
+        return Ticket(number, ticket.threshold)
+
+    def tell(self, ticket: Ticket | int, loss: float) -> Self:
+        """Learn from the loss of a round that `ask` issued a ticket for, in any order.
+
+        Parameters
+        ----------
+        ticket : Ticket or int
+            What `ask` returned, or its id.
+        loss : float
+            The loss of the set that the ticket's threshold made.
+        """
+        number, part, inner = self._pending_round(ticket)
+        part.tell(inner, loss)
+        del self._tickets[number]
+        return self
+
+    def forget(self, ticket: Ticket | int) -> Self:
+        """Stop waiting for the loss of a round: it will never be known.
+
+        Parameters
+        ----------
+        ticket : Ticket or int
+            What `ask` returned, or its id.
+        """
+        number, part, inner = self._pending_round(ticket)
+        part.forget(inner)
+        del self._tickets[number]
+        return self
+
+    def _pending_round(self, ticket: Ticket | int) -> tuple[int, Any, int]:
+        """The number of the ticket, the calibrator of its group, and the ticket there."""
+        number = ticket_id(ticket)
+        if number not in self._tickets:
+            raise not_pending(number)
+        key, inner = self._tickets[number]
+        return number, self.calibrators[key], inner
+
     def replay_curves(
         self,
         points: FloatArray,
@@ -169,6 +231,10 @@ class Mondrian(BaseCalibrator):
                 if not self._counts_rounds:
                     self._updates[key] += len(rounds)
         return thresholds, losses
+
+    def _points_of(self, X: ArrayLike | None, rounds: int) -> FloatArray:
+        """The inputs, none of them for parts that need none: the parts check that."""
+        return np.empty((rounds, 0)) if X is None else validation.points(X, min_features=0)
 
     def _checkpoint(self) -> Any:
         parts = self.calibrators
@@ -217,6 +283,8 @@ class Mondrian(BaseCalibrator):
         """Forget everything learned, and all groups."""
         self.calibrators = {}
         self._updates = Counter()
+        self._tickets = {}
+        self._issued = 0
         return self
 
     @property
@@ -224,6 +292,14 @@ class Mondrian(BaseCalibrator):
         """The number of losses learned from, in all groups."""
         parts = self.calibrators.items()
         return sum(getattr(part, "rounds", self._updates[key]) for key, part in parts)
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """What went wrong in each group without an error, with the number to change."""
+        parts = self.calibrators.items()
+        return tuple(
+            f"Group {key}: {text}" for key, part in parts for text in getattr(part, "warnings", ())
+        )
 
     @property
     def loss_bound(self) -> float:
@@ -248,7 +324,7 @@ class Mondrian(BaseCalibrator):
 
     def certificate(
         self,
-        pending: int = 0,
+        pending: int | None = None,
         evidence: Evidence | None = None,
         input_bound: float | None = None,
         losses: ArrayLike | None = None,
@@ -257,8 +333,9 @@ class Mondrian(BaseCalibrator):
 
         Parameters
         ----------
-        pending : int, default 0
-            The largest number of losses that were ever pending at one time.
+        pending : int or None, default None
+            The largest number of losses that were ever pending beside the one learned, in one
+            group, where no tickets count them.
         evidence : Evidence or None, default None
             What `replay` found out about the stream: `record.evidence`.
         input_bound : float or None, default None
@@ -287,9 +364,16 @@ class Mondrian(BaseCalibrator):
             "groups": [serialization.group_to_json(group) for group in self.calibrators],
             "uses_groups": self._group_of is None,
             "updates": [self._updates[group] for group in self.calibrators],
+            "tickets": self._stored_tickets(),
         }
         arrays["fresh"] = np.frombuffer(_state(self._template), np.uint8)
         return serialization.encode("Mondrian", content, arrays)
+
+    def _stored_tickets(self) -> dict[str, Any]:
+        """The tickets, with groups by their position among the calibrators."""
+        places = {group: i for i, group in enumerate(self.calibrators)}
+        pending = [[number, places[key], inner] for number, (key, inner) in self._tickets.items()]
+        return {"issued": self._issued, "pending": pending}
 
     @classmethod
     def from_state(
@@ -328,14 +412,19 @@ class Mondrian(BaseCalibrator):
         """
         content, arrays = _decoded(data)
         new: Any = self._new_calibrator()
-        new.restore(arrays["fresh"].tobytes())  # raises unless it has the same settings
-        keys = [serialization.group_from_json(key) for key in content["groups"]]
-        parts: dict[Group, Any] = {key: self._new_calibrator() for key in keys}
-        for i, part in enumerate(parts.values()):
-            part.restore(arrays[str(i)].tobytes())
-        counts = content.get("updates", [0] * len(keys))  # version 2 had none
-        self.calibrators = parts
-        self._updates = Counter(dict(zip(keys, counts, strict=True)))
+        with serialization.damaged_unless_read():
+            new.restore(arrays["fresh"].tobytes())  # raises unless it has the same settings
+            keys = [serialization.group_from_json(key) for key in content["groups"]]
+            parts: dict[Group, Any] = {key: self._new_calibrator() for key in keys}
+            for i, part in enumerate(parts.values()):
+                part.restore(arrays[str(i)].tobytes())
+            counts = content.get("updates", [0] * len(keys))  # version 2 had none
+            updates = Counter(dict(zip(keys, counts, strict=True)))
+            tickets = content.get("tickets", {"issued": 0, "pending": []})  # nor version 3 these
+            pending = {number: (keys[i], inner) for number, i, inner in tickets["pending"]}
+            issued = validation.integer("issued", tickets["issued"], 0, "It counts tickets.")
+        self.calibrators, self._updates = parts, updates
+        self._tickets, self._issued = pending, issued
         return self
 
     def __repr__(self) -> str:

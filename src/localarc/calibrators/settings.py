@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -28,6 +29,22 @@ class Settings:
     memory: Memory
     clip: float | None
     radius: float | None
+    floor: float | None = None
+
+    @property
+    def start(self) -> float:
+        """c_1: the initial threshold, lifted to the floor."""
+        return (
+            self.initial_threshold
+            if self.floor is None
+            else max(self.initial_threshold, self.floor)
+        )
+
+    @property
+    def limits(self) -> tuple[float, float, float, float]:
+        """The target, the floor of c, and the range of scores, infinite where none is stated."""
+        low, high = self.score_range or (-math.inf, math.inf)
+        return self.alpha, -math.inf if self.floor is None else self.floor, low, high
 
     def to_json(self) -> dict[str, Any]:
         """The settings as JSON, for `settings_from_json`."""
@@ -40,6 +57,7 @@ class Settings:
             parts["kernel"] = self.kernel
             parts |= {"regularization": self.regularization, "memory": memory or self.memory}
         limits = {"clip": self.clip, "radius": self.radius, "score_range": self.score_range}
+        limits["floor"] = self.floor
         parts |= {name: value for name, value in limits.items() if value is not None}
         if self.loss_bound != 1.0:
             parts["loss_bound"] = self.loss_bound
@@ -59,6 +77,9 @@ def settings_from_json(
     return checked_settings(**values)
 
 
+_FLOOR = "It is the lowest threshold that is of use, e.g. the lowest possible score."
+
+
 def checked_settings(
     alpha: float,
     kernel: Kernel | Function | None,
@@ -70,6 +91,7 @@ def checked_settings(
     memory: Memory | str,
     clip: float | None,
     radius: float | None,
+    floor: float | None,
 ) -> Settings:
     """Settings that fit together; raises with the reason if they do not."""
     bound = validation.positive(
@@ -90,7 +112,13 @@ def checked_settings(
         memory=as_memory(memory),
         clip=_limit("clip", clip, "It bounds the local part of a threshold."),
         radius=_limit("radius", radius, "It bounds the norm of the local part."),
+        floor=None if floor is None else validation.finite("floor", floor, _FLOOR),
     )
+    if settings.limits[1] > settings.limits[3]:
+        raise ValueError(
+            f"floor must not exceed the highest score {settings.limits[3]}, got {floor}: every set "
+            f"would be full. {_FLOOR}"
+        )
     if settings.kernel is None and (clip is not None or radius is not None):
         raise ValueError(
             "clip and radius limit the local part, and without a kernel there is none. "

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Hashable
 from typing import Any, Protocol
 
@@ -70,8 +71,14 @@ def play_round(
 
 def _number(threshold: Any) -> float:
     try:
-        return float(threshold)
+        number = float(threshold)
     except (TypeError, ValueError) as error:
         raise TypeError(
             f"threshold must return one number for one input, got {threshold!r:.60}."
         ) from error
+    if not math.isfinite(number):
+        raise ValueError(
+            f"threshold must return a finite number, got {number}. For the full or the empty set, "
+            "return the largest or the smallest score that is possible."
+        )
+    return number

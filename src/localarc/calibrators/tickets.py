@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
 
 from localarc import validation
+from localarc.memory.base import Arrays
+from localarc.validation import FloatArray
 
 
 class TicketError(LookupError):
@@ -47,3 +53,77 @@ def not_pending(number: int) -> TicketError:
         f"ticket {number} is not pending: its loss was reported before, or it was never issued. "
         "Report each loss once, with the ticket that `ask` returned for it."
     )
+
+
+class PendingRounds:
+    """The rounds whose loss is still to come: a threshold each, and the input where it counts.
+
+    `most` is the largest number of losses that were pending beside the one that was learned, D in
+    the theorems, and `told` the number of losses that were learned by ticket.
+    """
+
+    def __init__(self) -> None:
+        self.tickets: dict[int, tuple[float, FloatArray | None]] = {}
+        self.issued = self.told = self.most = 0
+
+    def issue(self, threshold: float, point: FloatArray | None) -> Ticket:
+        """A new ticket."""
+        number = self.issued + 1
+        self.issued = number
+        self.tickets[number] = threshold, point
+        self.most = max(self.most, len(self.tickets) - 1)
+        return Ticket(number, threshold)
+
+    def get(self, number: int) -> tuple[float, FloatArray | None]:
+        """The threshold and the input of a pending round."""
+        if number not in self.tickets:
+            raise not_pending(number)
+        return self.tickets[number]
+
+    def close(self, number: int) -> None:
+        """Its loss was learned. A second call, after an interrupt, changes nothing."""
+        if number in self.tickets:
+            del self.tickets[number]  # no call in between: an interrupt comes before or after
+            self.told += 1
+
+    def learned_meanwhile(self) -> None:
+        """A loss was learned without a ticket while others were pending."""
+        self.most = max(self.most, len(self.tickets))
+
+    def to_json(self) -> dict[str, Any]:
+        """The counts, for storage."""
+        return {"issued": self.issued, "told": self.told, "most": self.most}
+
+    def arrays(self) -> Arrays:
+        """The pending rounds, for storage."""
+        rounds = self.tickets.values()
+        arrays = {
+            "ticket ids": np.array(list(self.tickets), np.int64),
+            "ticket thresholds": np.array([threshold for threshold, _ in rounds], np.float64),
+        }
+        points = [point for _, point in rounds if point is not None]
+        if points:
+            arrays["ticket points"] = np.array(points, np.float64)
+        return arrays if self.tickets else {}
+
+    @classmethod
+    def restored(cls, counts: Mapping[str, int], arrays: Arrays) -> PendingRounds:
+        """What `to_json` and `arrays` stored; raises ValueError if it cannot be."""
+        pending = cls()
+        pending.issued, pending.told, pending.most = (
+            validation.integer(name, counts[name], 0, "It counts tickets.")
+            for name in ("issued", "told", "most")
+        )
+        ids = arrays["ticket ids"].tolist() if "ticket ids" in arrays else []
+        thresholds = arrays["ticket thresholds"].tolist() if ids else []
+        points = list(arrays["ticket points"]) if "ticket points" in arrays else [None] * len(ids)
+        rounds = zip(thresholds, map(_own, points), strict=True)
+        pending.tickets = dict(zip(ids, rounds, strict=True))
+        distinct = len(pending.tickets) == len(ids)
+        if not distinct or not all(1 <= number <= pending.issued for number in ids):
+            raise ValueError("its tickets were never issued")
+        return pending
+
+
+def _own(point: Any) -> FloatArray | None:
+    return None if point is None else np.array(point, np.float64)

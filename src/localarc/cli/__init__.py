@@ -11,6 +11,7 @@ from localarc.cli.replay import replay_command
 from localarc.cli.reproduce import reproduce
 from localarc.cli.serve import serve
 from localarc.cli.tune import tune_command
+from localarc.cli.warm_up import warm_up_command
 from localarc.reporting.assessment import version
 
 _CONTEXT = {"help_option_names": ["-h", "--help"], "show_default": True}
@@ -22,5 +23,5 @@ def main() -> None:
     """Online risk control for deployed models, overall and per region of the input space."""
 
 
-for _command in (replay_command, tune_command, demo, reproduce, data, serve):
+for _command in (replay_command, tune_command, demo, reproduce, data, serve, warm_up_command):
     main.add_command(_command)

@@ -13,6 +13,7 @@ from rich.table import Table
 
 from localarc.reporting.assessment import Assessment
 from localarc.reporting.format import (
+    describe_bound,
     describe_score_range,
     format_bound,
     number,
@@ -27,14 +28,23 @@ _WIDE = 160
 
 
 def print_tables(assessments: Sequence[Assessment]) -> None:
-    """Print risk, target and bound per method, then risk and set size per group."""
+    """Print verdict and tightest bound per method, then the tables of methods and groups."""
     console = Console(highlight=False)
     if not console.is_terminal:
         console.width = _WIDE  # a file or a pipe has no width to wrap at
+    for assessment in assessments:
+        console.print(_verdict(assessment), soft_wrap=True)
     console.print(_methods(assessments))
     if assessments[0].groups:
         console.print(_groups(assessments))
     console.print(escape(describe_score_range(assessments[0])), soft_wrap=True)
+
+
+def _verdict(assessment: Assessment) -> str:
+    """Return the verdict on one method, and its tightest bound."""
+    style = "bold" if assessment.verdict.good else "bold red"
+    text = f"{assessment.run.name}: {assessment.verdict.text}"
+    return f"[{style}]{escape(text)}[/]\n{escape(describe_bound(assessment.certificate))}"
 
 
 def _methods(assessments: Sequence[Assessment]) -> Table:

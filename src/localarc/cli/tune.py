@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import csv
+import itertools
 import shlex
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import click
 
@@ -14,13 +15,17 @@ from localarc.cli import options
 from localarc.cli.group import user_errors
 from localarc.cli.replay import NO_SIZES
 from localarc.memory import Memory
-from localarc.rates import InverseSqrt, Rate
+from localarc.rates import Constant, InverseSqrt, Rate
 
 if TYPE_CHECKING:
     from localarc._tune import Tuning
+    from localarc._tune.from_data import Lengths
     from localarc.calibrators.base import BaseCalibrator
+    from localarc.curves import Curves
+    from localarc.validation import FloatArray
 
 _OUTPUT_FILES = ("tuning.csv", "trade-off.png")
+_REGULARIZATION = 1e-4  # the default of `localarc replay`
 
 Name = tuple[str, str, str]
 """A candidate: kernel, length scale and rate, as `localarc replay` accepts them."""
@@ -36,8 +41,12 @@ def _kernels(context: click.Context, option: click.Parameter, value: str) -> tup
     return chosen
 
 
-def _rates(context: click.Context, option: click.Parameter, value: str) -> dict[str, Rate]:
+def _rates(
+    context: click.Context, option: click.Parameter, value: str | None
+) -> dict[str, Rate] | None:
     """Parse rates, by the text that `localarc replay --rate` accepts for them."""
+    if value is None:
+        return None
     parsed = {part.strip(): options.rate(context, option, part) for part in value.split(",")}
     return {
         _text(rate.eta) if isinstance(rate, InverseSqrt) else text: rate
@@ -57,17 +66,17 @@ _OPTIONS: list[options.Option] = [
     *options.TARGET,
     click.option(
         "--length-scales",
-        required=True,
         callback=options.numbers,
         metavar="L,L",
-        help="Candidate length scales of the kernel, in the units of the features.",
+        help="Candidate length scales of the kernel, in the units of the features.  [default: from "
+        "the spread of the features]",
     ),
     click.option(
         "--rates",
-        default="1.0",
         callback=_rates,
         metavar="R,R",
-        help=f"Candidate learning rates, each {options.RATE_SYNTAX}.",
+        help=f"Candidate learning rates, each {options.RATE_SYNTAX}.  [default: decreasing and "
+        "constant ones, from the spread of the scores]",
     ),
     click.option(
         "--kernels",
@@ -80,7 +89,8 @@ _OPTIONS: list[options.Option] = [
         "--neighbourhood",
         type=float,
         metavar="L",
-        help="Length scale of the neighbourhoods to compare.  [default: the middle candidate]",
+        help="Length scale of the neighbourhoods to compare.  [default: several, from the spread "
+        "of the features]",
     ),
     click.option(
         "--held-out",
@@ -88,7 +98,13 @@ _OPTIONS: list[options.Option] = [
         default=0.25,
         help="Fraction of rounds held out, from the end.",
     ),
-    *options.LIMITS,
+    click.option(
+        "--regularization",
+        type=float,
+        help="Regularization (lambda): how fast the local part decays.  [default: 0.0001, divided "
+        "by the spread of the scores if --rates is not given]",
+    ),
+    *options.LIMITS[1:],
     click.option(
         "--jobs",
         type=int,
@@ -110,12 +126,12 @@ def tune_command(
     loss: str | None,
     width: str | None,
     alpha: float,
-    length_scales: tuple[float, ...],
-    rates: dict[str, Rate],
+    length_scales: tuple[float, ...] | None,
+    rates: dict[str, Rate] | None,
     kernels: tuple[str, ...],
     neighbourhood: float | None,
     held_out: float,
-    regularization: float,
+    regularization: float | None,
     loss_bound: float,
     memory: Memory | str,
     clip: float | None,
@@ -127,39 +143,40 @@ def tune_command(
 
     Runs ARC and every combination of kernel, length scale and rate over the first rounds. Among
     the candidates whose worst neighbourhood is within one standard error of the best, selects the
-    one with the smallest sets, and evaluates it on the last rounds, which were held out. Writes
-    tuning.csv and trade-off.png to the folder OUT.
+    one with the smallest pinball loss, and evaluates it on the last rounds, which were held out.
+    Notes if the target is not met, and if ARC is selected. Writes tuning.csv and trade-off.png to
+    the folder OUT.
+
+    Length scales, rates and neighbourhoods that are not given follow the data, with three digits.
 
     The set size is the width of `prediction +- threshold`, or follows from --width. If some scores
-    are negative and --width is not given, sizes are unknown: the candidate with the best worst
-    neighbourhood is selected, and trade-off.png is not written.
+    are negative and --width is not given, sizes are unknown, and trade-off.png is not written.
 
     \b
     Example:
-      localarc tune scores.csv --features hour,demand --score residual --alpha 0.1 \\
-        --length-scales 0.2,0.4,0.7,1.2 --rates 0.5,1,2 --out tuning
+      localarc tune scores.csv --features hour,demand --score residual --alpha 0.1 --out tuning
     """
     from localarc.cli.console import print_rows, warnings_as_notes
 
     with user_errors():
-        from localarc._tune import CAUTION, tune
+        from localarc._tune import tune
+        from localarc._tune.selection import rounds_for_selection
         from localarc.reporting.files import check_input_survives, staged
         from localarc.streams import read_table
 
-        middle = sorted(length_scales)[len(length_scales) // 2]
         check_input_survives(file, out, _OUTPUT_FILES)
         with staged(out, _OUTPUT_FILES) as folder, warnings_as_notes():
-            candidates = _candidates(
-                alpha, kernels, length_scales, rates, regularization, loss_bound, memory, clip
-            )
             stream = read_table(file, features, score, loss, None, loss_bound, width)
             has_sizes = stream.curves.widths is not None
             if not has_sizes:
-                rule = "candidates are compared by their worst neighbourhood only"
-                click.echo(f"note: {NO_SIZES}; {rule}.", err=True)
-            kernel = options.KERNELS[kernels[0]](middle if neighbourhood is None else neighbourhood)
+                click.echo(f"note: {NO_SIZES}.", err=True)
+            first = slice(0, rounds_for_selection(len(stream), held_out))
+            known = stream.X[first], stream.curves.take(first)
+            grid = _grid(*known, alpha, length_scales, rates, regularization)
+            candidates = _candidates(alpha, kernels, grid, loss_bound, memory, clip)
+            places = None if neighbourhood is None else options.KERNELS[kernels[0]](neighbourhood)
             tuning = tune(
-                stream.X, stream.curves, list(candidates.values()), kernel, held_out, jobs
+                stream.X, stream.curves, list(candidates.values()), places, held_out, jobs
             )
             header, rows = _table(tuning, list(candidates))
             _write_table(folder / "tuning.csv", header, rows, tuning)
@@ -169,22 +186,45 @@ def tune_command(
         return
     selected = list(candidates)[tuning.selected]
     print_rows(f"Candidates over the first {tuning.evaluations[0].rounds:,} rounds", header, rows)
-    click.echo(f"selected, as options of localarc replay: {_as_options(selected)}")
-    _warn_grid_edge(selected, length_scales, rates)
-    _print_held_out(tuning)
-    click.echo(f"neighbourhoods: {kernel!r}")
-    if tuning.held_out is not None:
-        click.echo(CAUTION)
+    click.echo(f"selected, as options of localarc replay: {_as_options(selected, grid)}")
+    _warn_grid_edge(selected, length_scales or (), rates or {})
+    _print_results(tuning)
     for name in _OUTPUT_FILES if has_sizes else _OUTPUT_FILES[:1]:
         click.echo(f"wrote {out / name}")
+
+
+class _Grid(NamedTuple):
+    """Length scales and rates to combine, and the regularization of all candidates."""
+
+    length_scales: Sequence[Lengths]
+    rates: Mapping[str, Rate]
+    regularization: float
+
+
+def _grid(
+    X: FloatArray,
+    curves: Curves,
+    alpha: float,
+    length_scales: tuple[float, ...] | None,
+    rates: dict[str, Rate] | None,
+    regularization: float | None,
+) -> _Grid:
+    """Return what was given, and the rest from the data."""
+    from localarc._tune import from_data
+
+    lengths = length_scales or [_rounded(each) for each in from_data.length_scales(X)]
+    if rates is not None:
+        return _Grid(lengths, rates, _REGULARIZATION if regularization is None else regularization)
+    if regularization is None:
+        regularization = _three_digits(from_data.regularization(curves, alpha))
+    found = [type(rate)(_three_digits(rate.eta)) for rate in from_data.rates(curves, alpha)]
+    return _Grid(lengths, {_rate_text(rate): rate for rate in found}, regularization)
 
 
 def _candidates(
     alpha: float,
     kernels: Sequence[str],
-    length_scales: Sequence[float],
-    rates: Mapping[str, Rate],
-    regularization: float,
+    grid: _Grid,
     loss_bound: float,
     memory: Memory | str,
     clip: float | None,
@@ -194,21 +234,32 @@ def _candidates(
 
     candidates: dict[Name, BaseCalibrator] = {
         ("none (ARC)", "-", text): ARC(alpha, rate, loss_bound=loss_bound)
-        for text, rate in rates.items()
+        for text, rate in grid.rates.items()
     }
-    for kernel in kernels:
-        for length_scale in length_scales:
-            for text, rate in rates.items():
-                candidates[kernel, _text(length_scale), text] = LARC(
-                    alpha,
-                    options.KERNELS[kernel](length_scale),
-                    rate,
-                    regularization,
-                    loss_bound=loss_bound,
-                    memory=memory,
-                    clip=clip,
-                )
+    for kernel, lengths in itertools.product(kernels, grid.length_scales):
+        for text, rate in grid.rates.items():
+            candidates[kernel, _lengths_text(lengths), text] = LARC(
+                alpha,
+                options.KERNELS[kernel](lengths),
+                rate,
+                grid.regularization,
+                loss_bound=loss_bound,
+                memory=memory,
+                clip=clip,
+            )
     return candidates
+
+
+def _three_digits(value: float) -> float:
+    """Return a number from the data with three digits, which can be read and typed."""
+    return float(f"{value:.3g}")
+
+
+def _rounded(lengths: Lengths) -> Lengths:
+    """Return one length scale, or one per feature, with three digits."""
+    if isinstance(lengths, tuple):
+        return tuple(map(_three_digits, lengths))
+    return _three_digits(lengths)
 
 
 def _text(value: float) -> str:
@@ -216,22 +267,34 @@ def _text(value: float) -> str:
     return repr(value).removesuffix(".0")
 
 
+def _lengths_text(lengths: Lengths) -> str:
+    """Return one length scale, or one per feature, as `localarc replay` accepts them."""
+    return ",".join(map(_text, lengths)) if isinstance(lengths, tuple) else _text(lengths)
+
+
+def _rate_text(rate: Rate) -> str:
+    """Return a rate from the data as `localarc replay` accepts it."""
+    return f"constant:{_text(rate(1))}" if isinstance(rate, Constant) else _text(rate(1))
+
+
 def _table(tuning: Tuning, candidates: Sequence[Name]) -> tuple[list[str], list[list[str]]]:
     """Return the header and the rows of the table of candidates."""
     from localarc.reporting.format import number, plus_minus
 
-    header = ["kernel", "length scale", "rate", "risk", "worst neighbourhood", "mean size"]
+    known = ["kernel", "length scale", "rate"]
+    header = [*known, "risk", "worst neighbourhood", "mean size", "pinball loss", "selected"]
     rows = [
         [
             *name,
             f"{result.risk:.4f}",
             plus_minus(result.worst, result.worst_error),
             number(result.size),
+            number(result.pinball),
             "*" if i == tuning.selected else "",
         ]
         for i, (name, result) in enumerate(zip(candidates, tuning.evaluations, strict=True))
     ]
-    return [*header, "selected"], rows
+    return header, rows
 
 
 def _write_table(
@@ -240,9 +303,11 @@ def _write_table(
     """Write the candidates with all digits."""
     with path.open("w", newline="", encoding="utf-8") as file:
         writer = csv.writer(file, lineterminator="\n")
-        writer.writerow([*header[:3], "risk", "worst", "worst_error", "size", "selected"])
+        writer.writerow(
+            [*header[:3], "risk", "worst", "worst_error", "size", "pinball", "selected"]
+        )
         for i, (row, result) in enumerate(zip(rows, tuning.evaluations, strict=True)):
-            values = result.risk, result.worst, result.worst_error, result.size
+            values = result.risk, result.worst, result.worst_error, result.size, result.pinball
             writer.writerow([*row[:3], *values, int(i == tuning.selected)])
 
 
@@ -257,26 +322,33 @@ def _draw(path: Path, tuning: Tuning) -> None:
     figure.savefig(path, dpi=160)
 
 
-def _print_held_out(tuning: Tuning) -> None:
-    """Print the evaluation on the held-out rounds."""
+def _print_results(tuning: Tuning) -> None:
+    """Print the evaluation on the held-out rounds, and how to read it."""
+    from localarc._tune import CAUTION
     from localarc.reporting.format import number, plus_minus
 
     result = tuning.held_out
-    if result is None:
-        return
-    worst = plus_minus(result.worst, result.worst_error)
-    click.echo(
-        f"the last {result.rounds:,} rounds, held out: risk {result.risk:.4f}, target "
-        f"{result.alpha:g}, worst neighbourhood {worst}, mean size {number(result.size)}"
-    )
+    if result is not None:
+        worst = plus_minus(result.worst, result.worst_error)
+        click.echo(
+            f"the last {result.rounds:,} rounds, held out: risk {result.risk:.4f}, target "
+            f"{result.alpha:g}, worst neighbourhood {worst}, mean size {number(result.size)}"
+        )
+    click.echo(tuning.verdict)
+    click.echo(f"neighbourhoods: {', '.join(map(repr, tuning.neighbourhoods))}")
+    if result is not None:
+        click.echo(CAUTION)
 
 
-def _as_options(selected: Name) -> str:
+def _as_options(selected: Name, grid: _Grid) -> str:
     """Return a candidate as options of `localarc replay`."""
     kernel, length_scale, rate = selected
     if length_scale == "-":
         return shlex.join(["--rate", rate, "--method", "arc"])
-    return shlex.join(["--rate", rate, "--kernel", kernel, "--length-scale", length_scale])
+    chosen = ["--rate", rate, "--kernel", kernel, "--length-scale", length_scale]
+    if grid.regularization != _REGULARIZATION:
+        chosen += ["--regularization", _text(grid.regularization)]
+    return shlex.join(chosen)
 
 
 def _warn_grid_edge(

@@ -42,6 +42,7 @@ from localarc.wire.config import (
     KernelConfig,
     LabelSetConfig,
     LatticeMemory,
+    NodesMemory,
     RateConfig,
     StreamConfig,
 )
@@ -79,6 +80,7 @@ from localarc.wire.status import (
     StreamListItem,
     StreamSummary,
     ThresholdMap,
+    VerdictStatus,
 )
 
 __all__ = [
@@ -120,6 +122,7 @@ __all__ = [
     "LabelSetConfig",
     "LatticeMemory",
     "LimitExceededError",
+    "NodesMemory",
     "NotFoundError",
     "PredictOperation",
     "PredictResponse",
@@ -142,5 +145,6 @@ __all__ = [
     "UnexpectedResponseError",
     "UnreachableError",
     "UnsupportedMediaTypeError",
+    "VerdictStatus",
     "error_from_problem",
 ]

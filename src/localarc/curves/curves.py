@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from localarc import validation
-from localarc.curves.layout import check_layout, check_steps
+from localarc.curves.layout import check_layout, check_steps, checked_arrays
 from localarc.validation import FloatArray, IntArray
 
 
@@ -61,6 +61,8 @@ class Curves:
     grid_error: float = 0.0
 
     def __post_init__(self) -> None:
+        for name, value in checked_arrays(self).items():
+            object.__setattr__(self, name, value)
         check_layout(self)
         check_steps(self)
 
@@ -120,17 +122,19 @@ class Curves:
         >>> miscoverage([0.3], widths=0.0).size_at(0, threshold=0.5)
         1.0
         """
+        entry = self._entry(t, threshold)  # raises for a threshold that is not a number
         if self.widths is not None:
-            return max(0.0, float(self.widths[t]) + 2.0 * threshold)
-        return float(self.sizes[self._entry(t, threshold)]) if self.sizes is not None else np.nan
+            return max(0.0, float(self.widths[t]) + 2.0 * float(threshold))
+        return float(self.sizes[entry]) if self.sizes is not None else np.nan
 
     def _entry(self, t: int, threshold: float) -> int:
-        if threshold != threshold:
+        at = threshold if isinstance(threshold, float) else _number("threshold", threshold)
+        if at != at:
             raise ValueError(f"threshold must be a number, got NaN in round {t} (counted from 0).")
         if not 0 <= t < len(self):
             raise _no_such_round(t, len(self))
         start, stop = self.offsets[t], self.offsets[t + 1]
-        steps = np.searchsorted(self.breakpoints[start:stop], threshold, side="right")
+        steps = np.searchsorted(self.breakpoints[start:stop], at, side="right")
         return int(start) + int(steps) - 1
 
     def losses_at(self, thresholds: ArrayLike) -> FloatArray:
@@ -206,6 +210,7 @@ class Curves:
         """
         if isinstance(rounds, slice) and rounds.step in (None, 1):
             return self._contiguous(*rounds.indices(len(self))[:2])
+        validation.require_unmasked("rounds", rounds)
         index = rounds if isinstance(rounds, slice) else np.asarray(rounds)
         if isinstance(index, np.ndarray) and not index.size:
             index = index.astype(np.int64)  # NumPy reads an empty list as floats
@@ -312,6 +317,14 @@ class Curve:
     curves: Curves
     t: int
 
+    @property
+    def score_range(self) -> tuple[float, float] | None:
+        """The smallest and the largest finite breakpoint; None if there is none."""
+        start, stop = self.curves.offsets[self.t], self.curves.offsets[self.t + 1]
+        steps = self.curves.breakpoints[start:stop]
+        steps = steps[np.isfinite(steps)]
+        return (float(steps.min()), float(steps.max())) if len(steps) else None
+
     def loss(self, threshold: float) -> float:
         """Return the loss of the set at a threshold.
 
@@ -374,9 +387,15 @@ class Curve:
         >>> miscoverage([0.3])[0].min_threshold()
         0.3
         """
+        most = validation.finite("loss", loss, "It is the largest loss to accept, e.g. 0.0.")
         start, stop = self.curves.offsets[self.t], self.curves.offsets[self.t + 1]
-        enough = np.flatnonzero(self.curves.losses[start:stop] <= loss)
+        enough = np.flatnonzero(self.curves.losses[start:stop] <= most)
         return float(self.curves.breakpoints[start + enough[0]]) if len(enough) else np.inf
+
+
+def _number(name: str, value: object) -> float:
+    """Return a number that may be infinite."""
+    return validation.real(name, value, "It is in the units of the score, e.g. 0.5.")
 
 
 def _no_such_round(t: int, count: int) -> IndexError:

@@ -2,15 +2,36 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from localarc.validation import FloatArray
+from localarc import validation
+from localarc.validation import LARGEST, FloatArray
 
 if TYPE_CHECKING:
     from localarc.curves.curves import Curves
+
+
+def checked_arrays(curves: Curves) -> dict[str, Any]:
+    """Return the fields of curves as arrays of numbers, none of them masked."""
+    names = ["breakpoints", "losses", *(n for n in ("sizes", "widths") if _given(curves, n))]
+    checked: dict[str, Any] = {n: validation.floats(n, getattr(curves, n)) for n in names}
+    validation.require_unmasked("offsets", curves.offsets)
+    offsets = np.asarray(curves.offsets)
+    if offsets.dtype.kind not in "iu":
+        raise TypeError(f"offsets must be integers, got {validation.shown(curves.offsets)}.")
+    checked["offsets"] = offsets.astype(np.int64, copy=False)
+    shapes = {name: array.shape for name, array in checked.items() if array.ndim != 1}
+    if shapes:
+        raise ValueError(f"the arrays of curves must be vectors, got the shapes {shapes}.")
+    hint = "It is the largest possible loss, e.g. 1.0."
+    return checked | {"bound": validation.not_negative("bound", curves.bound, hint)}
+
+
+def _given(curves: Curves, name: str) -> bool:
+    return getattr(curves, name) is not None
 
 
 def check_layout(curves: Curves) -> None:
@@ -34,7 +55,7 @@ def check_steps(curves: Curves) -> None:
     inside = np.ones(len(breaks), dtype=bool)  # every entry but the first of its round
     inside[starts] = False
     _raise_if(curves, ~inside & (breaks != -np.inf), "must start at minus infinity")
-    _raise_if(curves, inside & ~np.isfinite(breaks), "has a score that is not finite")
+    _raise_if(curves, inside & ~(np.abs(breaks) <= LARGEST), "has a score that is not finite")
     _raise_if(
         curves,
         ~((losses >= 0) & (losses <= curves.bound)),

@@ -172,7 +172,8 @@ def from_table(
         )
     n = len(table)
     breakpoints = np.column_stack([np.full(n, -np.inf), np.tile(at, (n, 1))])
-    empty = np.full(n, float(bound)) if below is None else _vector("below", below, n)
+    largest = validation.not_negative("bound", bound, "It is the largest possible loss, e.g. 1.0.")
+    empty = np.full(n, largest) if below is None else _vector("below", below, n)
     steps = np.column_stack([empty, table])
     size = None
     if sizes is not None:
@@ -242,7 +243,7 @@ def _rectangular(
     offsets = np.arange(n + 1, dtype=np.int64) * steps
     flat_sizes = None if sizes is None else np.ascontiguousarray(sizes).reshape(-1)
     flat = breakpoints.reshape(-1), losses.reshape(-1)
-    return Curves(*flat, flat_sizes, offsets, float(bound), widths, grid_error)
+    return Curves(*flat, flat_sizes, offsets, bound, widths, grid_error)
 
 
 def _vector(name: str, values: ArrayLike, length: int | None = None) -> FloatArray:

@@ -58,6 +58,7 @@ def false_negatives(
 def _image(t: int, scores: ArrayLike, truth: ArrayLike) -> tuple[FloatArray, NDArray[np.bool_]]:
     """Return the scores and the true mask of one image, flattened."""
     s = validation.numbers(f"scores of round {t}", scores)
+    validation.require_unmasked(f"truth of round {t}", truth)
     mask = np.asarray(truth)
     if mask.shape != s.shape or s.size == 0:
         raise ValueError(

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from localarc.engine.exponential import exp_minus, exp_minus_single, log
@@ -11,18 +11,19 @@ from localarc.engine.numba_tools import jit
 Formula = Callable[[float, float], float]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, weakref_slot=True)
 class Profile:
     """A formula k = formula(u, parameter), compiled into every loop that uses it.
 
-    `name` labels the compiled loops on disk; a profile without a name is compiled in each process.
-    `peak` is the value at u = 0.
+    `name` labels the compiled loops on disk; a profile without a name is compiled in each process,
+    and its `loops` are freed together with it. `peak` is the value at u = 0.
     """
 
     formula: Formula
     parameter: float = 0.0
     name: str = ""
     peak: float = 1.0
+    loops: dict[Any, Any] = field(default_factory=dict, compare=False, repr=False)
 
 
 @jit

@@ -13,6 +13,7 @@ from typing import Any, TypeVar, cast
 from numba import njit, typeof, types
 
 from localarc import validation
+from localarc.engine.disk_cache import DiskCache
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -37,7 +38,7 @@ STRICT_OPTIONS = {name: value for name, value in OPTIONS.items() if name != "fas
 def strict_jit(function: Function) -> Function:
     """Compile a function so that every operation rounds as it does in Python."""
     code = with_unique_name(function, "strict")
-    return cast(Function, njit(code, cache=True, **STRICT_OPTIONS))
+    return cast(Function, _on_disk(njit(code, **STRICT_OPTIONS)))
 
 
 def with_unique_name(function: Function, label: str) -> Function:
@@ -70,7 +71,14 @@ def compile_entry(
     engine's sources. `keep_gil` is for calls so short that releasing the lock would cost more.
     """
     code = with_unique_name(with_globals(function, **parts), label)
-    return cast(Function, njit(code, cache=on_disk, **{**OPTIONS, "nogil": not keep_gil}))
+    compiled = njit(code, **{**OPTIONS, "nogil": not keep_gil})
+    return cast(Function, _on_disk(compiled) if on_disk else compiled)
+
+
+def _on_disk(compiled: Any) -> Any:
+    """Cache a compiled function on disk, where that is possible."""
+    compiled._cache = DiskCache(compiled.py_func)  # as numba's cache=True, which may raise
+    return compiled
 
 
 # One input as a user has it: any stride, perhaps read-only, perhaps inside a packed record.
@@ -78,7 +86,7 @@ POINT = types.Array(types.float64, 1, "A", readonly=True, aligned=False)
 FLOAT, INTEGER = types.float64, types.int64
 
 
-def bind_state(function: Any, state: tuple[Any, ...], *argument_types: Any) -> Callable[..., Any]:
+def bind_state(function: Any, state: tuple[Any, ...], *argument_types: Any) -> partial[Any]:
     """Fix the first arguments of a compiled function, and call it without numba's dispatcher.
 
     The dispatcher inspects the type of every argument of every call, which takes as long as a step

@@ -11,20 +11,26 @@ from localarc.engine.numba_tools import strict_jit
 from localarc.engine.step import loss_at
 
 ROUNDS, CONSTANT, LOWEST, HIGHEST, WEIGHTED, INVERSE_RATE, LOSS_SUM, CONSTANT_SUM = range(8)
-FIELDS = 8
+START, EARLIER, LIFTED, RATE_RISE, FULL_FAILS, FULL_SINCE, EMPTY_PASSES, EMPTY_SINCE = range(8, 16)
+FIELDS = 16
 
 
 @strict_jit
-def step(row: Any, rate: float, loss: float, alpha: float) -> None:
-    """One round: c <- c + rate * (loss - alpha), and the sums over its past."""
+def step(row: Any, rate: float, loss: float, alpha: float, floor: float) -> None:
+    """One round: c <- max(c + rate * (loss - alpha), floor), and the sums over its past."""
     constant = row[CONSTANT]
     inverse_rate = 1.0 / rate
     row[ROUNDS] += 1.0
+    if inverse_rate < row[INVERSE_RATE] and row[RATE_RISE] == 0.0:
+        row[RATE_RISE] = row[ROUNDS]
     row[WEIGHTED] += (inverse_rate - row[INVERSE_RATE]) * constant
     row[INVERSE_RATE] = inverse_rate
     row[LOSS_SUM] += loss
     row[CONSTANT_SUM] += constant
     constant += rate * (loss - alpha)
+    if constant < floor:
+        row[LIFTED] += (floor - constant) * inverse_rate
+        constant = floor
     row[CONSTANT] = constant
     if constant > row[HIGHEST]:
         row[HIGHEST] = constant
@@ -43,15 +49,35 @@ def count_rounds(table: Any, rows: Any, rounds: Any) -> None:
 
 
 @strict_jit
-def learn(table: Any, rows: Any, rates: Any, losses: Any, alpha: float) -> None:
-    """Apply events whose losses are known."""
+def watch(row: Any, threshold: float, loss: float, rules: Any) -> None:
+    """Count the round just learned if it shows (A2) or (A3) to be false; see the Python class."""
+    alpha, _, low, high = rules
+    if loss > alpha and threshold >= high:
+        row[FULL_FAILS] += 1.0
+        if row[FULL_SINCE] == 0.0:
+            row[FULL_SINCE] = row[ROUNDS]
+    elif loss < alpha and threshold < low:
+        row[EMPTY_PASSES] += 1.0
+        if row[EMPTY_SINCE] == 0.0:
+            row[EMPTY_SINCE] = row[ROUNDS]
+
+
+@strict_jit
+def learn(table: Any, rows: Any, rates: Any, losses: Any, local: Any, rules: Any) -> None:
+    """Apply events whose losses are known; `local` is what f added to c, NaN where unknown.
+
+    `rules` are alpha, the floor of c, and the lowest and highest score.
+    """
     for i in range(len(rows)):
-        step(table[rows[i]], rates[i], losses[i], alpha)
+        row = table[rows[i]]
+        threshold = row[CONSTANT] + local[i]
+        step(row, rates[i], losses[i], rules[0], rules[1])
+        watch(row, threshold, losses[i], rules)
 
 
 @strict_jit
 def play(
-    table: Any, rows: Any, rates: Any, alpha: float, curves: Any, thresholds: Any, incurred: Any
+    table: Any, rows: Any, rates: Any, rules: Any, curves: Any, thresholds: Any, incurred: Any
 ) -> None:
     """Apply events whose loss follows from the current threshold c of their row."""
     breakpoints, losses, offsets = curves
@@ -59,4 +85,5 @@ def play(
         row = table[rows[i]]
         thresholds[i] = row[CONSTANT]
         incurred[i] = loss_at(breakpoints, losses, offsets[i], offsets[i + 1], thresholds[i])
-        step(row, rates[i], incurred[i], alpha)
+        step(row, rates[i], incurred[i], rules[0], rules[1])
+        watch(row, thresholds[i], incurred[i], rules)

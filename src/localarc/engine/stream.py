@@ -25,7 +25,7 @@ class Stream:
     """T rounds as arrays. The curve of round t is in entries offsets[t]:offsets[t + 1].
 
     `points` are already divided by the roots of the kernel's denominators. `norm` is |f|^2 at the
-    start, used only when a finite `radius` bounds |f|.
+    start, used only when a finite `radius` bounds |f|. The constant never falls below `floor`.
     """
 
     points: FloatArray
@@ -39,6 +39,7 @@ class Stream:
     clip: float = np.inf
     radius: float = np.inf
     norm: float = 0.0
+    floor: float = -np.inf
 
     def __len__(self) -> int:
         return len(self.points)
@@ -51,7 +52,8 @@ class Stream:
     def rules(self, scale: float, profile: Profile) -> tuple[float, ...]:
         """The numbers that do not change from round to round, in the loops' order."""
         peak = scale * profile.peak
-        return self.alpha, self.clip, self.radius, scale, peak, profile.parameter
+        limits = self.floor, self.clip, self.radius
+        return self.alpha, *limits, scale, peak, profile.parameter
 
     def parts(self, length: int) -> Iterator[slice]:
         """The rounds, at most `length` at a time."""

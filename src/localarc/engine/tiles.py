@@ -52,7 +52,8 @@ def specialise(function: Any, profile: Profile, dimensions: int, *parts: Any) ->
     """
     width = min(dimensions, MAX_UNROLLED + 1)
     key = function, profile.formula, width
-    if key not in _compiled:
+    compiled = _compiled if profile.name else profile.loops
+    if key not in compiled:
         label = f"{profile.name or f'custom{next(_custom)}'}_{width}"
         few = dimensions <= MAX_UNROLLED
         kernel = (
@@ -60,12 +61,12 @@ def specialise(function: Any, profile: Profile, dimensions: int, *parts: Any) ->
         )
         for part in parts:
             kernel[part.__name__] = jit(with_unique_name(with_globals(part, **kernel), label))
-        _compiled[key] = compile_entry(function, label, bool(profile.name), **kernel)
-    return _compiled[key]
+        compiled[key] = compile_entry(function, label, bool(profile.name), **kernel)
+    return compiled[key]
 
 
 _custom = itertools.count()
-_compiled: dict[Any, Any] = {}
+_compiled: dict[Any, Any] = {}  # of profiles with a name; several share a formula
 
 
 def kernel_row(tile: Any, points: Any, i: int, parameter: float, values: Any) -> None:

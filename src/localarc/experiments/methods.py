@@ -6,11 +6,13 @@ from dataclasses import dataclass, replace
 from functools import partial
 
 from localarc.calibrators.arc import ARC
+from localarc.calibrators.auto import AutoLARC
 from localarc.calibrators.base import BaseCalibrator
 from localarc.calibrators.larc import LARC
 from localarc.calibrators.mondrian import Mondrian
 from localarc.kernels import RBF
 from localarc.memory import KeepAll, KeepLast, Memory
+from localarc.streams.stream import Stream
 
 REGULARIZATION = 1e-4
 """The paper's lambda, in every experiment."""
@@ -18,7 +20,7 @@ REGULARIZATION = 1e-4
 
 @dataclass(frozen=True)
 class Method:
-    """A method of a comparison: ARC, ARC per group, or L-ARC with a length scale and a memory.
+    """A method of a comparison: ARC, ARC per group, AutoLARC, or L-ARC with a length scale.
 
     Parameters
     ----------
@@ -28,6 +30,8 @@ class Method:
         Memory of L-ARC.
     per_group : bool, default False
         One ARC for each group of rounds (Mondrian).
+    auto : bool, default False
+        AutoLARC, which gets the target and nothing else: no score range, no rate, no groups.
 
     Examples
     --------
@@ -38,6 +42,7 @@ class Method:
     length_scale: float | None = None
     memory: Memory | str = KeepAll()  # noqa: RUF009 - immutable
     per_group: bool = False
+    auto: bool = False
 
     def calibrator(
         self, alpha: float, score_range: tuple[float, float], rate: float = 1.0
@@ -53,6 +58,8 @@ class Method:
         rate : float, default 1.0
             eta in `eta / sqrt(t)`.
         """
+        if self.auto:
+            return AutoLARC(alpha)
         if self.length_scale is not None:
             kernel = RBF.from_paper(self.length_scale)
             return LARC(
@@ -60,6 +67,16 @@ class Method:
             )
         arc = partial(ARC, alpha, rate, score_range=score_range)
         return Mondrian(arc) if self.per_group else arc()
+
+    def visible(self, stream: Stream) -> Stream:
+        """Return what the method sees of a stream: AutoLARC sees no groups, as L-ARC does not.
+
+        Parameters
+        ----------
+        stream : Stream
+            Rounds with or without groups.
+        """
+        return replace(stream, groups=None) if self.auto else stream
 
     def without_archive(self) -> Method:
         """Return the method with the same thresholds in less memory, without their average."""

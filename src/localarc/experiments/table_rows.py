@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 import numpy as np
 
-from localarc.experiments.experiment import Outcome, Row, Setting
+from localarc.experiments.experiment import Outcome, Row, Setting, Table
 
 
 def where(rows: Sequence[Row], **values: object) -> list[Row]:
@@ -62,6 +63,63 @@ def methods(rows: Sequence[Row]) -> list[str]:
     ['ARC', 'L-ARC']
     """
     return list(dict.fromkeys(row["method"] for row in rows))
+
+
+def held_out(rows: Sequence[Row], method: str) -> str:
+    """Return which evaluation shows a method on held-out rounds: its average, or else its last.
+
+    Parameters
+    ----------
+    rows : sequence of Row
+        Rows with the columns `method` and `evaluation`.
+    method : str
+        Name of the method.
+
+    Examples
+    --------
+    >>> held_out([{"method": "AutoLARC", "evaluation": "last"}], "AutoLARC")
+    'last'
+    """
+    return "average" if where(rows, method=method, evaluation="average") else "last"
+
+
+def held_out_name(rows: Sequence[Row], method: str) -> str:
+    """Return a method's name where averages are shown, marked if it has none.
+
+    Parameters
+    ----------
+    rows : sequence of Row
+        Rows with the columns `method` and `evaluation`.
+    method : str
+        Name of the method.
+
+    Examples
+    --------
+    >>> held_out_name([{"method": "AutoLARC", "evaluation": "last"}], "AutoLARC")
+    'AutoLARC (last)'
+    """
+    return method if held_out(rows, method) == "average" else f"{method} (last)"
+
+
+def certificates(rows: Sequence[Row]) -> Table:
+    """Return a table of what each method's certificate says, from one row per method.
+
+    Parameters
+    ----------
+    rows : sequence of Row
+        Rows with the columns `method`, `cert` and `bound`, one per method.
+
+    Examples
+    --------
+    >>> certificates([{"method": "ARC", "cert": 0.01, "bound": float("nan")}])[1]
+    [['ARC', '0.0100', 'none']]
+    """
+    body = []
+    for row in rows:
+        bound = row["bound"]
+        known = bound is not None and math.isfinite(bound)
+        body.append([row["method"], f"{row['cert']:.4f}", f"{bound:.3f}" if known else "none"])
+    return ["method", "CERT", "bound"], body
 
 
 def with_error(row: Row, column: str, digits: int = 3) -> str:

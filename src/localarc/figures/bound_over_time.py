@@ -56,14 +56,16 @@ def _bounds(calibrator: AdaptiveCalibrator, evidence: Evidence, rounds: IntArray
     """Return the smaller bound of theorems A and B, among those that hold."""
     certificate = calibrator.certificate(evidence=evidence)
     bounds = np.full(len(rounds), math.inf)
+    if calibrator.settings.floor is not None:
+        return bounds  # how far the floor lifted the constant by then is not known any more
     if certificate.theorem_a.holds:
         fresh = copy.copy(calibrator).reset().certificate(evidence=evidence)
         bounds = np.array([fresh.forward(int(t)).value for t in rounds])
     scores = score_range(calibrator.settings, evidence)
     if certificate.theorem_b.holds and scores is not None:
-        sums = NormSums(calibrator.settings, scores)
+        sums = NormSums(calibrator.settings, scores, calibrator.settings.start)
         bounds = np.minimum(bounds, [sums.advance(int(t)).theorem_b_bound for t in rounds])
-    return bounds
+    return np.where(rounds >= calibrator.broken_since, math.inf, bounds)
 
 
 def _over_groups(calibrator: Mondrian, record: Record, rounds: IntArray) -> FloatArray:

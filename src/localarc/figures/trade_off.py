@@ -13,6 +13,7 @@ from localarc.calibrators.base import BaseCalibrator
 from localarc.calibrators.larc import LARC
 from localarc.figures.frame import frame, legend, target_line
 from localarc.figures.palette import INK, colours
+from localarc.rates import Constant
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -23,9 +24,9 @@ _SMALLEST, _LARGEST = 5.0, 11.0  # dots, in points
 def trade_off(axes: Axes, tuning: Tuning) -> Axes:
     """Draw every candidate by mean set size and risk of its worst neighbourhood.
 
-    Candidates that differ only in their rate share a colour and a line, and larger dots have larger
-    rates. A ring marks the selected one. Its results on the held-out rounds are written below the
-    figure, since set sizes of different rounds are not comparable.
+    Candidates that differ only in their rate share a colour, and larger dots have larger rates.
+    Squares have a constant rate. A ring marks the selected one. Its results on the held-out rounds
+    are written below the figure, since set sizes of different rounds are not comparable.
 
     Parameters
     ----------
@@ -52,15 +53,17 @@ def trade_off(axes: Axes, tuning: Tuning) -> Axes:
     """
     names = [family(candidate) for candidate in tuning.candidates]
     steps = [_first_step(candidate) for candidate in tuning.candidates]
+    marks = ["s" if _has_constant_rate(each) else "o" for each in tuning.candidates]
     colour = _colours(list(dict.fromkeys(names)))
-    for name in dict.fromkeys(names):
-        mine = sorted((i for i in range(len(names)) if names[i] == name), key=lambda i: steps[i])
+    for name, mark in dict.fromkeys(zip(names, marks, strict=True)):
+        mine = [i for i in range(len(names)) if (names[i], marks[i]) == (name, mark)]
+        mine.sort(key=lambda i: steps[i])
         sizes, risks = np.array([_position(tuning, i) for i in mine]).T
         errors = [tuning.evaluations[i].worst_error for i in mine]
         axes.errorbar(sizes, risks, errors, color=colour[name], alpha=0.5, lw=1.0)
         for i, dot in zip(mine, _dots([steps[i] for i in mine], steps), strict=True):
-            label = name if i == mine[-1] else None
-            axes.plot(*_position(tuning, i), "o", color=colour[name], ms=dot, label=label)
+            label = name if i == names.index(name) else None
+            axes.plot(*_position(tuning, i), mark, color=colour[name], ms=dot, label=label)
     position = _position(tuning, tuning.selected)
     axes.plot(*position, "o", ms=18, mfc="none", mec=INK, mew=1.6, label="selected")
     target_line(axes, tuning.evaluations[0].alpha)
@@ -99,6 +102,8 @@ def _key(tuning: Tuning, steps: Sequence[float]) -> str:
     """Return the text below the figure."""
     rates = ", ".join(f"{step:g}" for step in sorted(set(steps)))
     first = f"Larger dots have larger rates: {rates}. Bars show one standard error."
+    if any(_has_constant_rate(candidate) for candidate in tuning.candidates):
+        first += "\nSquares have a constant rate, circles one that decreases."
     result = tuning.held_out
     if result is None:
         return f"{first}\nNo rounds were held out, so the selected candidate is not evaluated."
@@ -114,13 +119,21 @@ def _first_step(candidate: BaseCalibrator) -> float:
     return candidate.settings.rate(1) if isinstance(candidate, AdaptiveCalibrator) else 1.0
 
 
+def _has_constant_rate(candidate: BaseCalibrator) -> bool:
+    return isinstance(candidate, AdaptiveCalibrator) and isinstance(
+        candidate.settings.rate, Constant
+    )
+
+
 def family(candidate: BaseCalibrator) -> str:
     """Return the name that candidates share if they differ only in their rate."""
     if not isinstance(candidate, LARC):
         return type(candidate).__name__
     kernel = candidate.kernel
-    length_scale = getattr(kernel, "length_scale", None)
-    if not isinstance(length_scale, float):
+    lengths = getattr(kernel, "length_scale", None)
+    if not isinstance(lengths, float | tuple):
         return f"L-ARC {kernel!r}"
     name = "" if type(kernel).__name__ == "RBF" else f"{type(kernel).__name__} "
-    return f"L-ARC {name}length scale {length_scale:.3g}"
+    values = sorted(lengths) if isinstance(lengths, tuple) else [lengths]
+    ends = dict.fromkeys(f"{value:.3g}" for value in (values[0], values[-1]))
+    return f"L-ARC {name}length scale {' to '.join(ends)}"

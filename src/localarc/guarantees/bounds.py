@@ -2,16 +2,27 @@
 
 from __future__ import annotations
 
+import dataclasses
 import math
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal, TypeAlias
 
 from localarc import validation
+
+_PASSED = "so an assumption is false"
+
+
+Side: TypeAlias = Literal["both", "above", "below"]
+_DISTANCES: dict[Side, str] = {
+    "both": "|mean loss - target|",
+    "above": "mean loss - target",
+    "below": "target - mean loss",
+}
 
 
 @dataclass(frozen=True)
 class Bound:
-    """`|mean loss - alpha| <= value`, as long as its assumptions hold.
+    """`|mean loss - alpha| <= value`, as long as its assumptions hold; or one side of it.
 
     Parameters
     ----------
@@ -23,6 +34,9 @@ class Bound:
         The assumptions.
     unmet : tuple of str, default empty
         The assumptions that are known to fail; then the value guarantees nothing.
+    side : {"both", "above", "below"}, default "both"
+        "above": only `mean loss - alpha <= value` is guaranteed; "below": only
+        `alpha - mean loss <= value`.
 
     Examples
     --------
@@ -34,11 +48,22 @@ class Bound:
     value: float
     assumes: tuple[str, ...]
     unmet: tuple[str, ...] = ()
+    side: Side = "both"
+
+    @property
+    def one_sided(self) -> bool:
+        """Whether one side only is guaranteed."""
+        return self.side != "both"
 
     @property
     def holds(self) -> bool:
         """Whether no assumption is known to fail."""
         return not self.unmet
+
+    @property
+    def passed(self) -> bool:
+        """Whether it was withdrawn because the mean loss has passed it."""
+        return any(reason.endswith(_PASSED) for reason in self.unmet)
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values for JSON, with None for an infinite value."""
@@ -48,11 +73,25 @@ class Bound:
             "holds": self.holds,
             "assumes": list(self.assumes),
             "unmet": list(self.unmet),
+            "side": self.side,
         }
+
+    def beside(self, deviation: float) -> Bound:
+        """The bound, withdrawn if `mean loss - alpha` has passed it: an assumption is false."""
+        seen = {"both": abs(deviation), "above": deviation, "below": -deviation}[self.side]
+        if self.unmet or not seen > self.value * (1.0 + 1e-9) + 1e-12:
+            return self
+        passed = f"the mean loss is {seen:.4g} from the target, more than {self.value:.4g}"
+        return self.without(f"{passed}, {_PASSED}")
+
+    def without(self, *reasons: str) -> Bound:
+        """The bound, with assumptions that are known to fail."""
+        return dataclasses.replace(self, unmet=(*self.unmet, *reasons))
 
     def __str__(self) -> str:
         if self.holds:
-            return f"{self.name}: {self.value:.4g}, assuming {'; '.join(self.assumes)}"
+            value = f"{_DISTANCES[self.side]} <= {self.value:.4g}"
+            return f"{self.name}: {value}, assuming {'; '.join(self.assumes)}"
         return f"{self.name}: no guarantee, because {'; '.join(self.unmet)}"
 
 
@@ -105,12 +144,12 @@ class Evidence:
             _sum(self.rounds, other.rounds),
         )
 
-    def violations(self, rounds: int) -> tuple[str, ...]:
-        """Which of (A2) and (A3) failed or were not checked in this number of rounds."""
+    def violations(self, rounds: int, both: bool = True) -> tuple[str, ...]:
+        """Which of (A2) and, for both sides, (A3) failed or were not checked in so many rounds."""
         failed = []
         if self.full_set_fails:
             failed.append(f"a full set cost more than alpha in {self.full_set_fails} round(s)")
-        if self.empty_set_passes:
+        if both and self.empty_set_passes:
             failed.append(f"an empty set cost less than alpha in {self.empty_set_passes} round(s)")
         return (*failed, *self.incomplete(rounds))
 

@@ -15,14 +15,16 @@ from localarc import validation
 from localarc.calibrators.running_constant import RunningConstant
 from localarc.calibrators.settings import Settings
 from localarc.guarantees import theorems
+from localarc.guarantees.assumptions import Lateness
 from localarc.guarantees.bounds import Bound, Evidence
 from localarc.guarantees.drift import NormSums
+from localarc.guarantees.judged import Judged
 
 _ROUNDING = 1e-9
 
 
 @dataclass(frozen=True)
-class Certificate:
+class Certificate(Judged):
     """The observed risk, the consistency check, and bounds on `|risk - alpha|`.
 
     Calibrators make certificates: `cal.certificate()`.
@@ -46,12 +48,17 @@ class Certificate:
         The bound from the running constant alone, for any data.
     theorem_a, theorem_b : Bound
         The bounds of the guarantees page; `bound` is the smaller one of those that hold.
+    at_most : Bound
+        The one-sided bound, `risk - alpha <= value`, for a calibrator with a floor.
     paper : Bound
         The paper's own bound.
     pending : int, default 0
-        The largest number of losses that were pending at one time, as stated.
+        The largest number of losses that were pending beside one that was learned, as counted from
+        tickets or stated.
     groups : mapping, default empty
         The certificate of each group, for `Mondrian`.
+    loss_bound : float, default 1.0
+        The largest possible loss.
 
     Examples
     --------
@@ -71,16 +78,20 @@ class Certificate:
     observed: Bound
     theorem_a: Bound
     theorem_b: Bound
+    at_most: Bound
     paper: Bound
     pending: int = 0
     groups: Mapping[Hashable, Certificate] = field(default_factory=dict)
+    loss_bound: float = 1.0
     _scale: float = field(default=1.0, repr=False, compare=False)  # of what the identity sums
     _forward: Callable[[int], Bound] | None = field(default=None, repr=False, compare=False)
 
     @property
     def bound(self) -> Bound:
-        """The smaller of theorems A and B, among those that hold."""
-        choices = [b for b in (self.theorem_a, self.theorem_b) if b.holds] or [self.theorem_a]
+        """The smaller of theorems A and B, among those that hold; else the one-sided bound."""
+        choices = [b for b in (self.theorem_a, self.theorem_b) if b.holds]
+        if not choices:
+            return self.at_most if self.at_most.holds else self.theorem_a
         return min(choices, key=lambda b: b.value)
 
     def forward(self, rounds: int) -> Bound:
@@ -105,6 +116,7 @@ class Certificate:
             "alpha": self.alpha,
             "risk": self.risk if self.rounds else None,
             "pending": self.pending,
+            "verdict": self.verdict.text,
             "identity_gap": self.identity_gap,
             "identity_holds": self.identity_holds,
             "bounds": [bound.to_dict() for bound in self.bounds],
@@ -112,17 +124,29 @@ class Certificate:
         }
 
     @property
+    def tightest(self) -> Bound | None:
+        """The smallest bound that holds, if one does; with a floor, the one-sided bound."""
+        if self.at_most.holds:
+            return self.at_most
+        holding = [bound for bound in self.bounds if bound.holds]
+        return min(holding, key=lambda bound: bound.value, default=None)
+
+    @property
     def bounds(self) -> tuple[Bound, ...]:
         """All bounds, in the order in which they are shown."""
-        return self.observed, self.theorem_a, self.theorem_b, self.paper
+        one_sided = (self.at_most,) if math.isfinite(self.at_most.value) else ()
+        return self.observed, self.theorem_a, self.theorem_b, *one_sided, self.paper
 
     def __str__(self) -> str:
         identity = "holds" if self.identity_holds else "IS BROKEN: losses were lost or repeated"
+        tightest = self.tightest
+        others = [bound for bound in self.bounds if bound is not tightest]
         lines = [
+            self.verdict.text,
             f"mean loss {self.risk:.4f} over {self.rounds} rounds, target {self.alpha}",
+            "guaranteed:",
+            *(f"  {bound}" for bound in ([tightest] if tightest else []) + others),
             f"identity {identity} (gap {self.identity_gap:.1e})",
-            "|mean loss - target| is at most",
-            *(f"  {bound}" for bound in self.bounds),
         ]
         return "\n".join(lines)
 
@@ -142,10 +166,10 @@ class Identity:
 
 
 def identity(settings: Settings, constant: RunningConstant) -> Identity:
-    """`sum_t (L_t - alpha) = sum_r Delta_r (c_(T+1) - c_r)`, which any run must satisfy."""
-    accounted = constant.constant * constant.inverse_rate - constant.weighted
-    size = max(abs(constant.lowest), abs(constant.highest)) * constant.inverse_rate
-    scale = 1.0 + constant.rounds * settings.loss_bound + 2.0 * size
+    """`sum_t (L_t - alpha) = sum_r Delta_r (c_(T+1) - c_r) - lifted`, for any run."""
+    accounted = constant.constant * constant.inverse_rate - constant.weighted - constant.lifted
+    size = (abs(constant.lowest) + abs(constant.highest)) * constant.inverse_rate
+    scale = 1.0 + constant.rounds * settings.loss_bound + 2.0 * size + constant.lifted
     gap = abs(constant.loss_sum - settings.alpha * constant.rounds - accounted)
     return Identity(accounted, gap, scale)
 
@@ -155,13 +179,14 @@ def certify(
     constant: RunningConstant,
     evidence: Evidence,
     norms: NormSums | None,
-    pending: int,
+    late: Lateness,
     input_bound: float | None,
     dimension: int | None,
 ) -> Certificate:
     """The certificate of one calibrator."""
     constant = copy.copy(constant)  # the certificate describes this moment, also when read later
     sums = identity(settings, constant)
+    deviation = constant.risk - settings.alpha
     return Certificate(
         rounds=constant.rounds,
         alpha=settings.alpha,
@@ -170,12 +195,16 @@ def certify(
         identity_gap=sums.gap,
         identity_holds=sums.holds,
         observed=theorems.observed(constant),
-        theorem_a=theorems.theorem_a(settings, constant, evidence, pending),
-        theorem_b=theorems.theorem_b(settings, constant, evidence, norms, pending),
-        paper=theorems.paper(settings, constant, evidence, input_bound, dimension, pending),
-        pending=pending,
+        theorem_a=theorems.theorem_a(settings, constant, evidence, late).beside(deviation),
+        theorem_b=theorems.theorem_b(settings, constant, evidence, norms, late).beside(deviation),
+        at_most=theorems.at_most(settings, constant, evidence, late).beside(deviation),
+        paper=theorems.paper(settings, constant, evidence, input_bound, dimension, late).beside(
+            deviation
+        ),
+        pending=late.pending,
+        loss_bound=settings.loss_bound,
         _scale=sums.scale,
-        _forward=lambda rounds: theorems.forward(settings, constant, evidence, pending, rounds),
+        _forward=lambda rounds: theorems.forward(settings, constant, evidence, late, rounds),
     )
 
 
@@ -192,15 +221,14 @@ def check_against_log(certificate: Certificate, losses: ArrayLike | None) -> Cer
 
 def with_unmet(certificate: Certificate, reasons: tuple[str, ...]) -> Certificate:
     """The certificate, with unmet assumptions added to all bounds that have any."""
-
-    def against(bound: Bound) -> Bound:
-        return dataclasses.replace(bound, unmet=(*bound.unmet, *reasons))
-
+    forward = certificate._forward
     return dataclasses.replace(
         certificate,
-        theorem_a=against(certificate.theorem_a),
-        theorem_b=against(certificate.theorem_b),
-        paper=against(certificate.paper),
+        theorem_a=certificate.theorem_a.without(*reasons),
+        theorem_b=certificate.theorem_b.without(*reasons),
+        at_most=certificate.at_most.without(*reasons),
+        paper=certificate.paper.without(*reasons),
+        _forward=forward and (lambda rounds: forward(rounds).without(*reasons)),
     )
 
 
@@ -217,7 +245,8 @@ def combine_groups(groups: Mapping[Hashable, Certificate], alpha: float) -> Cert
         if not bounds:
             return Bound("no group", math.inf, (), ("no round has been seen",))
         unmet = tuple(dict.fromkeys(reason for bound in bounds for reason in bound.unmet))
-        return Bound(bounds[0].name, mean(lambda p: pick(p).value), bounds[0].assumes, unmet)
+        first, value = bounds[0], mean(lambda part: pick(part).value)
+        return Bound(first.name, value, first.assumes, unmet, first.side)
 
     return Certificate(
         rounds=rounds,
@@ -229,8 +258,10 @@ def combine_groups(groups: Mapping[Hashable, Certificate], alpha: float) -> Cert
         observed=joint(lambda part: part.observed),
         theorem_a=joint(lambda part: part.theorem_a),
         theorem_b=joint(lambda part: part.theorem_b),
+        at_most=joint(lambda part: part.at_most),
         paper=joint(lambda part: part.paper),
         pending=max((part.pending for part in parts), default=0),
         groups=dict(groups),
+        loss_bound=max((part.loss_bound for part in parts), default=1.0),
         _scale=sum(part._scale for part in parts),
     )

@@ -9,6 +9,7 @@ import numpy as np
 from localarc.calibrators.settings import Settings
 
 _CHUNK = 65_536
+MOST_ROUNDS = 100_000_000  # a few seconds of sums
 
 
 class NormSums:
@@ -18,11 +19,11 @@ class NormSums:
     `max(alpha, B - alpha)^2 sum eta^2 (1 + kappa (1 + lambda eta))`.
     """
 
-    def __init__(self, settings: Settings, score_range: tuple[float, float]) -> None:
+    def __init__(self, settings: Settings, score_range: tuple[float, float], start: float) -> None:
         self.score_range = score_range
         self._settings = settings
         low, high = score_range
-        self._square = (settings.initial_threshold - high) ** 2
+        self._square = (start - high) ** 2
         self._drift = 2.0 * settings.alpha * (high - low)
         self.rounds = 0
         self.latest = math.sqrt(self._square)  # R_T

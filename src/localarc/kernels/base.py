@@ -11,7 +11,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from localarc import validation
+from localarc.kernels import semidefinite
 from localarc.validation import FloatArray
+
+_ROUNDING = 1e-9  # of the sum of absolute values: a quadratic form below minus this is negative
 
 
 class Kernel(ABC):
@@ -20,6 +23,9 @@ class Kernel(ABC):
     The guarantees need three facts about it: `scale` (kappa, the largest k(x, x); None when
     unknown), `nonnegative` (k never falls below zero) and `lipschitz` (rho). Kernels can be added,
     and multiplied with each other and with positive numbers.
+
+    A kernel of your own is checked at random points when it is first used; `proven = True` states
+    that a theorem makes the check superfluous.
 
     Examples
     --------
@@ -31,6 +37,64 @@ class Kernel(ABC):
 
     scale: float | None
     nonnegative: bool
+    proven: bool = False
+
+    @property
+    def positive_semidefinite(self) -> semidefinite.Status:
+        """How far it is certain: "known" by a theorem, "checked" at some points, or "assumed"."""
+        if self.proven:
+            return "known"
+        return "checked" if any(self._checks.values()) else "assumed"
+
+    @property
+    def assumption(self) -> str | None:
+        """What a guarantee takes for granted about the kernel; None where a theorem says it."""
+        return {
+            "known": None,
+            "checked": "positive semi-definite kernel, checked at some points",
+            "assumed": "positive semi-definite kernel, not checked",
+        }[self.positive_semidefinite]
+
+    @property
+    def _checks(self) -> dict[int, bool]:
+        """For each number of features that was checked: whether any point could be evaluated."""
+        checks: dict[int, bool] = vars(self).setdefault("_checks_by_dimension", {})
+        return checks
+
+    def check_positive_semidefinite(self, dimension: int) -> None:
+        """Raise if the kernel is found not to be positive semi-definite; once per dimension.
+
+        Parameters
+        ----------
+        dimension : int
+            The number of features.
+
+        Examples
+        --------
+        >>> from localarc.kernels import Radial
+        >>> triangle = Radial(lambda u: max(0.0, 1.0 - u**0.5))
+        >>> triangle.check_positive_semidefinite(1)
+        >>> triangle.check_positive_semidefinite(2)
+        Traceback (most recent call last):
+        ...
+        ValueError: Radial(...) is not positive semi-definite with 2 feature(s): its matrix at ...
+        """
+        if self.proven or dimension in self._checks:
+            return
+        try:
+            self._checks[dimension] = self._search(dimension)
+        except semidefinite.CounterexampleError as found:
+            raise ValueError(
+                f"{self!r} is not positive semi-definite with {dimension} feature(s): {found}. "
+                "The local part of a threshold has no norm with such a kernel, and nothing bounds "
+                "it. Use a kernel of localarc.kernels, or a sum or product of them; where your "
+                "function is meant for some inputs only, pass some: Custom(function, sample=X)."
+            ) from None
+
+    def _search(self, dimension: int) -> bool:
+        """Look for a counterexample at random points."""
+        points = semidefinite.random_points(dimension)
+        return semidefinite.search(lambda x: self.matrix(x, x), points)
 
     def __call__(self, X: ArrayLike, z: ArrayLike) -> FloatArray:
         """The kernel of n points with one centre, or with m centres.
@@ -76,7 +140,14 @@ class Kernel(ABC):
             raise ValueError(
                 f"weights must have one number per centre, got {len(w)} for {len(at)} centres."
             )
-        return math.sqrt(max(0.0, float(w @ self.matrix(at, at) @ w)))
+        products = w[:, None] * self.matrix(at, at) * w
+        square = float(products.sum())
+        if square < -_ROUNDING * float(np.abs(products).sum()):
+            raise ValueError(
+                f"the squared norm is {square:.3g}: {self!r} is not positive semi-definite at "
+                "these centres, and has no norm. Use a kernel of localarc.kernels."
+            )
+        return math.sqrt(max(0.0, square))
 
     def __add__(self, other: Kernel) -> Kernel:
         return Sum(self, other) if isinstance(other, Kernel) else NotImplemented
@@ -118,6 +189,11 @@ class Sum(Kernel):
     def nonnegative(self) -> bool:  # type: ignore[override]
         """Whether both parts are."""
         return self.left.nonnegative and self.right.nonnegative
+
+    @property
+    def proven(self) -> bool:  # type: ignore[override]
+        """Whether a theorem says so of both parts, and then of the whole."""
+        return self.left.proven and self.right.proven
 
     def matrix(self, points: FloatArray, centres: FloatArray) -> FloatArray:
         """Both kernels, added."""
@@ -161,6 +237,11 @@ class Product(Kernel):
     def nonnegative(self) -> bool:  # type: ignore[override]
         """Whether both parts are."""
         return self.left.nonnegative and self.right.nonnegative
+
+    @property
+    def proven(self) -> bool:  # type: ignore[override]
+        """Whether a theorem says so of both parts, and then of the whole."""
+        return self.left.proven and self.right.proven
 
     def matrix(self, points: FloatArray, centres: FloatArray) -> FloatArray:
         """Both kernels, multiplied (positive semi-definite by Schur's theorem)."""

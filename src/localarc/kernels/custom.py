@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import InitVar, dataclass
+from typing import Any, ClassVar
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from localarc import validation
+from localarc.kernels import semidefinite
 from localarc.kernels.base import Kernel
 from localarc.kernels.stationary import LengthScale, Stationary
 from localarc.validation import FloatArray
 
 Function = Callable[[FloatArray, FloatArray], FloatArray]
 Formula = Callable[[float], float]
+
+_MOST_POINTS = 256  # of a sample: time grows with their cube
 
 
 @dataclass(frozen=True)
@@ -25,7 +29,7 @@ class Custom(Kernel):
     ----------
     function : callable
         `function(X, z)` with (n, d) points and a (d,) centre; returns (n,) numbers. It must be
-        positive semi-definite.
+        positive semi-definite, and is checked at random points when it is first used.
     scale : float or None, default None
         A bound on `k(x, x)` over all inputs. The guarantees that need it (kappa) hold only if it
         is stated.
@@ -35,6 +39,9 @@ class Custom(Kernel):
         Lipschitz constant of the function in its first argument, for the paper's own bound.
     factor : float, default 1.0
         The function is multiplied by this; `2.0 * kernel` sets it.
+    sample : array of shape (n, d) or None, default None
+        Inputs at which to check the function instead of random ones, where it is written for some
+        inputs only, such as positive numbers or the numbers of categories.
 
     Examples
     --------
@@ -48,8 +55,10 @@ class Custom(Kernel):
     nonnegative: bool = False
     rho: float | None = None
     factor: float = 1.0
+    sample: InitVar[ArrayLike | None] = None
+    _sample: ClassVar[FloatArray | None] = None  # an instance has its own; no field, so not stored
 
-    def __post_init__(self) -> None:
+    def __post_init__(self, sample: ArrayLike | None) -> None:
         if not callable(self.function):
             raise TypeError(
                 f"kernel must be a kernel or a function of (X, z), got {self.function!r}. "
@@ -58,6 +67,18 @@ class Custom(Kernel):
         if self.scale is not None:
             hint = "It bounds k(x, x) over all inputs."
             object.__setattr__(self, "scale", validation.not_negative("scale", self.scale, hint))
+        object.__setattr__(self, "_sample", None if sample is None else validation.points(sample))
+        if self._sample is not None:
+            self.check_positive_semidefinite(self._sample.shape[1])
+
+    def _search(self, dimension: int) -> bool:
+        """Look for a counterexample at the sample, or at random points."""
+        if self._sample is None:
+            return super()._search(dimension)
+        points = validation.points(self._sample, dimension)
+        points = points[:: -(-len(points) // _MOST_POINTS) or 1]
+        semidefinite.check_matrix(self.matrix(points, points))
+        return True
 
     def matrix(self, points: FloatArray, centres: FloatArray) -> FloatArray:
         """The function, one centre at a time."""
@@ -85,6 +106,7 @@ class Custom(Kernel):
             self.nonnegative,
             None if self.rho is None else self.rho * factor,
             self.factor * factor,
+            self._sample,
         )
 
 
@@ -96,8 +118,8 @@ class Radial(Stationary):
     ----------
     function : callable
         A function of one number u, with `function(0.0) == 1.0`. It must be positive semi-definite
-        in as many dimensions as there are features; nothing checks that. Decorate it with numba's
-        `njit`, or let the engine compile it.
+        in as many dimensions as there are features, and is checked at random points. Decorate it
+        with numba's `njit`, or let the engine compile it.
     length_scale : float or sequence of float, default 1.0
         Distance at which `u = 1`, in the units of the features; one number for all features, or
         one per feature.
@@ -133,6 +155,8 @@ class Radial(Stationary):
                 f"a radial function must be 1 at distance zero, got {peak}. Divide it by that, and "
                 "pass the height as scale."
             )
+        features = len(self.denominator) if isinstance(self.denominator, tuple) else 1
+        self.check_positive_semidefinite(features)
 
     def profile(self, u: FloatArray, dimension: int) -> FloatArray:
         """The function, number by number."""

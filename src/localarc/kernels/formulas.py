@@ -36,6 +36,8 @@ class RBF(Stationary):
     Rasmussen and Williams, *Gaussian Processes for Machine Learning*, 2006, eq. (4.9).
     """
 
+    proven = True
+
     denominator_per_square = 2.0
 
     @classmethod
@@ -87,6 +89,8 @@ class Laplace(Stationary):
     Rasmussen and Williams, *Gaussian Processes for Machine Learning*, 2006, eq. (4.18).
     """
 
+    proven = True
+
     def profile(self, u: FloatArray, dimension: int) -> FloatArray:
         """`exp(-sqrt(u))`."""
         return np.exp(-np.sqrt(u))
@@ -119,6 +123,8 @@ class Matern32(Stationary):
     ----------
     Rasmussen and Williams, *Gaussian Processes for Machine Learning*, 2006, eq. (4.17).
     """
+
+    proven = True
 
     def profile(self, u: FloatArray, dimension: int) -> FloatArray:
         """`(1 + r) exp(-r)`."""
@@ -154,6 +160,8 @@ class Matern52(Stationary):
     Rasmussen and Williams, *Gaussian Processes for Machine Learning*, 2006, eq. (4.17).
     """
 
+    proven = True
+
     def profile(self, u: FloatArray, dimension: int) -> FloatArray:
         """`(1 + r + r^2 / 3) exp(-r)`."""
         r = np.sqrt(5.0 * u)
@@ -188,6 +196,8 @@ class Cauchy(Stationary):
     exponent 1.
     """
 
+    proven = True
+
     def profile(self, u: FloatArray, dimension: int) -> FloatArray:
         """`1 / (1 + u)`."""
         return np.asarray(1.0 / (1.0 + u))
@@ -221,6 +231,8 @@ class Triangular(Stationary):
     ----------
     Askey, *Radial characteristic functions*, University of Wisconsin, 1973.
     """
+
+    proven = True
 
     def profile(self, u: FloatArray, dimension: int) -> FloatArray:
         """`max(0, 1 - sqrt(u))^p`."""
@@ -261,6 +273,8 @@ class RationalQuadratic(Stationary):
     ----------
     Rasmussen and Williams, *Gaussian Processes for Machine Learning*, 2006, eq. (4.19).
     """
+
+    proven = True
 
     shape: float
     denominator_per_square = 2.0

@@ -16,6 +16,7 @@ from typing import ClassVar, Self
 import numpy as np
 
 from localarc import validation
+from localarc.kernels import semidefinite
 from localarc.kernels.base import Kernel
 from localarc.validation import FloatArray
 
@@ -104,6 +105,14 @@ class Stationary(Kernel):
         u = squared_distances(self.stretch(points), self.stretch(centres))
         return self.scale * self.profile(u, points.shape[1])
 
+    def _search(self, dimension: int) -> bool:
+        """Look for a counterexample at random points, in units of the length scales."""
+
+        def gram(points: FloatArray) -> FloatArray:
+            return self.profile(squared_distances(points, points), dimension)
+
+        return semidefinite.search(gram, semidefinite.points_in_lengths(dimension))
+
     def stretch(self, points: FloatArray) -> FloatArray:
         """Points in units of the square root of the denominator."""
         dimension = points.shape[1]
@@ -128,6 +137,7 @@ class Stationary(Kernel):
 
 
 def _positive(name: str, values: LengthScale) -> float | tuple[float, ...]:
+    validation.require_unmasked(name, values)
     listed = np.atleast_1d(np.asarray(values, dtype=object)).tolist()
     checked = tuple(validation.positive(name, value, _HINT) for value in listed)
     if not checked:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol, Self
@@ -41,7 +42,10 @@ class LossCurves(Protocol):
 
 @dataclass(frozen=True)
 class Rounds:
-    """Rounds to play, and where the constant and the norm of f stand before them."""
+    """Rounds to play, and where the constant and the norm of f stand before them.
+
+    The constant never falls below `floor`.
+    """
 
     points: FloatArray
     curves: LossCurves
@@ -52,6 +56,7 @@ class Rounds:
     clip: float
     radius: float
     square: float
+    floor: float = -math.inf
 
 
 @dataclass(frozen=True)
@@ -70,24 +75,23 @@ class Expansion(Protocol):
         """f at each of (n, d) points."""
 
     def evaluate_one(self, point: FloatArray) -> float:
-        """f at one point, (d,) of float64; NaN if the point is not finite."""
+        """f at one point, (d,) of float64; NaN if the point is not finite and in range."""
 
     def average(self, points: FloatArray) -> FloatArray:
         """The mean of all f that were accumulated, at each of (n, d) points."""
 
-    def accumulate(self) -> None:
-        """Let the present f join the average."""
+    @property
+    def rounds(self) -> int:
+        """The number of rounds learned, each of which let f join the average."""
 
-    def shrink(self, factor: float) -> None:
-        """f <- factor * f, with 0 < factor <= 1."""
+    def learn(
+        self, point: FloatArray, decay: float, weight: float, projection: float = 1.0
+    ) -> bool:
+        """One round: accumulate, shrink by decay, add `weight * k(point, .)`, shrink by projection.
 
-    def add(self, point: FloatArray, weight: float) -> None:
-        """f <- f + weight * k(point, .)."""
-
-    def learn(self, point: FloatArray, decay: float, weight: float) -> bool:
-        """One round: accumulate, shrink by decay, add; or nothing, if it raises or answers False.
-
-        It answers False for a point that is not finite.
+        It answers False, and learns nothing, for a point that is not finite and in range. It is
+        atomic: after any exception, also one from outside such as KeyboardInterrupt, all of the
+        round has happened or nothing, and `rounds` tells which.
         """
 
     def try_learn_fast(self, point: FloatArray, decay: float, weight: float) -> bool:

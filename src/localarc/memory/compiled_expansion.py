@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import functools
 import logging
+from collections import deque
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Self
+from weakref import WeakValueDictionary
 
 import numpy as np
 
@@ -41,10 +43,8 @@ class CompiledExpansion:
         # Online, a Python call costs as much as a compiled step. The engine checks and scales a
         # point itself, so the call goes straight there.
         self.evaluate_one: Callable[[FloatArray], float] = inner.evaluate_raw
-        self.learn: Callable[[FloatArray, float, float], bool] = inner.learn_raw
-        self.try_learn_fast = getattr(inner, "try_learn_fast", inner.learn_raw)
-        self.accumulate = inner.accumulate
-        self.shrink = inner.shrink
+        self.learn = inner.learn_raw
+        self.try_learn_fast: Callable[[FloatArray, float, float], bool] = inner.try_learn_fast
         self.arrays = inner.arrays
 
     # Compiled functions inside the expansion are neither copied nor sent to other processes.
@@ -63,9 +63,10 @@ class CompiledExpansion:
         """The mean of all f that were accumulated, at each of (n, d) points."""
         return np.asarray(self.inner.average(points / self._roots))
 
-    def add(self, point: FloatArray, weight: float) -> None:
-        """f <- f + weight * k(point, .)."""
-        self.inner.add(point / self._roots, weight)
+    @property
+    def rounds(self) -> int:
+        """The number of rounds learned."""
+        return self.inner.rounds  # type: ignore[no-any-return]
 
     def replay(self, rounds: Rounds) -> Played:
         """Play many rounds in one compiled loop."""
@@ -89,6 +90,7 @@ class CompiledExpansion:
             clip=rounds.clip,
             radius=rounds.radius,
             norm=rounds.square,
+            floor=rounds.floor,
         )
 
     def restore(self, arrays: Arrays) -> Self:
@@ -117,8 +119,13 @@ def roots(kernel: Stationary, dimension: int) -> FloatArray:
 
 
 def profile(kernel: Kernel, dimension: int) -> Profile | None:
-    """The engine's formula for a kernel, or None when only Python can evaluate it."""
+    """The engine's formula for a kernel, or None when only Python can evaluate it.
+
+    It raises where the kernel is found to be none with this number of features.
+    """
     from localarc import engine
+
+    kernel.check_positive_semidefinite(dimension)
 
     plain: dict[type[Kernel], Profile] = {
         RBF: engine.GAUSSIAN,
@@ -138,12 +145,22 @@ def profile(kernel: Kernel, dimension: int) -> Profile | None:
     return None
 
 
-@functools.cache
+_in_use: WeakValueDictionary[Any, Profile] = WeakValueDictionary()
+_recent: deque[Profile] = deque(maxlen=16)
+
+
 def _user_profile(function: Any) -> Profile:
-    """A user's formula, compiled once however often it is used."""
+    """A user's formula, compiled once for all that use it at the same time.
+
+    The latest ones are kept for what may follow; an older one is freed with its last expansion.
+    """
     from localarc import engine
 
-    return engine.custom(function)
+    found = _in_use.get(function)
+    if found is None:
+        found = _in_use[function] = engine.custom(function)
+        _recent.append(found)
+    return found
 
 
 @functools.cache

@@ -11,6 +11,8 @@ from localarc.memory.base import Expansion
 from localarc.memory.compiled_expansion import CompiledExpansion, profile, roots, warn_slow_kernel
 from localarc.memory.python_expansion import PythonExpansion
 
+_MOST_TERMS = 2**62 - 1  # compiled loops count terms in 64 bits
+
 
 @dataclass(frozen=True)
 class _Terms:
@@ -101,7 +103,8 @@ class KeepLast(_Terms):
 
     def __post_init__(self) -> None:
         hint = "It is the number of latest rounds to keep, e.g. 1000."
-        object.__setattr__(self, "m", validation.integer("m", self.m, 1, hint))
+        checked = validation.integer("m", self.m, 1, hint, maximum=_MOST_TERMS)
+        object.__setattr__(self, "m", checked)
 
     @property
     def window(self) -> int | None:

@@ -76,6 +76,7 @@ def block_bootstrap(
     Statistics 17(3), 1989.
     """
     array = validation.numbers("values", values).reshape(-1)
+    validation.require_unmasked("blocks", blocks)
     labels = np.asarray(blocks).reshape(-1)
     if len(labels) != len(array) or len(array) == 0:
         raise ValueError(

@@ -22,8 +22,11 @@ class LocalParts(Protocol):
 
     def learn(
         self, rows: IntArray, points: FloatArray, rates: FloatArray, pushes: FloatArray
-    ) -> None:
-        """Apply eq. (kernel_update) to each event, in order."""
+    ) -> FloatArray:
+        """Apply eq. (kernel_update) to each event, in order; f, clipped, at each before that.
+
+        f is returned where a stated score range is to be watched, and is NaN otherwise.
+        """
 
     def play(
         self,

@@ -12,31 +12,38 @@ from numpy.typing import ArrayLike
 
 from localarc import atomic_write, serialization
 from localarc._replay import examine
-from localarc.calibrators.adaptive import AdaptiveCalibrator
+from localarc.calibrators.arc import ARC
+from localarc.calibrators.auto import AutoLARC
+from localarc.calibrators.auto.settings import AutoSettings
+from localarc.calibrators.larc import LARC
+from localarc.calibrators.settings import Settings
 from localarc.curves import Curves
 from localarc.guarantees import Certificate, Evidence
 from localarc.guarantees.certificate import with_unmet
-from localarc.memory.base import Arrays
-from localarc.panel.arguments import check_curves, checked_losses, checked_points
+from localarc.guarantees.theorem_e import AutoCertificate
+from localarc.panel.adaptive_streams import AdaptiveStreams
+from localarc.panel.arguments import check_curves
+from localarc.panel.auto_streams import AutoStreams
 from localarc.panel.keys import Key, KeyIndex, Keys, as_key, as_keys
-from localarc.panel.local_parts import LocalParts, local_parts
-from localarc.panel.running_constants import RunningConstants
 from localarc.panel.state import StoredPanel
+from localarc.panel.streams import Prototype, Streams
 from localarc.record import Record
 from localarc.validation import FloatArray, IntArray
 
 
 class Panel:
-    """Many ARC or L-ARC streams, identified by key, each with its own constant and local part.
+    """Many ARC, L-ARC or AutoLARC streams, identified by key, each with a state of its own.
 
-    Every key is calibrated exactly, to the last bit, as a separate calibrator with the prototype's
-    settings would be. A key is added with its first loss. Events of one key in one call are applied
-    in order.
+    Every key is calibrated exactly, to the last bit, as a separate calibrator with the settings of
+    `panel.prototype` would be. A key is added with its first loss. Events of one key in one call
+    are applied in order.
 
     Parameters
     ----------
-    prototype : ARC or LARC
-        A new calibrator, whose settings every key uses. It is copied.
+    prototype : ARC, LARC or AutoLARC
+        A new calibrator, whose settings every key uses. It is copied. An AutoLARC with the default
+        `max_bytes` gets a table of 1,024 nodes per key, at most 0.2 MB instead of 8 MB: beyond two
+        features, or after thousands of rounds per key, fine places share a coarser threshold.
 
     Examples
     --------
@@ -50,24 +57,25 @@ class Panel:
     1
     """
 
-    def __init__(self, prototype: AdaptiveCalibrator) -> None:
-        if not isinstance(prototype, AdaptiveCalibrator) or prototype.rounds:
-            raise TypeError(
-                f"the prototype of a panel must be a new ARC or LARC, got {prototype!r}. "
-                "For example ARC(alpha=0.1)."
-            )
-        self.prototype = copy.copy(prototype).reset()
-        self.settings = prototype.settings
-        self._start(KeyIndex(), None, None, {})
+    def __init__(self, prototype: Prototype) -> None:
+        self._streams = _streams(prototype)
+        self._index = KeyIndex()
 
-    def _start(
-        self, index: KeyIndex, constants: FloatArray | None, dimension: int | None, arrays: Arrays
-    ) -> None:
-        self._index = index
-        self._constants = RunningConstants(self.settings.initial_threshold, constants)
-        self._ignores_inputs = self.settings.kernel is None
-        # Created when the first input shows its dimension.
-        self._local = None if dimension is None else local_parts(self.settings, dimension, arrays)
+    @property
+    def prototype(self) -> Prototype:
+        """A new calibrator with the settings of every key."""
+        found: Prototype = self._streams.prototype
+        return found
+
+    @property
+    def settings(self) -> Settings | AutoSettings:
+        """The settings of every key."""
+        return self.prototype.settings
+
+    @property
+    def ignores_inputs(self) -> bool:
+        """Whether thresholds do not depend on X, which may then be None: ARC."""
+        return self._streams.ignores_inputs
 
     # ---- the algorithm -----------------------------------------------------------------------
 
@@ -93,14 +101,11 @@ class Panel:
         array([0.5, 0.5])
         """
         names = as_keys(keys)
-        points = self._points(X, names)
-        rows = self._index.find(names)
-        constants = self._constants.constants(rows)
-        if self._local is None or points is None:
-            return constants
-        return constants + self._local.evaluate(rows, points)
+        return self._streams.thresholds(names, self._index.find(names), X)
 
-    def update(self, keys: Keys, X: ArrayLike | None, losses: ArrayLike) -> Self:
+    def update(
+        self, keys: Keys, X: ArrayLike | None, losses: ArrayLike, scores: ArrayLike | None = None
+    ) -> Self:
         """Learn the loss of each event, in order; all of them or, if any is invalid, none.
 
         Parameters
@@ -111,6 +116,9 @@ class Panel:
             The input of each event; None for ARC.
         losses : array_like of shape (n,)
             The loss of each event, between 0 and the loss bound.
+        scores : array_like of shape (n,), optional
+            AutoLARC only: the least threshold of each event whose loss is at most `alpha`, for
+            miscoverage the score of the true outcome; None where it is unknown.
 
         Returns
         -------
@@ -125,16 +133,9 @@ class Panel:
         array([2, 0])
         """
         names = as_keys(keys)
-        points = self._points(X, names)
-        costs = checked_losses(losses, names, self.settings.loss_bound)
-        rows, new = self._plan(names)
-        rates = self._constants.rates(self.settings.rate, rows)
-        local = self._local_for(points)
-        if local is not None and points is not None:
-            local.learn(rows, points, rates, rates * (costs - self.settings.alpha))
-        # Nothing can fail from here on.
-        self._constants.learn(rows, rates, costs, self.settings.alpha)
-        self._commit(new, local)
+        rows, new = self._index.plan(names)
+        self._streams.learn(names, rows, X, losses, scores)
+        self._index.add(new)
         return self
 
     def replay(self, keys: Keys, X: ArrayLike | None, curves: Curves) -> Record:
@@ -163,47 +164,18 @@ class Panel:
         array([1., 0.])
         """
         names = as_keys(keys)
-        points = self._points(X, names)
-        check_curves(curves, names, self.settings.loss_bound)
-        evidence = examine(curves, self.settings.alpha)
-        rows, new = self._plan(names)
-        rates = self._constants.rates(self.settings.rate, rows)
-        local = self._local_for(points)
-        if local is None or points is None:
-            thresholds, losses = self._constants.play(rows, rates, curves, self.settings.alpha)
-        else:
-            thresholds, losses = local.play(self._constants, rows, points, rates, curves)
-        self._commit(new, local)
-        sizes = curves.sizes_at(thresholds)
-        alpha, name = self.settings.alpha, repr(self.prototype)
-        return Record(thresholds, losses, sizes, tuple(names), alpha, name, evidence)
-
-    def _points(self, X: ArrayLike | None, names: list[Key]) -> FloatArray | None:
-        return None if self._ignores_inputs else checked_points(X, names, self._dimension)
-
-    def _plan(self, names: list[Key]) -> tuple[IntArray, list[Key]]:
-        """The row of each event, and the new keys, which are invisible until `_commit`."""
+        check_curves(curves, names, self.prototype.loss_bound)
+        evidence = examine(curves, self.alpha)
         rows, new = self._index.plan(names)
-        self._constants.make_room(len(self._index) + len(new))
-        return rows, new
-
-    def _commit(self, new: list[Key], local: LocalParts | None) -> None:
-        """Add the new keys, after their first events succeeded."""
+        thresholds, losses = self._streams.play(names, rows, X, curves)
         self._index.add(new)
-        self._constants.count = len(self._index)
-        self._local = local
-
-    def _local_for(self, points: FloatArray | None) -> LocalParts | None:
-        """The local parts, created for these inputs if they are the first."""
-        if self._local is not None or points is None or not len(points):
-            return self._local
-        kernel: Any = self.settings.kernel
-        kernel.matrix(points[:1], points[:1])  # raises if kernel and input do not match
-        return local_parts(self.settings, points.shape[1], {})
+        sizes = curves.sizes_at(thresholds)
+        name = repr(self.prototype)
+        return Record(thresholds, losses, sizes, tuple(names), self.alpha, name, evidence)
 
     # ---- single streams ----------------------------------------------------------------------
 
-    def calibrator(self, key: Key) -> AdaptiveCalibrator:
+    def calibrator(self, key: Key) -> Prototype:
         """Return the calibrator of one key, as a copy that the panel no longer updates.
 
         Parameters
@@ -217,21 +189,17 @@ class Panel:
         >>> Panel(ARC(alpha=0.1)).update(["ann"], None, [1.0]).calibrator("ann").threshold(None)
         0.9
         """
-        row = self._index.row(as_key(key))
-        local, square = (None, 0.0) if self._local is None else self._local.copy(row)
-        dimension = None if local is None else self._dimension
-        alone = copy.copy(self.prototype).reset()
-        alone._rollback((self._constants.get(row), local, dimension, square))
-        return alone
+        found: Prototype = self._streams.calibrator(self._index.row(as_key(key)))
+        return found
 
-    def put(self, key: Key, calibrator: AdaptiveCalibrator) -> Self:
+    def put(self, key: Key, calibrator: Prototype) -> Self:
         """Set the state of one key to that of a calibrator with the same settings.
 
         Parameters
         ----------
         key : str or int
             A key, new or known.
-        calibrator : ARC or LARC
+        calibrator : ARC, LARC or AutoLARC
             The calibrator to copy.
 
         Examples
@@ -242,28 +210,21 @@ class Panel:
         array([0.9])
         """
         name = as_key(key)
-        same = type(calibrator) is type(self.prototype) and calibrator.settings == self.settings
-        if not same:
+        mine = self.prototype
+        if type(calibrator) is not type(mine) or calibrator.settings != mine.settings:
             raise ValueError(
-                f"the panel holds calibrators like {self.prototype!r}, got {calibrator!r}. "
+                f"the panel holds calibrators like {mine!r}, got {calibrator!r}. "
                 "Put in one with the same settings."
             )
-        constant, local, dimension, square = calibrator._checkpoint()
-        known = self._dimension
+        dimension, known = calibrator._dimension, self._streams.dimension
         if known is not None and dimension not in (None, known):
             raise ValueError(
                 f"inputs of this panel have {known} feature(s), the calibrator's {dimension}. "
                 "Use a separate panel for streams with other features."
             )
-        parts = self._local
-        if parts is None and dimension is not None:
-            parts = local_parts(self.settings, dimension, {})
-        rows, new = self._plan([name])
-        row = int(rows[0])
-        if parts is not None:
-            parts.put(row, local, square)
-        self._commit(new, parts)
-        self._constants.put(row, constant)
+        rows, new = self._index.plan([name])
+        self._streams.put(int(rows[0]), calibrator)
+        self._index.add(new)
         return self
 
     def drop(self, keys: Keys) -> Self:
@@ -282,30 +243,29 @@ class Panel:
         """
         dropped = [self._index.row(as_key(name)) for name in as_keys(keys)]
         kept = np.delete(np.arange(len(self)), dropped)
-        if self._local is not None:
-            self._local.keep(kept)
-        self._constants.keep(kept)
+        self._streams.keep(kept)
         self._index = KeyIndex([self._index.keys[row] for row in kept.tolist()])
         return self
 
     def certificate(
         self,
         key: Key,
-        outstanding: int = 0,
+        pending: int | None = None,
         evidence: Evidence | None = None,
         input_bound: float | None = None,
         losses: ArrayLike | None = None,
-    ) -> Certificate:
+    ) -> Certificate | AutoCertificate:
         """Return the bound on the mean loss of one key, and the assumptions it rests on.
 
         Parameters
         ----------
         key : str or int
             A key of the panel.
-        outstanding : int, default 0
-            The largest number of losses that were ever pending at one time.
+        pending : int or None, default None
+            The largest number of losses that were ever pending beside the one learned.
         evidence : Evidence, optional
             The combined evidence of all of the panel's records; it covers all keys together.
+            AutoLARC ignores it, because each key remembers its own scores.
         input_bound : float, optional
             The largest norm of an input.
         losses : array_like, optional
@@ -318,9 +278,12 @@ class Panel:
         >>> panel.certificate("ann").rounds
         1
         """
+        calibrator = self.calibrator(key)
+        if isinstance(calibrator, AutoLARC):
+            return calibrator.certificate(losses=losses)
         reasons = () if evidence is None else evidence.incomplete(int(self.rounds.sum()))
         shared = evidence and dataclasses.replace(evidence, rounds=None)
-        made = self.calibrator(key).certificate(outstanding, shared, input_bound, losses)
+        made = calibrator.certificate(pending, shared, input_bound, losses)
         return with_unmet(made, reasons)
 
     def rounds_of(self, keys: Keys) -> IntArray:
@@ -337,7 +300,8 @@ class Panel:
         >>> Panel(ARC(alpha=0.1)).rounds_of(["ann"])
         array([0])
         """
-        return self._constants.rounds(self._index.find(as_keys(keys)))
+        rows = self._index.find(as_keys(keys))
+        return np.append(self.rounds, 0)[rows]  # row -1 is the 0 at the end
 
     # ---- all streams -------------------------------------------------------------------------
 
@@ -353,38 +317,30 @@ class Panel:
         return list(self._index.keys)
 
     @property
-    def _dimension(self) -> int | None:
-        return None if self._local is None else self._local.dimension
-
-    @property
     def alpha(self) -> float:
         """The target mean loss of every key."""
-        return self.settings.alpha
+        return self.prototype.alpha
 
     @property
     def rounds(self) -> IntArray:
         """How many losses each key has learned, in the order of `keys`."""
-        return self._constants.column("rounds").astype(np.int64)
+        return self._streams.rounds
 
     @property
     def constants(self) -> FloatArray:
-        """The constant c of each key, which is ARC's threshold, in the order of `keys`."""
-        return self._constants.column("constant").copy()
+        """The constant c of each key, which is ARC's threshold; AutoLARC has none."""
+        return self._streams.constants
 
     @property
     def risks(self) -> FloatArray:
         """The mean loss of each key, NaN before the first, in the order of `keys`."""
         with np.errstate(invalid="ignore"):
-            return np.asarray(self._constants.column("loss_sum") / self._constants.column("rounds"))
+            return np.asarray(self._streams.loss_sums / self._streams.rounds)
 
     @property
     def nbytes(self) -> int:
         """The size of the learned state in bytes, without keys and settings."""
-        local = sum(int(array.nbytes) for array in self._local_arrays().values())
-        return self._constants.values.nbytes + local
-
-    def _local_arrays(self) -> Arrays:
-        return {} if self._local is None else self._local.arrays()
+        return self._streams.nbytes
 
     def __repr__(self) -> str:
         return f"Panel({self.prototype!r}, keys={len(self)}, rounds={self.rounds.sum()})"
@@ -401,19 +357,18 @@ class Panel:
         >>> Panel.from_state(panel.state()).thresholds(["ann"])
         array([0.9])
         """
-        keys, dimension, prototype = self._index.keys, self._dimension, self.prototype.state()
-        values = self._constants.values
-        return StoredPanel(keys, dimension, prototype, values, self._local_arrays()).encode()
+        dimension, prototype = self._streams.dimension, self.prototype.state()
+        return StoredPanel(self._index.keys, dimension, prototype, self._streams.arrays()).encode()
 
     @classmethod
-    def from_state(cls, data: bytes, prototype: AdaptiveCalibrator | None = None) -> Self:
+    def from_state(cls, data: bytes, prototype: Prototype | None = None) -> Self:
         """Return the panel that `state` stored.
 
         Parameters
         ----------
         data : bytes
             The result of `state`.
-        prototype : ARC or LARC, optional
+        prototype : ARC, LARC or AutoLARC, optional
             A new calibrator with the same settings. Required if the kernel or the rate is a
             function of yours: functions are not stored.
         """
@@ -432,7 +387,9 @@ class Panel:
 
     def _resume(self, stored: StoredPanel) -> Self:
         copy.copy(self.prototype).restore(stored.prototype)  # raises if the settings differ
-        self._start(KeyIndex(stored.keys), stored.constants, stored.dimension, stored.local)
+        with serialization.damaged_unless_read():
+            streams = _streams(self.prototype).resume(stored)
+        self._streams, self._index = streams, KeyIndex(stored.keys)
         return self
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -450,16 +407,14 @@ class Panel:
         atomic_write.write(path, self.state())
 
     @classmethod
-    def load(
-        cls, path: str | os.PathLike[str], prototype: AdaptiveCalibrator | None = None
-    ) -> Self:
+    def load(cls, path: str | os.PathLike[str], prototype: Prototype | None = None) -> Self:
         """Return the panel that `save` wrote.
 
         Parameters
         ----------
         path : path-like
             A file that `save` wrote.
-        prototype : ARC or LARC, optional
+        prototype : ARC, LARC or AutoLARC, optional
             As for `from_state`.
         """
         try:
@@ -468,5 +423,17 @@ class Panel:
             raise serialization.StateError(f"{path}: {error}") from error
 
 
-def _resume(kind: type[Panel], prototype: AdaptiveCalibrator, data: bytes) -> Panel:
+def _resume(kind: type[Panel], prototype: Prototype, data: bytes) -> Panel:
     return kind(prototype).restore(data)
+
+
+def _streams(prototype: Prototype) -> Streams:
+    """No streams yet, of the prototype's kind."""
+    if isinstance(prototype, ARC | LARC | AutoLARC) and not prototype.rounds:
+        if isinstance(prototype, AutoLARC):
+            return AutoStreams(prototype)
+        return AdaptiveStreams(prototype)
+    raise TypeError(
+        f"the prototype of a panel must be a new ARC, LARC or AutoLARC, got {prototype!r}. "
+        "For example ARC(alpha=0.1)."
+    )

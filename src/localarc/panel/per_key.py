@@ -80,13 +80,18 @@ class PerKeyExpansions:
 
     def learn(
         self, rows: IntArray, points: FloatArray, rates: FloatArray, pushes: FloatArray
-    ) -> None:
-        """Apply eq. (kernel_update) to each event, in order."""
+    ) -> FloatArray:
+        """Apply eq. (kernel_update) to each event, in order; f at each before that, if watched."""
         decays = 1.0 - rates * self._settings.regularization
         events = zip(rows.tolist(), points, decays.tolist(), pushes.tolist(), strict=True)
+        watched = self._settings.score_range is not None
+        before = np.full(len(rows), np.nan)
         with self._all_or_nothing(rows):
-            for row, point, decay, push in events:
+            for i, (row, point, decay, push) in enumerate(events):
+                if watched:
+                    before[i] = self._at(row, point)
                 self._learn(row, point, decay, push)
+        return before
 
     def _learn(self, row: int, point: FloatArray, decay: float, push: float) -> None:
         local = self.get(row)
@@ -106,8 +111,9 @@ class PerKeyExpansions:
     ) -> tuple[FloatArray, FloatArray]:
         """Threshold, loss and update for each event, in order."""
         with self._all_or_nothing(rows):
-            thresholds, losses = self._play(constants.constants(rows), rows, points, rates, curves)
-        constants.learn(rows, rates, losses, self._settings.alpha)
+            played = self._play(constants.constants(rows), rows, points, rates, curves)
+        thresholds, losses, local = played
+        constants.learn(rows, rates, losses, local)
         return thresholds, losses
 
     def _play(
@@ -117,21 +123,22 @@ class PerKeyExpansions:
         points: FloatArray,
         rates: FloatArray,
         curves: Any,
-    ) -> tuple[FloatArray, FloatArray]:
-        alpha = self._settings.alpha
-        thresholds, losses = np.empty((2, len(rows)))
+    ) -> tuple[FloatArray, FloatArray, FloatArray]:
+        alpha, floor = self._settings.limits[:2]
+        thresholds, losses, local = np.empty((3, len(rows)))
         now = dict(zip(rows.tolist(), constants.tolist(), strict=True))
         breaks, costs = curves.breakpoints.tolist(), curves.losses.tolist()
         offsets = curves.offsets.tolist()
         decays = (1.0 - rates * self._settings.regularization).tolist()
         for i, (row, rate) in enumerate(zip(rows.tolist(), rates.tolist(), strict=True)):
-            threshold = now[row] + self._at(row, points[i])
+            local[i] = self._at(row, points[i])
+            threshold = now[row] + float(local[i])
             loss = costs[bisect_right(breaks, threshold, offsets[i], offsets[i + 1]) - 1]
             push = rate * (loss - alpha)
             self._learn(row, points[i], decays[i], push)
-            now[row] += push
+            now[row] = max(now[row] + push, floor)
             thresholds[i], losses[i] = threshold, loss
-        return thresholds, losses
+        return thresholds, losses, local
 
     def keep(self, rows: IntArray) -> None:
         """Drop all rows but these, which are renumbered from 0."""

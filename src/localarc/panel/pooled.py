@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -57,12 +58,23 @@ class PooledTerms:
 
     def learn(
         self, rows: IntArray, points: FloatArray, rates: FloatArray, pushes: FloatArray
-    ) -> None:
-        """Apply eq. (kernel_update) to each event, in order."""
+    ) -> FloatArray:
+        """Apply eq. (kernel_update) to each event, in order; f at each before that, if watched."""
         self._pool.make_room(
             int(rows.max(initial=-1)) + 1, len(rows)
         )  # before anything changes: it may raise
-        self._pool.learn(rows, points / self._roots, self._decays(rates), pushes)
+        scaled, decays, before = (
+            points / self._roots,
+            self._decays(rates),
+            np.full(len(rows), np.nan),
+        )
+        if self._settings.score_range is None:
+            self._pool.learn(rows, scaled, decays, pushes)
+            return before
+        for wave in _waves(rows):
+            before[wave] = self.evaluate(rows[wave], points[wave])
+            self._pool.learn(rows[wave], scaled[wave], decays[wave], pushes[wave])
+        return before
 
     def play(
         self,
@@ -75,7 +87,7 @@ class PooledTerms:
         """Threshold, loss and update for each event, in order."""
         self._pool.make_room(int(rows.max(initial=-1)) + 1, len(rows))
         scaled, decays = points / self._roots, self._decays(rates)
-        limits = self._settings.alpha, self._clip
+        limits = constants.limits, self._clip
         return self._pool.play(constants.all_rows, rows, scaled, rates, decays, *limits, curves)
 
     def _decays(self, rates: FloatArray) -> FloatArray:
@@ -117,3 +129,13 @@ class PooledTerms:
         packed = {name: np.ascontiguousarray(array.ravel()) for name, array in found.items()}
         packed |= {name + SHAPE: shapes.get(name, none) for name in found}
         return packed | {"rows": rows, "squares": np.zeros(len(rows))} if len(rows) else {}
+
+
+def _waves(rows: IntArray) -> Iterator[IntArray]:
+    """The first event of each row, then the second of each, and so on."""
+    order = np.argsort(rows, kind="stable")
+    starts = np.flatnonzero(np.diff(rows[order], prepend=-1))
+    lengths = np.diff(starts, append=len(rows))
+    position = np.arange(len(rows)) - np.repeat(starts, lengths)
+    for number in range(int(lengths.max(initial=0))):
+        yield np.sort(order[position == number])

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from localarc.calibrators.running_constant import RunningConstant
+from localarc.calibrators.settings import Settings
 from localarc.rates import Rate
 from localarc.validation import FloatArray, IntArray
 
@@ -14,9 +15,10 @@ from localarc.validation import FloatArray, IntArray
 class RunningConstants:
     """The fields of `RunningConstant` as the columns of an array that grows by doubling."""
 
-    def __init__(self, start: float, values: FloatArray | None = None) -> None:
-        first = RunningConstant(start)
-        self._new = np.array([getattr(first, name) for name in RunningConstant.FIELDS])
+    def __init__(self, settings: Settings, values: FloatArray | None = None) -> None:
+        self.limits = settings.limits
+        first = RunningConstant(settings.start)
+        self._new = np.array([getattr(first, name) for name in RunningConstant.FIELDS], float)
         self._array = np.empty((0, len(self._new))) if values is None else np.array(values)
         self.count = len(self._array)
 
@@ -52,15 +54,15 @@ class RunningConstants:
         steps = np.array([rate(t) for t in distinct.tolist()], np.float64)  # bit for bit as online
         return steps[where]
 
-    def learn(self, rows: IntArray, rates: FloatArray, losses: FloatArray, alpha: float) -> None:
-        """Apply each event to its row, in order."""
+    def learn(
+        self, rows: IntArray, rates: FloatArray, losses: FloatArray, local: FloatArray
+    ) -> None:
+        """Apply each event to its row, in order; `local` is the local part of its threshold."""
         from localarc.engine import running_constants as loops
 
-        loops.learn(self._array, rows, rates, losses, alpha)
+        loops.learn(self._array, rows, rates, losses, local, self.limits)
 
-    def play(
-        self, rows: IntArray, rates: FloatArray, curves: Any, alpha: float
-    ) -> tuple[FloatArray, FloatArray]:
+    def play(self, rows: IntArray, rates: FloatArray, curves: Any) -> tuple[FloatArray, FloatArray]:
         """Thresholds and losses of events without a local part."""
         from localarc.engine import running_constants as loops
         from localarc.engine.tiles import as_contiguous
@@ -68,7 +70,7 @@ class RunningConstants:
         thresholds, losses = np.empty((2, len(rows)))
         offsets = np.require(curves.offsets, np.int64, ["C", "W"])
         steps = as_contiguous(curves.breakpoints), as_contiguous(curves.losses), offsets
-        loops.play(self._array, rows, rates, alpha, steps, thresholds, losses)
+        loops.play(self._array, rows, rates, self.limits, steps, thresholds, losses)
         return thresholds, losses
 
     def constants(self, rows: IntArray) -> FloatArray:

@@ -9,33 +9,34 @@ import numpy as np
 
 from localarc import serialization
 from localarc.calibrators.arc import ARC
+from localarc.calibrators.auto import AutoLARC
 from localarc.calibrators.larc import LARC
 from localarc.memory.base import Arrays
 from localarc.panel.keys import Key
-from localarc.validation import FloatArray
 
-_LOCAL = "local "
-_CONSTANTS = "traces"  # the stored name of the running constants
-_PROTOTYPES: dict[str, type[ARC | LARC]] = {"ARC": ARC, "LARC": LARC}
+_PROTOTYPE = "prototype"
+_PROTOTYPES: dict[str, type[ARC | LARC | AutoLARC]] = {
+    "ARC": ARC,
+    "LARC": LARC,
+    "AutoLARC": AutoLARC,
+}
 
 
 @dataclass(frozen=True)
 class StoredPanel:
-    """What a state contains; `prototype` is a state itself, `local` that of the local parts."""
+    """What a state contains; `prototype` is a state itself, `arrays` are those of the streams."""
 
     keys: list[Key]
     dimension: int | None
     prototype: bytes
-    constants: FloatArray
-    local: Arrays
+    arrays: Arrays
 
     def encode(self) -> bytes:
         """The state as bytes: versioned, with a checksum, without pickle."""
         content = {"keys": self.keys, "dimension": self.dimension}
         arrays: dict[str, Any] = {
-            "prototype": np.frombuffer(self.prototype, np.uint8),
-            _CONSTANTS: self.constants,
-            **{_LOCAL + name: array for name, array in self.local.items()},
+            _PROTOTYPE: np.frombuffer(self.prototype, np.uint8),
+            **self.arrays,
         }
         return serialization.encode("Panel", content, arrays)
 
@@ -47,15 +48,12 @@ class StoredPanel:
             raise serialization.StateError(
                 f"the state is of kind {kind}, not Panel. Use {kind}.load."
             )
-        local = {
-            name.removeprefix(_LOCAL): array
-            for name, array in arrays.items()
-            if name.startswith(_LOCAL)
-        }
-        prototype = arrays["prototype"].tobytes()
-        return cls(content["keys"], content["dimension"], prototype, arrays[_CONSTANTS], local)
+        with serialization.damaged_unless_read():
+            prototype = arrays[_PROTOTYPE].tobytes()
+            others = {name: array for name, array in arrays.items() if name != _PROTOTYPE}
+            return cls(content["keys"], content["dimension"], prototype, others)
 
-    def new_prototype(self) -> ARC | LARC:
+    def new_prototype(self) -> ARC | LARC | AutoLARC:
         """The prototype, built from its state."""
         kind = serialization.decode(self.prototype)[0]
         if kind not in _PROTOTYPES:

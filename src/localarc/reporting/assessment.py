@@ -6,18 +6,24 @@ import importlib.metadata
 import math
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
-from typing import Any, TypedDict
+from typing import TYPE_CHECKING, Any, TypeAlias, TypedDict
 
 import numpy as np
 
 from localarc import metrics
 from localarc.calibrators.adaptive import AdaptiveCalibrator
+from localarc.calibrators.base import BaseCalibrator
 from localarc.calibrators.mondrian import Mondrian
-from localarc.guarantees import Certificate
+from localarc.guarantees import Certificate, Part, Verdict
 from localarc.kernels import Kernel
 from localarc.metrics import GroupRisk, Neighbourhood
 from localarc.record import Record
 from localarc.streams import Stream
+
+if TYPE_CHECKING:
+    from localarc.guarantees import AutoCertificate
+
+AnyCertificate: TypeAlias = "Certificate | AutoCertificate"
 
 
 @dataclass(frozen=True)
@@ -28,7 +34,7 @@ class Run:
     ----------
     name : str
         Name of the method, such as "L-ARC".
-    calibrator : ARC, LARC or Mondrian
+    calibrator : AutoLARC, ARC, LARC or Mondrian
         The calibrator after the replay.
     record : Record
         What `replay` returned.
@@ -43,7 +49,7 @@ class Run:
     """
 
     name: str
-    calibrator: AdaptiveCalibrator | Mondrian
+    calibrator: BaseCalibrator
     record: Record
 
 
@@ -55,13 +61,15 @@ class Assessment:
     ----------
     run : Run
         The run.
-    certificate : Certificate
+    certificate : Certificate or AutoCertificate
         Risk, consistency check and bounds.
     groups : list of GroupRisk
         Risk and set size per group, from the lowest to the highest risk; empty without groups.
     worst : list of Neighbourhood
         Neighbourhoods with the highest risk, the worst first; empty without a kernel, or with too
         few rounds.
+    verdict : Verdict
+        Whether the target is met, overall, in every group and in every neighbourhood.
 
     Examples
     --------
@@ -74,9 +82,10 @@ class Assessment:
     """
 
     run: Run
-    certificate: Certificate
+    certificate: AnyCertificate
     groups: list[GroupRisk]
     worst: list[Neighbourhood]
+    verdict: Verdict
 
     @property
     def size(self) -> float:
@@ -117,10 +126,37 @@ def assess(stream: Stream, run: Run, kernel: Kernel | None = None) -> Assessment
         groups.sort(key=lambda row: row.risk)
     largest = float(np.sqrt((stream.X**2).sum(axis=1).max(initial=0.0)))
     known = record.losses if run.calibrator.rounds == len(record) else None
-    certificate = run.calibrator.certificate(
+    certificate: AnyCertificate = run.calibrator.certificate(
         evidence=record.evidence, input_bound=largest, losses=known
     )
-    return Assessment(run, certificate, groups, _worst(stream, record, kernel))
+    worst = _worst(stream, record, kernel)
+    verdict = certificate.judge([*_group_parts(groups), *_place_parts(worst, stream)])
+    return Assessment(run, certificate, groups, worst, verdict)
+
+
+def _group_parts(groups: Sequence[GroupRisk]) -> list[Part]:
+    """Return the groups, for the verdict."""
+    return [Part(row.group, row.count, row.risk, row.standard_error) for row in groups]
+
+
+def _place_parts(places: Sequence[Neighbourhood], stream: Stream) -> list[Part]:
+    """Return the neighbourhoods, for the verdict."""
+    names = feature_names(stream)
+    return [
+        Part(describe_centre(p, names), p.count, p.risk, p.standard_error, "neighbourhood")
+        for p in places
+    ]
+
+
+def describe_centre(place: Neighbourhood, names: Sequence[str]) -> str:
+    """Return the centre of a neighbourhood, by feature."""
+    pairs = zip(names, place.centre.tolist(), strict=True)
+    return ", ".join(f"{name} = {_coordinate(x)}" for name, x in pairs)
+
+
+def _coordinate(x: float) -> str:
+    """Return a coordinate with three digits, whole from 1,000 on."""
+    return f"{x:,.0f}" if 1e3 <= abs(x) < 1e9 else f"{x:.3g}"
 
 
 def _worst(stream: Stream, record: Record, kernel: Kernel | None) -> list[Neighbourhood]:
@@ -138,6 +174,8 @@ class MethodSummary(TypedDict):
 
     method: str
     calibrator: str
+    verdict: dict[str, str]
+    warnings: list[str]
     risk: float | None
     size: float | None
     bound: dict[str, object] | None
@@ -180,6 +218,8 @@ def summary(stream: Stream, assessments: Sequence[Assessment]) -> Summary:
         - methods: for each method
 
           - method, calibrator: name and settings
+          - verdict: whether the target is met (state, text)
+          - warnings: what went wrong without an error, each with the number to change
           - risk, size: mean loss and mean set size
           - bound: the smallest bound on |risk - target| that holds (value, name, assumes)
           - score_range: low, high, and whether it was stated or observed
@@ -215,6 +255,8 @@ def _method(assessment: Assessment, features: list[str]) -> dict[str, Any]:
     return {
         "method": assessment.run.name,
         "calibrator": record.calibrator,
+        "verdict": asdict(assessment.verdict),
+        "warnings": list(record.warnings),
         "risk": record.risk,
         "size": assessment.size,
         "bound": bound.to_dict() if bound.holds else None,

@@ -65,6 +65,8 @@ class Metrics:
             for name, text in {
                 "streams": "Streams.",
                 "unhealthy_streams": "Streams that reject writes: inconsistent, or not storable.",
+                "streams_not_kept": "Streams whose target is not met by more than chance.",
+                "streams_with_warnings": "Streams whose status has a warning.",
                 "replay_differs": "Thresholds that differed on replay.",
                 "pending": "Predictions without feedback.",
                 "rounds": "Losses learned, in all streams.",
@@ -96,12 +98,14 @@ class Metrics:
         values = {
             "streams": len(streams),
             "unhealthy_streams": len(manager.unhealthy),
+            "streams_not_kept": sum(stream.verdict.state == "not kept" for stream in streams),
+            "streams_with_warnings": sum(bool(stream.warnings) for stream in streams),
             "replay_differs": sum(stream.replay_differs for stream in streams),
             "pending": sum(len(stream.state.pending) for stream in streams),
             "rounds": sum(stream.state.rounds for stream in streams),
             "expired": sum(stream.state.expired for stream in streams),
             "late": sum(stream.state.late for stream in streams),
-            "memory_bytes": sum(stream.calibrator.nbytes for stream in streams),
+            "memory_bytes": sum(stream.method.memory_bytes for stream in streams),
         }
         for name, value in values.items():
             self._streams[name].set(value)

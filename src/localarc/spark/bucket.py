@@ -9,9 +9,9 @@ from typing import Self, TypeAlias
 
 import numpy as np
 
-from localarc.calibrators.adaptive import AdaptiveCalibrator
 from localarc.curves import miscoverage
 from localarc.panel import Panel
+from localarc.panel.streams import Prototype
 from localarc.serialization import StateError
 from localarc.spark.events import Events
 from localarc.validation import FloatArray, IntArray
@@ -28,7 +28,7 @@ class Bucket:
     skipped: dict[str, int] = field(default_factory=dict)
 
     @classmethod
-    def new(cls, calibrator: AdaptiveCalibrator) -> Self:
+    def new(cls, calibrator: Prototype) -> Self:
         """A bucket without keys."""
         return cls(Panel(calibrator))
 
@@ -37,9 +37,7 @@ class Bucket:
         return self.panel.state(), json.dumps(self.skipped, sort_keys=True), buckets
 
     @classmethod
-    def from_stored(
-        cls, stored: Stored, calibrator: AdaptiveCalibrator | None, buckets: int | None
-    ) -> Self:
+    def from_stored(cls, stored: Stored, calibrator: Prototype | None, buckets: int | None) -> Self:
         """The stored bucket; raises StateError if it was stored with other settings."""
         panel, skipped, count = stored
         if buckets is not None and count != buckets:
@@ -82,4 +80,4 @@ class Bucket:
         return thresholds
 
     def _inputs(self, events: Events) -> FloatArray | None:
-        return None if self.panel.settings.kernel is None else events.X
+        return None if self.panel.ignores_inputs else events.X

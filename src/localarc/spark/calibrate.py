@@ -6,8 +6,9 @@ from collections.abc import Sequence
 from typing import Any
 
 from localarc import validation
-from localarc.calibrators.adaptive import AdaptiveCalibrator
+from localarc.calibrators.auto import AutoLARC
 from localarc.panel import Panel
+from localarc.panel.streams import Prototype
 from localarc.spark.columns import Columns, bucket_of
 from localarc.spark.processor import BucketProcessor, Job
 from localarc.spark.session import check_session, spark_sql
@@ -23,7 +24,7 @@ def calibrate(
     features: Sequence[str] = (),
     score: str | None = None,
     loss: str | None = None,
-    calibrator: AdaptiveCalibrator,
+    calibrator: Prototype,
     buckets: int,
     initial: Any = None,
     bad_rows: str = "fail",
@@ -41,18 +42,19 @@ def calibrate(
     order : str
         Column that numbers the events of each key 1, 2, 3, ...
     features : sequence of str, default ()
-        Columns of the input; required for a calibrator with a kernel.
+        Columns of the input; required for L-ARC.
     score : str, optional
         Column of the score. Rows gain `threshold`, `loss` (1 where the score is above the
         threshold) and `covered`. Pass either `score` or `loss`.
     loss : str, optional
         Column of a known loss, which is only learned. Rows gain `next_threshold`, the threshold
         for the same input from then on.
-    calibrator : ARC or LARC
-        A new calibrator, whose settings every key uses.
+    calibrator : ARC, LARC or AutoLARC
+        A new calibrator, whose settings every key uses. AutoLARC learns from scores; with `loss` it
+        must have a `unit` and a floor.
     buckets : int
         Number of rows of state, each with one bucket of keys. Choose it for about a thousand keys
-        per bucket, and keep it for the lifetime of a checkpoint.
+        per bucket (a hundred with AutoLARC), and keep it for the lifetime of a checkpoint.
     initial : pyspark.sql.DataFrame, optional
         Saved calibrators from `import_state`.
     bad_rows : {"fail", "reject"}, default "fail"
@@ -111,12 +113,16 @@ def rejected(frame: Any) -> Any:
 
 
 def _check_calibrator(calibrator: Any, columns: Columns) -> None:
-    Panel(calibrator)  # raises unless it is a new ARC or LARC
+    Panel(calibrator)  # raises unless it is a new ARC, LARC or AutoLARC
     if not columns.given_losses and calibrator.loss_bound < 1.0:
         raise ValueError(
             f"a score above the threshold costs 1, and the calibrator's loss bound is "
             f"{calibrator.loss_bound}. Construct it with loss_bound=1.0, or pass losses."
         )
+    if isinstance(calibrator, AutoLARC):
+        if columns.given_losses:
+            calibrator._checked_score(None)  # raises if thresholds would have no unit or no floor
+        return
     if calibrator.settings.kernel is not None and not columns.features:
         raise ValueError(
             "a calibrator with a kernel requires features, and none were named. "
@@ -125,7 +131,7 @@ def _check_calibrator(calibrator: Any, columns: Columns) -> None:
 
 
 def _processor(
-    calibrator: AdaptiveCalibrator, buckets: int, columns: Columns, rejects: bool
+    calibrator: Prototype, buckets: int, columns: Columns, rejects: bool
 ) -> BucketProcessor:
     from pyspark.sql.streaming import StatefulProcessor
 

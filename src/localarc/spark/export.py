@@ -12,7 +12,7 @@ from typing import Any
 from urllib.parse import quote
 
 from localarc import atomic_write, serialization
-from localarc.calibrators.adaptive import AdaptiveCalibrator
+from localarc.panel.streams import Prototype
 from localarc.spark.bucket import Bucket
 from localarc.spark.processor import STATE
 from localarc.spark.session import current_session
@@ -28,11 +28,11 @@ def export_state(
     checkpoint: _Folder,
     folder: _Folder,
     *,
-    calibrator: AdaptiveCalibrator | None = None,
+    calibrator: Prototype | None = None,
     operator: int = 0,
     session: Any = None,
 ) -> dict[str, Path]:
-    """Write the calibrator of every key to a separate file, for `ARC.load` or `LARC.load`.
+    """Write the calibrator of every key to a separate file, for its class's `load`.
 
     The state is that of the last finished micro-batch; the query may keep running. Everything
     passes through the driver, one bucket at a time.
@@ -43,7 +43,7 @@ def export_state(
         The checkpoint location of the query.
     folder : path-like
         A new or empty folder.
-    calibrator : ARC or LARC, optional
+    calibrator : ARC, LARC or AutoLARC, optional
         A new calibrator with the same settings. Required if its kernel or rate is a function of
         yours: functions are not stored.
     operator : int, default 0
@@ -102,7 +102,7 @@ def import_state(source: _Folder | Mapping[str, _Folder], *, session: Any = None
 
 
 def _buckets(
-    session: Any, checkpoint: _Folder, operator: int, calibrator: AdaptiveCalibrator | None
+    session: Any, checkpoint: _Folder, operator: int, calibrator: Prototype | None
 ) -> Iterator[Bucket]:
     reader = session.read.format("statestore").option("stateVarName", STATE)
     stored = reader.option("operatorId", operator).load(os.fspath(checkpoint))
@@ -125,9 +125,9 @@ def _exported(folder: Path) -> Iterator[tuple[str, Path, int]]:
 def _checked(path: Path) -> bytes:
     data = serialization.read(path)
     kind = serialization.decode(data, str(path))[0]
-    if kind not in ("ARC", "LARC"):
+    if kind not in ("ARC", "LARC", "AutoLARC"):
         raise serialization.StateError(
-            f"{path} holds a {kind}. Only ARC and LARC can seed a keyed stream."
+            f"{path} holds a {kind}. Only ARC, LARC and AutoLARC can seed a keyed stream."
         )
     return data
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from localarc.calibrators.adaptive import AdaptiveCalibrator
+from localarc.panel.streams import Prototype
 from localarc.spark.bucket import SCHEMA, Bucket
 from localarc.spark.events import Events
 from localarc.spark.output_rows import learn_losses, output_rows, replay_scores
@@ -23,7 +23,7 @@ STATE = "bucket"
 class Job:
     """The settings of a job, which are sent to the workers."""
 
-    calibrator: AdaptiveCalibrator
+    calibrator: Prototype
     buckets: int
     dimension: int
     given_losses: bool
@@ -68,7 +68,7 @@ class BucketProcessor:
         for name, data, skipped in zip(
             initial["key"], initial["state"], initial["skipped"], strict=True
         ):
-            bucket.panel.put(str(name), copy.copy(self.job.calibrator).restore(bytes(data)))
+            bucket.panel.put(str(name), copy.copy(bucket.panel.prototype).restore(bytes(data)))
             bucket.skip({str(name): int(skipped)})
         self._state.update(bucket.store(self.job.buckets))
 

@@ -1,6 +1,15 @@
 """Checks for calibrators, ours and yours: promises that must hold, and adversaries."""
 
 from localarc.testing.adversary import STRATEGIES, attack
+from localarc.testing.betting_adversary import Played, attack_tickets
+from localarc.testing.betting_scenarios import Scenario
 from localarc.testing.promises import check_calibrator
 
-__all__ = ["STRATEGIES", "attack", "check_calibrator"]
+__all__ = [
+    "STRATEGIES",
+    "Played",
+    "Scenario",
+    "attack",
+    "attack_tickets",
+    "check_calibrator",
+]

@@ -2,8 +2,32 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 from localarc.wire.config import StreamConfig
 from localarc.wire.fields import Response
+
+
+class VerdictStatus(Response):
+    """Whether a stream meets its target.
+
+    Attributes
+    ----------
+    state : str
+        "kept", "cautious" (the risk is below the target by more than chance), "not kept", "too
+        early" (too few rounds to tell) or "inconsistent" (the consistency check failed).
+    text : str
+        One sentence, which leads with the worst group if it is above the target by more than
+        chance, else with the risk.
+
+    Examples
+    --------
+    >>> VerdictStatus("not kept", "City misses 46 %, target 10 %.").state
+    'not kept'
+    """
+
+    state: Literal["kept", "cautious", "not kept", "too early", "inconsistent"]
+    text: str
 
 
 class StreamListItem(Response):
@@ -13,12 +37,13 @@ class StreamListItem(Response):
     ----------
     stream : str
         Name of the stream.
-    seq, rounds, risk, target, pending, expired, late, memory_bytes, healthy
+    seq, rounds, risk, target, pending, expired, late, memory_bytes, healthy, verdict, warnings
         As in `StreamSummary`.
 
     Examples
     --------
-    >>> StreamListItem("demand", 3, 1, 1.0, 0.1, 1, 0, 0, 29344, True).pending
+    >>> verdict = VerdictStatus("too early", "Too early to tell.")
+    >>> StreamListItem("demand", 3, 1, 1.0, 0.1, 1, 0, 0, 29344, True, verdict, []).pending
     1
     """
 
@@ -32,6 +57,8 @@ class StreamListItem(Response):
     late: int
     memory_bytes: int
     healthy: bool
+    verdict: VerdictStatus
+    warnings: list[str]
 
 
 class StreamList(Response):
@@ -52,7 +79,7 @@ class StreamList(Response):
 
 
 class BoundStatus(Response):
-    """A bound `|risk - target| <= value`.
+    """A bound `|risk - target| <= value`, or one side of it.
 
     Attributes
     ----------
@@ -66,6 +93,9 @@ class BoundStatus(Response):
         Its assumptions.
     unmet : list of str
         Those that are not met.
+    side : str
+        "both"; "above" if only `risk - target <= value` is guaranteed, "below" if only
+        `target - risk <= value` is.
 
     Examples
     --------
@@ -78,6 +108,19 @@ class BoundStatus(Response):
     holds: bool
     assumes: list[str]
     unmet: list[str]
+    side: Literal["both", "above", "below"] = "both"
+
+    @property
+    def one_sided(self) -> bool:
+        """Whether one side only is guaranteed."""
+        return self.side != "both"
+
+    def __str__(self) -> str:
+        if not self.holds or self.value is None:
+            return f"{self.name}: no guarantee"
+        if self.side == "both":
+            return f"{self.name}: within {self.value:.4g} of the target"
+        return f"{self.name}: at most {self.value:.4g} {self.side} the target"
 
 
 class CertificateStatus(Response):
@@ -96,14 +139,16 @@ class CertificateStatus(Response):
         Largest number of other predictions that were pending when a prediction was made; the
         bounds allow for it.
     bound : BoundStatus
-        The best bound.
+        The best bound that holds in advance; for method "auto" that of theorem E so far.
+    tightest : BoundStatus or None
+        The tightest of all bounds that hold, if one does.
     bounds : list of BoundStatus
-        All bounds.
+        All bounds, the tightest first.
 
     Examples
     --------
     >>> bound = BoundStatus("observed", 0.05, True, [], [])
-    >>> CertificateStatus(True, 0.0, 0, 1, bound, [bound]).consistent
+    >>> CertificateStatus(True, 0.0, 0, 1, bound, bound, [bound]).consistent
     True
     """
 
@@ -112,6 +157,7 @@ class CertificateStatus(Response):
     replay_differs: int
     max_pending: int
     bound: BoundStatus
+    tightest: BoundStatus | None
     bounds: list[BoundStatus]
 
 
@@ -126,6 +172,9 @@ class GroupRisk(Response):
         Number of losses in the group.
     risk : float
         Mean of these losses.
+    above, below : float or None
+        How far the risk of the group can be above and below the target; None where nothing is
+        guaranteed. Methods "auto" and "mondrian" guarantee it for each group.
 
     Examples
     --------
@@ -136,6 +185,8 @@ class GroupRisk(Response):
     group: str
     rounds: int
     risk: float
+    above: float | None = None
+    below: float | None = None
 
 
 class FeatureRange(Response):
@@ -180,6 +231,10 @@ class StreamSummary(Response):
         Target risk, the config's `alpha`.
     healthy : bool
         Whether the consistency check passes; an unhealthy stream rejects writes.
+    verdict : VerdictStatus
+        Whether the target is met, overall and in every group.
+    warnings : list of str
+        What goes wrong without an error, each with the number to change and a value to try.
     certificate : CertificateStatus
         The consistency check, and bounds on the difference between risk and target.
     groups : list of GroupRisk
@@ -193,7 +248,8 @@ class StreamSummary(Response):
     late : int
         Number of losses that arrived after the loss of a newer prediction.
     memory : str
-        The memory of the local part, as Python writes it; "none" without a kernel.
+        What the calibrator remembers of places: the memory of the local part of L-ARC, or the
+        table of nodes of method "auto"; "none" for one threshold per stream or group.
     memory_bytes : int
         Its size, in bytes.
     features : list of FeatureRange
@@ -214,6 +270,8 @@ class StreamSummary(Response):
     risk: float | None
     target: float
     healthy: bool
+    verdict: VerdictStatus
+    warnings: list[str]
     certificate: CertificateStatus
     groups: list[GroupRisk]
     pending: int

@@ -261,6 +261,15 @@ class GuardedCalibrator(BaseCalibrator):
                 progress(len(rows))
         return thresholds, losses
 
+    def _points_of(self, X: ArrayLike | None, rounds: int) -> FloatArray:
+        """The inputs; None stands for rounds without features."""
+        return many_features(np.empty((rounds, 0)) if X is None else X, self._dimension)
+
+    @property
+    def _dimension(self) -> int | None:
+        """The number of features, once a threshold was returned."""
+        return self._fixed
+
     def _play(
         self, points: FloatArray, groups: Sequence[Groups] | None, curves: LossCurves
     ) -> tuple[FloatArray, FloatArray]:
@@ -392,7 +401,8 @@ class GuardedCalibrator(BaseCalibrator):
         pending : int, default 0
             Ignored: what is pending is known.
         evidence : Evidence or None, default None
-            What `replay` found out about the stream, of which the largest score is used.
+            A stated score range, of which the largest score is used. What `replay` observed adds
+            nothing to the scores that the calibrator has seen.
         input_bound : float or None, default None
             Ignored: theorem E does not depend on it.
         losses : array of shape (n,) or None, default None
@@ -465,7 +475,9 @@ class GuardedCalibrator(BaseCalibrator):
         )
 
     def _ledger(self, engine: AutoEngine, evidence: Evidence | None) -> theorem_e.Ledger:
-        stated = None if evidence is None or not evidence.score_range else evidence.score_range[1]
+        stated = None
+        if evidence is not None and evidence.score_range and evidence.rounds is None:
+            stated = evidence.score_range[1]  # what a replay observed, the sums know better
         return theorem_e.Ledger(engine.numbers.copy(), engine.columns, stated)
 
     # ---- state -------------------------------------------------------------------------------

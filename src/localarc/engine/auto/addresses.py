@@ -22,11 +22,13 @@ def table_of(arrays: Sequence[Any]) -> IntArray:
 
 
 def _pointer(kind: Any) -> Any:
+    pointer: Any = types.CPointer(kind)  # type: ignore[no-untyped-call]
+
     def to_pointer(typing: Any, address: Any) -> Any:
         def code(context: Any, builder: Any, signature: Any, values: Any) -> Any:
-            return builder.inttoptr(values[0], context.get_value_type(types.CPointer(kind)))
+            return builder.inttoptr(values[0], context.get_value_type(pointer))
 
-        return types.CPointer(kind)(types.int64), code
+        return pointer(types.int64), code
 
     return intrinsic(to_pointer)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import cache, partial
 from typing import Any, Self
 
 import numpy as np
@@ -89,10 +90,10 @@ class AutoEngine:
         self.keys: IntArray = arrays[2]
         self.nodes: FloatArray = arrays[3]
         self.groups = arrays[4].shape[1] - 1 - layout.LEVELS * layout.hat_columns(self.dimensions)
-        where = INTEGER, POINT, _KEYS, POINT, FLOAT, FLOAT, FLOAT, FLOAT
-        self.serve: Callable[..., float] = bind_state(_serve, (self._table,), *where)
-        self.tell: Callable[..., bool] = bind_state(_tell, (self._table,), INTEGER, FLOAT, FLOAT)
-        self.forget: Callable[..., bool] = bind_state(_forget, (self._table,), INTEGER)
+        serve, tell, forget = _entry_points()
+        self.serve: Callable[..., float] = partial(serve, self._table)
+        self.tell: Callable[..., bool] = partial(tell, self._table)
+        self.forget: Callable[..., bool] = partial(forget, self._table)
 
     def replay(
         self, X: FloatArray, keys: IntArray, weights: FloatArray, given: FloatArray, curves: Arrays
@@ -272,6 +273,19 @@ class AutoEngine:
         nodes, joints = numbers[layout.NODES], numbers[layout.JOINTS]
         counted = nodes == len(kinds) and joints == int((kinds == JOINT).sum())
         require(bool(counted), "it counts other nodes")
+
+
+@cache
+def _entry_points() -> tuple[Callable[..., Any], ...]:
+    """The compiled calls, not yet bound: the tables of all engines have the same type."""
+    example = (np.zeros((9, 4), np.int64),)
+    where = INTEGER, POINT, _KEYS, POINT, FLOAT, FLOAT, FLOAT, FLOAT
+    bound = (
+        bind_state(_serve, example, *where),
+        bind_state(_tell, example, INTEGER, FLOAT, FLOAT),
+        bind_state(_forget, example, INTEGER),
+    )
+    return tuple(call.func for call in bound)
 
 
 def _used_width(slots: IntArray, dimensions: int) -> int:

@@ -6,7 +6,7 @@
 
 from typing import Any, NamedTuple
 
-from numba import carray, njit
+from numba import carray, njit  # type: ignore[attr-defined]
 
 from localarc.engine.auto.addresses import float_pointer, integer_pointer
 from localarc.engine.numba_tools import STRICT_OPTIONS, Function

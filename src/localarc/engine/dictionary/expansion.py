@@ -1,17 +1,16 @@
 """An expansion on a dictionary of atoms: any kernel, any number of features, bounded memory."""
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, Self
 
 import numpy as np
 
 from localarc.engine.dictionary import loops
-from localarc.engine.dictionary.flush import flush
-from localarc.engine.dictionary.probes import Probes
+from localarc.engine.dictionary.probes import PROBES
 from localarc.engine.kernels import Profile
-from localarc.engine.numba_tools import FLOAT, INTEGER, POINT, bind_state, compile_entry
-from localarc.engine.step import MIN_FADE, check_shapes, require
+from localarc.engine.numba_tools import FLOAT, POINT, bind_state, compile_entry
+from localarc.engine.step import check_shapes, require
 from localarc.engine.stream import Played, Stream
 from localarc.engine.tiles import (
     TILE,
@@ -23,12 +22,6 @@ from localarc.engine.tiles import (
     tiles_for,
     unpack,
 )
-
-# The error that one flush may make, in tolerances: at the points it flushes, and in the kernel's
-# norm. Both were found by experiment: the errors of many flushes add up, and most of the error lies
-# where no point has been yet, which only the norm measures.
-AT_POINTS = 1 / 100
-IN_NORM = 2.0
 
 
 class DictionaryExpansion:
@@ -54,10 +47,6 @@ class DictionaryExpansion:
         self.tolerance = tolerance
         self.scale = scale
         self.max_size = max_size
-        self.size = self.held = self.rounds = 0  # atoms, points in the buffer, rounds averaged
-        self.fade, self.clock = 1.0, 0.0
-        self.max_error_estimate = 0.0
-        self._evaluated = b""  # the point whose kernel rows are in row `held`
         tiles = tiles_for(max_size)
         self._atoms = np.zeros((tiles, dimensions, TILE))
         self._coefs = np.zeros((2, tiles * TILE))
@@ -65,26 +54,85 @@ class DictionaryExpansion:
         self._to_atoms = np.zeros((TILE + 1, tiles * TILE))
         self._to_buffer = np.zeros((TILE + 1, TILE))
         self._buffer = np.zeros((dimensions + 3, TILE))
-        self._probes = Probes(dimensions)
-        self._ones = np.ones(dimensions)
-        self._roots = self._ones if roots is None else roots
+        self._probes = np.zeros((PROBES, dimensions))
+        self._truths = np.zeros(PROBES + 1)
+        self._numbers = self._initial_numbers(roots)
+        self._bind()
+
+    def _initial_numbers(self, roots: FloatArray | None) -> FloatArray:
+        numbers = np.zeros(loops.ROOTS + 2 * self.dimensions)
+        settings = self.tolerance, self.scale, self.profile.peak
+        numbers[loops.FADE], numbers[loops.TOLERANCE : loops.ROOTS] = 1.0, settings
+        numbers[loops.ROOTS :] = np.inf  # no point is evaluated yet
+        numbers[loops.ROOTS : loops.ROOTS + self.dimensions] = 1.0 if roots is None else roots
+        return numbers
+
+    def _bind(self) -> None:
+        """Compile the loops for this kernel, and bind them to the arrays, which never change."""
+        profile, dimensions = self.profile, self.dimensions
+        values = loops.value_at, loops.values_at
         self._value_at = specialise(loops.value_at, profile, dimensions)
-        raw = specialise(loops.evaluate_raw, profile, dimensions, loops.value_at)
-        tables = self._atoms, self._coefs, self._to_atoms, self._to_buffer, self._buffer
-        self._evaluate_raw = bind_state(
-            raw, (*tables, self._roots, profile.parameter), INTEGER, INTEGER, POINT
-        )
-        self._append = bind_state(
-            _append, (self._buffer, self._roots), INTEGER, POINT, FLOAT, FLOAT
-        )
+        evaluate = specialise(loops.evaluate_raw, profile, dimensions, loops.value_at)
+        learn = specialise(
+            loops.learn, profile, dimensions, *values, loops.evaluate_raw, loops.flush_buffer,
+            loops.add,
+        )  # fmt: skip
+        arrays = *self._arrays, self._numbers, profile.parameter
+        atoms, coefs, _, to_atoms, to_buffer, buffer, _, _ = self._arrays
+        read = atoms, coefs, to_atoms, to_buffer, buffer, self._numbers, profile.parameter
+        # f at a raw point, before division by the roots, NaN unless finite and in range.
+        self.evaluate_raw: Callable[[FloatArray], float] = bind_state(evaluate, read, POINT)
+        self._learn = bind_state(learn, arrays, FLOAT, POINT, FLOAT, FLOAT)
+        self.try_learn_fast: Callable[[FloatArray, float, float], bool]
+        self.try_learn_fast = bind_state(learn, (*arrays, 1.0), POINT, FLOAT, FLOAT)
+
+    @property
+    def _arrays(self) -> tuple[FloatArray, ...]:
+        """The arrays, in the order of the loops."""
+        return (
+            self._atoms, self._coefs, self._factor, self._to_atoms, self._to_buffer, self._buffer,
+            self._probes, self._truths,
+        )  # fmt: skip
+
+    # These live in the array, where the compiled step updates them.
+
+    @property
+    def fade(self) -> float:
+        """The common factor of all weights."""
+        return self._numbers.item(loops.FADE)
+
+    @property
+    def clock(self) -> float:
+        """The running sum of fades."""
+        return self._numbers.item(loops.CLOCK)
+
+    @property
+    def rounds(self) -> int:
+        """The number of accumulated f."""
+        return int(self._numbers.item(loops.ROUNDS))
+
+    @property
+    def size(self) -> int:
+        """The number of atoms."""
+        return int(self._numbers.item(loops.SIZE))
+
+    @property
+    def held(self) -> int:
+        """The number of points in the buffer."""
+        return int(self._numbers.item(loops.HELD))
+
+    @property
+    def max_error_estimate(self) -> float:
+        """The largest error of f that a flush measured."""
+        return self._numbers.item(loops.ERROR)
 
     def evaluate(self, points: FloatArray) -> FloatArray:
         """f at each row of `points`."""
-        return self.fade * self._sums(points, self.size, self._coefs, self._buffer)
+        return self.fade * self._sums(points, self._coefs, self._buffer)
 
     def evaluate_one(self, point: FloatArray) -> float:
         """f at one point."""
-        self._evaluated = b""
+        self._forget_evaluation()
         return self.fade * self._value_at(  # type: ignore[no-any-return]
             self.size, self.held, self._atoms, self._coefs, self._to_atoms, self._to_buffer,
             self._buffer, point, self.profile.parameter,
@@ -92,56 +140,29 @@ class DictionaryExpansion:
 
     def accumulate(self) -> None:
         """Add the current f to the sum behind the average."""
-        self.clock += self.fade
-        self.rounds += 1
+        _accumulate(self._numbers)
 
     def shrink(self, factor: float) -> None:
         """f <- factor f, for 0 < factor <= 1."""
-        self.fade *= factor
-        if self.fade < MIN_FADE:
-            _fold(self._coefs, self._probes.truths, self._buffer, self.fade, self.clock)
-            self.fade, self.clock = 1.0, 0.0
+        _shrink(self._arrays, self._numbers, factor)
 
     def add(self, point: FloatArray, weight: float) -> None:
         """f <- f + weight k(point, .)."""
         self.evaluate_one(point)
-        _append(
-            self._buffer, self._ones, self.held, point, self._unscaled_weight(weight), self.clock
-        )
-        self._advance()
+        self._buffer[: self.dimensions, self.held] = point
+        parts = loops.value_at, loops.values_at, loops.flush_buffer
+        add = specialise(loops.add, self.profile, self.dimensions, *parts)
+        add(self._arrays, self._numbers, self.profile.parameter, weight)
 
-    def learn(self, point: FloatArray, decay: float, weight: float) -> None:
-        """One round: add f to the average, shrink it, and add a term."""
-        self.accumulate()
-        self.shrink(decay)
-        self.add(point, weight)
+    def learn_raw(
+        self, point: FloatArray, decay: float, weight: float, projection: float = 1.0
+    ) -> bool:
+        """One round with a raw point: add f to the average, shrink it, add a term, project.
 
-    def evaluate_raw(self, point: FloatArray) -> float:
-        """f at a raw point, before division by the roots; NaN unless finite and in range."""
-        value: float = self.fade * self._evaluate_raw(self.size, self.held, point)
-        self._evaluated = point.tobytes() if value == value else b""
-        return value
-
-    def learn_raw(self, point: FloatArray, decay: float, weight: float) -> bool:
-        """`learn` for a raw point; False, and nothing learned, unless it is finite and in range."""
-        if point.tobytes() != self._evaluated and math.isnan(self.evaluate_raw(point)):
-            return False
-        self.clock += self.fade
-        self.rounds += 1
-        self.shrink(decay)
-        self._append(self.held, point, self._unscaled_weight(weight), self.clock)
-        self._advance()
-        return True
-
-    def _unscaled_weight(self, weight: float) -> float:
-        return weight * self.scale / self.fade
-
-    def _advance(self) -> None:
-        """Count the point just appended; the last evaluation left its kernel rows in place."""
-        self._evaluated = b""
-        self.held += 1
-        if self.held == TILE:
-            self._flush_buffer()
+        False, and nothing learned, unless the point is finite and in range. It is one compiled
+        call: an exception from outside, such as KeyboardInterrupt, finds all of it done or nothing.
+        """
+        return self._learn(projection, point, decay, weight)  # type: ignore[no-any-return]
 
     def average(self, points: FloatArray) -> FloatArray:
         """The mean of all accumulated f, at each row of `points`."""
@@ -149,7 +170,7 @@ class DictionaryExpansion:
         buffer = self._buffer.copy()
         buffer[self.dimensions] = folded + weights * (self.clock - joined)
         past = self.clock * self._coefs[:1] + self._coefs[1:]
-        return self._sums(points, self.size, past, buffer) / max(self.rounds, 1)
+        return self._sums(points, past, buffer) / max(self.rounds, 1)
 
     @property
     def error_bound(self) -> float:
@@ -158,41 +179,34 @@ class DictionaryExpansion:
         It sums the norms of all flush errors, holds up to rounding, and is usually hundreds of
         times `max_error_estimate`, which is measured at 32 points around the ones seen.
         """
-        return self.fade * float(self._probes.truths[-1]) * math.sqrt(self.profile.peak)
+        return self.fade * float(self._truths[-1]) * math.sqrt(self.profile.peak)
 
     def replay(self, stream: Stream) -> Played:
         """Replay the whole stream from the current state; f ends where the last round leaves it."""
-        play = specialise(loops.replay, self.profile, self.dimensions, loops.value_at)
-        tables = (
-            self._atoms, self._coefs, self._to_atoms, self._to_buffer, self._buffer,
-            self._probes.truths,
-        )  # fmt: skip
+        parts = loops.value_at, loops.values_at, loops.flush_buffer
+        play = specialise(loops.replay, self.profile, self.dimensions, *parts)
         rules = stream.rules(self.scale, self.profile)
         played = stream.empty_result()
-        self._evaluated = b""
         done = 0
         while done < len(stream):
             rest = slice(done, len(stream))
-            steps, self.held, self.fade, self.clock, played.constant, played.norm = play(
-                tables,
-                (self.size, self.held),
-                (self.fade, self.clock, played.constant, played.norm),
+            steps, played.constant, played.norm = play(
+                self._arrays,
+                self._numbers,
+                (played.constant, played.norm),
                 rules,
                 *stream.columns(rest),
                 played.thresholds[rest],
                 played.losses[rest],
             )
-            if self.held == TILE:
-                self._flush_buffer()
             done += steps
-        self.rounds += len(stream)
         return played
 
     def arrays(self) -> dict[str, FloatArray | IntArray]:
         """Everything needed to resume, bit for bit."""
         scalars = {
             "rounds": self.rounds,
-            "flushes": self._probes.flushes,
+            "flushes": int(self._numbers[loops.FLUSHES]),
             "fade": self.fade,
             "clock": self.clock,
             "max_error_estimate": self.max_error_estimate,
@@ -202,8 +216,8 @@ class DictionaryExpansion:
             "coefs": self._coefs[:, : self.size].copy(),
             "factor": self._factor[np.tril_indices(self.size)],
             "buffer": self._buffer[:, : self.held].copy(),
-            "probes": self._probes.points.copy(),
-            "truths": self._probes.truths.copy(),
+            "probes": self._probes.copy(),
+            "truths": self._truths.copy(),
             **{name: np.array(value) for name, value in scalars.items()},
         }
 
@@ -217,23 +231,21 @@ class DictionaryExpansion:
             coefs=(2, size),
             factor=(size * (size + 1) // 2,),
             buffer=(self.dimensions + 3, held),
-            probes=self._probes.points.shape,
-            truths=self._probes.truths.shape,
+            probes=self._probes.shape,
+            truths=self._truths.shape,
         )
-        self.size, self.rounds = size, int(arrays["rounds"])
-        self.max_error_estimate = float(arrays["max_error_estimate"])
-        self.fade, self.clock = float(arrays["fade"]), float(arrays["clock"])
-        self._atoms[: tiles_for(self.size)] = pack(np.asarray(arrays["atoms"], np.float64))
+        self._atoms[: tiles_for(size)] = pack(np.asarray(arrays["atoms"], np.float64))
         self._coefs[:] = self._buffer[:] = 0.0
-        self._coefs[:, : self.size] = arrays["coefs"]
-        self._factor[np.tril_indices(self.size)] = arrays["factor"]
-        self._probes.points[:], self._probes.truths[:] = arrays["probes"], arrays["truths"]
-        self._probes.flushes = int(arrays["flushes"])
-        for self.held, column in enumerate(arrays["buffer"].T):
+        self._coefs[:, :size] = arrays["coefs"]
+        self._factor[np.tril_indices(size)] = arrays["factor"]
+        self._probes[:], self._truths[:] = arrays["probes"], arrays["truths"]
+        names = "fade", "clock", "rounds", "max_error_estimate", "flushes"
+        fade, clock, rounds, error, flushes = (float(arrays[name]) for name in names)
+        self._numbers[: loops.TOLERANCE] = fade, clock, rounds, size, 0, error, flushes
+        for i, column in enumerate(arrays["buffer"].T):
             self.evaluate_one(np.ascontiguousarray(column[: self.dimensions]))  # its kernel rows
-            self._buffer[:, self.held] = column
-        self.held = held
-        self._evaluated = b""
+            self._buffer[:, i] = column
+            self._numbers[loops.HELD] = i + 1
         return self
 
     @property
@@ -241,32 +253,18 @@ class DictionaryExpansion:
         """The size of the state in bytes: that of what `arrays` returns."""
         return sum(array.nbytes for array in self.arrays().values())
 
-    def _flush_buffer(self) -> None:
-        """Flush the full buffer into the dictionary, and measure the error."""
-        points = self._buffer[: self.dimensions].T
-        self._probes.before(points, lambda at: self._sums(at, 0, self._coefs, self._buffer))
-        allowed = self.tolerance / self.fade
-        self.size, lost, norm = _flush(
-            self._atoms, self._coefs, self._factor, self._to_atoms, self._to_buffer, self._buffer,
-            self.size, AT_POINTS * allowed, IN_NORM * allowed, self.profile.peak,
-        )  # fmt: skip
-        self.held = 0
-        off = self._probes.after(
-            points, lambda at: self._sums(at, self.size, self._coefs, self._buffer), norm
-        )
-        largest = self.fade * max(off, float(np.abs(lost).max()))
-        self.max_error_estimate = max(self.max_error_estimate, largest)
-        self._buffer[self.dimensions :] = 0.0
-
-    def _sums(self, points: FloatArray, size: int, coefs: Any, buffer: FloatArray) -> FloatArray:
-        self._evaluated = b""
+    def _sums(self, points: FloatArray, coefs: Any, buffer: FloatArray) -> FloatArray:
+        self._forget_evaluation()
         values_at = specialise(loops.values_at, self.profile, self.dimensions, loops.value_at)
         return values_at(  # type: ignore[no-any-return]
-            size, self.held, self._atoms, coefs, self._to_atoms, self._to_buffer, buffer,
+            self.size, self.held, self._atoms, coefs, self._to_atoms, self._to_buffer, buffer,
             as_contiguous(points), self.profile.parameter,
         )  # fmt: skip
 
+    def _forget_evaluation(self) -> None:
+        """Row `held` is about to be overwritten: no learning may rely on it."""
+        self._numbers[loops.ROOTS + self.dimensions :] = np.inf
 
-_fold = compile_entry(loops.fold)
-_append = compile_entry(loops.append, keep_gil=True)
-_flush = compile_entry(flush)
+
+_accumulate = compile_entry(loops.accumulate)
+_shrink = compile_entry(loops.shrink)

@@ -82,6 +82,7 @@ def find_worst(lost: Any, tried: Any) -> int:
     return worst
 
 
+@jit
 def flush(
     atoms: Any, coefs: Any, factor: Any, to_atoms: Any, to_buffer: Any, buffer: Any, size: int,
     limit: float, norm_limit: float, peak: float,

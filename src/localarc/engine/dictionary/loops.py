@@ -7,13 +7,20 @@ lattice, and `joined` and `folded` for the weights, as in the exact expansion.
 `atoms` are tiles; `coefs` is (heights, offsets); `buffer` is one tile of points and the rows
 weights, joined and folded below it; to_atoms[i] and to_buffer[i] are the kernel between point i of
 the buffer and the atoms and earlier points; row `held` of both belongs to the latest evaluation.
+`tables` are all of these arrays, in the order (atoms, coefs, factor, to_atoms, to_buffer, buffer,
+probes, truths).
+
+`numbers` is everything else that a step changes, so that one compiled call is the whole step:
+Python can be interrupted between two calls, but not within one. The roots at its end are
+followed by the raw point of the latest evaluation, infinite if another has used the row since.
 """
 
 from typing import Any
 
 import numpy as np
 
-from localarc.engine.dictionary.flush import dot
+from localarc.engine.dictionary.flush import dot, flush
+from localarc.engine.dictionary.probes import largest_deviation, place_probes, replace_probe
 from localarc.engine.numba_tools import jit
 from localarc.engine.step import (
     MIN_FADE,
@@ -27,6 +34,15 @@ from localarc.engine.step import (
 from localarc.engine.tiles import TILE, kernel_row
 
 VECTORS = 32  # kernels are evaluated in groups of this size
+
+# The error that one flush may make, in tolerances: at the points it flushes, and in the kernel's
+# norm. Both were found by experiment: the errors of many flushes add up, and most of the error lies
+# where no point has been yet, which only the norm measures.
+AT_POINTS = 1 / 100
+IN_NORM = 2.0
+
+# The entries of `numbers`: what a step changes, and from TOLERANCE on what it only reads.
+FADE, CLOCK, ROUNDS, SIZE, HELD, ERROR, FLUSHES, TOLERANCE, SCALE, PEAK, ROOTS = range(11)
 
 
 @jit
@@ -50,28 +66,6 @@ def value_at(
     kernel_row(buffer[:dimensions], column, 0, parameter, late[: round_up(held)])
     exact = dot(buffer[dimensions, :held], late[:held])
     return exact + dot(heights[:size], near[:size])  # type: ignore[no-any-return]
-
-
-def evaluate_raw(
-    atoms: Any, coefs: Any, to_atoms: Any, to_buffer: Any, buffer: Any, roots: Any,
-    parameter: float, size: int, held: int, point: Any,
-) -> float:  # fmt: skip
-    """`value_at` for a raw point, before division by the roots; NaN unless finite and in range."""
-    here = np.empty(len(point))
-    if not scale_point(point, roots, here):
-        return np.nan
-    return value_at(
-        size, held, atoms, coefs, to_atoms, to_buffer, buffer, here, parameter
-    )  # fmt: skip
-
-
-def append(buffer: Any, roots: Any, held: int, point: Any, weight: float, clock: float) -> None:
-    """Append a raw point to the buffer."""
-    dimensions = len(point)
-    for j in range(dimensions):
-        buffer[j, held] = point[j] / roots[j]
-    buffer[dimensions, held] = weight
-    buffer[dimensions + 1, held] = clock
 
 
 def values_at(
@@ -104,27 +98,134 @@ def fold(coefs: Any, truths: Any, buffer: Any, fade: float, clock: float) -> Non
         truths[p] *= fade
 
 
+@jit
+def latest(numbers: Any, dimensions: int) -> Any:
+    """The raw point whose kernel rows are in row `held`."""
+    return numbers[ROOTS + dimensions :]
+
+
+@jit
+def is_latest(numbers: Any, point: Any) -> bool:
+    """Whether the kernel rows in row `held` are those of this raw point."""
+    known = latest(numbers, len(point))
+    for k in range(len(point)):  # noqa: SIM110 (compiled: no generators)
+        if known[k] != point[k]:
+            return False
+    return True
+
+
+def evaluate_raw(
+    atoms: Any, coefs: Any, to_atoms: Any, to_buffer: Any, buffer: Any, numbers: Any,
+    parameter: float, point: Any,
+) -> float:  # fmt: skip
+    """f at a raw point, before division by the roots; NaN unless finite and in range."""
+    here = np.empty(len(point))
+    if not scale_point(point, numbers[ROOTS:], here):
+        return np.nan
+    size, held = int(numbers[SIZE]), int(numbers[HELD])
+    value = value_at(size, held, atoms, coefs, to_atoms, to_buffer, buffer, here, parameter)
+    latest(numbers, len(point))[:] = point
+    return numbers[FADE] * value  # type: ignore[no-any-return]
+
+
+@jit
+def accumulate(numbers: Any) -> None:
+    """Add the current f to the sum behind the average."""
+    numbers[CLOCK] += numbers[FADE]
+    numbers[ROUNDS] += 1.0
+
+
+@jit
+def shrink(tables: Any, numbers: Any, factor: float) -> None:
+    """f <- factor f, for 0 < factor <= 1."""
+    _, coefs, _, _, _, buffer, _, truths = tables
+    numbers[FADE] *= factor
+    if numbers[FADE] < MIN_FADE:
+        fold(coefs, truths, buffer, numbers[FADE], numbers[CLOCK])
+        numbers[FADE], numbers[CLOCK] = 1.0, 0.0
+
+
+def flush_buffer(tables: Any, numbers: Any, parameter: float) -> None:
+    """Flush the full buffer into the dictionary, and measure the error."""
+    atoms, coefs, factor, to_atoms, to_buffer, buffer, probes, truths = tables
+    dimensions, fade, size = atoms.shape[1], numbers[FADE], int(numbers[SIZE])
+    points = buffer[:dimensions]
+    if numbers[FLUSHES] == 0.0:
+        place_probes(probes, points)
+    truths[:-1] += values_at(0, TILE, atoms, coefs, to_atoms, to_buffer, buffer, probes, parameter)
+    allowed = numbers[TOLERANCE] / fade
+    size, lost, norm = flush(
+        atoms, coefs, factor, to_atoms, to_buffer, buffer, size,
+        AT_POINTS * allowed, IN_NORM * allowed, numbers[PEAK],
+    )  # fmt: skip
+    values = values_at(size, 0, atoms, coefs, to_atoms, to_buffer, buffer, probes, parameter)
+    error = fade * max(largest_deviation(truths, values), np.abs(lost).max())
+    turn = replace_probe(probes, points, int(numbers[FLUSHES]))
+    truths[turn] = value_at(
+        size, 0, atoms, coefs, to_atoms, to_buffer, buffer, probes[turn], parameter
+    )
+    truths[-1] += norm
+    buffer[dimensions:] = 0.0
+    numbers[SIZE], numbers[HELD] = size, 0.0
+    numbers[ERROR] = max(numbers[ERROR], error)
+    numbers[FLUSHES] += 1.0
+
+
+def add(tables: Any, numbers: Any, parameter: float, weight: float) -> None:
+    """Add a term at the point in column `held`, whose kernel rows are in row `held`."""
+    atoms, _, _, _, _, buffer, _, _ = tables
+    dimensions, held = atoms.shape[1], int(numbers[HELD])
+    buffer[dimensions, held] = weight * numbers[SCALE] / numbers[FADE]
+    buffer[dimensions + 1, held] = numbers[CLOCK]
+    latest(numbers, dimensions)[:] = np.inf
+    numbers[HELD] += 1.0
+    if held + 1 == TILE:
+        flush_buffer(tables, numbers, parameter)
+
+
+def learn(
+    atoms: Any, coefs: Any, factor: Any, to_atoms: Any, to_buffer: Any, buffer: Any, probes: Any,
+    truths: Any, numbers: Any, parameter: float, projection: float, point: Any, decay: float,
+    weight: float,
+) -> bool:  # fmt: skip
+    """One round with a raw point, then f <- projection f; False, and nothing changed, if the point
+    is not finite and in range."""
+    if not is_latest(numbers, point) and np.isnan(
+        evaluate_raw(atoms, coefs, to_atoms, to_buffer, buffer, numbers, parameter, point)
+    ):
+        return False
+    tables = atoms, coefs, factor, to_atoms, to_buffer, buffer, probes, truths
+    scale_point(point, numbers[ROOTS:], buffer[:, int(numbers[HELD])])
+    accumulate(numbers)
+    shrink(tables, numbers, decay)
+    add(tables, numbers, parameter, weight)
+    shrink(tables, numbers, projection)
+    return True
+
+
 def replay(
     tables: Any,
-    counts: tuple[int, int],
-    scalars: tuple[float, float, float, float],
-    rules: tuple[float, float, float, float, float, float],
+    numbers: Any,
+    start: tuple[float, float],
+    rules: tuple[float, float, float, float, float, float, float],
     points: Any,
     curves: Any,
     rates: Any,
     decays: Any,
     thresholds: Any,
     incurred: Any,
-) -> tuple[int, int, float, float, float, float]:
-    """Replay rounds until the last, or until the buffer is full.
+) -> tuple[int, float, float]:
+    """Replay rounds until the last, or until the buffer was full and has been flushed.
 
-    Returns the number of rounds played, and the state to continue from."""
-    atoms, coefs, to_atoms, to_buffer, buffer, truths = tables
-    size, held = counts
-    fade, clock, constant, norm = scalars
-    alpha, clip, radius, scale, peak, parameter = rules
+    Returns the number of rounds played, the constant and |f|^2."""
+    atoms, coefs, _, to_atoms, to_buffer, buffer, _, truths = tables
+    size, held = int(numbers[SIZE]), int(numbers[HELD])
+    fade, clock = numbers[FADE], numbers[CLOCK]
+    constant, norm = start
+    alpha, floor, clip, radius, scale, peak, parameter = rules
     breakpoints, losses, offsets = curves
     dimensions = points.shape[1]
+    latest(numbers, dimensions)[:] = np.inf
     t = 0
     while t < len(points) and held < TILE:
         value = fade * value_at(
@@ -133,7 +234,7 @@ def replay(
         thresholds[t] = clip_value(value, clip) + constant
         incurred[t] = loss_at(breakpoints, losses, offsets[t], offsets[t + 1], thresholds[t])
         push = rates[t] * (incurred[t] - alpha)
-        constant += push
+        constant = max(constant + push, floor)
         norm = next_squared_norm(norm, decays[t], push, value, peak)
         clock += fade
         fade *= decays[t]
@@ -148,4 +249,8 @@ def replay(
             fade *= projection_factor(norm, radius)
             norm = radius * radius
         t += 1
-    return t, held, fade, clock, constant, norm
+    numbers[FADE], numbers[CLOCK], numbers[HELD] = fade, clock, held
+    numbers[ROUNDS] += t
+    if held == TILE:
+        flush_buffer(tables, numbers, parameter)
+    return t, constant, norm

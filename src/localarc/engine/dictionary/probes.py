@@ -3,40 +3,40 @@
 A probe reflects one point in another, so it lies where future points are likely: the error is
 largest where there is no atom yet. Half of the probes stay from the first flush on; the others are
 replaced in turn, one per flush, and measure the error since then.
+
+`truths` are the exact sums at the probes, and, last, the sum of all residuals' norms.
 """
 
-from collections.abc import Callable
+from typing import Any
 
-import numpy as np
-
-from localarc.engine.tiles import TILE, FloatArray
+from localarc.engine.numba_tools import jit
+from localarc.engine.tiles import TILE
 
 PROBES = 32
 
 
-class Probes:
-    """`truths` are the exact sums at `points`, and, last, the sum of all residuals' norms."""
+@jit
+def place_probes(probes: Any, points: Any) -> None:
+    """The first probes, from the points of the first full buffer, one to a column."""
+    for p in range(PROBES):
+        i = p * (TILE // PROBES)
+        for k in range(len(points)):
+            probes[p, k] = 2.0 * points[k, i] - points[k, i - TILE // 2]
 
-    def __init__(self, dimensions: int) -> None:
-        self.points = np.zeros((PROBES, dimensions))
-        self.truths = np.zeros(PROBES + 1)
-        self.flushes = 0
 
-    def before(self, points: FloatArray, buffered: Callable[[FloatArray], FloatArray]) -> None:
-        """Before the buffer of `points` is flushed: add its exact sum to the truths."""
-        if self.flushes == 0:
-            some = np.arange(PROBES) * (TILE // PROBES)
-            self.points[:] = 2.0 * points[some] - points[some - TILE // 2]
-        self.truths[:-1] += buffered(self.points)
+@jit
+def replace_probe(probes: Any, points: Any, flushes: int) -> int:
+    """Replace one probe after a flush; returns which one."""
+    turn = PROBES // 2 + flushes % (PROBES // 2)
+    for k in range(len(points)):
+        probes[turn, k] = 2.0 * points[k, TILE - 1] - points[k, TILE // 2 - 1]
+    return turn
 
-    def after(
-        self, points: FloatArray, flushed: Callable[[FloatArray], FloatArray], norm: float
-    ) -> float:
-        """Return the largest deviation at a probe, and replace one probe."""
-        largest = np.abs(self.truths[:-1] - flushed(self.points)).max()
-        turn = PROBES // 2 + self.flushes % (PROBES // 2)
-        self.points[turn] = 2.0 * points[-1] - points[TILE // 2 - 1]
-        self.truths[turn] = flushed(self.points[turn : turn + 1])[0]
-        self.truths[-1] += norm
-        self.flushes += 1
-        return float(largest)
+
+@jit
+def largest_deviation(truths: Any, values: Any) -> float:
+    """How far f is from the exact sum at the worst probe."""
+    largest = 0.0
+    for p in range(PROBES):
+        largest = max(largest, abs(truths[p] - values[p]))
+    return largest

@@ -40,7 +40,7 @@ def replay_many(
     weights, joined, folded = np.zeros((3, runs, tiles, TILE))
     pairs = list(zip(expansions, streams, strict=True))
     scalars = np.array([[e.fade, e.clock, s.constant, s.norm] for e, s in pairs])
-    rules = np.array([[s.alpha, s.clip, s.radius, e.scale] for e, s in pairs])
+    rules = np.array([[s.alpha, s.floor, s.clip, s.radius, e.scale] for e, s in pairs])
     thresholds, losses = np.empty((2, runs, len(first)))
     play = specialise(loops.replay, profile, dimensions, loops.kernel, loops.sum_block)
     points, curves, _, _ = first.columns(slice(0, len(first)))

@@ -109,7 +109,7 @@ def replay(
                 stop = scales[2][group]
                 kernel(distances, scales, group, parameter, values)
             fade, clock, constant, norm = scalars[r]
-            alpha, clip, radius, scale = rules[r]
+            alpha, floor, clip, radius, scale = rules[r]
             value = fade * sums[r, lane]
             threshold = clip_value(value, clip) + constant
             loss = loss_at(breakpoints, losses, offsets[t], offsets[t + 1], threshold)
@@ -129,4 +129,4 @@ def replay(
                 fade *= projection_factor(norm, radius)
                 norm = radius * radius
             scalars[r, 0], scalars[r, 1] = fade, clock
-            scalars[r, 2], scalars[r, 3] = constant + push, norm
+            scalars[r, 2], scalars[r, 3] = max(constant + push, floor), norm

@@ -3,7 +3,10 @@
 f = fade * sum_i weights_i k_i. The sum of f_t over the rounds, from which the average is computed,
 is sum_i (folded_i + weights_i (clock - joined_i)) k_i, where `clock` is the running sum of `fade`.
 Terms before `first` have left a full window: their weight is 0, and `folded` holds their share.
-A `store` is the arrays (tiles, weights, joined, folded).
+A `store` is the arrays (tiles, weights, joined, folded); the last three are `terms` in one array.
+
+`numbers` is everything else that a step changes, so that one compiled call is the whole step:
+Python can be interrupted between two calls, but not within one.
 """
 
 from typing import Any
@@ -22,6 +25,9 @@ from localarc.engine.step import (
     sum_by_halves,
 )
 from localarc.engine.tiles import TILE, add_kernel_row, kernel_row
+
+# The entries of `numbers`: what a step changes, and from WINDOW on what it only reads.
+FADE, CLOCK, ROUNDS, FIRST, COUNT, WINDOW, SCALE, ROOTS = range(8)
 
 
 def value_at(
@@ -45,14 +51,13 @@ def values_at(
     return results
 
 
-def evaluate_raw(
-    tiles: Any, weights: Any, roots: Any, parameter: float, first: int, count: int, point: Any
-) -> float:
-    """`value_at` for a raw point, before division by the roots; NaN unless finite and in range."""
+def evaluate_raw(tiles: Any, weights: Any, numbers: Any, parameter: float, point: Any) -> float:
+    """f at a raw point, before division by the roots; NaN unless finite and in range."""
     here = np.empty(len(point))
-    if not scale_point(point, roots, here):
+    if not scale_point(point, numbers[ROOTS:], here):
         return np.nan
-    return value_at(tiles, weights, first, count, here, parameter)
+    first, count = int(numbers[FIRST]), int(numbers[COUNT])
+    return numbers[FADE] * value_at(tiles, weights, first, count, here, parameter)  # type: ignore[no-any-return]
 
 
 @jit
@@ -77,20 +82,6 @@ def append(store: Any, count: int, point: Any, weight: float, clock: float) -> N
     joined[b, j] = clock
 
 
-def append_raw(
-    tiles: Any, weights: Any, joined: Any, roots: Any, count: int, point: Any, weight: float,
-    clock: float,
-) -> bool:  # fmt: skip
-    """`append` for a raw point; False, and nothing changed, unless it is finite and in range."""
-    b, j = count // TILE, count % TILE
-    if not scale_point(point, roots, tiles[b, :, j]):
-        tiles[b, :, j] = 0.0
-        return False
-    weights[b, j] = weight
-    joined[b, j] = clock
-    return True
-
-
 @jit
 def retire(store: Any, first: int, clock: float) -> None:
     """Remove the oldest term from f; its contribution to the average stays."""
@@ -98,6 +89,72 @@ def retire(store: Any, first: int, clock: float) -> None:
     b, j = first // TILE, first % TILE
     folded[b, j] += weights[b, j] * (clock - joined[b, j])
     weights[b, j] = 0.0
+
+
+@jit
+def accumulate(numbers: Any) -> None:
+    """Add the current f to the sum behind the average."""
+    numbers[CLOCK] += numbers[FADE]
+    numbers[ROUNDS] += 1.0
+
+
+@jit
+def shrink(store: Any, numbers: Any, factor: float) -> None:
+    """f <- factor f, for 0 < factor <= 1."""
+    numbers[FADE] *= factor
+    if numbers[FADE] < MIN_FADE:
+        first, count = int(numbers[FIRST]), int(numbers[COUNT])
+        fold(store, first, count, numbers[FADE], numbers[CLOCK])
+        numbers[FADE], numbers[CLOCK] = 1.0, 0.0
+
+
+@jit
+def add(store: Any, numbers: Any, weight: float) -> None:
+    """Add a term at the point after the last one, which is in its tile already.
+
+    A full window drops its oldest term.
+    """
+    _, weights, joined, _ = store
+    first, count = int(numbers[FIRST]), int(numbers[COUNT])
+    if count - first == int(numbers[WINDOW]):
+        retire(store, first, numbers[CLOCK])
+        numbers[FIRST] += 1.0
+    b, j = count // TILE, count % TILE
+    weights[b, j] = weight * numbers[SCALE] / numbers[FADE]
+    joined[b, j] = numbers[CLOCK]
+    numbers[COUNT] += 1.0
+
+
+def learn(
+    tiles: Any, terms: Any, numbers: Any, projection: float, point: Any, decay: float, weight: float
+) -> bool:
+    """One round with a raw point, then f <- projection f; False, and nothing changed, if the point
+    is not finite and in range, or there is no room for it."""
+    count = int(numbers[COUNT])
+    b, j = count // TILE, count % TILE
+    if b == len(tiles):
+        return False
+    if not scale_point(point, numbers[ROOTS:], tiles[b, :, j]):
+        tiles[b, :, j] = 0.0
+        return False
+    store = tiles, terms[0], terms[1], terms[2]
+    accumulate(numbers)
+    shrink(store, numbers, decay)
+    add(store, numbers, weight)
+    shrink(store, numbers, projection)
+    return True
+
+
+def drop_tiles(tiles: Any, terms: Any, numbers: Any, dead: int) -> None:
+    """Drop the first tiles, all of whose terms have left the window."""
+    kept = len(tiles) - dead
+    for b in range(kept):
+        tiles[b] = tiles[b + dead]
+        terms[:, b] = terms[:, b + dead]
+    tiles[kept:] = 0.0
+    terms[:, kept:] = 0.0
+    numbers[FIRST] -= dead * TILE
+    numbers[COUNT] -= dead * TILE
 
 
 def sum_block(block: Any, store: Any, first: int, count: int, parameter: float, sums: Any) -> None:
@@ -134,24 +191,25 @@ def add_term(
 
 def replay(
     store: Any,
-    position: tuple[int, int, int],
-    scalars: tuple[float, float, float, float],
-    rules: tuple[float, float, float, float, float, float],
+    numbers: Any,
+    start: tuple[float, float],
+    rules: tuple[float, float, float, float, float, float, float],
     points: Any,
     curves: Any,
     rates: Any,
     decays: Any,
     thresholds: Any,
     incurred: Any,
-) -> tuple[int, int, float, float, float, float]:
-    """Replay every round; the store must have room for them.
+) -> tuple[float, float]:
+    """Replay every round; the store must have room for them. Returns the constant and |f|^2.
 
     The sums over all earlier terms are computed for 256 rounds at once; only the terms of the block
     itself are added one by one.
     """
-    first, count, window = position
-    fade, clock, constant, norm = scalars
-    alpha, clip, radius, scale, peak, parameter = rules
+    first, count, window = int(numbers[FIRST]), int(numbers[COUNT]), int(numbers[WINDOW])
+    fade, clock = numbers[FADE], numbers[CLOCK]
+    constant, norm = start
+    alpha, floor, clip, radius, scale, peak, parameter = rules
     breakpoints, losses, offsets = curves
     block = np.zeros((points.shape[1], TILE))
     sums, values = np.empty(TILE), np.empty(TILE)
@@ -165,7 +223,7 @@ def replay(
         thresholds[t] = clip_value(value, clip) + constant
         incurred[t] = loss_at(breakpoints, losses, offsets[t], offsets[t + 1], thresholds[t])
         push = rates[t] * (incurred[t] - alpha)
-        constant += push
+        constant = max(constant + push, floor)
         norm = next_squared_norm(norm, decays[t], push, value, peak)
         clock += fade
         fade *= decays[t]
@@ -183,4 +241,7 @@ def replay(
         if norm > radius * radius:
             fade *= projection_factor(norm, radius)
             norm = radius * radius
-    return first, count, fade, clock, constant, norm
+    numbers[FIRST], numbers[COUNT] = first, count
+    numbers[FADE], numbers[CLOCK] = fade, clock
+    numbers[ROUNDS] += len(points)
+    return constant, norm

@@ -74,7 +74,7 @@ class KeyedExpansions:
         points: FloatArray,
         rates: FloatArray,
         decays: FloatArray,
-        alpha: float,
+        limits: tuple[float, float, float, float],
         clip: float,
         curves: Any,
     ) -> tuple[FloatArray, FloatArray]:
@@ -85,8 +85,7 @@ class KeyedExpansions:
         play = specialise(loops.play, self.profile, self.dimensions, loops.value_of)
         play(
             running_constants, self._store, rows, points, rates, decays,
-            (alpha, clip, self.profile.parameter), self._rules,
-            steps,
+            (clip, self.profile.parameter), self._rules, limits, steps,
             self._scratch, thresholds, losses,
         )  # fmt: skip
         return thresholds, losses

@@ -13,7 +13,7 @@ the same order, so that a stream of a panel is bit for bit what it would be alon
 from typing import Any
 
 from localarc.engine.numba_tools import jit, strict_jit
-from localarc.engine.running_constants import CONSTANT, step
+from localarc.engine.running_constants import CONSTANT, step, watch
 from localarc.engine.step import MIN_FADE, NEGLIGIBLE, clip_value, loss_at, sum_by_halves
 from localarc.engine.tiles import TILE, add_kernel_row
 
@@ -206,15 +206,17 @@ def play(
     points: Any,
     rates: Any,
     decays: Any,
-    numbers: tuple[float, float, float],
+    numbers: tuple[float, float],
     rules: tuple[float, int, bool],
+    limits: tuple[float, float, float, float],
     curves: Any,
     scratch: Any,
     thresholds: Any,
     incurred: Any,
 ) -> None:
-    """Threshold, loss and update for each event, in order."""
-    alpha, clip, parameter = numbers
+    """Threshold, loss and update for each event, in order; `limits` as in `running_constants`."""
+    clip, parameter = numbers
+    alpha, floor = limits[0], limits[1]
     breakpoints, losses, offsets = curves
     for i in range(len(rows)):
         row = rows[i]
@@ -225,7 +227,8 @@ def play(
         incurred[i] = loss_at(breakpoints, losses, offsets[i], offsets[i + 1], thresholds[i])
         push = step_size(rates[i], incurred[i], alpha)
         learn_one(store, row, points[i], decays[i], push, rules)
-        step(running_constants[row], rates[i], incurred[i], alpha)
+        step(running_constants[row], rates[i], incurred[i], alpha, floor)
+        watch(running_constants[row], thresholds[i], incurred[i], limits)
 
 
 @jit

@@ -10,7 +10,7 @@ from localarc.engine.lattice import layout, loops
 from localarc.engine.lattice.quadrature import MAX_REACH, Rule, choose_rule
 from localarc.engine.numba_tools import FLOAT, POINT, bind_state, compile_entry, jit
 from localarc.engine.simd import SIDE
-from localarc.engine.step import MIN_FADE, check_shapes, require
+from localarc.engine.step import check_shapes, require
 from localarc.engine.stream import Played, Stream
 from localarc.engine.tiles import FloatArray, IntArray, as_contiguous
 
@@ -55,6 +55,7 @@ class LatticeExpansion:
         self.evaluate_raw: Callable[[FloatArray], float] = bind_state(_evaluate_raw, arrays, POINT)
         self.try_learn_fast: Callable[[FloatArray, float, float], bool]
         self.try_learn_fast = bind_state(_learn, arrays, POINT, FLOAT, FLOAT)
+        self._learn = bind_state(_learn_projected, arrays, FLOAT, POINT, FLOAT, FLOAT)
 
     def _set_rule(self, rule: Rule) -> None:
         self.rule = rule
@@ -66,29 +67,17 @@ class LatticeExpansion:
     @property
     def fade(self) -> float:
         """The common factor of all heights."""
-        return float(self._floats[layout.FADE])
-
-    @fade.setter
-    def fade(self, value: float) -> None:
-        self._floats[layout.FADE] = value
+        return self._floats.item(layout.FADE)
 
     @property
     def clock(self) -> float:
         """The running sum of fades."""
-        return float(self._floats[layout.CLOCK])
-
-    @clock.setter
-    def clock(self, value: float) -> None:
-        self._floats[layout.CLOCK] = value
+        return self._floats.item(layout.CLOCK)
 
     @property
     def rounds(self) -> int:
         """The number of accumulated f."""
-        return int(self._floats[layout.ROUNDS])
-
-    @rounds.setter
-    def rounds(self, value: int) -> None:
-        self._floats[layout.ROUNDS] = value
+        return int(self._floats.item(layout.ROUNDS))
 
     def evaluate(self, points: FloatArray) -> FloatArray:
         """f at each row of `points`."""
@@ -101,14 +90,11 @@ class LatticeExpansion:
 
     def accumulate(self) -> None:
         """Add the current f to the sum behind the average."""
-        self.clock += self.fade
-        self.rounds += 1
+        _accumulate(self._floats)
 
     def shrink(self, factor: float) -> None:
         """f <- factor f, for 0 < factor <= 1."""
-        self.fade *= factor
-        if self.fade < MIN_FADE:
-            _fold(self._floats, self._integers)
+        _shrink(self._floats, self._integers, factor)
 
     def add(self, point: FloatArray, weight: float) -> None:
         """f <- f + weight k(point, .)."""
@@ -117,13 +103,16 @@ class LatticeExpansion:
             self._check(point)
             self._make_room()
 
-    def learn(self, point: FloatArray, decay: float, weight: float) -> None:
-        """One round: add f to the average, shrink it, and add a term; or nothing, if it raises."""
-        self.learn_raw(point * self._roots, decay, weight)
+    def learn_raw(
+        self, point: FloatArray, decay: float, weight: float, projection: float = 1.0
+    ) -> bool:
+        """One round with a raw point: add f to the average, shrink it, add a term, project.
 
-    def learn_raw(self, point: FloatArray, decay: float, weight: float) -> bool:
-        """`learn` for a raw point; False, and nothing learned, if it is not finite and in range."""
-        while not self.try_learn_fast(point, decay, weight):
+        False, and nothing learned, unless the point is finite and in range. The round is one
+        compiled call: an exception from outside, such as KeyboardInterrupt, finds all of it done or
+        nothing.
+        """
+        while not self._learn(projection, point, decay, weight):
             if math.isnan(self.evaluate_raw(point)):
                 return False
             self._check(point / self._roots)
@@ -141,18 +130,17 @@ class LatticeExpansion:
 
     def replay(self, stream: Stream) -> Played:
         """Replay the whole stream from the current state; f ends where the last round leaves it."""
-        rules = stream.alpha, stream.clip, stream.radius, self._weight, self.scale, 0.0
+        limits = stream.floor, stream.clip, stream.radius
+        rules = stream.alpha, *limits, self._weight, self.scale, 0.0
         played = stream.empty_result()
         done = 0
         while done < len(stream):
             rest = slice(done, len(stream))
-            steps, self.fade, self.clock, played.constant, played.norm = _replay(
-                self._floats, self._integers,
-                (self.fade, self.clock, played.constant, played.norm), rules,
+            steps, played.constant, played.norm = _replay(
+                self._floats, self._integers, (played.constant, played.norm), rules,
                 *stream.columns(rest), played.thresholds[rest], played.losses[rest],
             )  # fmt: skip
             done += steps
-            self.rounds += steps
             if done < len(stream):
                 self._check(stream.points[done])
                 self._make_room()
@@ -160,9 +148,9 @@ class LatticeExpansion:
 
     def arrays(self) -> dict[str, FloatArray | IntArray]:
         """Everything needed to resume, bit for bit."""
-        pages, tiles = self._counts()
+        _, tiles = self._counts()
         return {
-            "pages": self._pages()[:pages].copy(),
+            "pages": self._pages().copy(),
             "nodes": self._nodes(self._floats)[:tiles].copy(),
             "rounds": np.array(self.rounds),
             "fade": np.array(self.fade),
@@ -227,10 +215,22 @@ class LatticeExpansion:
                 "length scales. Use a longer length scale, KeepAll, a Dictionary, or "
                 "Lattice(max_bytes=...)."
             )
-        room = 2 * len(self._pages()), 2 * len(self._nodes(self._floats))
-        arrays = self.arrays()
-        self._allocate(*room)
-        self._load(arrays)
+        self._grow()
+
+    def _grow(self) -> None:
+        """Double the room, in place, because the compiled calls are bound to these two arrays.
+
+        After each of the four calls the lattice is intact, so that an interrupt does no harm: more
+        room than the table was made for, or rows that are not aligned, only make it slower.
+        """
+        _, _, nodes, end, table, start = layout.edges(self._floats, self._integers)
+        page = self._integers.item(layout.PAGE)
+        pages = 2 * int(len(self._integers) - start) // page
+        self._floats.resize(len(self._floats) + end - nodes, refcheck=False)
+        _realign(self._floats, self._integers, layout.aligned_start(self._floats))
+        slots = layout.slots_for(pages)
+        self._integers.resize(table + slots + pages * page, refcheck=False)
+        _rehash(self._floats, self._integers, slots)
 
     def _allocate(self, pages: int, tiles: int) -> None:
         """An empty lattice with that much room, in the arrays bound to the compiled calls."""
@@ -240,10 +240,11 @@ class LatticeExpansion:
 
     def _load(self, arrays: Mapping[str, FloatArray | IntArray]) -> None:
         pages, nodes = arrays["pages"], arrays["nodes"]
-        self.rounds = int(arrays["rounds"])
-        self.fade, self.clock = float(arrays["fade"]), float(arrays["clock"])
+        self._floats[layout.FADE] = float(arrays["fade"])
+        self._floats[layout.CLOCK] = float(arrays["clock"])
+        self._floats[layout.ROUNDS] = int(arrays["rounds"])
         self._integers[layout.PAGES], self._integers[layout.TILES] = len(pages), len(nodes)
-        self._pages()[: len(pages)] = pages
+        self._pages()[:] = pages
         self._nodes(self._floats)[: len(nodes)] = nodes
         _index_pages(self._floats, self._integers)
 
@@ -251,8 +252,10 @@ class LatticeExpansion:
         return int(self._integers[layout.PAGES]), int(self._integers[layout.TILES])
 
     def _pages(self) -> IntArray:
-        *_, pages = layout.edges(self._floats, self._integers)
-        return self._integers[pages:].reshape(-1, self._integers[layout.PAGE])
+        """The pages in use, one to a row."""
+        *_, start = layout.edges(self._floats, self._integers)
+        shape = self._integers[layout.PAGES], self._integers[layout.PAGE]
+        return self._integers[start : start + shape[0] * shape[1]].reshape(shape)
 
     def _nodes(self, floats: FloatArray) -> FloatArray:
         """By tile: its heights, its offsets."""
@@ -261,10 +264,14 @@ class LatticeExpansion:
 
 
 _index_pages = compile_entry(layout.index_pages)
+_realign = compile_entry(layout.realign)
+_rehash = compile_entry(layout.rehash)
 _value_at = compile_entry(loops.value_at)
 _values_at = compile_entry(loops.values_at, value_at=jit(loops.value_at))
 _add_at = compile_entry(loops.add_at)
-_fold = compile_entry(loops.fold_all)
+_accumulate = compile_entry(loops.accumulate)
+_shrink = compile_entry(loops.shrink)
 _evaluate_raw = compile_entry(loops.evaluate_raw, keep_gil=True, value_at=jit(loops.value_at))
 _learn = compile_entry(loops.learn, keep_gil=True)
+_learn_projected = compile_entry(loops.learn_projected, keep_gil=True)
 _replay: Any = compile_entry(loops.replay)

@@ -47,18 +47,27 @@ def lay_out(
     page = KEY + layers * SIDE * SIDE
     spans = max_tiles(rule.reach)
     lanes, places = SIDE * spans, IDS + spans**dimensions
-    slots = 1 << (4 * pages - 1).bit_length()  # at most a quarter full: short probes
+    slots = slots_for(pages)
     integers.resize(SIZES + places + slots + pages * page, refcheck=False)
     floats.resize(NUMBERS + SIDE + 4 * lanes + tiles * 2 * layers * TILE_SIZE, refcheck=False)
     floats[:], integers[:] = 0.0, 0
-    start = NUMBERS + -(floats.ctypes.data // floats.itemsize) % SIDE
-    integers[:SIZES] = rule.reach, layers, start, lanes, places, slots, page, 1, 1
+    integers[:SIZES] = rule.reach, layers, aligned_start(floats), lanes, places, slots, page, 1, 1
     floats[STEP] = rule.step
     weights, spot, nodes, _, _, _ = edges(floats, integers)
     for absent in range(3 - dimensions):
         floats[weights + absent * lanes] = 1.0
         integers[SIZES + 6 + absent] = 1
     floats[spot:nodes] = np.inf  # no point is located yet
+
+
+def slots_for(pages: int) -> int:
+    """The size of the table: at most a quarter full, for short probes."""
+    return 1 << (4 * pages - 1).bit_length()
+
+
+def aligned_start(floats: Any) -> int:
+    """Where the parts of `floats` begin, so that rows of eight are aligned."""
+    return NUMBERS + -(floats.ctypes.data // floats.itemsize) % SIDE  # type: ignore[no-any-return]
 
 
 def edges(floats: Any, integers: Any) -> tuple[int, ...]:
@@ -208,8 +217,28 @@ def find_or_add_page(integers: Any, table: Any, pages: Any, a: int, b: int, c: i
     return table[at]  # type: ignore[no-any-return]
 
 
+@jit
 def index_pages(floats: Any, integers: Any) -> None:
     """Fill an empty table with the existing pages."""
     _, _, _, _, table, pages = unpack(floats, integers)
     for page in range(integers[PAGE], integers[PAGES] * integers[PAGE], integers[PAGE]):
         table[slot(table, pages, pages[page], pages[page + 1], pages[page + 2])] = page
+
+
+def realign(floats: Any, integers: Any, start: int) -> None:
+    """Move the parts of `floats`, which was resized, to where rows of eight are aligned."""
+    weights, _, _, end, _, _ = _edges(floats, integers)
+    moved = floats[weights:end].copy()
+    floats[start : start + len(moved)] = moved
+    floats[start + len(moved) :] = 0.0  # becomes nodes, which start at 0, when the array grows
+    integers[START] = start
+
+
+def rehash(floats: Any, integers: Any, slots: int) -> None:
+    """Give the table another size, in `integers` that was resized to have room for it."""
+    _, _, _, _, table, pages = _edges(floats, integers)
+    moved = integers[pages : pages + integers[PAGES] * integers[PAGE]].copy()
+    integers[table:] = 0
+    integers[SLOTS] = slots
+    integers[table + slots : table + slots + len(moved)] = moved
+    index_pages(floats, integers)

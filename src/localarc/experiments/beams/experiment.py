@@ -105,6 +105,8 @@ class Beams(Experiment[City, None]):
         "L-ARC's average.",
         "T is 25,000 as in the text; the released code has 20,000. Errors are standard errors over "
         "10 trials that redraw users, channels, fading and initial weights, in one city.",
+        "AutoLARC is ours. It is given the target and the same inputs, and neither a score range, "
+        "a rate nor a kernel. It keeps no average; held out, its last threshold is shown.",
     )
 
     def load(self, plan: Plan) -> City:
@@ -141,13 +143,14 @@ class Beams(Experiment[City, None]):
         return found.hexdigest()
 
     def methods(self, plan: Plan) -> dict[str, Method]:
-        """Return ARC, Mondrian near and far, L-ARC in constant memory, then the memory study's."""
+        """Return ARC, Mondrian near and far, L-ARC, AutoLARC, then the memory study's."""
         scales = plan.length_scales or LENGTH_SCALES
         scale = scales[0]
         return {
             "ARC": Method(),
             "Mondrian": Method(per_group=True),
             **by_length_scale(scales, _CONSTANT_MEMORY),
+            "AutoLARC": Method(auto=True),
             **{f"KeepLast({m}) l={scale:g}": Method(scale, KeepLast(m)) for m in WINDOWS},
             f"KeepAll l={scale:g}": Method(scale, KeepAll()),
         }

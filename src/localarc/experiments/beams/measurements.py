@@ -11,13 +11,20 @@ from numpy.typing import NDArray
 
 from localarc._replay import replay_many
 from localarc.calibrators.base import BaseCalibrator
+from localarc.calibrators.mondrian import Mondrian
 from localarc.curves import Curves
 from localarc.experiments.beams import grid
 from localarc.experiments.beams.equal_size import SIZE, match_size
 from localarc.experiments.beams.grid import Grid
 from localarc.experiments.beams.raytracer import AREA, Scene
 from localarc.experiments.beams.users import Trial, Users
-from localarc.experiments.evaluate import Calibration, averaged_thresholds, to_json
+from localarc.experiments.evaluate import (
+    Calibration,
+    certified,
+    held_out_thresholds,
+    keeps_average,
+    to_json,
+)
 from localarc.experiments.experiment import Outcome, Row, Task
 from localarc.experiments.methods import Method
 from localarc.experiments.table_rows import mean_over_trials
@@ -56,7 +63,7 @@ _MEASURED = (
     *("target", "risk", "size", "empty", "cell_std", "cell_worst", "cells", "near", "far"),
     *SNR,
     *BY_QUARTER,
-    *("reached", "hits", "state_kb", "running_kb"),
+    *("reached", "hits", "state_kb", "running_kb", "cert", "bound"),
 )
 
 
@@ -86,6 +93,7 @@ def perform(
     arrays |= {"losses": shown.record.losses, "threshold": _threshold_map(shown.calibrator)}
     for setting, run in runs.items():
         named = known | {"setting": setting, "target": run.calibrator.alpha}
+        named |= certified(run.certificate())
         for evaluation, sets in study.evaluations(run).items():
             rows.append(named | {"evaluation": evaluation} | sets.row())
             if setting in (setting_name(SHOWN), SAME_SIZE):
@@ -103,7 +111,9 @@ class _Study:
 
     def __init__(self, trial: Trial, method: Method) -> None:
         self._trial, self._method = trial, method
-        self._calibration, self._test = _stream(trial.calibration), _stream(trial.test)
+        self._calibration, self._test = (
+            method.visible(_stream(users)) for users in (trial.calibration, trial.test)
+        )
 
     def runs(self, targets: Sequence[float]) -> dict[str, Calibration]:
         """A calibration at every target, and one whose sets have the common mean size."""
@@ -122,9 +132,9 @@ class _Study:
         return [Calibration(*pair) for pair in zip(calibrators, records, strict=True)]
 
     def _size_of(self, calibrator: BaseCalibrator) -> float:
-        """The mean set size of the averaged threshold on held-out users."""
+        """The mean set size of the averaged threshold (or the last) on held-out users."""
         self._calibrate([calibrator])
-        thresholds = averaged_thresholds(calibrator, self._test)
+        thresholds = held_out_thresholds(calibrator, self._test)
         return float(self._test.curves.sizes_at(thresholds).mean())
 
     def facts(self, calibrator: BaseCalibrator) -> Row:
@@ -141,12 +151,13 @@ class _Study:
     def evaluations(self, run: Calibration) -> dict[str, BeamSets]:
         """The beam sets of calibrating users online, and of held-out users."""
         users, curves = self._trial.test, self._test.curves
-        thresholds = run.thresholds(self._test)
-        return {
-            "online": BeamSets(self._trial.calibration, run.record.losses, run.record.sizes),
-            "average": BeamSets.at(users, curves, thresholds["average"]),
-            "last": BeamSets.at(users, curves, thresholds["last"]),
+        online = BeamSets(self._trial.calibration, run.record.losses, run.record.sizes)
+        held_out = {
+            evaluation: BeamSets.at(users, curves, thresholds)
+            for evaluation, thresholds in run.thresholds(self._test).items()
+            if evaluation != "online"
         }
+        return {"online": online} | held_out
 
     def counts(self) -> dict[str, NDArray[Any]]:
         """The number of users in each cell of the maps."""
@@ -160,10 +171,12 @@ def _stream(users: Users) -> Stream:
 
 
 def _threshold_map(calibrator: BaseCalibrator) -> FloatArray:
-    """The averaged threshold in the middle of each cell; NaN for Mondrian, which has two."""
-    if "groups" in calibrator.learns_from:
+    """The held-out threshold in the middle of each cell; NaN for Mondrian, which has two."""
+    if isinstance(calibrator, Mondrian):
         return np.full(DRAWN.shape, np.nan)
-    return np.asarray(calibrator.averaged_threshold_function(DRAWN.centres())).reshape(DRAWN.shape)
+    average = keeps_average(calibrator)
+    function = calibrator.averaged_threshold_function if average else calibrator.threshold_function
+    return np.asarray(function(DRAWN.centres())).reshape(DRAWN.shape)
 
 
 @dataclass(frozen=True, eq=False)

@@ -16,15 +16,23 @@ from localarc.experiments.beams.measurements import (
     setting_name,
 )
 from localarc.experiments.experiment import Row, Table
-from localarc.experiments.table_rows import one, where, with_error
+from localarc.experiments.table_rows import (
+    certificates,
+    held_out,
+    held_out_name,
+    one,
+    where,
+    with_error,
+)
 
 _MEMORIES = ("KeepLast", "KeepAll")
 
 
 def compared(rows: Sequence[Row]) -> list[str]:
-    """The main comparison: ARC, Mondrian and the first L-ARC."""
+    """The main comparison: ARC, Mondrian, the first L-ARC and AutoLARC."""
     local = [name for name in table_rows.methods(rows) if name.startswith("L-ARC")][:1]
-    return [name for name in table_rows.methods(rows) if name in ("ARC", "Mondrian", *local)]
+    main = ("ARC", "Mondrian", *local, "AutoLARC")
+    return [name for name in table_rows.methods(rows) if name in main]
 
 
 def memory_study(rows: Sequence[Row]) -> list[str]:
@@ -63,15 +71,18 @@ def _strength(row: Row) -> list[str]:
 
 
 def by_target(evaluation: str, rows: Sequence[Row]) -> Table:
-    """Every target, every method of the main comparison."""
+    """Every target, every method of the main comparison; AutoLARC's last for an average."""
     head = ["target", "method", "risk", "beams", "empty sets", *_SPREAD, *_STRENGTH]
     body = []
     for target in map(setting_name, TARGETS):
         for method in compared(rows):
-            for row in where(rows, method=method, setting=target, evaluation=evaluation):
+            name, wanted = method, evaluation
+            if evaluation == "average":
+                name, wanted = held_out_name(rows, method), held_out(rows, method)
+            for row in where(rows, method=method, setting=target, evaluation=wanted):
                 cells = [with_error(row, "risk"), with_error(row, "size", 2)]
                 cells += [f"{row['empty']:.3f}", *_spread(row), *_strength(row)]
-                body.append([target, method, *cells])
+                body.append([target, name, *cells])
     return head, body
 
 
@@ -80,16 +91,19 @@ def same_size(rows: Sequence[Row]) -> Table:
     head = ["method", "target", "beams", "risk", "empty sets", *_SPREAD, *_STRENGTH]
     body = []
     for method in compared(rows):
-        for row in where(rows, method=method, setting=SAME_SIZE, evaluation="average"):
+        name, evaluation = held_out_name(rows, method), held_out(rows, method)
+        for row in where(rows, method=method, setting=SAME_SIZE, evaluation=evaluation):
             cells = [with_error(row, "target"), f"{row['size']:.2f}", with_error(row, "risk")]
-            body.append([method, *cells, f"{row['empty']:.3f}", *_spread(row), *_strength(row)])
+            body.append([name, *cells, f"{row['empty']:.3f}", *_spread(row), *_strength(row)])
     return head, body
 
 
 def by_length_scale(rows: Sequence[Row]) -> Table:
-    """L-ARC from local to global, then ARC, at the target of the maps."""
-    local = [name for name in table_rows.methods(rows) if name.startswith("L-ARC")]
-    return _study([*local, *(name for name in table_rows.methods(rows) if name == "ARC")], [], rows)
+    """L-ARC from local to global, then ARC and AutoLARC, at the target of the maps."""
+    found = table_rows.methods(rows)
+    local = [name for name in found if name.startswith("L-ARC")]
+    others = [name for name in found if name in ("ARC", "AutoLARC")]
+    return _study([*local, *others], [], rows)
 
 
 def memory(rows: Sequence[Row]) -> Table:
@@ -106,10 +120,10 @@ def _study(methods: Sequence[str], sizes: Sequence[str], rows: Sequence[Row]) ->
     for method in methods:
         mine = where(rows, method=method, setting=setting_name(SHOWN))
         cells = [f"{mine[0][size]:.1f}" for size in sizes]
-        for evaluation in ("online", "average"):
+        for evaluation in ("online", held_out(rows, method)):
             row = one(mine, evaluation=evaluation)
             cells += [with_error(row, "risk"), with_error(row, "size", 2), *_spread(row)]
-        body.append([method, *cells])
+        body.append([held_out_name(rows, method), *cells])
     return head, body
 
 
@@ -136,6 +150,11 @@ def by_strength(rows: Sequence[Row]) -> Table:
     return head, body
 
 
+def _certificates(rows: Sequence[Row]) -> Table:
+    online = where(rows, setting=setting_name(SHOWN), evaluation="online")
+    return certificates([row for row in online if row["method"] in compared(rows)])
+
+
 def predictor(rows: Sequence[Row]) -> Table:
     """What all methods share: the fraction of positions with a path, and the predictor."""
     row = rows[0]
@@ -157,6 +176,9 @@ def tables(rows: Sequence[Row]) -> dict[str, Table]:
         f"By strength of the best beam, online, target {SHOWN:g}": by_strength(rows),
         f"Length scales, target {SHOWN:g}": by_length_scale(rows),
         f"Memory, target {SHOWN:g}": memory(rows),
+        f"Certificates, distance of the long-run risk from the target {SHOWN:g}": (
+            _certificates(rows)
+        ),
         "Users and predictor": predictor(rows),
     }
 
@@ -172,12 +194,14 @@ def findings(rows: Sequence[Row]) -> list[str]:
 
 def _sentence(rows: Sequence[Row], method: str) -> str:
     row = one(rows, method=method, setting=setting_name(SHOWN), evaluation="online")
-    held = one(rows, method=method, setting=setting_name(SHOWN), evaluation="average")
+    evaluation = held_out(rows, method)
+    held = one(rows, method=method, setting=setting_name(SHOWN), evaluation=evaluation)
     return (
         f"{method}, target {SHOWN:g}: long-run risk {row['risk']:.4f}, {row['size']:.2f} beams; "
         f"over {row['cells']:.0f} cells the risk has a standard deviation of {row['cell_std']:.3f} "
-        f"and reaches {row['cell_worst']:.2f}. Averaged and held out: risk {held['risk']:.3f}, "
-        f"{held['size']:.2f} beams, {held['cell_std']:.3f} and {held['cell_worst']:.2f}."
+        f"and reaches {row['cell_worst']:.2f}. Held out ({evaluation} threshold): risk "
+        f"{held['risk']:.3f}, {held['size']:.2f} beams, {held['cell_std']:.3f} and "
+        f"{held['cell_worst']:.2f}."
     )
 
 

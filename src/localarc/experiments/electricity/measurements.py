@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from localarc.experiments.electricity.data import DAYS, Demand
-from localarc.experiments.evaluate import EVALUATIONS, calibrate, to_json
+from localarc.experiments.evaluate import calibrate, certified, to_json
 from localarc.experiments.experiment import Outcome, Row, Task
 from localarc.experiments.methods import Method
 from localarc.metrics import block_bootstrap
@@ -42,22 +42,18 @@ SPLITS: dict[str, Callable[[Demand], Split]] = {
 def perform(data: Demand, task: Task[str], method: Method) -> Outcome[str]:
     """Calibrate on one part and evaluate on the other."""
     calibration, evaluation = SPLITS[task.setting](data)
-    run = calibrate(method.calibrator(ALPHA, SCORE_RANGE), calibration.stream())
-    thresholds = run.thresholds(evaluation.stream())
+    stream, held_out = (method.visible(part.stream()) for part in (calibration, evaluation))
+    run = calibrate(method.calibrator(ALPHA, SCORE_RANGE), stream)
     rows: list[Row] = []
     arrays: dict[str, NDArray[Any]] = {"thresholds": run.record.thresholds}
-    for name in EVALUATIONS:
+    for name, thresholds in run.thresholds(held_out).items():
         part = calibration if name == "online" else evaluation
         curves = part.stream().curves
-        arrays[name] = losses = curves.losses_at(thresholds[name])
-        rows += _rows(task, name, part, losses, curves.sizes_at(thresholds[name]))
+        arrays[name] = losses = curves.losses_at(thresholds)
+        rows += _rows(task, name, part, losses, curves.sizes_at(thresholds))
     certificate = run.certificate(input_bound=_LARGEST_INPUT)
     best = certificate.bound
-    rows[0] |= {
-        "cert": certificate.observed.value,
-        "bound": best.value if best.holds else None,
-        "bound_from": best.name if best.holds else None,
-    }
+    rows[0] |= certified(certificate) | {"bound_from": best.name if best.holds else None}
     return Outcome(task, run.record.calibrator, rows, arrays, to_json(certificate))
 
 

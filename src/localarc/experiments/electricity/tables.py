@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from localarc.experiments.electricity.data import DAYS
 from localarc.experiments.experiment import Row, Table
-from localarc.experiments.table_rows import methods, one
+from localarc.experiments.table_rows import methods, one, where
 
 
 def overview(split: str, rows: Sequence[Row]) -> Table:
@@ -18,9 +18,9 @@ def overview(split: str, rows: Sequence[Row]) -> Table:
     for method in methods(rows):
         cells = [method]
         for evaluation in ("online", "average", "last"):
-            for group in ("all", "weekday", "weekend"):
-                wanted = {"split": split, "method": method, "group": group}
-                cells.append(f"{one(rows, evaluation=evaluation, **wanted)['risk']:.3f}")
+            mine = where(rows, split=split, method=method, evaluation=evaluation)
+            risks = {row["group"]: f"{row['risk']:.3f}" for row in mine}
+            cells += [risks.get(group, "-") for group in ("all", "weekday", "weekend")]
         online = one(rows, split=split, method=method, evaluation="online", group="all")
         bound = "none" if online["bound"] is None else f"{online['bound']:.3f}"
         body.append([*cells, f"{online['width']:.3f}", f"{online['cert']:.4f}", bound])
@@ -43,11 +43,12 @@ def differences(rows: Sequence[Row]) -> Table:
     """Difference of each method from ARC, with 95 % intervals."""
     wanted = [("online", "weekday"), ("online", "weekend"), ("average", "all")]
     wanted += [("average", "weekday"), ("average", "weekend")]
-    body = [
-        [method, *(_interval(one(rows, split="alternating", method=method, evaluation=e, group=g))
-                   for e, g in wanted)]
-        for method in methods(rows) if method != "ARC"
-    ]  # fmt: skip
+    body = []
+    for method in methods(rows):
+        mine = where(rows, split="alternating", method=method)
+        found = {(row["evaluation"], row["group"]): _interval(row) for row in mine}
+        if method != "ARC":
+            body.append([method, *(found.get(pair, "-") for pair in wanted)])
     return ["method", *(f"{e}, {g}" for e, g in wanted)], body
 
 

@@ -10,7 +10,7 @@ from localarc.experiments.experiment import Results as AnyResults
 from localarc.experiments.experiment import Row
 from localarc.experiments.fruit.measurements import ALPHA, BINS, FEW, bin_name
 from localarc.experiments.fruit.model_outputs import Outputs
-from localarc.experiments.table_rows import methods, one, where
+from localarc.experiments.table_rows import held_out, held_out_name, methods, one, where
 from localarc.figures.frame import frame, legend, plain
 from localarc.figures.palette import FAINT, INK, colours
 from localarc.figures.running_risk import shown_rounds
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 Results = AnyResults[Outputs, str]
-_MARKS = "os^Dv"
+_MARKS = "os^DPv"
 
 
 def running_coverage(axes: Axes, results: Results) -> Axes:
@@ -46,8 +46,8 @@ def running_coverage(axes: Axes, results: Results) -> Axes:
 
 
 def coverage_by_confidence(axes: Axes, results: Results) -> Axes:
-    """Held-out coverage of the averaged threshold in each bin."""
-    _coverage(axes, results, "average")
+    """Held-out coverage of the averaged threshold in each bin, or else of the last."""
+    _coverage(axes, results, "held out")
     return legend(frame(axes, "Held-out coverage by confidence", "confidence", "coverage"))
 
 
@@ -66,7 +66,7 @@ def _coverage(axes: Axes, results: Results, evaluation: str) -> None:
 
 def size_by_confidence(axes: Axes, results: Results) -> Axes:
     """Labels per set in each bin; the scale is linear up to 1, then logarithmic."""
-    _by_confidence(axes, results, "size", "average")
+    _by_confidence(axes, results, "size", "held out")
     axes.set_yscale("symlog", linthresh=1.0)
     axes.set_ylim(-0.05, 600.0)  # room for the counts
     axes.set_yticks([0, 1, 10, 100], ["0", "1", "10", "100"])
@@ -76,7 +76,7 @@ def size_by_confidence(axes: Axes, results: Results) -> Axes:
 def reliability(axes: Axes, results: Results) -> Axes:
     """Accuracy against confidence, and the share of samples in each bin."""
     first = methods(results.rows)[0]
-    rows = where(results.rows, score="probability", method=first, evaluation="average")
+    rows = where(results.rows, score="probability", method=first, evaluation="last")
     found = _bins(rows)
     total = one(rows, group="all")["samples"]
     middles = [_middle(row) for row in found]
@@ -105,14 +105,16 @@ def reliability(axes: Axes, results: Results) -> Axes:
 
 def _by_confidence(axes: Axes, results: Results, value: str, evaluation: str) -> None:
     """One line per method; bins with few samples are hollow; counts along the top."""
-    names = methods(results.rows)
+    names, held = methods(results.rows), evaluation == "held out"
     for name, mark in zip(names, _MARKS * len(names), strict=False):
-        found = _bins(where(results.rows, score="probability", method=name, evaluation=evaluation))
+        wanted = held_out(results.rows, name) if held else evaluation
+        label = held_out_name(results.rows, name) if held else name
+        found = _bins(where(results.rows, score="probability", method=name, evaluation=wanted))
         x, colour = np.array([_middle(row) for row in found]), colours(names)[name]
         y = np.array([row[value] for row in found])
         errors = [row[f"{value}_error"] or 0.0 for row in found]
         few = np.array([row["samples"] < FEW for row in found])
-        axes.errorbar(x, y, errors, color=colour, linewidth=1.3, label=plain(name))
+        axes.errorbar(x, y, errors, color=colour, linewidth=1.3, label=plain(label))
         axes.plot(x[~few], y[~few], mark, color=colour, markersize=4)
         axes.plot(x[few], y[few], mark, color=colour, markersize=4, markerfacecolor="white")
     if names:

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from localarc.curves import Curves
-from localarc.experiments.evaluate import calibrate, to_json
+from localarc.experiments.evaluate import calibrate, certified, to_json
 from localarc.experiments.experiment import Outcome, Row, Task
 from localarc.experiments.fruit.model_outputs import Outputs
 from localarc.experiments.methods import Method
@@ -25,7 +25,7 @@ FEW = 30
 
 _DECILES = np.arange(1, 10) / 10
 _KEYS = ("score", "method", "evaluation", "group")
-_MEASURED = ("coverage", "size", "empty", "accuracy", "samples")
+_MEASURED = ("coverage", "size", "empty", "accuracy", "samples", "cert", "bound")
 
 
 def split(data: Outputs, seed: int, trial: int) -> tuple[IntArray, IntArray]:
@@ -65,16 +65,17 @@ def perform(data: Outputs, task: Task[str], method: Method, seed: int) -> Outcom
     score = task.setting
     first, rest = split(data, seed, task.trial)
     online, held = data.take(first), data.take(rest)
-    calibration = _stream(online, score, online.confidence)
-    evaluation = _stream(held, score, online.confidence)
+    calibration = method.visible(_stream(online, score, online.confidence))
+    evaluation = method.visible(_stream(held, score, online.confidence))
     run = calibrate(method.calibrator(ALPHA, SCORE_RANGE), calibration)
+    certificate = run.certificate()
     rows: list[Row] = []
     for name, thresholds in run.thresholds(evaluation).items():
         part, stream = (online, calibration) if name == "online" else (held, evaluation)
         known = {"score": score, "method": task.method, "evaluation": name}
-        rows += _rows(known, part, stream.curves, thresholds)
+        rows += _rows(known | certified(certificate), part, stream.curves, thresholds)
     arrays: dict[str, NDArray[Any]] = {"losses": run.record.losses}
-    return Outcome(task, run.record.calibrator, rows, arrays, to_json(run.certificate()))
+    return Outcome(task, run.record.calibrator, rows, arrays, to_json(certificate))
 
 
 def _stream(part: Outputs, score: str, reference: FloatArray) -> Stream:

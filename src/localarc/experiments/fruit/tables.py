@@ -6,7 +6,15 @@ from collections.abc import Callable, Sequence
 
 from localarc.experiments.experiment import Row, Table
 from localarc.experiments.fruit.measurements import ALPHA, BINS, FEW, bin_name
-from localarc.experiments.table_rows import methods, one, where, with_error
+from localarc.experiments.table_rows import (
+    certificates,
+    held_out,
+    held_out_name,
+    methods,
+    one,
+    where,
+    with_error,
+)
 
 _SHOWN = (2, 6, 10, 14, 18)  # every fourth bin: 0.10, 0.30, 0.50, 0.70, 0.90
 
@@ -43,41 +51,57 @@ def overview(score: str, rows: Sequence[Row]) -> Table:
     for method in methods(where(rows, score=score)):
         mine = where(rows, score=score, method=method)
         online, average, last = (where(mine, evaluation=e) for e in ("online", "average", "last"))
-        whole = one(average, group="all")
         body.append(
             [
                 method,
                 with_error(one(online, group="all"), "coverage"),
                 f"{unevenness(online):.3f}",
-                with_error(whole, "coverage"),
-                f"{unevenness(average):.3f}",
-                f"{shortfall(average):.3f}",
-                f"{min(row['coverage'] for row in bins(average).values()):.3f}",
-                with_error(whole, "size"),
-                f"{whole['empty']:.3f}",
-                with_error(one(last, group="all"), "coverage"),
-                f"{unevenness(last):.3f}",
-                f"{shortfall(last):.3f}",
+                *(_held_out(average) + _sets(average) if average else ["-"] * 6),
+                *_held_out(last),
             ]
         )
     return head, body
 
 
+def _held_out(rows: Sequence[Row]) -> list[str]:
+    whole = with_error(one(rows, group="all"), "coverage")
+    return [whole, f"{unevenness(rows):.3f}", f"{shortfall(rows):.3f}"]
+
+
+def _sets(rows: Sequence[Row]) -> list[str]:
+    """Lowest coverage of a bin, labels per set and the fraction of empty sets."""
+    whole = one(rows, group="all")
+    lowest = min(row["coverage"] for row in bins(rows).values())
+    return [f"{lowest:.3f}", with_error(whole, "size"), f"{whole['empty']:.3f}"]
+
+
+def last_sets(rows: Sequence[Row]) -> Table:
+    """Sets of the last threshold: what AutoLARC, which keeps no average, is used with."""
+    body = [
+        [score, method, *_sets(where(rows, score=score, method=method, evaluation="last"))]
+        for score in dict.fromkeys(row["score"] for row in rows)
+        for method in methods(where(rows, score=score))
+    ]
+    return ["score", "method", "lowest bin", "set size", "empty sets"], body
+
+
 def by_confidence(evaluation: str, value: str, rows: Sequence[Row]) -> Table:
-    """A value in every fourth bin of confidence."""
+    """A value in every fourth bin of confidence; "held out" is the average, or else the last."""
     names = [bin_name(k) for k in _SHOWN]
     body = []
     for method in methods(rows):
-        found = bins(where(rows, score="probability", method=method, evaluation=evaluation))
+        held = evaluation == "held out"
+        wanted = held_out(rows, method) if held else evaluation
+        found = bins(where(rows, score="probability", method=method, evaluation=wanted))
         cells = [with_error(found[name], value) if name in found else "-" for name in names]
-        body.append([method, *cells])
+        body.append([held_out_name(rows, method) if held else method, *cells])
     return ["method", *(f"{name} to {float(name) + 1 / BINS:.2f}" for name in names)], body
 
 
 def reliability(rows: Sequence[Row]) -> Table:
     """The classifier itself: samples and accuracy by confidence, on held-out samples."""
     names = methods(rows)
-    found = where(rows, score="probability", method=names[0], evaluation="average")
+    found = where(rows, score="probability", method=names[0], evaluation="last")
     total = one(found, group="all")["samples"]
     body = [
         [
@@ -96,12 +120,18 @@ def tables(rows: Sequence[Row]) -> dict[str, Table]:
     """Return the tables of the report, by title."""
     return {
         "Coverage; the target is 0.75": overview("probability", rows),
-        "Held-out coverage by confidence": by_confidence("average", "coverage", rows),
-        "Held-out set size by confidence": by_confidence("average", "size", rows),
+        "Held-out coverage by confidence": by_confidence("held out", "coverage", rows),
+        "Held-out set size by confidence": by_confidence("held out", "size", rows),
         "Online coverage by confidence": by_confidence("online", "coverage", rows),
         "Coverage with cumulative scores": overview("cumulative", rows),
+        "Sets of the last threshold, held out": last_sets(rows),
+        "Certificates: distance of the long-run risk from the target": _certificates(rows),
         "The classifier: samples and accuracy by confidence, held out": reliability(rows),
     }
+
+
+def _certificates(rows: Sequence[Row]) -> Table:
+    return certificates(where(rows, score="probability", evaluation="online", group="all"))
 
 
 def findings(rows: Sequence[Row]) -> list[str]:
@@ -114,14 +144,15 @@ def findings(rows: Sequence[Row]) -> list[str]:
 
 
 def _sentence(score: str, method: str, rows: Sequence[Row]) -> str:
-    online, average = where(rows, evaluation="online"), where(rows, evaluation="average")
-    whole, run = one(average, group="all"), one(online, group="all")
-    found = bins(average)
+    evaluation = held_out(rows, method)
+    online, held = where(rows, evaluation="online"), where(rows, evaluation=evaluation)
+    whole, run = one(held, group="all"), one(online, group="all")
+    found = bins(held)
     low = min(found, key=lambda name: float(found[name]["coverage"]))
     high = max(found, key=lambda name: float(found[name]["coverage"]))
     return (
-        f"{method}, {score} score: long-run coverage {run['coverage']:.4f}; averaged and held out "
-        f"{whole['coverage']:.3f}, from {found[low]['coverage']:.3f} at confidence {low} to "
-        f"{found[high]['coverage']:.3f} at {high}, with {whole['size']:.2f} labels per set and "
-        f"{whole['empty']:.1%} of sets empty."
+        f"{method}, {score} score: long-run coverage {run['coverage']:.4f}; held out "
+        f"({evaluation} threshold) {whole['coverage']:.3f}, from {found[low]['coverage']:.3f} at "
+        f"confidence {low} to {found[high]['coverage']:.3f} at {high}, with {whole['size']:.2f} "
+        f"labels per set and {whole['empty']:.1%} of sets empty."
     )

@@ -76,13 +76,14 @@ def has_any(results: Results) -> bool:
 
 
 def _shown(results: Results) -> dict[str, Outcome[Setting]]:
-    """ARC and the most local L-ARC among the methods that were run."""
+    """ARC, the most local L-ARC and AutoLARC, as far as they were run."""
     first = [
         run for run in results.outcomes if (run.task.setting, run.task.trial) == (HEADLINE, _TRIAL)
     ]
     arc = [run for run in first if run.task.method == "ARC"]
     local = [run for run in first if run.task.method.startswith("L-ARC")][-1:]
-    return {run.task.method: run for run in (*arc, *local)}
+    auto = [run for run in first if run.task.method == "AutoLARC"]
+    return {run.task.method: run for run in (*arc, *local, *auto)}
 
 
 def page(axes: Axes, results: Results) -> Axes:
@@ -92,7 +93,8 @@ def page(axes: Axes, results: Results) -> Axes:
     for example in results.data.examples:
         tiles = [_outlined(example.picture / 255.0, example.truth)]
         for name, outcome in methods.items():
-            at = outcome.arrays["average"][list(outcome.arrays["held"]).index(example.row)]
+            thresholds = outcome.arrays.get("average", outcome.arrays["last"])
+            at = thresholds[list(outcome.arrays["held"]).index(example.row)]
             inside = -1.0 / (1.0 + np.exp(-example.logits)) <= at
             family = name.split(" ")[0]
             painted = _painted(example.picture / 255.0, inside, colours([family])[family])

@@ -10,6 +10,7 @@ from localarc.experiments.experiment import Results as AnyResults
 from localarc.experiments.polyps.model_outputs import Outputs
 from localarc.experiments.polyps.settings import HEADLINE, ON_UNSEEN, Setting
 from localarc.experiments.polyps.tables import groups, in_setting, methods
+from localarc.experiments.table_rows import held_out, held_out_name, where
 from localarc.figures.bars import clusters
 from localarc.figures.frame import frame, legend, plain, target_line
 from localarc.figures.palette import colours
@@ -68,16 +69,13 @@ def memory_study(axes: Axes, results: Results) -> Axes:
 
 
 def _bars(axes: Axes, results: Results, setting: Setting, value: str, names: list[str]) -> None:
-    found = in_setting(results.rows, setting, evaluation="average")
-    shown = groups(found)
-    by_name = {(row["method"], row["group"]): row for row in found}
-    pairs = {
-        name: [
-            (by_name[name, group][value], by_name[name, group][f"{value}_error"] or 0.0)
-            for group in shown
-        ]
-        for name in names
-    }
+    rows = in_setting(results.rows, setting)
+    shown = groups(rows)
+    pairs: dict[str, list[tuple[float, float]]] = {}
+    for name in names:
+        mine = where(rows, method=name, evaluation=held_out(rows, name))
+        by_group = {row["group"]: (row[value], row[f"{value}_error"] or 0.0) for row in mine}
+        pairs[held_out_name(rows, name)] = [by_group[group] for group in shown]
     clusters(axes, [group.removesuffix("PolypDB") for group in shown], pairs)
 
 

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from localarc.calibrators.base import BaseCalibrator
-from localarc.experiments.evaluate import Calibration, calibrate, to_json
+from localarc.experiments.evaluate import Calibration, calibrate, certified, to_json
 from localarc.experiments.experiment import Outcome, Row, Task
 from localarc.experiments.methods import Method
 from localarc.experiments.polyps.images import SOURCES
@@ -21,7 +21,10 @@ from localarc.validation import FloatArray
 
 _WHOLE = 0.99
 _KEYS = ("pool", "alpha", "eta", "space", "method", "evaluation", "group")
-_MEASURED = ("fnr", "size", "whole", "same_size_fnr", "spread", "state_kb", "running_kb")
+_MEASURED = (
+    *("fnr", "size", "whole", "same_size_fnr", "spread"),
+    *("state_kb", "running_kb", "cert", "bound"),
+)
 
 
 def perform(data: Outputs, task: Task[Setting], method: Method, seed: int) -> Outcome[Setting]:
@@ -30,26 +33,23 @@ def perform(data: Outputs, task: Task[Setting], method: Method, seed: int) -> Ou
     calibration, held = split(data, setting.pool, seed, task.trial)
     inputs = coordinates(data.features, calibration)
     online, test = data.take(calibration), data.take(held)
-    stream = _stream(online, inputs[calibration], setting)
+    stream = method.visible(_stream(online, inputs[calibration], setting))
     run = calibrate(_calibrator(method, setting), stream)
+    certificate = run.certificate(audit=False)
     known = setting._asdict() | {
         "method": task.method,
         "state_kb": len(run.calibrator.state()) / 1000,
         "running_kb": len(_without_archive(run, method, setting, stream).state()) / 1000,
+        **certified(certificate),
     }
-    thresholds = run.thresholds(_stream(test, inputs[held], setting))
+    thresholds = run.thresholds(method.visible(_stream(test, inputs[held], setting)))
     rows: list[Row] = []
     for name, values in thresholds.items():
         part = online if name == "online" else test
         rows += _rows(known | {"evaluation": name}, part, setting.space, values)
-    arrays: dict[str, NDArray[Any]] = {
-        "losses": run.record.losses,
-        "held": held,
-        "average": thresholds["average"],
-        "last": thresholds["last"],
-    }
-    certificate = to_json(run.certificate(audit=False))
-    return Outcome(task, run.record.calibrator, rows, arrays, certificate)
+    arrays: dict[str, NDArray[Any]] = {"losses": run.record.losses, "held": held}
+    arrays |= {name: values for name, values in thresholds.items() if name != "online"}
+    return Outcome(task, run.record.calibrator, rows, arrays, to_json(certificate))
 
 
 def _calibrator(method: Method, setting: Setting) -> BaseCalibrator:

@@ -8,7 +8,14 @@ from localarc.experiments import table_rows
 from localarc.experiments.experiment import Row, Table
 from localarc.experiments.polyps.images import SOURCES
 from localarc.experiments.polyps.settings import HEADLINE, ON_ALL, ON_UNSEEN, Setting
-from localarc.experiments.table_rows import one, where, with_error
+from localarc.experiments.table_rows import (
+    certificates,
+    held_out,
+    held_out_name,
+    one,
+    where,
+    with_error,
+)
 
 MEMORIES = ("KeepLast", "Dictionary")
 MEMORY_SCALE = 0.25
@@ -45,14 +52,15 @@ def cells(
 
 
 def overview(setting: Setting, value: str, rows: Sequence[Row]) -> Table:
-    """The averaged threshold on held-out images, by source, after the long-run value."""
+    """The averaged threshold on held-out images (or the last), after the long-run value."""
     head = ["method", "long run", "held out", *groups(rows)[1:]]
     if not in_setting(rows, setting):
         return head, []
     body = []
     for method in methods(rows):
         online = cells(rows, setting, method, "online", value)[0]
-        body.append([method, online, *cells(rows, setting, method, "average", value)])
+        shown = cells(rows, setting, method, held_out(rows, method), value)
+        body.append([held_out_name(rows, method), online, *shown])
     return head, body
 
 
@@ -71,9 +79,10 @@ def price(rows: Sequence[Row]) -> Table:
     """False negatives, compared with one threshold for all images and the same mask size."""
     body = []
     for method in methods(rows):
-        size = cells(rows, HEADLINE, method, "average", "size")[0]
-        body.append([method, size, *cells(rows, HEADLINE, method, "average", "fnr")])
-        same = cells(rows, HEADLINE, method, "average", "same_size_fnr")
+        evaluation, name = held_out(rows, method), held_out_name(rows, method)
+        size = cells(rows, HEADLINE, method, evaluation, "size")[0]
+        body.append([name, size, *cells(rows, HEADLINE, method, evaluation, "fnr")])
+        same = cells(rows, HEADLINE, method, evaluation, "same_size_fnr")
         body.append(["one threshold, same size", size, *same])
     return ["method", "mask size", "held out", *groups(rows)[1:]], body
 
@@ -99,6 +108,11 @@ def memory(rows: Sequence[Row]) -> Table:
     return head, body
 
 
+def _certificates(rows: Sequence[Row]) -> Table:
+    online = in_setting(rows, HEADLINE, evaluation="online", group="all")
+    return certificates([row for row in online if row["method"] in methods(rows)])
+
+
 def tables(rows: Sequence[Row]) -> dict[str, Table]:
     """Return the tables of the report, by title."""
     return {
@@ -107,6 +121,9 @@ def tables(rows: Sequence[Row]) -> dict[str, Table]:
         f"One threshold for all images with the same mask size: {HEADLINE}": price(rows),
         f"False negatives of the last threshold: {HEADLINE}": last(rows),
         f"Memory at l = {MEMORY_SCALE:g}, false negatives: {HEADLINE}": memory(rows),
+        f"Certificates, distance of the long-run FNR from the target: {HEADLINE}": (
+            _certificates(rows)
+        ),
         "False negatives, unseen images": several(ON_UNSEEN, "fnr", rows),
         "Mask size, unseen images": several(ON_UNSEEN, "size", rows),
         "False negatives, all images, other rates and scores": several(ON_ALL[1:], "fnr", rows),
@@ -121,14 +138,16 @@ def findings(rows: Sequence[Row]) -> list[str]:
 
 
 def _sentence(rows: Sequence[Row], setting: Setting, method: str) -> str:
-    found = in_setting(rows, setting, method=method, evaluation="average")
+    evaluation = held_out(rows, method)
+    found = in_setting(rows, setting, method=method, evaluation=evaluation)
     by_group = {row["group"]: row for row in found}
     sources = sorted(groups(found)[1:], key=lambda group: by_group[group]["fnr"])
     low, high = by_group[sources[0]], by_group[sources[-1]]
     online = one(in_setting(rows, setting, method=method), evaluation="online", group="all")
     return (
         f"{str(setting)[0].upper()}{str(setting)[1:]}: {method} has a long-run FNR of "
-        f"{online['fnr']:.3f}; held out from {low['fnr']:.3f} ({low['group']}) to "
-        f"{high['fnr']:.3f} ({high['group']}), {by_group['all']['fnr']:.3f} in all, with masks of "
+        f"{online['fnr']:.3f}; held out ({evaluation} threshold) from {low['fnr']:.3f} "
+        f"({low['group']}) to {high['fnr']:.3f} ({high['group']}), "
+        f"{by_group['all']['fnr']:.3f} in all, with masks of "
         f"{by_group['all']['size']:.3f} of the image."
     )

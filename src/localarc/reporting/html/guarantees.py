@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable, Mapping
 from html import escape
+from typing import TYPE_CHECKING
 
 from localarc.guarantees import Bound, Certificate
-from localarc.reporting.assessment import Assessment
-from localarc.reporting.format import describe_score_range, format_bound, number, omitted_groups
+from localarc.reporting.assessment import AnyCertificate, Assessment
+from localarc.reporting.format import describe_score_range, format_bound, omitted_groups
 from localarc.reporting.html.markup import heading, paragraph, table
+
+if TYPE_CHECKING:
+    from localarc.guarantees import NodeCertificate
 
 _MAX_GROUPS = 50
 _EXPLANATIONS = {
-    "observed": "computed from the thresholds of this run, for any data",
+    "observed": "computed from this run, for any data",
     "theorem A": "from the range of the threshold",
     "theorem B": "from the growth of the threshold function",
+    "theorem E": "from the bets on everyone, on groups and on places, for any base",
     "paper": "the bound in the paper, for comparison",
 }
 
@@ -21,9 +27,10 @@ _EXPLANATIONS = {
 def guarantees(assessment: Assessment) -> str:
     """Return the section on the distance of the risk of one method from its target."""
     certificate = assessment.certificate
-    largest = max(certificate.alpha, assessment.run.calibrator.loss_bound - certificate.alpha)
-    rows = "".join(_row(bound, largest) for bound in certificate.bounds)
-    head = "".join(f"<th>{cell}</th>" for cell in ("bound", "|risk - target| ≤", "assumes"))
+    below, above = certificate.alpha, certificate.loss_bound - certificate.alpha
+    largest = {"both": max(below, above), "above": above, "below": below}
+    rows = "".join(_row(bound, largest[bound.side]) for bound in certificate.bounds)
+    head = "".join(f"<th>{cell}</th>" for cell in ("bound", "risk - target", "assumes"))
     return (
         heading(assessment.run.name, 3)
         + paragraph(f"{_consistency(certificate)} {describe_score_range(assessment)}")
@@ -33,7 +40,7 @@ def guarantees(assessment: Assessment) -> str:
     )
 
 
-def _consistency(certificate: Certificate) -> str:
+def _consistency(certificate: AnyCertificate) -> str:
     """Return the result of the consistency check."""
     if certificate.identity_holds:
         return "Consistency check passed: the losses account for the thresholds."
@@ -51,12 +58,12 @@ def _row(bound: Bound, largest: float) -> str:
     name = f"{escape(bound.name)}<br><small>{explanation}</small>"
     assumes = escape("; ".join(bound.assumes))
     if bound.holds and bound.value >= largest:
-        note = f"trivial: the distance is never above {largest:g}"
-        value = f"{number(bound.value)}<br><small>{note}</small>"
+        note = f"trivial: it is never further away than {largest:g}"
+        value = f"{format_bound(bound)}<br><small>{note}</small>"
         return f"<tr><td>{name}</td><td>{value}</td><td>{assumes}</td></tr>"
     if bound.holds:
         return (
-            f'<tr><td>{name}</td><td class="good">{number(bound.value)}</td><td>{assumes}</td></tr>'
+            f'<tr><td>{name}</td><td class="good">{format_bound(bound)}</td><td>{assumes}</td></tr>'
         )
     fails = escape("; ".join(bound.unmet))
     return (
@@ -65,13 +72,14 @@ def _row(bound: Bound, largest: float) -> str:
     )
 
 
-def _per_group(certificate: Certificate) -> str:
-    """Return the bounds per group, if every group has its own calibrator."""
+def _per_group(certificate: AnyCertificate) -> str:
+    """Return the bounds per group, if the method promises something to each."""
     if not certificate.groups:
         return ""
-    groups = sorted(certificate.groups.items(), key=lambda item: -item[1].risk)
+    parts: Mapping[Hashable, Certificate | NodeCertificate] = certificate.groups
+    groups = sorted(parts.items(), key=lambda item: -item[1].risk)
     rows = [
-        [str(group), f"{part.rounds:,}", f"{part.risk:.4f}", format_bound(part.bound)]
+        [str(group), f"{part.rounds:,.0f}", f"{part.risk:.4f}", format_bound(part.bound)]
         for group, part in groups[:_MAX_GROUPS]
     ]
     left = len(groups) - len(rows)

@@ -7,13 +7,19 @@ from collections.abc import Sequence
 from html import escape
 
 from localarc import atomic_write
-from localarc.calibrators.larc import LARC
 from localarc.kernels import Kernel
-from localarc.reporting.assessment import Assessment, Run, assess, feature_names
-from localarc.reporting.format import format_bound, format_centre, number, plus_minus
+from localarc.reporting.assessment import (
+    Assessment,
+    Run,
+    assess,
+    describe_centre,
+    feature_names,
+)
+from localarc.reporting.format import describe_bound, format_bound, number, plus_minus
 from localarc.reporting.html import sections
 from localarc.reporting.html.guarantees import guarantees
 from localarc.reporting.html.markup import document, heading, paragraph, table
+from localarc.reporting.neighbourhood import default_kernel
 from localarc.streams import Stream
 
 
@@ -34,7 +40,8 @@ def write_report(
     runs : sequence of Run
         One per method, the main method first.
     kernel : Kernel, optional
-        Defines neighbourhoods. Default: the kernel of the first L-ARC.
+        Defines neighbourhoods. Default: the kernel of the first L-ARC, else a Gaussian kernel with
+        about a tenth of the rounds in a typical neighbourhood.
 
     Examples
     --------
@@ -46,9 +53,8 @@ def write_report(
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     write_report(f"{folder}/report.html", stream, [Run("L-ARC", cal, record)])
     """
-    kernels = [run.calibrator.kernel for run in runs if isinstance(run.calibrator, LARC)]
-    neighbourhood = kernel or next((found for found in kernels if found is not None), None)
-    page = render(stream, [assess(stream, run, neighbourhood) for run in runs])
+    chosen = kernel or default_kernel(stream, [run.calibrator for run in runs])
+    page = render(stream, [assess(stream, run, chosen) for run in runs])
     atomic_write.write(path, page.encode())
 
 
@@ -67,20 +73,28 @@ def render(stream: Stream, assessments: Sequence[Assessment]) -> str:
 
 
 def _head(stream: Stream, first: Assessment) -> str:
-    """Return the title and a sentence on the main method."""
+    """Return the title, the verdict on the main method, its tightest bound, and the stream."""
     names = feature_names(stream)
     shown = ", ".join(names[:8]) + (f" and {len(names) - 8} more" if len(names) > 8 else "")
     rounds = "1 round" if len(stream) == 1 else f"{len(stream):,} rounds"
-    return heading(stream.name, 1) + paragraph(
-        f"{rounds} with the feature{'s' if len(names) > 1 else ''} {shown}. The mean loss of "
-        f"{first.run.name} is {first.certificate.risk:.4f}, for a target of "
-        f"{first.certificate.alpha:g}."
+    return (
+        heading(stream.name, 1)
+        + paragraph(first.verdict.text, "verdict" if first.verdict.good else "verdict bad")
+        + "".join(paragraph(text, "bad") for text in first.run.record.warnings)
+        + paragraph(describe_bound(first.certificate))
+        + paragraph(
+            f"{first.run.name}, {rounds} "
+            + (
+                f"with the feature{'s' * (len(names) > 1)} {shown}." if names else "and no feature."
+            ),
+            "soft",
+        )
     )
 
 
 def _summary(stream: Stream, assessments: Sequence[Assessment]) -> str:
     """Return the table of methods and their settings."""
-    head = ["method", "rounds", "risk", "target", "bound", "mean size", "worst group"]
+    head = ["method", "verdict", "rounds", "risk", "target", "bound", "mean size", "worst group"]
     rows = [_row(item, feature_names(stream)) for item in assessments]
     settings = [f"<br><code>{escape(item.run.record.calibrator)}</code>" for item in assessments]
     return (
@@ -102,10 +116,11 @@ def _row(assessment: Assessment, names: Sequence[str]) -> list[str]:
         group = f"{row.group}: {plus_minus(row.risk, row.standard_error)}"
     if assessment.worst:
         worst = assessment.worst[0]
-        at = format_centre(worst, names)
+        at = describe_centre(worst, names)
         place = f"{at}: {plus_minus(worst.risk, worst.standard_error)}"
     return [
         assessment.run.name,
+        assessment.verdict.text,
         f"{len(assessment.run.record):,}",
         f"{assessment.certificate.risk:.4f}",
         f"{assessment.certificate.alpha:g}",

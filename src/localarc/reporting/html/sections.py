@@ -7,12 +7,11 @@ from functools import partial
 
 import numpy as np
 
-from localarc import figures
-from localarc.calibrators.mondrian import Mondrian
+from localarc import figures, metrics
 from localarc.metrics import Neighbourhood
 from localarc.record import Record
-from localarc.reporting.assessment import Assessment, Run, feature_names
-from localarc.reporting.format import format_centre, number, omitted_groups, plus_minus
+from localarc.reporting.assessment import Assessment, Run, describe_centre, feature_names
+from localarc.reporting.format import number, omitted_groups, plus_minus
 from localarc.reporting.html.markup import figure, paragraph, table
 from localarc.reporting.html.markup import figures as side_by_side
 from localarc.streams import Stream
@@ -25,19 +24,21 @@ _MAX_GROUPS = 50
 def running_risk(assessments: Sequence[Assessment]) -> str:
     """Return the figure of the running risk, with the bounds of the certificates."""
     records = _records(assessments)
-    bands = {
-        assessment.run.name: figures.bound_over_time(
-            assessment.run.calibrator,
-            assessment.run.record,
-            figures.shown_rounds(len(assessment.run.record)),
-        )
-        for assessment in assessments
-    }
+    bands = {assessment.run.name: _band(assessment.run) for assessment in assessments}
     caption = (
-        "Mean loss up to each round. The dotted lines are the bounds of the certificates, for any "
-        "data that satisfy the assumptions."
+        "Mean loss up to each round."
+        + " The dotted lines are the bounds of the certificates, for any data that satisfy the "
+        "assumptions." * any(np.isfinite(band).any() for band in bands.values())
     )
     return figure(lambda axes: figures.running_risk(axes, records, bands), "risk", caption)
+
+
+def _band(run: Run) -> FloatArray:
+    """Return the bound at each shown round; infinity everywhere if the risk ever passed it."""
+    rounds = figures.shown_rounds(len(run.record))
+    band = figures.bound_over_time(run.calibrator, run.record, rounds)
+    distance = np.abs(metrics.running_risk(run.record.losses)[rounds - 1] - run.record.alpha)
+    return np.full(len(band), np.inf) if (distance > band + 1e-9).any() else band
 
 
 def groups(assessments: Sequence[Assessment]) -> str:
@@ -102,38 +103,54 @@ def thresholds(stream: Stream, assessments: Sequence[Assessment]) -> str:
         )
     ]
     notes = ""
-    at = stream.X[-_MAP_INPUTS:]
     for i, assessment in enumerate(assessments):
-        values = _next_thresholds(assessment.run, stream)
-        if np.ptp(values) == 0.0:
-            notes += paragraph(
-                f"{assessment.run.name} has the same threshold for every input, currently "
-                f"{number(float(values[0]))}.",
-                "soft",
-            )
-            continue
-        draw = partial(
-            figures.threshold_map, X=at, thresholds=values, features=feature_names(stream)
-        )
-        caption = f"Next threshold of {assessment.run.name} at the latest {len(at):,} inputs" + (
-            ", averaged over all but the first two features." if at.shape[1] > 2 else "."
-        )
-        drawings.append(figure(partial(draw, name=assessment.run.name), f"map{i}", caption))
+        name, values = assessment.run.name, _next_thresholds(assessment.run, stream)
+        if np.ptp(values) == 0.0 or not stream.X.shape[1]:
+            notes += paragraph(_in_words(name, values), "soft")
+        else:
+            drawings.append(_map(f"map{i}", name, values, stream))
     return side_by_side(drawings) + notes
+
+
+def _in_words(name: str, values: FloatArray) -> str:
+    """Describe next thresholds that do not depend on features."""
+    low, high = number(float(values.min())), number(float(values.max()))
+    if low == high:
+        return f"{name} has the same threshold for every input, currently {low}."
+    return f"The next threshold of {name} depends on the group: it lies between {low} and {high}."
+
+
+def _map(identifier: str, name: str, values: FloatArray, stream: Stream) -> str:
+    """Return the figure of the next thresholds at the latest inputs."""
+    at = stream.X[-_MAP_INPUTS:]
+    caption = f"Next threshold of {name} at the latest {len(at):,} inputs" + (
+        ", averaged over all but the first two features." if at.shape[1] > 2 else "."
+    )
+    return figure(
+        partial(
+            figures.threshold_map,
+            X=at,
+            thresholds=values,
+            features=feature_names(stream),
+            name=name,
+        ),
+        identifier,
+        caption,
+    )
 
 
 def _next_thresholds(run: Run, stream: Stream) -> FloatArray:
     """Return the threshold function of the next round at the latest inputs."""
     at = stream.X[-_MAP_INPUTS:]
-    if isinstance(run.calibrator, Mondrian) and "groups" in run.calibrator.learns_from:
-        return np.asarray(
-            run.calibrator.threshold_function(at, (run.record.groups or ())[-_MAP_INPUTS:])
-        )
+    if "groups" in run.calibrator.learns_from and run.record.groups is not None:
+        return np.asarray(run.calibrator.threshold_function(at, run.record.groups[-_MAP_INPUTS:]))
     return np.asarray(run.calibrator.threshold_function(at))
 
 
 def neighbourhoods(stream: Stream, assessments: Sequence[Assessment]) -> str:
     """Return the figures and the table of the neighbourhoods with the highest risk."""
+    if not stream.X.shape[1]:
+        return paragraph("The stream has no features, hence no neighbourhoods.", "soft")
     if not any(assessment.worst for assessment in assessments):
         return paragraph(
             "No neighbourhood has enough rounds for a reliable estimate. Use more rounds or a "
@@ -165,7 +182,13 @@ def _place(
 ) -> tuple[str, ...]:
     """Return the row of one neighbourhood."""
     risk = plus_minus(place.risk, place.standard_error)
-    return assessment.run.name, str(rank), format_centre(place, names), risk, f"{place.count:,.0f}"
+    return (
+        assessment.run.name,
+        str(rank),
+        describe_centre(place, names),
+        risk,
+        f"{place.count:,.0f}",
+    )
 
 
 def _records(assessments: Sequence[Assessment]) -> dict[str, Record]:

@@ -17,6 +17,7 @@ export type StreamConfig = Complete<Omit<Schemas["StreamConfig"], "kernel">> & {
 export type StreamListItem = Schemas["StreamListItem"];
 export type StreamSummary = Omit<Schemas["StreamSummary"], "config"> & { config: StreamConfig };
 export type ThresholdMap = Schemas["ThresholdMap"];
+export type Verdict = Schemas["VerdictStatus"];
 export type StreamEvent =
   | Schemas["CreatedEvent"]
   | Schemas["PredictedEvent"]

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 Results = AnyResults[City, None]
-_MARKS = "os^"
+_MARKS = "os^D"
 
 
 def running_risk(axes: Axes, results: Results) -> Axes:

@@ -5,6 +5,7 @@ import { ApiError, fetchJson, sleep } from "./api.js";
 import { showConnection } from "./connection.js";
 import { byId, child, setText, updateList } from "./dom.js";
 import { formatCount, formatNumber, formatRisk } from "./format.js";
+import { verdictState } from "./verdict.js";
 
 /** @import { StreamListItem } from "../wire" */
 
@@ -70,6 +71,10 @@ function updateCard(card, stream) {
   child(card, "a").setAttribute("href", `#${encodeURIComponent(stream.stream)}`);
   set(".name", stream.stream);
   set(".state", stream.healthy ? "" : "check failed");
+  set(".verdict-line", [stream.verdict.text, ...stream.warnings].join(" "));
+  child(card, ".verdict-line").dataset.state = stream.warnings.length
+    ? "failed"
+    : verdictState(stream.verdict);
   set(".risk", formatRisk(stream.risk));
   set(".target", `target ${formatNumber(stream.target)}`);
   set(

@@ -13,6 +13,7 @@ import { extendHistory, readHistory, recentHistory } from "./history.js";
 import { describeSettings } from "./settings.js";
 import { Store, throttle } from "./store.js";
 import { ThresholdMapView } from "./threshold_map.js";
+import { showVerdict } from "./verdict.js";
 
 /** @import { History } from "./history.js" */
 /** @import { StreamEvent, StreamSummary } from "../wire" */
@@ -158,6 +159,7 @@ function drawCounters(latest) {
 
 /** @param {StreamSummary} summary */
 function drawSummary(summary) {
+  showVerdict(summary);
   const passed = showGuarantee(byId("guarantee"), summary);
   if (passed) hideAlert("guarantee");
   else showAlert("guarantee", "Consistency check failed.", `Do not rely on ${summary.stream}: see below.`);

@@ -1,0 +1,1 @@
+"""What AutoLARC achieves without settings: every figure of docs/auto.md."""

@@ -1,0 +1,1 @@
+"""The figures of docs/auto.md, one file each."""

@@ -1,0 +1,34 @@
+"""Promises: what was observed at each place of Elec2, and what is promised there."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from matplotlib.figure import Figure
+
+from benchmarks.auto.promises import calibrated, places
+from localarc.figures.frame import frame, legend
+from localarc.figures.palette import INK, METHODS
+
+
+def draw(path: Path) -> None:
+    known = places(calibrated())
+    shown = known.weights >= 20.0
+    figure = Figure(figsize=(8.0, 4.4), layout="constrained")
+    axes = figure.subplots()
+    weights = known.weights[shown]
+    axes.semilogx(
+        weights, known.bounds[shown], ".", color=INK, ms=3, label="promise: at most this much above"
+    )
+    axes.semilogx(
+        weights,
+        known.deviations[shown],
+        ".",
+        color=METHODS["L-ARC"],
+        ms=3,
+        label="observed risk minus target",
+    )
+    axes.axhline(0.0, color="0.6", lw=0.8)
+    frame(axes, "Places of Elec2, seven features", "rounds at the place (weight)", "")
+    legend(axes)
+    figure.savefig(path, dpi=160)

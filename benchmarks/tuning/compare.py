@@ -1,0 +1,60 @@
+"""Comparison: README's L-ARC and the tuned calibrator on the rounds that `tune` holds out."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from dataclasses import dataclass
+
+from benchmarks.tuning.streams import Case
+from localarc import LARC, RBF, Tuning, tune
+from localarc._tune import Evaluation, SelectionWarning
+from localarc._tune.evaluation import evaluate
+from localarc.calibrators.adaptive import AdaptiveCalibrator
+from localarc.figures.trade_off import family
+
+README_LENGTH_SCALE = 0.4
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """The held-out results of both calibrators on one stream."""
+
+    stream: str
+    rounds: int
+    readme: Evaluation
+    tuned: Evaluation
+    selected: str
+
+    @property
+    def difference(self) -> float:
+        """Tuned minus README, in standard errors: worst neighbourhoods, as if independent."""
+        error = math.hypot(self.readme.worst_error, self.tuned.worst_error)
+        return (self.tuned.worst - self.readme.worst) / error
+
+    @property
+    def outcome(self) -> str:
+        """Whether the tuned calibrator is better beyond two standard errors."""
+        if abs(self.difference) <= 2.0:
+            return "equal"
+        return "better" if self.difference < 0.0 else "worse"
+
+
+def compare(name: str, case: Case) -> Comparison:
+    """Tune with nothing but the target; evaluate README's settings in the same neighbourhoods."""
+    readme = LARC(case.alpha, RBF(README_LENGTH_SCALE), loss_bound=case.curves.bound)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", SelectionWarning)  # the table has a column for it
+        tuning = tune(case.X, case.curves, alpha=case.alpha)
+    assert tuning.held_out is not None
+    start = tuning.evaluations[0].rounds
+    other = evaluate(readme, case.X, case.curves, tuning.neighbourhoods, start)
+    return Comparison(name, len(case.X), other, tuning.held_out, _describe(tuning))
+
+
+def _describe(tuning: Tuning) -> str:
+    """Return the selected method, its length scales and its rate."""
+    chosen = tuning.candidates[tuning.selected]
+    assert isinstance(chosen, AdaptiveCalibrator)
+    rate = chosen.settings.rate
+    return f"{family(chosen)}, {type(rate).__name__}({rate(1):.3g})"

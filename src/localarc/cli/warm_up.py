@@ -1,0 +1,118 @@
+"""`localarc warm-up`: compile loops in advance and store them on disk."""
+
+from __future__ import annotations
+
+import itertools
+import os
+import time
+from collections.abc import Callable
+from functools import partial
+from typing import TYPE_CHECKING
+
+import click
+
+from localarc.cli.console import task_bar
+from localarc.cli.group import BadInput, user_errors
+from localarc.cli.options import KERNELS, names
+from localarc.cli.options import memory as parse_memory
+from localarc.memory import Memory
+
+if TYPE_CHECKING:
+    from localarc._warm_up import Loops
+
+
+def _kernels(context: click.Context, option: click.Parameter, value: str | None) -> tuple[str, ...]:
+    """Parse names of kernels."""
+    given = names(context, option, value) or ()
+    unknown = [name for name in given if name not in KERNELS]
+    if unknown:
+        raise click.BadParameter(f"expected some of {', '.join(KERNELS)}, but got {unknown[0]!r}.")
+    return given
+
+
+def _memories(
+    context: click.Context, option: click.Parameter, value: str | None
+) -> dict[str, Memory | str]:
+    """Parse memories, by what was written."""
+    given = names(context, option, value) or ()
+    return {text: parse_memory(context, option, text) for text in given}
+
+
+def _features(context: click.Context, option: click.Parameter, value: str) -> tuple[int, ...]:
+    """Parse numbers of features."""
+    parts = [part.strip() for part in value.split(",")]
+    if not all(part.isdecimal() and int(part) >= 1 for part in parts):
+        raise click.BadParameter(f"expected numbers such as 1,2,3 but got {value!r}.")
+    return tuple(map(int, parts))
+
+
+@click.command(name="warm-up", short_help="Compile loops in advance, e.g. while building an image.")
+@click.option(
+    "--kernels", default="rbf", callback=_kernels, metavar="A,B", help="Kernels to compile for."
+)
+@click.option(
+    "--memories",
+    default="auto,all",
+    callback=_memories,
+    metavar="A,B",
+    help="Memories: auto, all, last:M, lattice:TOLERANCE or dictionary:TOLERANCE.",
+)
+@click.option(
+    "--features",
+    default="1,2,3",
+    callback=_features,
+    metavar="N,N",
+    help="Numbers of features; all above 8 share their loops.",
+)
+@click.option("--quiet", is_flag=True, help="Suppress normal output.")
+def warm_up_command(
+    kernels: tuple[str, ...],
+    memories: dict[str, Memory | str],
+    features: tuple[int, ...],
+    quiet: bool,
+) -> None:
+    """Compile the loops of AutoLARC, and of L-ARC and ARC with the given kernels, memories and
+    numbers of features, and store them on disk, so that later processes start fast.
+
+    They are stored in the folder NUMBA_CACHE_DIR, if that is set; else beside the package, if that
+    is writable; else in the user's cache folder. Later processes use them from there, even if the
+    folder is not writable then: with the same versions of localarc and numba, on the same type of
+    processor.
+    """
+    from localarc import _warm_up
+
+    tasks: dict[str, Callable[[], Loops]] = {}
+    for kernel, memory, count in itertools.product(kernels, memories, features):
+        title = f"{kernel}, {memory}, {count} feature(s)"
+        tasks[title] = partial(_larc, kernel, memories[memory], count)
+    tasks["AutoLARC"] = _warm_up.warm_up_auto
+    folders: set[str] = set()
+    with task_bar(quiet) as report, user_errors():
+        for done, (title, task) in enumerate(tasks.items(), start=1):
+            folders |= _compile(title, task, quiet)
+            if report:
+                report(done, len(tasks))
+    if not quiet:
+        click.echo(f"The compiled loops are in {os.path.commonpath(folders)}")
+
+
+def _larc(kernel: str, memory: Memory | str, features: int) -> Loops:
+    """Compile for one combination."""
+    from localarc import _warm_up
+
+    return _warm_up.warm_up(KERNELS[kernel](), memory, features)
+
+
+def _compile(title: str, task: Callable[[], Loops], quiet: bool) -> frozenset[str]:
+    """Run one task, print what was done, and return where it is."""
+    start = time.perf_counter()
+    loops = task()
+    if loops.not_stored:
+        raise BadInput(
+            f"{loops.not_stored} compiled loop(s) cannot be stored. Set NUMBA_CACHE_DIR to a "
+            "writable folder."
+        )
+    if not quiet:
+        done = f"{loops.stored} compiled, {loops.found} found on disk"
+        click.echo(f"{title}: {done}, {time.perf_counter() - start:.1f} s")
+    return loops.folders

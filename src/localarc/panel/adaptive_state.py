@@ -1,0 +1,77 @@
+"""The stored form of ARC and L-ARC streams: running constants, and the arrays of local parts."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from localarc.calibrators.restored import require_finite, require_room, require_sense
+from localarc.calibrators.running_constant import RunningConstant
+from localarc.calibrators.settings import Settings
+from localarc.memory.base import Arrays
+from localarc.panel.keys import as_keys
+from localarc.panel.state import StoredPanel
+from localarc.validation import FloatArray
+
+_LOCAL = "local "
+_CONSTANTS = "traces"  # the stored name of the running constants
+_OTHER_ROWS, _OTHERS = "trace rows", "trace others"
+_USUAL = 8  # fields of a running constant, the first ones
+
+
+def to_arrays(settings: Settings, constants: FloatArray, local: Arrays) -> dict[str, Any]:
+    """Running constants and local parts, for `from_arrays`."""
+    named = {_LOCAL + name: array for name, array in local.items()}
+    return {**_narrowed(constants, settings), **named}
+
+
+def from_arrays(stored: StoredPanel, settings: Settings) -> tuple[FloatArray, Arrays]:
+    """The inverse of `to_arrays`; raises ValueError unless everything fits together."""
+    constants = _widened(stored.arrays, settings)
+    local = {
+        name.removeprefix(_LOCAL): array
+        for name, array in stored.arrays.items()
+        if name.startswith(_LOCAL)
+    }
+    names = as_keys(stored.keys)
+    if len(set(names)) != len(constants):
+        raise ValueError(f"{len(names)} keys have {len(constants)} running constants")
+    require_sense(settings, constants)
+    require_finite(local)
+    if stored.dimension is not None:
+        require_room(stored.dimension, local)
+    rows = local.get("rows")
+    if rows is not None and len(rows) and not 0 <= rows.min() <= rows.max() < len(names):
+        raise ValueError("its local parts are of other streams")
+    return constants, local
+
+
+# Half of a running constant's fields are about restarts, floors and broken assumptions. Few streams
+# have any, so those fields are stored for these streams only: a key should cost 100 bytes.
+
+
+def _narrowed(constants: FloatArray, settings: Settings) -> dict[str, Any]:
+    """The fields that change in every round, and the others of the rows where they are not new."""
+    usual, others = constants[:, :_USUAL], constants[:, _USUAL:]
+    rows = np.flatnonzero((others != _others_of_new(settings)).any(axis=1))
+    stored: dict[str, Any] = {_CONSTANTS: usual}
+    return stored | {_OTHER_ROWS: rows, _OTHERS: others[rows]} if len(rows) else stored
+
+
+def _widened(arrays: Arrays, settings: Settings) -> FloatArray:
+    """The inverse of `_narrowed`; version 3 had the usual fields only."""
+    usual = arrays[_CONSTANTS]
+    wide = np.empty((len(usual), len(RunningConstant.FIELDS)))
+    wide[:, :_USUAL], wide[:, _USUAL:] = usual, _others_of_new(settings)
+    if _OTHER_ROWS in arrays:
+        rows = arrays[_OTHER_ROWS]
+        if len(rows) and not 0 <= rows.min() <= rows.max() < len(wide):
+            raise ValueError("its running constants are of other streams")
+        wide[rows, _USUAL:] = arrays[_OTHERS]
+    return wide
+
+
+def _others_of_new(settings: Settings) -> FloatArray:
+    new = RunningConstant(settings.start)
+    return np.array([getattr(new, name) for name in RunningConstant.FIELDS[_USUAL:]], float)

@@ -1,0 +1,174 @@
+"""ARC and L-ARC streams: constants in one array, local parts in few."""
+
+from __future__ import annotations
+
+import copy
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from localarc.calibrators.arc import ARC
+from localarc.calibrators.larc import LARC
+from localarc.curves import Curves
+from localarc.memory.base import Arrays
+from localarc.panel import adaptive_state
+from localarc.panel.arguments import checked_losses, checked_points
+from localarc.panel.keys import Key
+from localarc.panel.local_parts import LocalParts, local_parts
+from localarc.panel.running_constants import RunningConstants
+from localarc.panel.state import StoredPanel
+from localarc.validation import FloatArray, IntArray
+
+
+class AdaptiveStreams:
+    """A constant and a local part per row, with the prototype's settings."""
+
+    def __init__(self, prototype: ARC | LARC) -> None:
+        self.prototype = copy.copy(prototype).reset()
+        self.settings = prototype.settings
+        self.ignores_inputs = self.settings.kernel is None
+        self._constants = RunningConstants(self.settings)
+        self._local: LocalParts | None = None  # created when the first input shows its dimension
+
+    @property
+    def dimension(self) -> int | None:
+        """The number of features, once known."""
+        return None if self._local is None else self._local.dimension
+
+    # ---- the algorithm -----------------------------------------------------------------------
+
+    def thresholds(self, names: list[Key], rows: IntArray, X: ArrayLike | None) -> FloatArray:
+        """The threshold of each event; changes nothing."""
+        points = self._points(X, names)
+        constants = self._constants.constants(rows)
+        if self._local is None or points is None:
+            return constants
+        return constants + self._local.evaluate(rows, points)
+
+    def learn(
+        self,
+        names: list[Key],
+        rows: IntArray,
+        X: ArrayLike | None,
+        losses: ArrayLike,
+        scores: ArrayLike | None,
+    ) -> None:
+        """Learn the loss of each event, in order."""
+        if scores is not None:
+            kind = type(self.prototype).__name__
+            raise TypeError(f"{kind} does not learn from scores. Leave them out, or use AutoLARC.")
+        points = self._points(X, names)
+        costs = checked_losses(losses, names, self.settings.loss_bound)
+        self._make_room(rows)
+        rates = self._constants.rates(self.settings.rate, rows)
+        local = self._local_for(points)
+        before = np.zeros(len(rows))
+        if local is not None and points is not None:
+            before = local.learn(rows, points, rates, rates * (costs - self.settings.alpha))
+        # Nothing can fail from here on.
+        self._constants.learn(rows, rates, costs, before)
+        self._commit(rows, local)
+
+    def play(
+        self, names: list[Key], rows: IntArray, X: ArrayLike | None, curves: Curves
+    ) -> tuple[FloatArray, FloatArray]:
+        """Threshold, loss and update for each event, in order."""
+        points = self._points(X, names)
+        self._make_room(rows)
+        rates = self._constants.rates(self.settings.rate, rows)
+        local = self._local_for(points)
+        if local is None or points is None:
+            played = self._constants.play(rows, rates, curves)
+        else:
+            played = local.play(self._constants, rows, points, rates, curves)
+        self._commit(rows, local)
+        return played
+
+    def _points(self, X: ArrayLike | None, names: list[Key]) -> FloatArray | None:
+        return None if self.ignores_inputs else checked_points(X, names, self.dimension)
+
+    def _make_room(self, rows: IntArray) -> None:
+        """Reserve the rows of new keys, which are invisible until `_commit`."""
+        self._constants.make_room(max(self._constants.count, int(rows.max(initial=-1)) + 1))
+
+    def _commit(self, rows: IntArray, local: LocalParts | None) -> None:
+        """Add the rows of new keys, after their first events succeeded."""
+        self._constants.count = max(self._constants.count, int(rows.max(initial=-1)) + 1)
+        self._local = local
+
+    def _local_for(self, points: FloatArray | None) -> LocalParts | None:
+        """The local parts, created for these inputs if they are the first."""
+        if self._local is not None or points is None or not len(points):
+            return self._local
+        kernel: Any = self.settings.kernel
+        kernel.matrix(points[:1], points[:1])  # raises if kernel and input do not match
+        return local_parts(self.settings, points.shape[1], {})
+
+    # ---- single streams ----------------------------------------------------------------------
+
+    def calibrator(self, row: int) -> ARC | LARC:
+        """A separate copy of one stream's calibrator."""
+        local, square = (None, 0.0) if self._local is None else self._local.copy(row)
+        dimension = None if local is None else self.dimension
+        alone = copy.copy(self.prototype).reset()
+        alone._rollback((self._constants.get(row), local, dimension, square))
+        return alone
+
+    def put(self, row: int, calibrator: ARC | LARC) -> None:
+        """Replace a stream, or add one."""
+        constant, local, dimension, square = calibrator._checkpoint()
+        parts = self._local
+        if parts is None and dimension is not None:
+            parts = local_parts(self.settings, dimension, {})
+        rows = np.array([row])
+        self._make_room(rows)
+        if parts is not None:
+            parts.put(row, local, square)
+        self._commit(rows, parts)
+        self._constants.put(row, constant)
+
+    def keep(self, rows: IntArray) -> None:
+        """Drop all rows but these, which are renumbered from 0."""
+        if self._local is not None:
+            self._local.keep(rows)
+        self._constants.keep(rows)
+
+    # ---- all streams -------------------------------------------------------------------------
+
+    @property
+    def rounds(self) -> IntArray:
+        """How many losses each stream has learned."""
+        return self._constants.column("rounds").astype(np.int64)
+
+    @property
+    def loss_sums(self) -> FloatArray:
+        """The sum of the losses of each stream."""
+        return self._constants.column("loss_sum")
+
+    @property
+    def constants(self) -> FloatArray:
+        """c of each stream, which is ARC's threshold."""
+        return self._constants.column("constant").copy()
+
+    @property
+    def nbytes(self) -> int:
+        """The size of the learned state in bytes."""
+        local = sum(int(array.nbytes) for array in self._local_arrays().values())
+        return self._constants.values.nbytes + local
+
+    def _local_arrays(self) -> Arrays:
+        return {} if self._local is None else self._local.arrays()
+
+    def arrays(self) -> Arrays:
+        """Everything needed to resume, bit for bit."""
+        constants = self._constants.values
+        return adaptive_state.to_arrays(self.settings, constants, self._local_arrays())
+
+    def resume(self, stored: StoredPanel) -> Self:
+        """The streams that were stored; raises ValueError if they make no sense."""
+        constants, local = adaptive_state.from_arrays(stored, self.settings)
+        self._constants = RunningConstants(self.settings, constants)
+        dimension = stored.dimension
+        self._local = None if dimension is None else local_parts(self.settings, dimension, local)
+        return self

@@ -1,0 +1,193 @@
+"""AutoLARC streams: a calibrator object per row, with a small table of nodes each."""
+
+from __future__ import annotations
+
+import contextlib
+import copy
+from collections.abc import Iterator
+from itertools import pairwise
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from localarc import validation
+from localarc.calibrators.auto import AutoLARC
+from localarc.calibrators.auto.inputs import many_features
+from localarc.calibrators.auto.settings import BYTES
+from localarc.curves import Curves
+from localarc.engine.auto import layout
+from localarc.memory.base import Arrays
+from localarc.panel.arguments import checked_losses
+from localarc.panel.keys import Key, as_keys
+from localarc.panel.state import StoredPanel
+from localarc.validation import FloatArray, IntArray
+
+KEY_BYTES = 135_000
+"""What `max_bytes` is for each key where the prototype leaves it at its default."""
+
+
+class AutoStreams:
+    """An AutoLARC per row, with the prototype's settings."""
+
+    ignores_inputs = False
+
+    def __init__(self, prototype: AutoLARC) -> None:
+        settings = prototype.settings.to_json()
+        if settings["max_bytes"] == BYTES:
+            settings["max_bytes"] = KEY_BYTES
+        self.prototype = AutoLARC(**{**settings, "limits": prototype.settings.limits})
+        self.dimension: int | None = None
+        self._calibrators: list[AutoLARC] = []
+
+    # ---- the algorithm -----------------------------------------------------------------------
+
+    def thresholds(self, names: list[Key], rows: IntArray, X: ArrayLike | None) -> FloatArray:
+        """The threshold of each event; changes nothing."""
+        points = self._points(X, names)
+        fresh = self._new()
+        found = [
+            (fresh if row < 0 else self._calibrators[row]).threshold(x)
+            for row, x in zip(rows.tolist(), points, strict=True)
+        ]
+        return np.array(found, np.float64)
+
+    def learn(
+        self,
+        names: list[Key],
+        rows: IntArray,
+        X: ArrayLike | None,
+        losses: ArrayLike,
+        scores: ArrayLike | None,
+    ) -> None:
+        """Learn the loss of each event, in order; without scores, from losses alone."""
+        points = self._points(X, names)
+        costs = checked_losses(losses, names, self.prototype.settings.loss_bound).tolist()
+        told = _scores(scores, names)
+        with self._all_or_none(rows, points) as streams:
+            for i, row in enumerate(rows.tolist()):
+                streams[row].update(points[i], costs[i], told[i])
+
+    def play(
+        self, names: list[Key], rows: IntArray, X: ArrayLike | None, curves: Curves
+    ) -> tuple[FloatArray, FloatArray]:
+        """Threshold, loss and update for each event; streams are independent, so one by one."""
+        points = self._points(X, names)
+        thresholds, losses = np.empty((2, len(rows)))
+        with self._all_or_none(rows, points) as streams:
+            for mine in _by_row(rows):
+                stream = streams[int(rows[mine[0]])]
+                played = stream.replay_curves(points[mine], curves.take(mine), None, _silent)
+                thresholds[mine], losses[mine] = played
+        return thresholds, losses
+
+    def _points(self, X: ArrayLike | None, names: list[Key]) -> FloatArray:
+        """One input per key; NaN marks a missing feature, and no X at all an input without any."""
+        if X is None:
+            X = np.empty((len(names), 0))
+        points = many_features(X, self.dimension if names else None)
+        if len(points) != len(names):
+            raise ValueError(
+                f"X must have one input per key, got {len(points)} for {len(names)} keys."
+            )
+        return points
+
+    @contextlib.contextmanager
+    def _all_or_none(self, rows: IntArray, points: FloatArray) -> Iterator[dict[int, AutoLARC]]:
+        """The calibrators of these rows, new ones included; if anything fails, as they were."""
+        known, new = self._calibrators, dict[int, AutoLARC]()
+        streams: dict[int, AutoLARC] = {}
+        with contextlib.ExitStack() as guards:
+            for row in dict.fromkeys(rows.tolist()):
+                if row < len(known):
+                    streams[row] = known[row]
+                    guards.enter_context(known[row]._unchanged_on_failure())
+                else:
+                    streams[row] = new[row] = self._new()
+            yield streams
+        self._calibrators.extend(new[row] for row in sorted(new))
+        if len(points):
+            self.dimension = points.shape[1]
+
+    def _new(self) -> AutoLARC:
+        return copy.copy(self.prototype).reset()
+
+    # ---- single streams ----------------------------------------------------------------------
+
+    def calibrator(self, row: int) -> AutoLARC:
+        """A separate copy of one stream's calibrator."""
+        return copy.deepcopy(self._calibrators[row])
+
+    def put(self, row: int, calibrator: AutoLARC) -> None:
+        """Replace a stream, or add one."""
+        mine = copy.deepcopy(calibrator)
+        self._calibrators[row : row + 1] = [mine]
+        self.dimension = mine._dimension if self.dimension is None else self.dimension
+
+    def keep(self, rows: IntArray) -> None:
+        """Drop all rows but these, which are renumbered from 0."""
+        self._calibrators = [self._calibrators[row] for row in rows.tolist()]
+
+    # ---- all streams -------------------------------------------------------------------------
+
+    @property
+    def rounds(self) -> IntArray:
+        """How many losses each stream has learned."""
+        return np.array([each.rounds for each in self._calibrators], np.int64)
+
+    @property
+    def loss_sums(self) -> FloatArray:
+        """The sum of the losses of each stream."""
+        found = [float(each._numbers[layout.LOSS_SUM]) for each in self._calibrators]
+        return np.array(found, np.float64)
+
+    @property
+    def constants(self) -> FloatArray:
+        """There is none."""
+        raise AttributeError(
+            "AutoLARC has no constant that is its threshold. Use panel.thresholds(keys, X)."
+        )
+
+    @property
+    def nbytes(self) -> int:
+        """The size of the tables of all streams in bytes."""
+        return sum(each.nbytes for each in self._calibrators)
+
+    def arrays(self) -> Arrays:
+        """The states of all streams, one after another."""
+        states = [each.state() for each in self._calibrators]
+        return {
+            "states": np.frombuffer(b"".join(states), np.uint8),
+            "lengths": np.array([len(state) for state in states], np.int64),
+        }
+
+    def resume(self, stored: StoredPanel) -> Self:
+        """The streams that were stored; raises ValueError if they make no sense."""
+        data, lengths = stored.arrays["states"].tobytes(), stored.arrays["lengths"]
+        names = as_keys(stored.keys)
+        if len(set(names)) != len(lengths):
+            raise ValueError(f"{len(names)} keys have {len(lengths)} states")
+        if (lengths < 0).any() or lengths.sum() != len(data):
+            raise ValueError("its states are cut off")
+        stops = np.cumsum([0, *lengths.tolist()]).tolist()
+        found = [self._new().restore(data[start:stop]) for start, stop in pairwise(stops)]
+        if {each._dimension for each in found} - {None, stored.dimension}:
+            raise ValueError("its streams have other features")
+        self._calibrators, self.dimension = found, stored.dimension
+        return self
+
+
+def _scores(scores: Any, names: list[Key]) -> list[Any]:
+    if scores is None:
+        return [None] * len(names)
+    return list(validation.per_round("scores", scores, len(names)))
+
+
+def _by_row(rows: IntArray) -> list[IntArray]:
+    """The events of each row, in order."""
+    order = np.argsort(rows, kind="stable")
+    return np.split(order, np.flatnonzero(np.diff(rows[order])) + 1) if len(rows) else []
+
+
+def _silent(done: int) -> None:
+    """Report no progress."""

@@ -1,0 +1,82 @@
+"""The streams of a panel by row: what a panel requires of them, whatever the calibrator."""
+
+from __future__ import annotations
+
+from typing import Any, Protocol, Self, TypeAlias
+
+from numpy.typing import ArrayLike
+
+from localarc.calibrators.arc import ARC
+from localarc.calibrators.auto import AutoLARC
+from localarc.calibrators.larc import LARC
+from localarc.curves import Curves
+from localarc.memory.base import Arrays
+from localarc.panel.keys import Key
+from localarc.panel.state import StoredPanel
+from localarc.validation import FloatArray, IntArray
+
+Prototype: TypeAlias = ARC | LARC | AutoLARC
+"""A calibrator of which a panel can hold many."""
+
+
+class Streams(Protocol):
+    """One stream per row. Rows of new keys follow the last one, in order; -1 is an unknown key.
+
+    `names` are the keys of events, for error messages. Calls that learn apply all events or none.
+    """
+
+    prototype: Any
+    ignores_inputs: bool
+
+    @property
+    def dimension(self) -> int | None:
+        """The number of features, once known."""
+
+    def thresholds(self, names: list[Key], rows: IntArray, X: ArrayLike | None) -> FloatArray:
+        """The threshold of each event; changes nothing."""
+
+    def learn(
+        self,
+        names: list[Key],
+        rows: IntArray,
+        X: ArrayLike | None,
+        losses: ArrayLike,
+        scores: ArrayLike | None,
+    ) -> None:
+        """Learn the loss of each event, in order."""
+
+    def play(
+        self, names: list[Key], rows: IntArray, X: ArrayLike | None, curves: Curves
+    ) -> tuple[FloatArray, FloatArray]:
+        """Threshold, loss and update for each event, in order; there is one curve per event."""
+
+    def calibrator(self, row: int) -> Any:
+        """A separate copy of one stream's calibrator."""
+
+    def put(self, row: int, calibrator: Any) -> None:
+        """Replace a stream, or add one."""
+
+    def keep(self, rows: IntArray) -> None:
+        """Drop all rows but these, which are renumbered from 0."""
+
+    @property
+    def rounds(self) -> IntArray:
+        """How many losses each stream has learned."""
+
+    @property
+    def loss_sums(self) -> FloatArray:
+        """The sum of the losses of each stream."""
+
+    @property
+    def constants(self) -> FloatArray:
+        """The constant of each stream, where there is one."""
+
+    @property
+    def nbytes(self) -> int:
+        """The size of the learned state in bytes."""
+
+    def arrays(self) -> Arrays:
+        """Everything needed to resume, bit for bit."""
+
+    def resume(self, stored: StoredPanel) -> Self:
+        """The streams that were stored; raises ValueError if they make no sense."""

@@ -1,0 +1,71 @@
+"""Ctrl-C in a tight loop leaves the constant, the local part and the tickets in step."""
+
+import signal
+from types import FrameType
+from typing import Any
+
+import numpy as np
+import pytest
+
+from localarc import ARC, LARC, RBF, Custom, Dictionary, KeepAll, KeepLast
+
+X = np.random.default_rng(0).random((64, 2))
+LOSSES = (np.random.default_rng(1).random(64) < 0.1).astype(float).tolist()
+INTERRUPTS = 200
+
+
+def bump(points: Any, z: Any) -> Any:
+    return np.exp(-((points - z) ** 2).sum(axis=1))
+
+
+MAKERS = {
+    "ARC": lambda: ARC(0.1),
+    "lattice": lambda: LARC(0.1, RBF(0.3)),
+    "exact": lambda: LARC(0.1, RBF(0.3), regularization=0.5, memory=KeepLast(100)),
+    "radius": lambda: LARC(0.1, RBF(0.3), memory=KeepAll(), radius=0.1),
+    "dictionary": lambda: LARC(0.1, RBF(0.3), memory=Dictionary(1e-3, 64)),
+    "python": lambda: LARC(0.1, Custom(bump, scale=1.0), memory=KeepLast(20)),
+}
+
+
+def raise_interrupt(number: int, frame: FrameType | None) -> None:
+    raise KeyboardInterrupt
+
+
+def run_until_interrupted(cal: Any, delay: float, late: bool) -> None:
+    """Updates without end, until the timer interrupts them."""
+    try:
+        signal.setitimer(signal.ITIMER_REAL, delay)
+        while True:
+            i = cal.rounds % 64
+            if late:
+                cal.tell(cal.ask(X[i]), LOSSES[i])
+            else:
+                cal.update(X[i], LOSSES[i])
+    except KeyboardInterrupt:
+        pass
+
+
+@pytest.mark.parametrize("late", [False, True], ids=["update", "ask and tell"])
+@pytest.mark.parametrize("make", MAKERS.values(), ids=MAKERS)
+def test_an_interrupted_calibrator_is_one_that_was_not_interrupted(make: Any, late: bool) -> None:
+    cal, twin = make(), make()
+    for i in range(64):  # compiled before the first interrupt
+        cal.tell(cal.ask(X[i]), LOSSES[i]) if late else cal.update(X[i], LOSSES[i])
+    delays = np.random.default_rng(2).uniform(2e-5, 4e-4, INTERRUPTS)
+    previous = signal.signal(signal.SIGALRM, raise_interrupt)
+    try:
+        for delay in delays.tolist():
+            run_until_interrupted(cal, delay, late)
+            assert cal.certificate().identity_holds
+            assert cal._local_rounds == cal.rounds
+            for number in list(cal._pending.tickets):
+                cal.forget(number)  # its round was interrupted before the loss was learned
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0.0)
+        signal.signal(signal.SIGALRM, previous)
+    for i in range(cal.rounds):
+        twin.update(X[i % 64], LOSSES[i % 64])
+    assert cal.rounds > 64
+    assert np.array_equal(cal.threshold(X), twin.threshold(X))
+    assert cal._pending.told == (cal.rounds if late else 0)

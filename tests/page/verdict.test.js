@@ -1,0 +1,35 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { describeTightest, verdictState } from "../../src/localarc/service/page/static/verdict.js";
+
+const tightest = { name: "observed (CERT)", value: 0.0214, holds: true, assumes: [], unmet: [] };
+const summary = (certificate = {}) => ({
+  target: 0.1,
+  config: { loss_bound: 1 },
+  certificate: { consistent: true, tightest, ...certificate },
+});
+
+test("only what is kept looks good, and only what calls for action looks bad", () => {
+  const states = ["kept", "cautious", "too early", "not kept", "inconsistent"];
+  assert.deepEqual(
+    states.map((state) => verdictState({ state, text: "" })),
+    ["passed", "passed", "unknown", "failed", "failed"],
+  );
+});
+
+test("the tightest bound is stated", () => {
+  const text = "The tightest bound: within 0.0214 of the target 0.1 (observed (CERT)).";
+  assert.equal(describeTightest(summary()), text);
+});
+
+test("no bound is stated where none holds", () => {
+  assert.equal(describeTightest(summary({ tightest: null })), "");
+  assert.equal(describeTightest(summary({ consistent: false })), "");
+});
+
+test("a bound that excludes nothing is called uninformative", () => {
+  assert.equal(
+    describeTightest(summary({ tightest: { ...tightest, value: 0.9 } })),
+    "No bound is informative yet.",
+  );
+});

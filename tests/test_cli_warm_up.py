@@ -1,0 +1,69 @@
+"""The command `localarc warm-up`: what it asks to compile, and what it prints and rejects."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from commands import assert_rejected, localarc
+from localarc import Cauchy, Dictionary, KeepAll, _warm_up
+from localarc._warm_up import Loops
+
+
+@pytest.fixture
+def asked(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
+    """The combinations that are asked for; nothing is compiled."""
+    asked: list[Any] = []
+
+    def warm_up(*combination: Any) -> Loops:
+        asked.append(combination)
+        return Loops(found=2, stored=3, not_stored=0, folders=frozenset({"/a/b", "/a/c"}))
+
+    monkeypatch.setattr(_warm_up, "warm_up", warm_up)
+    monkeypatch.setattr(_warm_up, "warm_up_auto", lambda: warm_up("AutoLARC"))
+    return asked
+
+
+def test_every_combination_is_compiled_and_reported(asked: list[Any]) -> None:
+    result = localarc(
+        "warm-up", "--kernels", "cauchy", "--memories", "all,dictionary:0.1", "--features", "2, 9"
+    )
+    assert result.status == 0
+    memories = KeepAll(), Dictionary(0.1)
+    larc = [(Cauchy(), memory, n) for memory in memories for n in (2, 9)]
+    assert asked == [*larc, ("AutoLARC",)]
+    lines = result.stdout.splitlines()
+    assert lines[3].startswith("cauchy, dictionary:0.1, 9 feature(s): 3 compiled, 2 found on disk")
+    assert lines[4].startswith("AutoLARC: 3 compiled, 2 found on disk")
+    assert lines[5:] == ["The compiled loops are in /a"]
+
+
+def test_quiet_prints_nothing(asked: list[Any]) -> None:
+    result = localarc("warm-up", "--quiet")
+    assert (result.status, result.stdout, result.stderr) == (0, "", "")
+    assert len(asked) == 7
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (["--kernels", "gauss"], "expected some of rbf, laplace"),
+        (["--memories", "most"], "expected auto, all, last:1000"),
+        (["--features", "1,0"], "expected numbers such as 1,2,3"),
+        (["--features", "two"], "expected numbers such as 1,2,3"),
+    ],
+)
+def test_an_unknown_name_is_rejected(asked: list[Any], options: list[str], words: str) -> None:
+    assert_rejected(localarc("warm-up", *options), words)
+    assert asked == []
+
+
+def test_a_memory_that_does_not_fit_the_kernel_is_rejected() -> None:
+    result = localarc("warm-up", "--kernels", "laplace", "--memories", "lattice")
+    assert_rejected(result, "Lattice supports RBF kernels")
+
+
+def test_loops_that_cannot_be_stored_are_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(_warm_up, "warm_up", lambda *_: Loops(0, 0, 4, frozenset()))
+    assert_rejected(localarc("warm-up"), "4 compiled loop(s) cannot be stored", "NUMBA_CACHE_DIR")
