@@ -63,10 +63,10 @@ class Certificate(Judged):
     Examples
     --------
     >>> from localarc import ARC
-    >>> cal = ARC(alpha=0.1, score_range=(0.0, 1.0)).partial_fit([[0.0]] * 100, [1.0, *[0.0] * 99])
+    >>> cal = ARC(alpha=0.1, score_range=(-2.0, 2.0)).partial_fit([[0.0]] * 100, [1.0, *[0.0] * 99])
     >>> certificate = cal.certificate()
     >>> certificate.risk, certificate.identity_holds, round(certificate.bound.value, 2)
-    (0.01, True, 0.2)
+    (0.01, True, 0.5)
     """
 
     rounds: int
