@@ -1,4 +1,4 @@
-"""Keyed streams in one process: a panel compared with a loop over calibrators, ARC and L-ARC."""
+"""Keyed streams in one process: a panel compared with a loop over calibrators."""
 
 from __future__ import annotations
 
@@ -10,8 +10,9 @@ from typing import Any
 
 import numpy as np
 
-from localarc import ARC, LARC, RBF, KeepLast, Panel
+from localarc import ARC, LARC, RBF, AutoLARC, KeepLast, Panel
 from localarc.curves import Curves, miscoverage
+from localarc.panel.streams import Prototype
 from localarc.validation import FloatArray
 
 ALPHA = 0.1
@@ -54,14 +55,15 @@ def events(keys: int, number: int, seed: int) -> Events:
 
 
 def in_process(sizes: tuple[int, ...], number: int = 100_000) -> Iterator[Measured]:
-    """ARC at every number of keys; L-ARC as long as the loop's objects fit in memory."""
+    """ARC at every number of keys; the others as long as the loop's objects fit in memory."""
     for keys in sizes:
         yield from _both("ARC", ARC(ALPHA), keys, number)
     for keys in (size for size in sizes if size <= 10_000):
         yield from _both("L-ARC, latest 50", LOCAL, keys, min(number, 20 * keys))
+    yield from _both("AutoLARC", AutoLARC(ALPHA), min(sizes), 20 * min(sizes))
 
 
-def _both(name: str, prototype: ARC | LARC, keys: int, number: int) -> Iterator[Measured]:
+def _both(name: str, prototype: Prototype, keys: int, number: int) -> Iterator[Measured]:
     panel, calibrators = Panel(prototype), dict[str, Any]()
     warm, warmed = events(10, 10, 0), Panel(prototype)
     warmed.replay(warm.keys, warm.X, warm.curves)
@@ -70,7 +72,7 @@ def _both(name: str, prototype: ARC | LARC, keys: int, number: int) -> Iterator[
     played: list[float] = []
     for seed in range(4):  # the first batch creates the keys
         batch = events(keys, number, seed)
-        looped.append(_timed(_loop, prototype, calibrators, batch))
+        looped.append(_timed(_loop, panel.prototype, calibrators, batch))
         played.append(_timed(_play, panel, batch))
     some = next(iter(calibrators))
     assert panel.calibrator(some).state() == calibrators[some].state()
@@ -82,12 +84,14 @@ def _both(name: str, prototype: ARC | LARC, keys: int, number: int) -> Iterator[
     yield Measured(f"panel, {name}", keys, min(played[1:]) / count * 1e6, len(data) / keys, note)
 
 
-def _loop(prototype: ARC | LARC, calibrators: dict[str, Any], batch: Events) -> None:
+def _loop(prototype: Prototype, calibrators: dict[str, Any], batch: Events) -> None:
+    learns_from_scores = "score" in prototype.learns_from
     for key, x, score in zip(batch.keys, batch.X, batch.scores.tolist(), strict=True):
         one = calibrators.get(key)
         if one is None:
             one = calibrators[key] = copy.copy(prototype).reset()
-        one.update(x, float(score > one.threshold(x)))
+        scores = (score,) if learns_from_scores else ()
+        one.update(x, float(score > one.threshold(x)), *scores)
 
 
 def _play(panel: Panel, batch: Events) -> None:

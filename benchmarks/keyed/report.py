@@ -12,7 +12,7 @@ from rich.console import Console
 from rich.table import Table
 
 from benchmarks import machine
-from benchmarks.keyed import state_sizes
+from benchmarks.keyed import state_sizes, table_sizes
 from benchmarks.keyed.cases import Measured, in_process
 
 SIZES = (1_000, 10_000, 100_000)
@@ -25,6 +25,8 @@ def main() -> None:
     shown = show(console, "In one process, on one core", in_process(SIZES))
     sizes = list(state_sizes.state_sizes())
     console.print(state_sizes.table(sizes))
+    tables = list(table_sizes.table_sizes())
+    console.print(table_sizes.table(tables))
     on_spark = []
     if importlib.util.find_spec("pyspark") is None:
         skipped = "Spark was not measured: pip install 'localarc[spark]', or make cluster."
@@ -35,7 +37,13 @@ def main() -> None:
         loop = "loop over calibrators, ARC"
         loops = {row.keys: row.microseconds for row in shown if row.way == loop}
         on_spark = spark_cases.show(console, SIZES, loops)
-    machine.write_json(options.json, in_process=shown, state_sizes=sizes, on_spark=on_spark)
+    machine.write_json(
+        options.json,
+        in_process=shown,
+        state_sizes=sizes,
+        table_sizes=tables,
+        on_spark=on_spark,
+    )
 
 
 def show(console: Console, title: str, measured: Iterable[Measured]) -> list[Measured]:

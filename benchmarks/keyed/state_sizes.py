@@ -9,14 +9,15 @@ from dataclasses import dataclass
 import numpy as np
 from rich.table import Table
 
-from localarc import ARC, LARC, RBF, Dictionary, KeepLast, Lattice, Panel
+from localarc import ARC, LARC, RBF, AutoLARC, Dictionary, KeepLast, Lattice, Panel
 from localarc.curves import miscoverage
+from localarc.panel.streams import Prototype
 
 ALPHA = 0.1
 KEYS = 50
 
 
-def calibrators() -> dict[str, tuple[ARC | LARC, int]]:
+def calibrators() -> dict[str, tuple[Prototype, int]]:
     """The calibrators, and their number of features; inputs lie in the unit cube."""
     kernel = RBF.from_paper(0.25)
     return {
@@ -31,6 +32,9 @@ def calibrators() -> dict[str, tuple[ARC | LARC, int]]:
             LARC(ALPHA, kernel, memory=KeepLast(100, archive=False)),
             5,
         ),
+        "AutoLARC, d = 1": (AutoLARC(ALPHA), 1),
+        "AutoLARC, d = 2": (AutoLARC(ALPHA), 2),
+        "AutoLARC, d = 5": (AutoLARC(ALPHA), 5),
     }
 
 

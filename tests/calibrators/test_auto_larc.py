@@ -256,9 +256,9 @@ def test_a_damaged_state_is_refused() -> None:
     cal.ask([0.0, 0.0])
     kind, content, arrays = serialization.decode(cal.state())
     for name in arrays:
-        damages: list[Any] = [lambda a: a[:-1], lambda a: a[..., None], lambda a: a - 10**6]
-        for damage in damages:
-            broken = {**arrays, name: damage(np.array(arrays[name]))}
+        array = np.array(arrays[name])
+        for damaged in (array[:-1], array[..., None], array - 10**6):
+            broken = {**arrays, name: damaged}
             data = serialization.encode(kind, content, broken)
             try:
                 AutoLARC.from_state(data).update([0.0, 0.0], 1.0, 0.5)

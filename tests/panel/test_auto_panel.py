@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from localarc import ARC, AutoLARC, Panel
+from localarc.calibrators.tickets import TicketError
 from localarc.curves import Curves, miscoverage
 from localarc.panel.auto_streams import KEY_BYTES
 from localarc.serialization import StateError
@@ -159,3 +160,33 @@ def test_only_autolarc_learns_from_scores_and_only_the_others_have_a_constant() 
         Panel(ARC(0.1)).update(["a"], None, [1.0], [0.5])
     with pytest.raises(AttributeError, match="no constant"):
         _ = Panel(AutoLARC(0.1)).constants
+
+
+def test_losses_may_come_late_and_in_any_order() -> None:
+    panel = Panel(AutoLARC(0.2))
+    keys, X, scores, _ = events(4)
+    single = {key: alone(panel) for key in dict.fromkeys(keys)}
+    tickets = panel.ask(keys, X)
+    issued = [single[key].ask(x) for key, x in zip(keys, X, strict=True)]
+    assert tickets == issued
+    panel = Panel.from_state(panel.state())  # pending tickets are part of the state
+    order = np.random.default_rng(0).permutation(len(keys)).tolist()
+    losses = [float(scores[i] > tickets[i].threshold) for i in order]
+    panel.tell([keys[i] for i in order], [tickets[i] for i in order], losses, scores[order])
+    for i, loss in zip(order, losses, strict=True):
+        single[keys[i]].tell(tickets[i], loss, float(scores[i]))
+    for key, calibrator in single.items():
+        assert panel.calibrator(key).state() == calibrator.state()
+
+
+def test_a_ticket_is_told_once_and_only_to_its_key() -> None:
+    panel = Panel(AutoLARC(0.2))
+    first, second = panel.ask(["a", "a"], [[0.0], [1.0]])
+    before = panel.state()
+    with pytest.raises(KeyError, match="no key 'b'"):
+        panel.tell(["a", "b"], [first, second], [1.0, 0.0], [0.5, 0.5])
+    with pytest.raises(TicketError, match="not pending"):
+        panel.tell(["a", "a"], [first, first], [1.0, 0.0], [0.5, 0.5])
+    assert panel.state() == before
+    with pytest.raises(TypeError, match="no tickets"):
+        Panel(ARC(0.1)).ask(["a"])

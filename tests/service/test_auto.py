@@ -138,12 +138,15 @@ def test_losses_alone_are_enough_with_a_unit_and_limits() -> None:
     assert report(manager, "a", loss=1.0) == 1
 
 
+GROUPS: list[Any] = ["a", ["a", "b"], None]
+
+
 def test_the_calibrator_learns_what_the_library_would() -> None:
     """Scores, groups and late losses reach the calibrator as its own ask and tell do."""
     manager, twin = managed(features=2), AutoLARC(0.1)
     source, waiting = random.Random(3), {}
     for t in range(120):
-        x, group = [source.random(), source.random()], source.choice(["a", ["a", "b"], None])
+        x, group = [source.random(), source.random()], source.choice(GROUPS)
         ticket = twin.ask(x, groups=() if group is None else group)
         waiting[f"p{t}"] = ticket, source.random() * x[0]
         assert predict(manager, f"p{t}", x=x, group=group) == ticket.threshold
@@ -260,6 +263,23 @@ def test_tickets_and_pending_predictions_are_the_same(method: str, given_steps: 
         assert held == stream.method.tickets()
         assert stream.healthy
         stream = manager.streams["s"] = Stream.from_snapshot(stream.snapshot())
+
+
+def test_a_stream_that_is_stored_and_resumed_again_and_again_stays_the_same() -> None:
+    """Also with many pending predictions, in a varying number of groups."""
+    live, resumed, source = managed(features=2), managed(features=2), random.Random(0)
+    for t in range(200):
+        x, group = [source.random(), source.random()], source.choice(GROUPS)
+        assert predict(live, f"p{t}", x=x, group=group) == predict(
+            resumed, f"p{t}", x=x, group=group
+        )
+        while len(live.streams["s"].state.pending) > 20 and source.random() < 0.6:
+            key, score = source.choice(list(live.streams["s"].state.pending)), source.random()
+            for manager in (live, resumed):
+                report(manager, key, loss=float(score < 0.3), score=score)
+        if t % 7 == 0:
+            resumed.streams["s"] = Stream.from_snapshot(resumed.streams["s"].snapshot())
+        assert resumed.streams["s"].snapshot() == live.streams["s"].snapshot()
 
 
 def test_an_expired_prediction_is_forgotten_by_the_calibrator() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+from collections.abc import Sequence
 from typing import Any, Self
 
 import numpy as np
@@ -10,6 +11,7 @@ from numpy.typing import ArrayLike
 
 from localarc.calibrators.arc import ARC
 from localarc.calibrators.larc import LARC
+from localarc.calibrators.tickets import Ticket
 from localarc.curves import Curves
 from localarc.memory.base import Arrays
 from localarc.panel import adaptive_state
@@ -69,6 +71,27 @@ class AdaptiveStreams:
         # Nothing can fail from here on.
         self._constants.learn(rows, rates, costs, before)
         self._commit(rows, local)
+
+    def ask(self, names: list[Key], rows: IntArray, X: ArrayLike | None) -> list[Ticket]:
+        """Not available."""
+        raise self._no_tickets()
+
+    def tell(
+        self,
+        names: list[Key],
+        rows: IntArray,
+        tickets: Sequence[Ticket | int],
+        losses: ArrayLike,
+        scores: ArrayLike | None,
+    ) -> None:
+        """Not available."""
+        raise self._no_tickets()
+
+    def _no_tickets(self) -> TypeError:
+        kind = type(self.prototype).__name__
+        return TypeError(
+            f"a panel of {kind} has no tickets. Call update when a loss arrives, or use AutoLARC."
+        )
 
     def play(
         self, names: list[Key], rows: IntArray, X: ArrayLike | None, curves: Curves

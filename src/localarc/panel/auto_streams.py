@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import copy
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from typing import Any, Self
 
@@ -15,6 +15,7 @@ from localarc import validation
 from localarc.calibrators.auto import AutoLARC
 from localarc.calibrators.auto.inputs import many_features
 from localarc.calibrators.auto.settings import BYTES
+from localarc.calibrators.tickets import Ticket
 from localarc.curves import Curves
 from localarc.engine.auto import layout
 from localarc.memory.base import Arrays
@@ -67,6 +68,27 @@ class AutoStreams:
         with self._all_or_none(rows, points) as streams:
             for i, row in enumerate(rows.tolist()):
                 streams[row].update(points[i], costs[i], told[i])
+
+    def ask(self, names: list[Key], rows: IntArray, X: ArrayLike | None) -> list[Ticket]:
+        """A ticket with a threshold for each event, in order."""
+        points = self._points(X, names)
+        with self._all_or_none(rows, points) as streams:
+            return [streams[row].ask(points[i]) for i, row in enumerate(rows.tolist())]
+
+    def tell(
+        self,
+        names: list[Key],
+        rows: IntArray,
+        tickets: Sequence[Ticket | int],
+        losses: ArrayLike,
+        scores: ArrayLike | None,
+    ) -> None:
+        """Learn the loss of each ticket, in order."""
+        costs = checked_losses(losses, names, self.prototype.settings.loss_bound).tolist()
+        told, issued = _scores(scores, names), validation.per_round("tickets", tickets, len(names))
+        with self._all_or_none(rows, np.empty((0, 0))) as streams:
+            for i, row in enumerate(rows.tolist()):
+                streams[row].tell(issued[i], costs[i], told[i])
 
     def play(
         self, names: list[Key], rows: IntArray, X: ArrayLike | None, curves: Curves

@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import dataclasses
 import os
+from collections.abc import Sequence
 from typing import Any, Self
 
 import numpy as np
@@ -17,6 +18,7 @@ from localarc.calibrators.auto import AutoLARC
 from localarc.calibrators.auto.settings import AutoSettings
 from localarc.calibrators.larc import LARC
 from localarc.calibrators.settings import Settings
+from localarc.calibrators.tickets import Ticket
 from localarc.curves import Curves
 from localarc.guarantees import Certificate, Evidence
 from localarc.guarantees.certificate import with_unmet
@@ -136,6 +138,68 @@ class Panel:
         rows, new = self._index.plan(names)
         self._streams.learn(names, rows, X, losses, scores)
         self._index.add(new)
+        return self
+
+    def ask(self, keys: Keys, X: ArrayLike | None = None) -> list[Ticket]:
+        """Return a ticket with a threshold for each event, whose loss may come late: AutoLARC.
+
+        Parameters
+        ----------
+        keys : sequence of str or int
+            The key of each event. New keys are added.
+        X : array_like of shape (n, d), optional
+            The input of each event.
+
+        Returns
+        -------
+        list of Ticket
+            The threshold of each event, and a number that is unique for its key.
+
+        Examples
+        --------
+        >>> from localarc import AutoLARC, Panel
+        >>> panel = Panel(AutoLARC(alpha=0.1))
+        >>> first, second = panel.ask(["ann", "ann"])
+        >>> panel.tell(["ann"], [second], losses=[1.0], scores=[0.5]).rounds_of(["ann"])
+        array([1])
+        """
+        names = as_keys(keys)
+        rows, new = self._index.plan(names)
+        tickets = self._streams.ask(names, rows, X)
+        self._index.add(new)
+        return tickets
+
+    def tell(
+        self,
+        keys: Keys,
+        tickets: Sequence[Ticket | int],
+        losses: ArrayLike,
+        scores: ArrayLike | None = None,
+    ) -> Self:
+        """Learn the losses of tickets, in any order; all of them or, if any is invalid, none.
+
+        Parameters
+        ----------
+        keys : sequence of str or int
+            The key that each ticket was issued for; KeyError for unknown ones.
+        tickets : sequence of Ticket or int
+            What `ask` returned, or their ids.
+        losses : array_like of shape (n,)
+            The loss of each ticket, between 0 and the loss bound.
+        scores : array_like of shape (n,), optional
+            The score of each ticket, as in `update`.
+
+        Examples
+        --------
+        >>> from localarc import AutoLARC, Panel
+        >>> panel = Panel(AutoLARC(alpha=0.1))
+        >>> tickets = panel.ask(["ann", "bob"])
+        >>> panel.tell(["bob", "ann"], tickets[::-1], [0.0, 1.0], [0.2, 0.7]).rounds
+        array([1, 1])
+        """
+        names = as_keys(keys)
+        rows = np.array([self._index.row(name) for name in names], np.int64)
+        self._streams.tell(names, rows, tickets, losses, scores)
         return self
 
     def replay(self, keys: Keys, X: ArrayLike | None, curves: Curves) -> Record:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, Protocol, Self, TypeAlias
 
 from numpy.typing import ArrayLike
@@ -9,6 +10,7 @@ from numpy.typing import ArrayLike
 from localarc.calibrators.arc import ARC
 from localarc.calibrators.auto import AutoLARC
 from localarc.calibrators.larc import LARC
+from localarc.calibrators.tickets import Ticket
 from localarc.curves import Curves
 from localarc.memory.base import Arrays
 from localarc.panel.keys import Key
@@ -44,6 +46,19 @@ class Streams(Protocol):
         scores: ArrayLike | None,
     ) -> None:
         """Learn the loss of each event, in order."""
+
+    def ask(self, names: list[Key], rows: IntArray, X: ArrayLike | None) -> list[Ticket]:
+        """A ticket with a threshold for each event, in order."""
+
+    def tell(
+        self,
+        names: list[Key],
+        rows: IntArray,
+        tickets: Sequence[Ticket | int],
+        losses: ArrayLike,
+        scores: ArrayLike | None,
+    ) -> None:
+        """Learn the loss of each ticket, in order."""
 
     def play(
         self, names: list[Key], rows: IntArray, X: ArrayLike | None, curves: Curves

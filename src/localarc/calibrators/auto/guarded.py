@@ -126,7 +126,7 @@ class GuardedCalibrator(BaseCalibrator):
     def _serve(self, mode: int, x: Point, groups: Groups, loss: float, told: float) -> float:
         """One compiled call; everything that can raise comes before it."""
         if self._busy:
-            raise _in_use()
+            raise in_use()
         self._busy = True
         try:
             point, missing = features(x, self._fixed)
@@ -214,7 +214,7 @@ class GuardedCalibrator(BaseCalibrator):
     def _exclusive(self) -> Iterator[None]:
         """Raise if another thread is inside."""
         if self._busy:
-            raise _in_use()
+            raise in_use()
         self._busy = True
         try:
             yield
@@ -526,7 +526,8 @@ class GuardedCalibrator(BaseCalibrator):
 _NOTHING = np.zeros(layout.FIRST)
 
 
-def _in_use() -> RuntimeError:
+def in_use() -> RuntimeError:
+    """The error for a call while another thread is inside."""
     return RuntimeError(
         "the calibrator is in use by another thread. Use one calibrator per thread, or a lock."
     )

@@ -10,7 +10,9 @@ from typing import Any, Self
 
 import numpy as np
 
-from localarc.engine.auto import layout, loops
+from localarc.engine.auto import candidates, layout, loops
+from localarc.engine.auto.addresses import table_of
+from localarc.engine.auto.hats import JOINT, KIND_SHIFT
 from localarc.engine.auto.wealth import FRESH_BET
 from localarc.engine.numba_tools import FLOAT, INTEGER, POINT, bind_state, strict_jit
 from localarc.engine.step import check_shapes, require
@@ -81,24 +83,36 @@ class AutoEngine:
         self._bind(_new_arrays(rules, dimensions, groups, rows))
 
     def _bind(self, arrays: Arrays) -> None:
-        """Use these arrays from now on."""
-        self._arrays = arrays
+        """Use these arrays from now on.
+
+        Calls come first and assignments last, without a call in between: an interrupt must not
+        leave a bound call with the addresses of arrays that are gone.
+        """
+        table = table_of(arrays)
+        groups = arrays[4].shape[1] - 1 - layout.LEVELS * layout.hat_columns(self.dimensions)
+        serve, tell, forget = (partial(entry, table) for entry in _entry_points())
+        self.serve: Callable[..., float] = serve
+        self.tell: Callable[..., bool] = tell
+        self.forget: Callable[..., bool] = forget
+        self._table, self.groups = table, groups
         self.numbers: FloatArray = arrays[0]
         self.keys: IntArray = arrays[2]
         self.nodes: FloatArray = arrays[3]
-        self.groups = arrays[4].shape[1] - 1 - layout.LEVELS * layout.hat_columns(self.dimensions)
-        serve, tell, forget = _entry_points()
-        self.serve: Callable[..., float] = partial(serve, arrays)
-        self.tell: Callable[..., bool] = partial(tell, arrays)
-        self.forget: Callable[..., bool] = partial(forget, arrays)
+        self._arrays = arrays
 
     def replay(
         self, X: FloatArray, keys: IntArray, weights: FloatArray, given: FloatArray, curves: Arrays
     ) -> tuple[FloatArray, FloatArray]:
         """Thresholds and losses of rounds whose curves are known."""
         thresholds, losses = np.empty((2, len(X)))
-        _replay(self._arrays, X, keys, weights, given, curves, thresholds, losses)
+        _replay(self._table, X, keys, weights, given, curves, thresholds, losses)
         return thresholds, losses
+
+    def tell_one_of(
+        self, number: int, kept: IntArray, decision: FloatArray, loss: float, score: float
+    ) -> bool:
+        """The loss of a ticket that was pending for several candidates; `kept` are its groups."""
+        return bool(_tell_one_of(self._table, number, kept, decision, loss, score))
 
     # ---- room --------------------------------------------------------------------------------
 
@@ -135,7 +149,7 @@ class AutoEngine:
 
     def node(self, key: int | None = None) -> FloatArray:
         """A copy of the node of a group that exists, or of the constant."""
-        slot = len(self.keys) if key is None else _find_group(self._arrays, key)
+        slot = len(self.keys) if key is None else _find_group(self._table, key)
         return self.nodes[slot].copy()  # type: ignore[no-any-return]
 
     def located(self) -> tuple[IntArray, FloatArray]:
@@ -158,6 +172,11 @@ class AutoEngine:
     def started(self) -> bool:
         """Whether a threshold went out."""
         return bool(self.numbers[layout.ISSUED] > 0.0)
+
+    @property
+    def last_decision(self) -> FloatArray:
+        """A copy of what the last peek or step decided: base, unit, threshold; as in `layout`."""
+        return self._arrays[-1][0].copy()  # type: ignore[no-any-return]
 
     def pending_tickets(self) -> FloatArray:
         """The tickets that are pending, in order of prediction; columns as in `layout`."""
@@ -187,6 +206,7 @@ class AutoEngine:
         """Everything needed to resume, bit for bit: used slots of the table, pending rounds."""
         used = np.flatnonzero(self.keys)
         slots, weights, late, tickets = self._pending()
+        late[slots < 0] = 0.0  # what an earlier round left in a row is not part of a state
         width = _used_width(slots, self.dimensions)
         kept = layout.lasting(self.dimensions)
         nodes = np.vstack([self.nodes[used], self.nodes[-1:]])
@@ -252,12 +272,30 @@ class AutoEngine:
         settings = _settings(self.rules)
         same = bool((numbers[: layout.SETTINGS] == settings).all())
         require(same, "it was made with other settings")
+        self._check_values(arrays)
+
+    def _check_values(self, arrays: Mapping[str, Any]) -> None:
+        numbers, weights = arrays["numbers"], arrays["pending_weights"]
+        finite = all(np.isfinite(arrays[name]).all() for name in ("nodes", "pending_late"))
+        require(finite, "its sums are not finite")
+        require(bool(((weights >= 0.0) & (weights <= 1.0)).all()), "a weight is not in [0, 1]")
+        counts = numbers[[layout.ROUNDS, layout.ASKED, layout.ISSUED, layout.SCORES]]
+        whole = bool((counts >= 0.0).all() and (counts == np.floor(counts)).all())
+        require(whole and counts[0] <= counts[2], "its counts make no sense")
+        total, most = numbers[layout.LOSS_SUM], self.rules.loss_bound * counts[0]
+        require(bool(0.0 <= total <= most * (1.0 + 1e-9)), "its losses do not add up")
+        require(bool(numbers[layout.LOWEST] <= numbers[layout.HIGHEST]), "its scores are reversed")
+        require(bool(numbers[layout.UNIT] > 0.0), "its unit is not positive")
+        kinds = (arrays["keys"] >> KIND_SHIFT) - 1
+        nodes, joints = numbers[layout.NODES], numbers[layout.JOINTS]
+        counted = nodes == len(kinds) and joints == int((kinds == JOINT).sum())
+        require(bool(counted), "it counts other nodes")
 
 
 @cache
 def _entry_points() -> tuple[Callable[..., Any], ...]:
-    """The compiled calls, not yet bound: the arrays of all engines have the same types."""
-    example = (_new_arrays(Rules(alpha=0.5, slots=2), 1, 0, 2),)
+    """The compiled calls, not yet bound: the tables of all engines have the same type."""
+    example = (np.zeros((9, 4), np.int64),)
     where = INTEGER, POINT, _KEYS, POINT, FLOAT, FLOAT, FLOAT, FLOAT
     bound = (
         bind_state(_serve, example, *where),
@@ -345,12 +383,13 @@ def _place_tickets(arrays: Arrays, pending: tuple[Any, ...]) -> None:
             target[row, : len(values)] = values
         tickets[row] = ticket
         rows.append(row)
-    _relink(arrays, np.array(rows, np.int64))
+    _relink(table_of(arrays), np.array(rows, np.int64))
 
 
 _serve: Any = strict_jit(loops.serve)
 _tell: Any = strict_jit(loops.tell)
 _forget: Any = strict_jit(loops.forget)
+_tell_one_of: Any = strict_jit(candidates.tell_one_of)
 _replay: Any = strict_jit(loops.replay)
 _relink: Any = strict_jit(loops.relink)
 _find_group: Any = strict_jit(loops.find_group)

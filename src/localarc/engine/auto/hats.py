@@ -20,6 +20,8 @@ from localarc.engine.auto.layout import (
     MEASURED,
     NODE_PART,
     NODES,
+    PLANNED,
+    PLANNED_JOINTS,
     REFUSED_GROUPS,
     REFUSED_HATS,
     STAKE,
@@ -79,6 +81,8 @@ def find(
             numbers[REFUSED_GROUPS if kind == GROUP else REFUSED_HATS] += 1.0
         return NO_NODE
     if peek:
+        numbers[PLANNED] += 1.0
+        numbers[PLANNED_JOINTS] += 1.0 if kind == JOINT else 0.0
         return TO_BE_MADE
     keys[slot] = key
     add_node(nodes, numbers, slot, kind)
@@ -88,9 +92,10 @@ def find(
 @jit
 def is_full(size: int, numbers: Any, kind: int) -> bool:
     """Whether a table of this size has no room for a node of this kind."""
-    if numbers[NODES] >= (NODE_PART if kind == GROUP else HAT_PART) * size:
+    if numbers[NODES] + numbers[PLANNED] >= (NODE_PART if kind == GROUP else HAT_PART) * size:
         return True
-    return kind == JOINT and numbers[JOINTS] >= JOINT_PART * size
+    joints = numbers[JOINTS] + numbers[PLANNED_JOINTS]
+    return kind == JOINT and joints >= JOINT_PART * size
 
 
 @jit
@@ -150,6 +155,7 @@ def locate(state: State, peek: bool, slots: Any, weights: Any) -> None:
         if group_keys[i] != 0:
             at = 1 + LEVELS * columns + i
             slots[at] = find(keys, nodes, numbers, group_keys[i], GROUP, True, peek)
+    numbers[PLANNED] = numbers[PLANNED_JOINTS] = 0.0
 
 
 @jit

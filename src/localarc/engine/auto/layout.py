@@ -6,9 +6,9 @@
 
 from typing import Any, NamedTuple
 
-from numba import njit
+from numba import carray, njit  # type: ignore[attr-defined]
 
-from localarc.engine.auto.unowned import unowned
+from localarc.engine.auto.addresses import float_pointer, integer_pointer
 from localarc.engine.numba_tools import STRICT_OPTIONS, Function
 
 LEVELS = 6  # grids: a cell is 1, 1/2, ..., 1/32 of a feature's spread wide
@@ -26,6 +26,7 @@ ASKED, ISSUED, PENDING, MOST_PENDING, NODES, JOINTS, MEASURED = range(19, 26)
 STAKED, GRANTED, UP_INVERSE, UP_BASE, PAID, LOST_UP, LOST_DOWN, SMALLEST_UNIT = range(26, 34)
 ROUNDS, LOSS_SUM, COSTLIEST, CEILING_FAILS, CEILING_SINCE, FLOOR_FAILS, FLOOR_SINCE = range(34, 41)
 REFUSED_HATS, REFUSED_GROUPS, EVICTED_HATS, EVICTED_GROUPS, SWEPT = range(41, 46)
+PLANNED, PLANNED_JOINTS = range(46, 48)  # nodes that a peek would add; 0 outside of it
 SETTINGS = 10  # the first of them never change
 FIRST = 48  # the first scores
 GRID = FIRST + WARM  # by feature: origin, width, exponent
@@ -51,14 +52,18 @@ SEEN, LEFT, UP_SUM, UP_SPENT, DOWN_SUM, DOWN_SPENT = range(6)
 NEXT, PREVIOUS = range(2)
 
 
+# Python calls none of these: wrappers for it would take most of the time to compile.
+INNER_OPTIONS = {**STRICT_OPTIONS, "no_cpython_wrapper": True, "no_cfunc_wrapper": True}
+
+
 def jit(function: Function) -> Function:
     """Compile a part of the loops: operations round as in Python, so that all loops agree."""
-    return njit(function, **STRICT_OPTIONS)  # type: ignore[no-any-return]
+    return njit(function, **INNER_OPTIONS)  # type: ignore[no-any-return]
 
 
 def inlined(function: Function) -> Function:
     """`jit` for what a loop calls for every node: passing arrays to a call would cost more."""
-    return njit(function, inline="always", **STRICT_OPTIONS)  # type: ignore[no-any-return]
+    return njit(function, inline="always", **INNER_OPTIONS)  # type: ignore[no-any-return]
 
 
 class State(NamedTuple):
@@ -187,12 +192,21 @@ def place_of(state: State) -> Any:
 
 
 @jit
-def unpack(arrays: Any) -> Any:
-    """The nine arrays as a state and a ledger."""
-    numbers, integers, keys, nodes, slots, weights, late, links, tickets = arrays
-    state = State(unowned(numbers), unowned(integers), unowned(keys), unowned(nodes))
+def unpack(table: Any) -> Any:
+    """The nine arrays, given their addresses and shapes, as a state and a ledger."""
+    at, n, m, k = table[:, 0], table[:, 1], table[:, 2], table[:, 3]
+    state = State(
+        carray(float_pointer(at[0]), (n[0],)),
+        carray(integer_pointer(at[1]), (n[1],)),
+        carray(integer_pointer(at[2]), (n[2],)),
+        carray(float_pointer(at[3]), (n[3], m[3])),
+    )
     ledger = Ledger(
-        unowned(slots), unowned(weights), unowned(late), unowned(links), unowned(tickets)
+        carray(integer_pointer(at[4]), (n[4], m[4])),
+        carray(float_pointer(at[5]), (n[5], m[5])),
+        carray(float_pointer(at[6]), (n[6], m[6], k[6])),
+        carray(integer_pointer(at[7]), (n[7], m[7], k[7])),
+        carray(float_pointer(at[8]), (n[8], m[8])),
     )
     return state, ledger
 

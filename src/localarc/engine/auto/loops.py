@@ -155,7 +155,7 @@ def least_threshold(breakpoints: Any, losses: Any, start: int, stop: int, loss: 
 
 
 def serve(
-    arrays: Any,
+    table: Any,
     mode: int,
     x: Any,
     keys: Any,
@@ -169,7 +169,7 @@ def serve(
 
     One function, because compiling it takes as long for one of them as for all three.
     """
-    state, ledger = unpack(arrays)
+    state, ledger = unpack(table)
     row = free_row(ledger, state.numbers[ISSUED] + 1.0) if mode == ASK else 0
     played = row_of(ledger, row)
     bring(state, x, keys, weights, played.weights)
@@ -181,9 +181,9 @@ def serve(
     return played.ticket[THRESHOLD]  # type: ignore[no-any-return]
 
 
-def tell(arrays: Any, number: int, loss: float, score: float) -> bool:
+def tell(table: Any, number: int, loss: float, score: float) -> bool:
     """The loss of a ticket; False, and nothing changed, if it is not pending."""
-    state, ledger = unpack(arrays)
+    state, ledger = unpack(table)
     row = row_of_ticket(ledger, number)
     if row == 0:
         return False
@@ -195,9 +195,9 @@ def tell(arrays: Any, number: int, loss: float, score: float) -> bool:
     return True
 
 
-def forget(arrays: Any, number: int) -> bool:
+def forget(table: Any, number: int) -> bool:
     """A ticket whose loss will never come; False if it is not pending."""
-    state, ledger = unpack(arrays)
+    state, ledger = unpack(table)
     row = row_of_ticket(ledger, number)
     if row == 0:
         return False
@@ -208,7 +208,7 @@ def forget(arrays: Any, number: int) -> bool:
 
 
 def replay(
-    arrays: Any,
+    table: Any,
     X: Any,
     keys: Any,
     weights: Any,
@@ -218,7 +218,7 @@ def replay(
     incurred: Any,
 ) -> None:
     """STEP for each row of X, with the loss of its curve at its threshold."""
-    state, ledger = unpack(arrays)
+    state, ledger = unpack(table)
     played, alpha = row_of(ledger, 0), state.numbers[ALPHA]
     breakpoints, losses, offsets = curves
     for t in range(len(X)):
@@ -232,18 +232,18 @@ def replay(
         finish(state, ledger, 0, seen, incurred[t], score)
 
 
-def relink(arrays: Any, rows: Any) -> None:
+def relink(table: Any, rows: Any) -> None:
     """Build the lists of pending rounds anew, from rows in order of prediction."""
-    state, ledger = unpack(arrays)
+    state, ledger = unpack(table)
     for slot in range(len(state.nodes)):
         state.nodes[slot, NEWEST] = 0.0
     for row in rows:
         append(state, ledger, row)
 
 
-def find_group(arrays: Any, key: int) -> int:
+def find_group(table: Any, key: int) -> int:
     """The slot of a group; negative if it has none."""
-    state, _ = unpack(arrays)
+    state, _ = unpack(table)
     return find(state.keys, state.nodes, state.numbers, key, GROUP, False, True)
 
 
