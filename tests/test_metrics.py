@@ -1,10 +1,11 @@
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
-from localarc import ARC, RBF, AutoLARC, replay
+from localarc import ARC, RBF, AutoLARC, Record, replay
 from localarc.curves import miscoverage
 from localarc.metrics import (
     distance_to_target,
@@ -32,7 +33,7 @@ def test_running_and_rolling_risk_are_means() -> None:
     assert distance_to_target(losses, 0.3)[-1] == pytest.approx(abs(losses.mean() - 0.3))
 
 
-def test_a_round_may_belong_to_several_groups() -> None:
+def test_a_round_may_belong_to_several_groups(tmp_path: Path) -> None:
     groups: list[Any] = [["a", "b"], "b", {"a": 0.5, "c": 0.0}]
     found = {row.group: (row.count, row.risk) for row in group_risk([1.0, 0.0, 0.0], groups)}
     assert found == {"a": (2, 0.5), "b": (2, 0.5)}
@@ -40,6 +41,10 @@ def test_a_round_may_belong_to_several_groups() -> None:
     scores = np.random.default_rng(0).uniform(size=200)
     record = replay(AutoLARC(0.1), None, miscoverage(scores), groups)
     assert "; every group within " in record.verdict.text
+    groups = [["a", ("b", 1)], {"a": 0.5}, "c", 1] * 10
+    record = replay(AutoLARC(0.1), None, miscoverage(np.arange(40.0)), groups)
+    record.save(tmp_path / "run.record")
+    assert Record.load(tmp_path / "run.record").groups == tuple(groups)
 
 
 def test_groups_have_counts_means_and_standard_errors() -> None:

@@ -9,7 +9,7 @@ import zipfile
 import zlib
 from collections.abc import Hashable, Sequence
 from dataclasses import asdict, dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -166,17 +166,15 @@ class Record:
         ...     Record.load(f"{folder}/run.record").risk
         1.0
         """
-        labels = list(dict.fromkeys(self.groups or ()))
-        codes = {label: code for code, label in enumerate(labels)}
+        texts = [json.dumps(_groups_to_json(each)) for each in self.groups or ()]
+        codes = {text: code for code, text in enumerate(dict.fromkeys(texts))}
         meta = {
             "format": _FORMAT,
             "alpha": self.alpha,
             "calibrator": self.calibrator,
             "evidence": asdict(self.evidence),
             "warnings": self.warnings,
-            "labels": None
-            if self.groups is None
-            else [serialization.group_to_json(label) for label in labels],
+            "labels": None if self.groups is None else [json.loads(text) for text in codes],
         }
         buffer = io.BytesIO()
         np.savez_compressed(
@@ -185,7 +183,7 @@ class Record:
             thresholds=self.thresholds,
             losses=self.losses,
             sizes=self.sizes,
-            groups=np.array([codes[group] for group in self.groups or ()], dtype=np.int64),
+            groups=np.array([codes[text] for text in texts], dtype=np.int64),
         )
         atomic_write.write(path, buffer.getvalue())
 
@@ -226,11 +224,7 @@ class Record:
                 f"{path} is not a localarc record, or it is damaged. Pass a file written by "
                 "Record.save()."
             ) from error
-        labels = (
-            None
-            if meta["labels"] is None
-            else [serialization.group_from_json(x) for x in meta["labels"]]
-        )
+        labels = None if meta["labels"] is None else [_groups_from_json(x) for x in meta["labels"]]
         evidence = meta["evidence"]
         if evidence["score_range"] is not None:
             evidence["score_range"] = tuple(evidence["score_range"])
@@ -244,3 +238,21 @@ class Record:
             Evidence(**evidence),
             tuple(meta.get("warnings", ())),  # older records have none
         )
+
+
+def _groups_to_json(groups: Any) -> Any:
+    """The groups of one round as JSON: one, or several with their weights."""
+    if isinstance(groups, dict):
+        return {"weights": [[serialization.group_to_json(g), w] for g, w in groups.items()]}
+    if isinstance(groups, list | set | frozenset):
+        return {"several": [serialization.group_to_json(group) for group in groups]}
+    return serialization.group_to_json(groups)
+
+
+def _groups_from_json(value: Any) -> Any:
+    """What `_groups_to_json` turned into JSON; a set becomes a list."""
+    if isinstance(value, dict) and "weights" in value:
+        return {serialization.group_from_json(group): w for group, w in value["weights"]}
+    if isinstance(value, dict) and "several" in value:
+        return [serialization.group_from_json(group) for group in value["several"]]
+    return serialization.group_from_json(value)
