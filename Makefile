@@ -35,7 +35,9 @@ $(VENV)/.cluster: $(VENV)/.dev
 	$(INSTALL) -e '.[dev,dask,spark]'
 	touch $@
 
+# AutoLARC beside ARC, in seconds; then the paper's electricity experiment.
 demo: $(VENV)/.default
+	$(BIN)/localarc demo --out demo-output/synthetic
 	$(BIN)/localarc reproduce electricity --out demo-output
 
 test: $(VENV)/.dev

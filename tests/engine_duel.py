@@ -91,7 +91,8 @@ class HostileEngine:
         """A of theorem E; without a ceiling, under A2."""
         numbers = self.engine.numbers
         return float(
-            numbers[layout.GRANTED]
+            numbers[layout.STAKED]
+            + numbers[layout.GRANTED]
             + self.scenario.score_range[1] * numbers[layout.UP_INVERSE]
             - numbers[layout.UP_BASE]
         )

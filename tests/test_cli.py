@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import json
 import re
 import subprocess
@@ -20,14 +21,18 @@ from commands import (
     write_quantiles,
     write_rounds,
 )
-from localarc import LARC, RBF, replay
+from localarc import LARC, RBF, AutoLARC, replay
 from localarc.streams import read_table
 
 
+def columns(file: Path) -> list[object]:
+    """A replay with nothing but columns and a target, still without a folder."""
+    return ["replay", file, "--features", "x1,x2", "--score", "s", "--alpha", "0.1"]
+
+
 def run_replay(file: Path, out: Path, *more: object) -> Result:
-    """Replay with the usual columns; an option given again replaces the usual one."""
-    usual = ["--features", "x1,x2", "--score", "s", "--alpha", "0.1", "--length-scale", "0.4"]
-    return localarc("replay", file, *usual, "--out", out, *more)
+    """Replay with the usual columns and L-ARC; an option given again replaces the usual one."""
+    return localarc(*columns(file), "--length-scale", "0.4", "--out", out, *more)
 
 
 @pytest.fixture(scope="module")
@@ -68,9 +73,68 @@ def test_compare_also_runs_arc(table: Path, tmp_path: Path) -> None:
     assert "ARC" in result.stdout
 
 
+def test_without_a_kernel_the_method_is_autolarc(table: Path, tmp_path: Path) -> None:
+    result = localarc(*columns(table), "--group", "third", "--out", tmp_path)
+    assert result.status == 0, result.stderr
+    stream = read_table(table, ["x1", "x2"], "s", group="third")
+    expected = replay(AutoLARC(0.1), stream.X, stream.curves, stream.groups)
+    found = [float(row["threshold"]) for row in read_rows(tmp_path / "record.csv")]
+    np.testing.assert_array_equal(found, expected.thresholds)
+    assert result.stdout.startswith(f"AutoLARC: {expected.verdict.text.rstrip('.')}")
+    assert "For future rounds, theorem E assumes" in result.stdout
+    run = json.loads((tmp_path / "summary.json").read_text())["methods"][0]
+    assert set(run["certificate"]["groups"]) == {"easy", "middle", "hard"}
+    assert run["bound"]["name"] == "theorem E"
+
+
+def test_units_of_scores_and_features_change_no_decision(table: Path, tmp_path: Path) -> None:
+    rows = read_rows(table)
+    for row in rows:
+        row["x1"] = str(float(row["x1"]) * 1024.0)
+        row["s"] = str(float(row["s"]) / 1024.0)
+    with (tmp_path / "scaled.csv").open("w", newline="") as file:
+        writer = csv.DictWriter(file, list(rows[0]))
+        writer.writeheader()
+        writer.writerows(rows)
+    records = []
+    for name, file_ in (("one", table), ("other", tmp_path / "scaled.csv")):
+        assert localarc(*columns(file_), "--out", tmp_path / name).status == 0
+        records.append([row["loss"] for row in read_rows(tmp_path / name / "record.csv")])
+    assert records[0] == records[1]
+
+
+def test_beside_autolarc_arc_has_a_rate_in_the_units_of_the_scores(
+    table: Path, tmp_path: Path
+) -> None:
+    assert localarc(*columns(table), "--compare", "--out", tmp_path).status == 0
+    runs = json.loads((tmp_path / "summary.json").read_text())["methods"]
+    scores = [float(row["s"]) for row in read_rows(table)]
+    spread = np.quantile(scores, 0.9) - np.quantile(scores, 0.1)
+    assert f"rate=InverseSqrt(eta={float(f'{spread:.3g}')})" in runs[1]["calibrator"]
+    assert localarc(*columns(table), "--compare", "--rate", 3, "--out", tmp_path).status == 0
+    runs = json.loads((tmp_path / "summary.json").read_text())["methods"]
+    assert "rate=InverseSqrt(eta=3.0)" in runs[1]["calibrator"]
+
+
+def test_options_of_autolarc_reach_it(table: Path, tmp_path: Path) -> None:
+    own = ("--limits", ",40", "--promise", "at most", "--evenness", 2, "--loss-bound", 3)
+    result = localarc(*columns(table), *own, "--loss", "cost", "--out", tmp_path)
+    assert result.status == 0, result.stderr
+    run = json.loads((tmp_path / "summary.json").read_text())["methods"][0]
+    words = ("limits=(None, 40.0)", "promise='at most'", "evenness=2.0", "loss_bound=3.0")
+    assert all(each in run["calibrator"] for each in words)
+    assert run["bound"]["side"] == "above"
+
+
 def test_only_larc_requires_features(table: Path, tmp_path: Path) -> None:
     usual = ["replay", table, "--score", "s", "--alpha", "0.1", "--out", tmp_path / "out"]
-    assert_rejected(localarc(*usual), "--method larc requires --features")
+    assert_rejected(localarc(*usual, "--kernel", "rbf"), "--method larc requires --features")
+    without = localarc(*usual, "--group", "third")
+    assert without.status == 0, without.stderr
+    assert without.stdout.startswith("AutoLARC: ")
+    page = (tmp_path / "out" / "report.html").read_text()
+    assert "The stream has no features, hence no neighbourhoods." in page
+    assert "The next threshold of AutoLARC depends on the group" in page
     result = localarc(*usual, "--method", "arc")
     assert result.status == 0, result.stderr
     assert run_replay(table, tmp_path / "same", "--method", "arc").status == 0
@@ -219,6 +283,15 @@ def test_a_bad_table_is_a_one_line_error_and_no_output(
         (["--group", "g"], ["no column 'g'"]),
         (["--features", "x1,x1"], ["each only once"]),
         (["--nonsense"], ["--nonsense"]),
+        (["--method", "auto", "--rate", "1"], ["--rate requires --method larc, arc or mondrian"]),
+        (["--method", "auto", "--memory", "all"], ["--memory requires --method larc"]),
+        (["--method", "arc", "--clip", "1"], ["--clip requires --method larc; remove it for"]),
+        (["--evenness", "2"], ["--evenness requires --method auto; remove it for --method larc"]),
+        (["--method", "auto", "--evenness", "0"], ["evenness"]),
+        (["--limits", "3"], ["--limits", "expected a floor and a ceiling"]),
+        (["--limits", ","], ["--limits", "expected a floor and a ceiling"]),
+        (["--limits", "low,3"], ["--limits", "expected numbers"]),
+        (["--method", "auto", "--limits", "3,1"], ["limits"]),
     ],
 )
 def test_a_bad_option_is_a_one_line_error_and_no_output(
@@ -254,7 +327,7 @@ def test_a_read_only_folder_is_rejected(table: Path) -> None:
 def test_the_demo_prints_its_table_and_its_files(tmp_path: Path) -> None:
     result = localarc("demo", "--rounds", 600, "--out", tmp_path / "demo")
     assert result.status == 0, result.stderr
-    for words in ("easy", "middle", "hard", "risk, ARC", "risk, L-ARC"):
+    for words in ("easy", "middle", "hard", "risk, AutoLARC", "risk, ARC"):
         assert words in result.stdout
     for name in ("easy-hard.png", "report.html"):
         assert str(tmp_path / "demo" / name) in result.stdout

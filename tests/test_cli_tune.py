@@ -16,7 +16,7 @@ from commands import (
     write_quantiles,
     write_rounds,
 )
-from localarc import ARC, LARC, RBF, Constant, tune
+from localarc import ARC, LARC, RBF, AutoLARC, Constant, tune
 from localarc._tune import CAUTION
 from localarc.streams import Stream, heteroscedastic, read_table
 
@@ -56,6 +56,13 @@ def test_tune_selects_what_the_library_selects(table: Path, tmp_path: Path) -> N
         "as options of localarc replay",
     ):
         assert words in result.stdout
+    auto = tune(stream.X, stream.curves, [AutoLARC(0.1)], RBF(1.0)).held_out
+    assert auto is not None
+    assert (
+        f"AutoLARC on the same rounds, with nothing tuned: risk {auto.risk:.4f}, target"
+        in result.stdout
+    )
+    assert f"mean size {auto.size:.4g}" in result.stdout
 
 
 def test_without_a_grid_tune_selects_from_the_candidates_of_the_library(

@@ -21,6 +21,7 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
         return Loops(found=2, stored=3, not_stored=0, folders=frozenset({"/a/b", "/a/c"}))
 
     monkeypatch.setattr(_warm_up, "warm_up", warm_up)
+    monkeypatch.setattr(_warm_up, "warm_up_auto", lambda: warm_up("AutoLARC"))
     return asked
 
 
@@ -30,16 +31,18 @@ def test_every_combination_is_compiled_and_reported(asked: list[Any]) -> None:
     )
     assert result.status == 0
     memories = KeepAll(), Dictionary(0.1)
-    assert asked == [(Cauchy(), memory, n) for memory in memories for n in (2, 9)]
+    larc = [(Cauchy(), memory, n) for memory in memories for n in (2, 9)]
+    assert asked == [*larc, ("AutoLARC",)]
     lines = result.stdout.splitlines()
     assert lines[3].startswith("cauchy, dictionary:0.1, 9 feature(s): 3 compiled, 2 found on disk")
-    assert lines[4:] == ["The compiled loops are in /a"]
+    assert lines[4].startswith("AutoLARC: 3 compiled, 2 found on disk")
+    assert lines[5:] == ["The compiled loops are in /a"]
 
 
 def test_quiet_prints_nothing(asked: list[Any]) -> None:
     result = localarc("warm-up", "--quiet")
     assert (result.status, result.stdout, result.stderr) == (0, "", "")
-    assert len(asked) == 6
+    assert len(asked) == 7
 
 
 @pytest.mark.parametrize(

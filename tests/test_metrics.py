@@ -1,9 +1,11 @@
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import pytest
 
-from localarc import ARC, RBF, replay
+from localarc import ARC, RBF, AutoLARC, replay
+from localarc.curves import miscoverage
 from localarc.metrics import (
     distance_to_target,
     group_risk,
@@ -28,6 +30,16 @@ def test_running_and_rolling_risk_are_means() -> None:
     assert np.isnan(rolling_risk(losses[:5], 10)).all()
     assert risk(losses) == pytest.approx(losses.mean())
     assert distance_to_target(losses, 0.3)[-1] == pytest.approx(abs(losses.mean() - 0.3))
+
+
+def test_a_round_may_belong_to_several_groups() -> None:
+    groups: list[Any] = [["a", "b"], "b", {"a": 0.5, "c": 0.0}]
+    found = {row.group: (row.count, row.risk) for row in group_risk([1.0, 0.0, 0.0], groups)}
+    assert found == {"a": (2, 0.5), "b": (2, 0.5)}
+    groups = [["a", "b"], ["b"]] * 100
+    scores = np.random.default_rng(0).uniform(size=200)
+    record = replay(AutoLARC(0.1), None, miscoverage(scores), groups)
+    assert "; every group within " in record.verdict.text
 
 
 def test_groups_have_counts_means_and_standard_errors() -> None:

@@ -20,7 +20,7 @@ MODULES = (
 )
 CITED = (  # what others invented says where it comes from
     *("ARC", "LARC", "Mondrian", "RBF", "Laplace", "Matern32", "Matern52", "Cauchy", "Triangular"),
-    *("RationalQuadratic", "block_bootstrap", "cumulative_scores"),
+    *("RationalQuadratic", "block_bootstrap", "cumulative_scores", "LabelSets"),
 )
 
 

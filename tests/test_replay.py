@@ -5,8 +5,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from localarc import ARC, LARC, RBF, Mondrian, Record, replay
-from localarc.curves import false_negatives, miscoverage
+from localarc import ARC, LARC, RBF, AssumptionWarning, Mondrian, Record, replay
+from localarc.curves import false_negatives, from_table, miscoverage
 from localarc.guarantees import Evidence
 from localarc.serialization import StateError
 from localarc.streams import Round
@@ -173,3 +173,18 @@ def test_a_method_that_learns_from_scores_receives_score_and_curve() -> None:
     assert learner.seen == scores
     replay(learner, ((0.0, miscoverage(scores)[t]) for t in range(3)))
     assert learner.seen == scores * 2
+
+
+def test_an_iterator_of_rounds_is_examined_like_packed_curves() -> None:
+    scores = np.random.default_rng(0).random(50)
+    costs = (scores > 0.9).astype(float)  # some rounds must fail, others cannot
+    curves = from_table(costs[:, None], grid=[0.5], below=np.maximum(costs, scores > 0.2))
+    X = np.zeros((50, 1))
+    with pytest.warns(AssumptionWarning) as packed_warnings:
+        packed = replay(ARC(0.1), X, curves)
+    with pytest.warns(AssumptionWarning) as iterated_warnings:
+        iterated = replay(ARC(0.1), ((x, curves[t]) for t, x in enumerate(X)))
+    assert iterated.evidence == packed.evidence
+    assert packed.evidence.full_set_fails
+    assert packed.evidence.empty_set_passes
+    assert [str(w.message) for w in iterated_warnings] == [str(w.message) for w in packed_warnings]

@@ -11,10 +11,21 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from localarc import ARC, LARC, RBF, AssumptionWarning, Mondrian, PromiseWarning, replay
+from localarc import (
+    ARC,
+    LARC,
+    RBF,
+    AssumptionWarning,
+    AutoLARC,
+    Mondrian,
+    PromiseWarning,
+    replay,
+)
+from localarc.calibrators.base import BaseCalibrator
 from localarc.curves import miscoverage
 from localarc.reporting import Run, assess, summary, write_report
 from localarc.reporting.html import sections
+from localarc.reporting.neighbourhood import default_kernel
 from localarc.streams import Stream
 from localarc.streams.synthetic import heteroscedastic
 
@@ -77,7 +88,7 @@ def report(path: Path, stream: Stream, runs: list[Run]) -> tuple[str, Page]:
     return text, Page(text)
 
 
-def run(name: str, calibrator: ARC | LARC | Mondrian, stream: Stream) -> Run:
+def run(name: str, calibrator: BaseCalibrator, stream: Stream) -> Run:
     record = replay(calibrator, stream.X, stream.curves, stream.groups)
     return Run(name, calibrator, record)
 
@@ -134,6 +145,71 @@ def test_mondrian_has_a_bound_per_group(tmp_path: Path, stream: Stream) -> None:
     assert "bound of the group" in page.text
 
 
+@pytest.mark.parametrize("promise", ["both", "at most"])
+def test_autolarc_has_every_section_and_a_bound_per_group(
+    tmp_path: Path, stream: Stream, promise: str
+) -> None:
+    played = run("AutoLARC", AutoLARC(0.1, promise=promise), stream)
+    _, page = report(tmp_path / "report.html", stream, [played, run("ARC", ARC(0.1), stream)])
+    assert all(section in page.text for section in SECTIONS)
+    for words in ("theorem E, above", "bound of the group", "For future rounds, theorem E assumes"):
+        assert words in page.text
+    verdict = assess(stream, played).verdict.text.rstrip(".")
+    assert page.text.index(verdict) < page.text.index("Summary")
+    assert page.tags.count("svg") == 7
+    certificate = played.calibrator.certificate()
+    sign = "±" if promise == "both" else "+"
+    assert f"{sign}{certificate.bound.value:.4g}" in page.text
+
+
+def test_the_worst_places_of_autolarc_have_their_bounds(tmp_path: Path) -> None:
+    stream = heteroscedastic(3000, seed=0)
+    played = run("AutoLARC", AutoLARC(0.1), stream)
+    _, page = report(tmp_path / "report.html", stream, [played])
+    assert isinstance(played.calibrator, AutoLARC)
+    worst = played.calibrator.places(1, 200.0)[0]
+    assert "Places with at least 200 rounds, those with the highest risk:" in page.text
+    assert f"at most {worst.alpha + worst.above.value:.4g}" in page.text
+
+
+def test_a_full_table_is_reported(tmp_path: Path, stream: Stream) -> None:
+    small = run("AutoLARC", AutoLARC(0.1, max_bytes=60_000), stream)
+    notes = small.calibrator.certificate().notes  # type: ignore[attr-defined]
+    assert notes
+    _, page = report(tmp_path / "report.html", stream, [small])
+    assert all(note.capitalize() in page.text for note in notes)
+
+
+def test_a_stream_without_features_has_a_report(tmp_path: Path, stream: Stream) -> None:
+    bare = Stream("bare", np.empty((len(stream), 0)), stream.curves, stream.groups)
+    _, page = report(tmp_path / "report.html", bare, [run("AutoLARC", AutoLARC(0.1), bare)])
+    assert "AutoLARC, 800 rounds and no feature." in page.text
+    assert "depends on the group: it lies between" in page.text
+    assert "The stream has no features, hence no neighbourhoods." in page.text
+
+
+def test_overlapping_groups_have_a_report(tmp_path: Path, stream: Stream) -> None:
+    both = tuple([group, "all"] for group in stream.groups or ())
+    several = Stream("several", stream.X, stream.curves, both)  # type: ignore[arg-type]
+    _, page = report(tmp_path / "report.html", several, [run("AutoLARC", AutoLARC(0.1), several)])
+    assert {row.group for row in assess(several, run("ARC", ARC(0.1), several)).groups} == {
+        *("easy", "middle", "hard", "all")
+    }
+    assert "bound of the group" in page.text
+
+
+def test_neighbourhoods_without_a_kernel_do_not_depend_on_units(stream: Stream) -> None:
+    scaled = Stream("scaled", stream.X * [1e3, 1e-3], stream.curves)
+    for kernel, X in (
+        (default_kernel(stream, []), stream.X),
+        (default_kernel(scaled, []), scaled.X),
+    ):
+        assert kernel is not None
+        weights = kernel.matrix(X, X)
+        shares = weights.sum(axis=1) ** 2 / (weights**2).sum(axis=1) / len(X)
+        assert 0.07 < np.median(shares) < 0.14
+
+
 def test_names_from_the_data_are_escaped(tmp_path: Path) -> None:
     evil = '</svg><script>alert("1")</script>&amp;'
     base = heteroscedastic(120, seed=0)
@@ -167,8 +243,8 @@ def test_an_old_report_survives_a_failed_one(tmp_path: Path, stream: Stream) -> 
 def test_a_report_begins_with_the_verdict_then_the_tightest_bound(tmp_path: Path) -> None:
     stream, cal = heteroscedastic(3000, seed=0), ARC(alpha=0.1)
     run = Run("ARC", cal, replay(cal, stream.X, stream.curves, stream.groups))
-    assessment = assess(stream, run)
-    write_report(tmp_path / "report.html", stream, [run])
+    assessment = assess(stream, run, RBF(0.4))
+    write_report(tmp_path / "report.html", stream, [run], RBF(0.4))
     page = html.unescape((tmp_path / "report.html").read_text())
     assert assessment.verdict.text.startswith("Group hard misses")
     tightest = assessment.certificate.tightest

@@ -1,4 +1,4 @@
-"""The comparison of tuned calibrators with README's: who is better, and on which rounds."""
+"""The comparison of tuned calibrators with untuned L-ARC: who is better, and on which rounds."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from benchmarks.tuning.streams import ROUNDS, Case, NoRoundsError, _rounds
 from localarc._tune import Evaluation
 from localarc.streams import heteroscedastic
 
-README = Evaluation(100, 0.1, 0.3, 0.03, size=1.0, pinball=1.0, alpha=0.1)
+UNTUNED = Evaluation(100, 0.1, 0.3, 0.03, size=1.0, pinball=1.0, alpha=0.1)
 
 
 @pytest.mark.parametrize(
@@ -21,8 +21,8 @@ README = Evaluation(100, 0.1, 0.3, 0.03, size=1.0, pinball=1.0, alpha=0.1)
 def test_differences_within_two_standard_errors_are_no_differences(
     worst: float, outcome: str
 ) -> None:
-    tuned = replace(README, worst=worst, worst_error=0.04)
-    compared = Comparison("name", 400, README, tuned, "L-ARC")
+    tuned = replace(UNTUNED, worst=worst, worst_error=0.04)
+    compared = Comparison("name", 400, UNTUNED, tuned, "L-ARC")
     assert compared.outcome == outcome
     assert f"{outcome} on 1" in _summary([compared])
 
@@ -30,7 +30,7 @@ def test_differences_within_two_standard_errors_are_no_differences(
 def test_both_are_compared_on_the_rounds_that_were_held_out() -> None:
     stream = heteroscedastic(600, seed=0, shift=False)
     found = compare("small", Case(stream.X[:, :1], stream.curves))
-    assert (found.readme.rounds, found.tuned.rounds) == (150, 150)
+    assert (found.untuned.rounds, found.tuned.rounds) == (150, 150)
     assert found.selected.startswith(("ARC", "L-ARC length scale"))
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable
 from itertools import combinations
 
 import numpy as np
@@ -14,7 +15,7 @@ ALPHA = 0.1
 ROUNDS = 20_000
 SEEDS = range(3)
 PAIRS = list(combinations(range(10), 2))
-Groups = list[list[str]]
+Groups = list[list[Hashable]]
 
 
 def measure() -> list[Measured]:
@@ -40,7 +41,7 @@ def stream(seed: int) -> tuple[FloatArray, Groups]:
     random = np.random.default_rng(seed)
     has = random.random((ROUNDS, 10)) < 0.5
     scale = np.exp(has @ np.linspace(-0.3, 0.3, 10))
-    groups = [[f"{i} and {j}" for i, j in PAIRS if row[i] and row[j]] for row in has]
+    groups: Groups = [[f"{i} and {j}" for i, j in PAIRS if row[i] and row[j]] for row in has]
     return np.abs(random.normal(size=ROUNDS)) * scale, groups
 
 
@@ -59,7 +60,7 @@ def _run(cal: AutoLARC | ARC, scores: FloatArray, groups: Groups | None) -> Floa
 
 def rms(scores: FloatArray, thresholds: FloatArray, groups: Groups) -> float:
     """Root mean square over the groups of their risk minus the target."""
-    members: dict[str, list[int]] = {}
+    members: dict[Hashable, list[int]] = {}
     for t, names in enumerate(groups):
         for name in names:
             members.setdefault(name, []).append(t)

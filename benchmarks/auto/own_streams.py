@@ -91,7 +91,7 @@ def tuned(work: Work) -> list[Result]:
     found = []
     for length in LENGTHS:
         kernel = RBF(length_scale=tuple(length * spread))
-        rates = {f"{step:g} S": Constant(step * unit) for step in STEPS}
+        rates: dict[str, Rate] = {f"{step:g} S": Constant(step * unit) for step in STEPS}
         rates |= {f"{10 * step:g} S / sqrt(t)": InverseSqrt(10 * step * unit) for step in STEPS}
         calibrators = [_larc(work, kernel, rate) for rate in rates.values()]
         records = run_many(calibrators, work.X, work.curves)

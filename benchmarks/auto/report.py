@@ -11,6 +11,7 @@ from benchmarks import machine
 from benchmarks.auto import (
     evenness,
     harmless_rounds,
+    labels,
     late_losses,
     overlapping_groups,
     own_streams,
@@ -25,6 +26,7 @@ CLAIMS: dict[str, Callable[[], list[Measured]]] = {
     "streams": own_streams.measure,
     "groups": overlapping_groups.measure,
     "harmless": harmless_rounds.measure,
+    "labels": labels.measure,
     "late": late_losses.measure,
     "promises": promises.measure,
     "evenness": evenness.measure,

@@ -1,1 +1,1 @@
-"""Is a tuned calibrator at least as even as L-ARC with README's settings?"""
+"""Is a tuned calibrator at least as even as untuned L-ARC?"""

@@ -1,4 +1,4 @@
-"""Compare tuned calibrators with README's: `python -m benchmarks.tuning`, about eight minutes."""
+"""Compare tuned with untuned L-ARC: `python -m benchmarks.tuning`, about eight minutes."""
 
 from benchmarks import machine
 

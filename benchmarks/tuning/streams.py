@@ -1,6 +1,6 @@
 """Ten streams to tune on: the experiments', synthetic ones, and data that packages carry.
 
-Inputs are scaled to the unit range, as in README, so that its length scale fits them. Every
+Inputs are scaled to the unit range, so that the untuned length scale fits them. Every
 forecast uses only the past. Each stream has several draws: other seeds, orders or rounds.
 """
 
@@ -30,7 +30,7 @@ class Case(NamedTuple):
 
 
 def two_sided(draw: int) -> Case:
-    """Noise that grows along one feature and doubles half-way: README's example."""
+    """Noise that grows along one feature and doubles half-way: the example of `localarc demo`."""
     stream = heteroscedastic(ROUNDS, seed=draw)
     return Case(stream.X, stream.curves)
 

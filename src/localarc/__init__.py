@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from localarc._sweep import Sweep, sweep
     from localarc._tune import Tuning, tune
     from localarc.calibrators.arc import ARC
-    from localarc.calibrators.auto import AutoLARC
+    from localarc.calibrators.auto import AutoLARC, LabelSets, LabelTicket, Safeguard
     from localarc.calibrators.base import Calibrator, Resumable
     from localarc.calibrators.health import PromiseWarning
     from localarc.calibrators.larc import LARC
@@ -49,7 +49,7 @@ _HOME = {
     "localarc._sweep": ("Sweep", "sweep"),
     "localarc._tune": ("Tuning", "tune"),
     "localarc.calibrators.arc": ("ARC",),
-    "localarc.calibrators.auto": ("AutoLARC",),
+    "localarc.calibrators.auto": ("AutoLARC", "LabelSets", "LabelTicket", "Safeguard"),
     "localarc.calibrators.base": ("Calibrator", "Resumable"),
     "localarc.calibrators.health": ("PromiseWarning",),
     "localarc.calibrators.larc": ("LARC",),
@@ -85,6 +85,8 @@ __all__ = [
     "InverseSqrt",
     "KeepAll",
     "KeepLast",
+    "LabelSets",
+    "LabelTicket",
     "Laplace",
     "Lattice",
     "Matern32",
@@ -97,6 +99,7 @@ __all__ = [
     "RationalQuadratic",
     "Record",
     "Resumable",
+    "Safeguard",
     "StateError",
     "Sweep",
     "Triangular",

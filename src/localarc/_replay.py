@@ -13,10 +13,11 @@ from numpy.typing import ArrayLike
 
 from localarc import validation
 from localarc.calibrators import health
-from localarc.calibrators.arc import ARC
+from localarc.calibrators.adaptive import AdaptiveCalibrator
 from localarc.calibrators.base import BaseCalibrator, Calibrator, Progress
 from localarc.calibrators.batched import replay_many_curves
 from localarc.calibrators.larc import LARC
+from localarc.calibrators.mondrian import Mondrian
 from localarc.calibrators.step_by_step import Curve, play_round, replay_curves
 from localarc.curves import Curves
 from localarc.guarantees import Evidence
@@ -43,7 +44,8 @@ def replay(
         contains `"groups"`, `"score"` or `"curve"` receives these as keywords of `update`.
     X : array of shape (n, d), iterator of rounds, or None
         The inputs in chronological order, or, without `curves`, an iterator of rounds: pairs of an
-        input and a curve, or triples with a group. None will do for ARC, which ignores inputs.
+        input and a curve, or triples with a group. None will do for ARC, which ignores inputs, and
+        for AutoLARC, which needs none.
     curves : Curves or None, default None
         What each round would have cost at any threshold: see `localarc.curves`.
     groups : sequence of n hashables or None, default None
@@ -165,7 +167,7 @@ def _record(
     groups = None if labels is None else tuple(labels)
     sizes = curves.sizes_at(thresholds)
     alpha, name = calibrator.alpha, repr(calibrator)
-    told = _warnings(calibrator, thresholds, losses, curves)
+    told = _warnings(calibrator, thresholds, losses, evidence, curves)
     return Record(thresholds, losses, sizes, groups, alpha, name, evidence, told)
 
 
@@ -173,13 +175,17 @@ def _warnings(
     calibrator: Calibrator,
     thresholds: FloatArray,
     losses: FloatArray,
+    evidence: Evidence,
     curves: Curves | None = None,
 ) -> tuple[str, ...]:
-    """What our calibrators warned about; a user's own is judged by its risk and thresholds."""
-    if isinstance(calibrator, BaseCalibrator):
+    """What ARC and L-ARC warned about; others are judged by their risk and thresholds."""
+    if isinstance(calibrator, AdaptiveCalibrator | Mondrian):
         return calibrator.warnings
     bound = max(float(losses.max(initial=1.0)), getattr(calibrator, "loss_bound", 1.0))
-    found = health.problems(health.outcome(calibrator.alpha, bound, thresholds, losses, curves))
+    settings = getattr(calibrator, "settings", None)
+    may_be_low = not getattr(settings, "two_sided", True) or bool(evidence.empty_set_passes)
+    outcome = health.outcome(calibrator.alpha, bound, thresholds, losses, curves, may_be_low)
+    found = health.problems(outcome)
     for problem in found:
         warnings.warn(problem.text, health.PromiseWarning, stacklevel=4)
     return tuple(problem.text for problem in found)
@@ -205,14 +211,17 @@ def _check_calibrator(calibrator: object) -> None:
 
 
 def _inputs(calibrator: Calibrator, X: Any, curves: Curves) -> FloatArray:
-    """The inputs, or any at all for a calibrator that ignores them."""
-    if X is None and isinstance(calibrator, ARC):
-        return np.zeros((len(curves), 1))
-    return _given(X, curves)
+    """The inputs, as the calibrator accepts them."""
+    if not isinstance(calibrator, BaseCalibrator):
+        return _given(X, curves)
+    return _as_long_as(curves, calibrator._points_of(X, len(curves)))
 
 
 def _given(X: Any, curves: Curves) -> FloatArray:
-    points = validation.points(X)
+    return _as_long_as(curves, validation.points(X))
+
+
+def _as_long_as(curves: Curves, points: FloatArray) -> FloatArray:
     if len(points) != len(curves):
         raise ValueError(
             f"X and curves must have the same number of rounds, got {len(points)} rows and "
@@ -284,9 +293,9 @@ def _play_rounds(calibrator: Calibrator, rounds: Any, progress: Progress) -> Rec
         labels.append(group)
     thresholds, losses, sizes = np.array(steps).reshape(-1, 3).T.copy()
     grouped = tuple(labels) if any(label is not None for label in labels) else None
-    alpha, name = calibrator.alpha, repr(calibrator)
-    told = _warnings(calibrator, thresholds, losses)
-    return Record(thresholds, losses, sizes, grouped, alpha, name, seen.evidence(), told)
+    alpha, name, evidence = calibrator.alpha, repr(calibrator), seen.evidence()
+    told = _warnings(calibrator, thresholds, losses, evidence)
+    return Record(thresholds, losses, sizes, grouped, alpha, name, evidence, told)
 
 
 class _Examined:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import copy
 import dataclasses
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 
 from localarc._replay import replay, replay_many
 from localarc.calibrators.arc import ARC
+from localarc.calibrators.auto import AutoLARC
 from localarc.calibrators.larc import LARC
 from localarc.curves import Curves, miscoverage
 from localarc.kernels import Kernel
@@ -34,10 +36,19 @@ class Loops:
 
 def warm_up(kernel: Kernel, memory: Memory | str, features: int) -> Loops:
     """Use all that is compiled for one kernel, memory and number of features, on made-up rounds."""
+    return _counted(lambda: _use_all(kernel, memory, features))
+
+
+def warm_up_auto() -> Loops:
+    """Use all that is compiled for AutoLARC, whatever the number of features."""
+    return _counted(_use_auto)
+
+
+def _counted(use: Callable[[], None]) -> Loops:
     from localarc.engine.disk_cache import activity
 
     before = copy.copy(activity)
-    _use_all(kernel, memory, features)
+    use()
     return Loops(
         activity.found - before.found,
         activity.stored - before.stored,
@@ -67,6 +78,22 @@ def _use_all(kernel: Kernel, memory: Memory | str, features: int) -> None:
     replay_many([new(), new()], X, curves)
     for prototype in (new(), ARC(0.1)):
         _use_panel(Panel(prototype), X, curves)
+
+
+def _use_auto() -> None:
+    """Learn online, late and at once; evaluate, certify, save and resume."""
+    random = np.random.default_rng(0)
+    X, scores = random.uniform(size=(_ROUNDS, 2)), random.uniform(size=_ROUNDS)
+    groups = [t % 2 for t in range(_ROUNDS)]
+    cal = AutoLARC(0.1)
+    replay(cal, X, miscoverage(scores), groups)
+    for x, score, group in zip(X, scores.tolist(), groups, strict=True):
+        cal.update(x, float(cal.threshold(x, group) < score), score, group)
+    first, second, third = (cal.ask(x, groups=0) for x in X[:3])
+    cal.tell(second, 0.0, 0.5).forget(first)
+    again = AutoLARC.from_state(cal.state()).tell(third.id, 1.0, 2.0)
+    again.threshold(X)
+    again.certificate()
 
 
 def _use_panel(panel: Panel, X: FloatArray, curves: Curves) -> None:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from localarc import atomic_write, serialization
+from localarc import atomic_write, serialization, validation
 from localarc.calibrators.mondrian import Group
 from localarc.guarantees import Evidence
 from localarc.guarantees.verdict import Part, Verdict, verdict
@@ -88,9 +88,7 @@ class Record:
         )
 
     def _parts(self) -> list[Part]:
-        rounds: dict[Group, list[int]] = {}
-        for t, group in enumerate(self.groups or ()):
-            rounds.setdefault(group, []).append(t)
+        rounds = validation.rounds_by_group(self.groups or ())
         losses = {group: self.losses[chosen] for group, chosen in rounds.items()}
         return [
             Part(group, len(part), float(part.mean()), float(part.std() / len(part) ** 0.5))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Hashable, Iterable, Mapping
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -167,6 +167,24 @@ def per_round(name: str, values: Any, rounds: int) -> list[Any]:
     return listed
 
 
+def labels(groups: Any) -> tuple[Hashable, ...]:
+    """Return the groups of one round: a list, a set or {group: weight} is several."""
+    if isinstance(groups, list | set | frozenset | dict):
+        several = [group for group in groups if not isinstance(groups, dict) or groups[group] > 0]
+    else:
+        several = [groups]
+    return tuple(each.item() if isinstance(each, np.generic) else each for each in several)
+
+
+def rounds_by_group(groups: Iterable[Any]) -> dict[Hashable, list[int]]:
+    """Return the rounds of each group, counted from 0; groups may overlap."""
+    rounds: dict[Hashable, list[int]] = {}
+    for t, each in enumerate(groups):
+        for group in labels(each):
+            rounds.setdefault(group, []).append(t)
+    return rounds
+
+
 def _position(where: IntArray) -> str:
     """Describe an index into an array."""
     return f"position {where[0]}" if len(where) == 1 else f"position {tuple(where.tolist())}"
@@ -206,14 +224,14 @@ def _is_finite(x: FloatArray) -> bool:
     return len(x) <= 16 and math.hypot(*x.tolist()) <= LARGEST
 
 
-def points(X: ArrayLike, dimension: int | None = None) -> FloatArray:
+def points(X: ArrayLike, dimension: int | None = None, min_features: int = 1) -> FloatArray:
     """Return inputs as an (n, d) array; a vector is n inputs with one feature each."""
     array = numbers("X", X)
     if array.ndim == 1:
         array = array.reshape(-1, 1)
-    if array.ndim != 2 or array.shape[1] == 0:
+    if array.ndim != 2 or array.shape[1] < min_features:
         raise ValueError(
-            f"X must have shape (n, d) with d >= 1, got {array.shape}. "
+            f"X must have shape (n, d) with d >= {min_features}, got {array.shape}. "
             "Put one round in each row and one feature in each column."
         )
     _same_dimension(array.shape[1], dimension)

@@ -1,6 +1,7 @@
 """A floor for the constant: harmless rounds no longer have to be paid for, and what that proves."""
 
 import warnings
+from typing import Any
 
 import numpy as np
 import pytest
@@ -92,7 +93,7 @@ def test_no_adversary_exceeds_the_one_sided_bound_of_arc(
     st.sampled_from([{"clip": 0.5}, {"radius": 0.7}, {}]),
 )
 def test_no_adversary_exceeds_the_one_sided_bound_of_larc(
-    rounds: list[tuple[float, float]], limit: dict[str, float]
+    rounds: list[tuple[float, float]], limit: dict[str, Any]
 ) -> None:
     cal = LARC(0.1, RBF(0.2), score_range=(0.0, 1.0), floor=0.0, **limit)
     for choice, x in rounds:

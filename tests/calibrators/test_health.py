@@ -6,7 +6,7 @@ from dataclasses import replace as with_changes
 import numpy as np
 import pytest
 
-from localarc import ARC, LARC, RBF, Constant, Mondrian, PromiseWarning, replay
+from localarc import ARC, LARC, RBF, AutoLARC, Constant, Mondrian, PromiseWarning, replay
 from localarc.calibrators.health import Problem, Scores, Vitals, problems, scores_of
 from localarc.curves import from_table, miscoverage
 
@@ -284,3 +284,14 @@ def test_healthy_streams_are_silent() -> None:
         for x, score in zip(X, scores.tolist(), strict=True):
             cal.update(x, float(score > cal.threshold(x)))
         assert cal.warnings == (), seed
+
+
+def test_auto_larc_is_judged_by_its_outcome() -> None:
+    rng = np.random.default_rng(0)
+    fine = replay(AutoLARC(0.1), rng.random((2000, 1)), miscoverage(rng.random(2000)))
+    assert fine.warnings == ()
+    with pytest.warns(PromiseWarning, match="the mean loss is 1|The mean loss is 1"):
+        doomed = replay(
+            AutoLARC(0.1, limits=(0.0, 0.5)), rng.random((500, 1)), miscoverage(2 + rng.random(500))
+        )
+    assert len(doomed.warnings) == 1

@@ -1,5 +1,7 @@
 """A rate that rises is noticed; a restart gives what it is wanted for, with a bound."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -14,8 +16,8 @@ X = np.random.default_rng(1).random((300, 2))
 class Rising(Rate):
     """A rate that starts again in round 100."""
 
-    def __call__(self, t):
-        return 1.0 / np.sqrt(t) if t < 100 else 1.0 / np.sqrt(t - 99)
+    def __call__(self, t: int) -> float:
+        return float(1.0 / np.sqrt(t if t < 100 else t - 99))
 
 
 class Dial:
@@ -23,17 +25,17 @@ class Dial:
 
     step = 0.1
 
-    def __call__(self, t):
+    def __call__(self, t: int) -> float:
         return self.step
 
 
-def broken(certificate):
+def broken(certificate: Any) -> bool:
     bounds = *certificate.bounds, certificate.forward(1000)
     return all(not b.holds and "the rate rose in round" in str(b) for b in bounds)
 
 
 @pytest.mark.parametrize("make", [ARC, lambda a, **k: LARC(a, RBF(0.3), clip=1.0, **k)])
-def test_a_rate_that_rises_is_noticed_online_in_replay_and_in_a_panel(make):
+def test_a_rate_that_rises_is_noticed_online_in_replay_and_in_a_panel(make: Any) -> None:
     online = make(0.1, rate=Rising(), score_range=(0.0, 1.0))
     for x, score in zip(X, SCORES, strict=True):
         online.update(x, float(score > online.threshold(x)))
@@ -47,7 +49,7 @@ def test_a_rate_that_rises_is_noticed_online_in_replay_and_in_a_panel(make):
         assert "round 100" in str(cal.certificate())
 
 
-def test_a_rate_that_something_else_changes_is_noticed():
+def test_a_rate_that_something_else_changes_is_noticed() -> None:
     dial = Dial()
     cal = ARC(0.1, rate=dial, score_range=(0.0, 1.0)).update(None, 1.0)
     assert cal.certificate().theorem_a.holds
@@ -56,7 +58,7 @@ def test_a_rate_that_something_else_changes_is_noticed():
 
 
 @pytest.mark.parametrize("make", [ARC, lambda a, **k: LARC(a, RBF(0.3), clip=1.0, **k)])
-def test_a_restart_keeps_the_threshold_and_bounds_the_new_segment(make):
+def test_a_restart_keeps_the_threshold_and_bounds_the_new_segment(make: Any) -> None:
     cal = make(0.1, score_range=(0.0, 1.0))
     replay(cal, X, miscoverage(SCORES))
     before = cal.threshold(X[0])
@@ -72,7 +74,7 @@ def test_a_restart_keeps_the_threshold_and_bounds_the_new_segment(make):
     assert type(cal).from_state(cal.state()).state() == cal.state()
 
 
-def test_theorems_that_need_f_to_start_at_0_are_not_claimed_after_a_restart():
+def test_theorems_that_need_f_to_start_at_0_are_not_claimed_after_a_restart() -> None:
     cal = LARC(0.1, RBF(0.3), score_range=(-9.0, 9.0))
     cal.update(X[0], 1.0).restart().update(X[1], 1.0)
     assert not cal.certificate().theorem_b.holds
@@ -81,7 +83,7 @@ def test_theorems_that_need_f_to_start_at_0_are_not_claimed_after_a_restart():
     assert arc.certificate().theorem_b.holds
 
 
-def test_adversaries_do_not_exceed_the_bound_of_a_segment():
+def test_adversaries_do_not_exceed_the_bound_of_a_segment() -> None:
     rng = np.random.default_rng(5)
     for _ in range(50):
         cal = LARC(0.2, RBF(0.3), score_range=(0.0, 1.0), regularization=0.3)

@@ -137,12 +137,15 @@ def test_a_panel_and_a_mondrian_are_checked_too() -> None:
         Mondrian.from_state(forged(groups.state(), missing))
 
 
+WRONG: list[Any] = [None, -1, 1e308, "x", [], {}, 10**400, True]
+
+
 def test_no_forged_header_ends_in_anything_but_a_state_error() -> None:
     """Every entry of a stored header, replaced by values of the wrong kind."""
     state = LARC(0.25, RBF(0.3), memory=KeepAll()).partial_fit(X, LOSSES).state()
     kind, content, arrays = decode(state)
     for path in paths(content):
-        for value in (None, -1, 1e308, "x", [], {}, 10**400, True):
+        for value in WRONG:
             changed = json.loads(json.dumps(content))
             place = changed
             for name in path[:-1]:

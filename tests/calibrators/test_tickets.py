@@ -1,5 +1,7 @@
 """Tickets: losses that come late, in any order, are stored and counted by the certificate."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -8,7 +10,7 @@ from localarc.calibrators.tickets import Ticket, TicketError
 from localarc.guarantees.assumptions import PUNCTUAL
 
 X = np.random.default_rng(0).random((40, 2))
-MAKERS = {
+MAKERS: dict[str, Any] = {
     "ARC": lambda: ARC(0.1, score_range=(-9.0, 9.0)),
     "LARC": lambda: LARC(0.1, RBF(0.3), score_range=(-9.0, 9.0), clip=1.0),
     "Mondrian": lambda: Mondrian(lambda: ARC(0.1, score_range=(-9.0, 9.0)), lambda x: x[0] > 0.5),
@@ -17,7 +19,7 @@ each = pytest.mark.parametrize("make", MAKERS.values(), ids=MAKERS)
 
 
 @each
-def test_ask_and_tell_at_once_are_an_update(make):
+def test_ask_and_tell_at_once_are_an_update(make: Any) -> None:
     asked, updated = make(), make()
     for i, x in enumerate(X):
         ticket = asked.ask(x)
@@ -28,7 +30,7 @@ def test_ask_and_tell_at_once_are_an_update(make):
 
 
 @each
-def test_a_loss_is_reported_once(make):
+def test_a_loss_is_reported_once(make: Any) -> None:
     cal = make()
     first, second = cal.ask(X[0]), cal.ask(X[1])
     before = cal.tell(second, 1.0).forget(first).state()
@@ -41,7 +43,7 @@ def test_a_loss_is_reported_once(make):
 
 
 @each
-def test_tickets_are_part_of_the_state(make):
+def test_tickets_are_part_of_the_state(make: Any) -> None:
     cal = make()
     tickets = [cal.ask(x) for x in X[:10]]
     cal.tell(tickets[4], 1.0)
@@ -55,7 +57,7 @@ def test_tickets_are_part_of_the_state(make):
 
 
 @each
-def test_a_bad_loss_leaves_the_ticket_pending(make):
+def test_a_bad_loss_leaves_the_ticket_pending(make: Any) -> None:
     cal = make()
     ticket = cal.ask(X[0])
     before = cal.state()
@@ -66,7 +68,7 @@ def test_a_bad_loss_leaves_the_ticket_pending(make):
     cal.tell(ticket, 0.0)
 
 
-def test_the_certificate_counts_the_pending_losses():
+def test_the_certificate_counts_the_pending_losses() -> None:
     cal = MAKERS["ARC"]()
     tickets = [cal.ask(None) for _ in range(5)]
     for ticket in tickets[::-1]:
@@ -78,13 +80,13 @@ def test_the_certificate_counts_the_pending_losses():
     assert not certificate.theorem_b.holds
 
 
-def test_an_update_while_others_are_pending_counts_them():
+def test_an_update_while_others_are_pending_counts_them() -> None:
     cal = MAKERS["ARC"]()
     cal.ask(None), cal.ask(None)
     assert cal.update(None, 0.0).certificate().pending == 2
 
 
-def test_without_tickets_immediate_feedback_is_an_assumption():
+def test_without_tickets_immediate_feedback_is_an_assumption() -> None:
     certificate = MAKERS["LARC"]().update(X[0], 1.0).certificate()
     for bound in (certificate.theorem_a, certificate.theorem_b):
         assert PUNCTUAL in bound.assumes
@@ -92,7 +94,7 @@ def test_without_tickets_immediate_feedback_is_an_assumption():
     assert "at most 3 loss(es) pending, as stated" in stated.theorem_a.assumes
 
 
-def test_a_broken_assumption_is_seen_at_the_threshold_of_the_ticket():
+def test_a_broken_assumption_is_seen_at_the_threshold_of_the_ticket() -> None:
     cal = ARC(0.1, rate=100.0, score_range=(0.0, 1.0))
     early = cal.ask(None)  # threshold 0: not full
     cal.update(None, 1.0)  # now 90
@@ -103,8 +105,9 @@ def test_a_broken_assumption_is_seen_at_the_threshold_of_the_ticket():
     assert not cal.certificate().theorem_a.holds
 
 
-def test_a_number_that_cannot_be_a_ticket_is_refused():
-    for ticket in (0, -1, 1.5, "1", None):
+def test_a_number_that_cannot_be_a_ticket_is_refused() -> None:
+    bad: list[Any] = [0, -1, 1.5, "1", None]
+    for ticket in bad:
         with pytest.raises(ValueError, match="ticket"):
             ARC(0.1).tell(ticket, 1.0)
     with pytest.raises(TicketError):

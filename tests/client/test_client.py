@@ -181,8 +181,14 @@ def test_values_that_are_not_finite_numbers_are_never_sent(x: list[Any]) -> None
     service = Service()
     with pytest.raises((ValueError, TypeError), match="x must"):
         service.client().predict("demand", x)
-    with pytest.raises((ValueError, TypeError), match="loss must"):
-        service.client().feedback("demand", "a", x[0])
+    for name in ("loss", "score", "outcome"):
+        if x[0] is None or (name == "outcome" and isinstance(x[0], str)):
+            continue  # nothing is reported, or a label
+        if name == "score" and x[0] == float("inf"):
+            continue  # a score may be infinite
+        more = {"loss": 1.0} if name == "score" else {}
+        with pytest.raises((ValueError, TypeError), match=f"{name} must"):
+            service.client().feedback("demand", "a", **more, **{name: x[0]})
     assert service.requests == []
 
 

@@ -59,7 +59,7 @@ def calls(client: Client | AsyncClient) -> list[Callable[[], Any]]:
         required = {
             parameter: ARGUMENTS[parameter]
             for parameter, value in inspect.signature(method).parameters.items()
-            if value.default is inspect.Parameter.empty or parameter == "timeout"
+            if value.default is inspect.Parameter.empty or parameter in ("timeout", "loss")
         }
         found.append(partial(method, **required))
     return found

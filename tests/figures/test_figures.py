@@ -129,6 +129,7 @@ def test_worst_neighbourhoods_are_marked(dimension: int) -> None:
 def test_a_colour_means_the_same_method_in_every_figure() -> None:
     assert colours(["ARC"])["ARC"] == colours(["mine", "L-ARC", "ARC"])["ARC"] == METHODS["ARC"]
     assert colours(["mine"])["mine"] == colours(["ARC", "mine"])["mine"]
+    assert len({colours([name])[name] for name in ("AutoLARC", "L-ARC", "ARC", "Mondrian")}) == 4
     many = colours(["ARC", "a", "b", "c", "d", "e"])
     assert len(set(many.values())) == len(many)
     assert len(colours([str(i) for i in range(20)])) == 20

@@ -12,8 +12,10 @@ import bettors as oracle
 from betting_duel import Outcome, duel
 from bettors import C, K
 from engine_duel import HostileEngine, ShadowedEngine
+from localarc import AutoLARC
 from localarc.engine.auto import layout
 from localarc.testing import Played, Scenario, attack_tickets
+from localarc.testing.betting_adversary import ALL
 
 ROUNDING = 1e-9
 CHUNKS, PER_CHUNK = 20, 500
@@ -38,6 +40,12 @@ def test_no_adversary_exceeds_the_bound_at_any_node_at_any_time_or_in_any_interv
 @pytest.mark.parametrize("chunk", range(CHUNKS))
 def test_no_adversary_of_ten_thousand_exceeds_the_bound(chunk: int) -> None:
     assert_no_violation(range(chunk * PER_CHUNK, (chunk + 1) * PER_CHUNK), 1000)
+
+
+@pytest.mark.slow
+def test_the_control_breaks_the_bound_in_hundreds_of_streams() -> None:
+    broken = sum(outcome.ratio > 1.0 + ROUNDING for outcome in play(range(1500), 1000, False))
+    assert broken > 200  # 293 when this was written
 
 
 @pytest.mark.slow
@@ -101,6 +109,53 @@ def test_thresholds_and_gains_of_the_engine_are_those_of_the_theorem() -> None:
         assert constant[layout.UP_GAIN] == pytest.approx(state.G[0, 0], abs=1e-5)
         assert constant[layout.UP_COST] == pytest.approx(state.W[0, 0], abs=1e-5)
         assert engine.total() == pytest.approx(state.A[0], rel=1e-3)  # it rounds e up
+
+
+# The certificate, against the adversary's own log.
+
+
+def play_against_auto(seed: int, rounds: int) -> tuple[AutoLARC, Played]:
+    scenario = Scenario.draw(seed)
+    cal = AutoLARC(
+        scenario.alpha,
+        limits=scenario.score_range if scenario.limited else (None, None),
+        promise="both" if scenario.two_sided else "at most",
+        loss_bound=scenario.loss_bound,
+        initial_threshold=scenario.score_range[0],
+        max_bytes=10**6,
+    )
+    return cal, attack_tickets(cal, scenario, rounds, dimension=seed % 3)
+
+
+def test_the_certificate_never_contradicts_the_log_of_an_adversary() -> None:
+    checked = withdrawn = 0
+    for seed in range(60):
+        cal, played = play_against_auto(seed, 200)
+        certificate = cal.certificate()
+        nodes = {ALL: certificate, **certificate.groups}
+        for group, node in nodes.items():
+            if node.rounds == 0.0:
+                continue
+            excess = played.excess(str(group))
+            assert node.excess == pytest.approx(excess, abs=1e-9)
+            if not Scenario.draw(seed).limited:  # every bet was played in full
+                stretch = played.worst_stretch(str(group))
+                assert node.worst_stretch == pytest.approx(stretch, abs=1e-9)
+            assert not node.above.holds or excess <= node.above.value * node.rounds + ROUNDING
+            assert not node.below.holds or -excess <= node.below.value * node.rounds + ROUNDING
+            checked += node.above.holds
+            withdrawn += not node.above.holds
+    assert checked > 50
+    assert withdrawn > 10  # where the adversary was seen to break a ceiling
+
+
+def test_what_the_bets_won_bounds_the_risk_without_any_assumption() -> None:
+    for seed in range(60):
+        cal, played = play_against_auto(seed, 200)
+        if cal.rounds:
+            observed = cal.certificate().observed
+            gap = played.excess(ALL) / cal.rounds
+            assert (gap if observed.side == "above" else abs(gap)) <= observed.value + ROUNDING
 
 
 # The inequalities of the proof.

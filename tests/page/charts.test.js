@@ -69,6 +69,17 @@ test("the range of the risk chart contains the target", () => {
   assert.ok(low <= 0.1 && high >= 0.45);
 });
 
+test("a group shows what is guaranteed for it, where something is", () => {
+  const group = { group: "a", rounds: 4, risk: 0.2, above: null, below: null };
+  const lines = (more) => groupFigure([{ ...group, ...more }], 0.1, 1).describe(0);
+  assert.equal(lines({}).length, 3);
+  assert.equal(lines({ above: 0.3 }).at(-1), "guaranteed: at most 0.3 above the target");
+  assert.equal(
+    lines({ above: 0.3, below: 0.05 }).at(-1),
+    "guaranteed: at most 0.3 above and 0.05 below the target",
+  );
+});
+
 test("groups are sorted by risk and the highest is named", () => {
   const groups = [0.05, 0.3, 0.2].map((risk, index) => ({ group: `g${index}`, rounds: 10, risk }));
   const figure = groupFigure(groups, 0.1, 1);

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { assess } from "../../src/localarc/service/page/static/guarantee.js";
 
-const bound = { name: "theorem A", value: 0.02, holds: true, assumes: [], unmet: [] };
+const bound = { name: "theorem A", value: 0.02, holds: true, assumes: [], unmet: [], side: "both" };
 const summary = (certificate = {}, more = {}) => ({
   stream: "s",
   rounds: 10,
@@ -25,6 +25,12 @@ test("a consistent stream states its bound", () => {
   const { passed, text } = assess(summary());
   assert.ok(passed);
   assert.match(text, /For any input sequence, the risk stays within 0.02 of the target 0.1 \(theorem A\)/);
+});
+
+test("a one-sided bound is not stated as one on both sides", () => {
+  const { text } = assess(summary({ bound: { ...bound, side: "above" } }));
+  assert.match(text, /the risk stays at most 0.02 above the target 0.1/);
+  assert.doesNotMatch(text, /within/);
 });
 
 test("an inconsistent stream fails", () => {

@@ -1,18 +1,46 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { describeSettings } from "../../src/localarc/service/page/static/settings.js";
+import { describeSettings, isLocal } from "../../src/localarc/service/page/static/settings.js";
 
-const config = { kernel: null, features: 0, timeout: null, default_loss: null };
+const config = {
+  method: "arc",
+  kernel: null,
+  features: 0,
+  limits: [null, null],
+  promise: "both",
+  timeout: null,
+  default_loss: null,
+};
 
-test("without a kernel there is one threshold", () => {
-  const text = describeSettings({ config, predictions: 1200, memory: "none" });
-  assert.equal(text, "ARC, one threshold for all inputs · 1,200 predictions");
+test("each method is named with what its threshold depends on", () => {
+  const text = (more) =>
+    describeSettings({ config: { ...config, ...more }, predictions: 1200, memory: "none" });
+  assert.equal(text({}), "ARC, one threshold for all inputs · 1,200 predictions");
+  assert.match(text({ method: "mondrian" }), /^Mondrian, one threshold per group · 1,200/);
+  assert.match(
+    text({ method: "auto", features: 1 }),
+    /^AutoLARC, a threshold for every place and group · 1 feature ·/,
+  );
+});
+
+test("limits and a promise from above are settings of AutoLARC", () => {
+  const auto = { ...config, method: "auto", limits: [0, 2.5], promise: "at most" };
+  const text = describeSettings({ config: auto, predictions: 0, memory: "Nodes(x)" });
+  assert.match(text, /group, at least 0, at most 2.5, risk guaranteed from above · 0 predictions/);
+});
+
+test("thresholds depend on features if the method says so and there are any", () => {
+  const local = (method, features) => isLocal({ method, features });
+  assert.deepEqual(
+    [local("larc", 2), local("auto", 1), local("auto", 0), local("arc", 2), local("mondrian", 2)],
+    [true, true, false, false, false],
+  );
 });
 
 test("a kernel is described with its length scale", () => {
   const kernel = { kind: "matern32", length_scale: [0.5, 2] };
   const text = describeSettings({
-    config: { ...config, kernel, features: 2 },
+    config: { ...config, method: "larc", kernel, features: 2 },
     predictions: 0,
     memory: "Lattice(x)",
   });

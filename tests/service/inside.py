@@ -60,13 +60,14 @@ class Inside:
         self._thread.join(PATIENCE)
 
     def create(self, stream: str = "s", **config: Any) -> Answer:
-        return self.http.create(stream, {"alpha": 0.1, **config})
+        usual = {} if "kernel" in config else {"method": "arc"}
+        return self.http.create(stream, {"alpha": 0.1, **usual, **config})
 
     def predict(self, key: str | None = None, stream: str = "s", **body: Any) -> Answer:
         return self.http.predict(stream, **body, **({} if key is None else {"id": key}))
 
-    def feedback(self, key: str, loss: float, stream: str = "s") -> Answer:
-        return self.http.feedback(stream, key, loss)
+    def feedback(self, key: str, loss: float | None = None, stream: str = "s", **m: Any) -> Answer:
+        return self.http.feedback(stream, key, loss, **m)
 
     def get(self, path: str = "", stream: str = "s") -> Any:
         status, answer = self.http.call("GET", f"/v1/streams/{stream}{path}")

@@ -47,9 +47,9 @@ class Caller:
     def predict(self, stream: str, **body: Any) -> Answer:
         return self.call("POST", f"/v1/streams/{stream}/predict", body)
 
-    def feedback(self, stream: str, key: str, loss: float) -> Answer:
+    def feedback(self, stream: str, key: str, loss: float | None = None, **more: Any) -> Answer:
         path = f"/v1/streams/{stream}/predictions/{key}/feedback"
-        return self.call("PUT", path, {"loss": loss})
+        return self.call("PUT", path, more if loss is None else {"loss": loss, **more})
 
     def state(self, stream: str) -> bytes:
         status, content = self.call("GET", f"/v1/streams/{stream}/state")

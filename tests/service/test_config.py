@@ -30,19 +30,20 @@ from localarc import (
 from localarc.service.api.decoding import Decoder
 from localarc.service.api.errors import ApiError
 from localarc.service.streams.calibrators import (
-    MAX_BYTES,
     build_calibrator,
-    check_room,
     to_stored,
     to_wire,
     validate_and_compile,
 )
+from localarc.service.streams.config_checks import MAX_BYTES, check_room
 from localarc.wire import config
 from localarc.wire.config import KernelConfig, StreamConfig
 
 
 def made(**fields: Any) -> Any:
-    return build_calibrator(to_stored(msgspec.convert({"alpha": 0.1, **fields}, StreamConfig)))
+    usual = {} if "kernel" in fields else {"method": "arc"}
+    config = msgspec.convert({"alpha": 0.1, **usual, **fields}, StreamConfig)
+    return build_calibrator(to_stored(config))
 
 
 @pytest.mark.parametrize(
@@ -139,7 +140,7 @@ def test_a_calibrator_of_the_library_can_have_the_settings_of_a_stream(
     assert twin.state() == made(kernel={}, features=features).state()
 
 
-def test_without_a_kernel_it_is_arc() -> None:
+def test_arc_has_the_settings_of_the_config() -> None:
     cal = made(rate=0.5, loss_bound=2.0, score_range=[0, 1], initial_threshold=0.25)
     expected = ARC(0.1, 0.5, loss_bound=2.0, score_range=(0.0, 1.0), initial_threshold=0.25)
     assert cal.state() == expected.state()
@@ -166,4 +167,4 @@ def test_a_stored_config_is_shown_as_it_was_sent(kind: str, length_scale: Any) -
     kernel = {"kind": kind, "length_scale": length_scale}
     sent = {"alpha": 0.1, "kernel": kernel, "features": 2, "set": {"kind": "labels"}}
     config = msgspec.convert(sent, StreamConfig)
-    assert to_wire(to_stored(config)) == config
+    assert to_wire(to_stored(config)) == msgspec.structs.replace(config, method="larc")

@@ -26,17 +26,22 @@ CLIENTS = 12
 STREAMS: dict[str, dict[str, Any]] = {
     "plane": {"alpha": 0.1, "kernel": {"length_scale": 0.5}, "features": 2, "retain": 100_000},
     "space": {"alpha": 0.2, "kernel": {"kind": "matern32"}, "features": 4, "retain": 100_000},
+    "auto": {"alpha": 0.1, "features": 2, "retain": 100_000},
+    "mondrian": {"alpha": 0.1, "method": "mondrian", "retain": 100_000},
 }
+GROUPS: dict[str, list[Any]] = {"auto": [["a", "b"], ["b"], "c"], "mondrian": ["a", "b"]}
+
+Report = dict[str, Any]
 
 
 @dataclass
 class Received:
     """The responses that one client received, by stream and id."""
 
-    predictions: dict[tuple[str, str], tuple[list[float], dict[str, Any]]] = field(
+    predictions: dict[tuple[str, str], tuple[dict[str, Any], dict[str, Any]]] = field(
         default_factory=dict
     )
-    losses: dict[tuple[str, str], tuple[float, dict[str, Any]]] = field(default_factory=dict)
+    losses: dict[tuple[str, str], tuple[Report, dict[str, Any]]] = field(default_factory=dict)
 
 
 class Client(threading.Thread):
@@ -66,17 +71,22 @@ class Client(threading.Thread):
 
     def _predict(self, key: str) -> None:
         stream = self._source.choice(list(STREAMS))
-        x = [self._source.random() for _ in range(STREAMS[stream]["features"])]
-        answer = self._until_answered(lambda: self._caller.predict(stream, id=key, x=x))
+        features = STREAMS[stream].get("features", 0)
+        body: dict[str, Any] = {"x": [self._source.random() for _ in range(features)]}
+        if stream in GROUPS:
+            body["group"] = self._source.choice(GROUPS[stream])
+        answer = self._until_answered(lambda: self._caller.predict(stream, id=key, **body))
         if answer is not None:
-            self.received.predictions[stream, key] = x, answer
+            self.received.predictions[stream, key] = body, answer
             self._waiting.append((stream, key))
 
     def _report(self, which: tuple[str, str]) -> None:
-        loss = self._source.random()
-        answer = self._until_answered(lambda: self._caller.feedback(*which, loss))
+        report: Report = {"loss": self._source.random()}
+        if which[0] == "auto":
+            report["score"] = self._source.random()
+        answer = self._until_answered(lambda: self._caller.feedback(*which, **report))
         if answer is not None:
-            self.received.losses[which] = loss, answer
+            self.received.losses[which] = report, answer
 
     def _until_answered(self, ask: Any) -> Any:
         while not self._stopping.is_set():
@@ -135,10 +145,10 @@ def test_nothing_that_was_acknowledged_is_lost(tmp_path: Path, kills: int, log_e
 
 def assert_retries_get_the_same_responses(caller: Caller, received: list[Received]) -> None:
     for each in received:
-        for (stream, key), (x, answer) in each.predictions.items():
-            assert caller.predict(stream, id=key, x=x) == (200, answer)
-        for (stream, key), (loss, answer) in each.losses.items():
-            assert caller.feedback(stream, key, loss) == (200, answer)
+        for (stream, key), (body, answer) in each.predictions.items():
+            assert caller.predict(stream, id=key, **body) == (200, answer)
+        for (stream, key), (report, answer) in each.losses.items():
+            assert caller.feedback(stream, key, **report) == (200, answer)
 
 
 def assert_the_store_has_the_same_streams(folder: Path, states: dict[str, bytes]) -> None:
@@ -152,14 +162,19 @@ def assert_the_store_has_the_same_streams(folder: Path, states: dict[str, bytes]
 
 def rerun(folder: Path, name: str) -> bytes:
     """The state after the library alone has replayed the stored events."""
-    cal = build_calibrator(to_stored(msgspec.convert(STREAMS[name], StreamConfig)))
-    inputs: dict[str, Any] = {}
+    cal: Any = build_calibrator(to_stored(msgspec.convert(STREAMS[name], StreamConfig)))
+    made: dict[str, Any] = {}  # the input of each prediction, or its ticket
     with contextlib.closing(EventStore(folder)) as store:
         stored = [events.decode(data) for _, _, _, data in store._rows({name})]
     for event in stored:
-        if isinstance(event, events.PredictionMade):
-            inputs[event.id] = np.array(event.x)
-            assert cal.threshold(inputs[event.id]) == event.threshold
+        if isinstance(event, events.PredictionMade) and name in GROUPS:
+            made[event.id] = cal.ask(np.array(event.x), groups=event.group)
+            assert made[event.id].threshold == event.threshold
+        elif isinstance(event, events.PredictionMade):
+            made[event.id] = np.array(event.x)
+            assert cal.threshold(made[event.id]) == event.threshold
         elif isinstance(event, events.FeedbackReceived):
-            cal.update(inputs.pop(event.id), event.loss)
-    return cal.state()
+            learn = cal.tell if name in GROUPS else cal.update
+            more = {} if event.score is None else {"score": event.score}
+            learn(made.pop(event.id), event.loss, **more)
+    return bytes(cal.state())

@@ -24,9 +24,10 @@ BODIES = [each.body for each in ENDPOINTS if each.body not in (None, bytes)]
 
 def test_the_keys_that_are_checked_follow_from_the_type() -> None:
     assert unique_keys(PredictRequest) == {"x", "id", "group", "scores"}
-    assert unique_keys(FeedbackRequest) == {"loss"}
+    assert unique_keys(FeedbackRequest) == {"loss", "score", "outcome"}
     assert unique_keys(BatchEnvelope) == {"operations"}
-    assert unique_keys(Operation) == {"op", "stream", "x", "id", "group", "scores", "loss"}
+    reported = {"loss", "score", "outcome"}
+    assert unique_keys(Operation) == {"op", "stream", "x", "id", "group", "scores"} | reported
     assert unique_keys(StreamConfig) is None  # "kind" occurs in several objects
 
 

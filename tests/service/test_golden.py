@@ -57,16 +57,30 @@ def renamed(old: dict[str, Any]) -> dict[str, Any]:
     config = book["config"]
     if config["kernel"] is not None:
         config["kernel"]["denominator"] = config["kernel"].pop("length_scale")
-    book["config"] = by_name(stored_format.Config, config)
+    book["config"] = by_name(config)
     return old | {"state": book}
 
 
-def by_name(kind: type[msgspec.Struct], values: dict[str, Any]) -> dict[str, Any]:
+def with_methods(old: dict[str, Any]) -> dict[str, Any]:
+    """The expectations of version 2, with the fields of version 3."""
+    state = old["state"]
+    config = state["config"]
+    config |= {"method": "arc" if config["kernel"] is None else "larc"}
+    config |= dict.fromkeys(("floor", "unit"))
+    config |= {"limits": [None, None], "promise": "both", "evenness": (1.0).hex()}
+    assert set(config) == set(stored_format.Config.__struct_fields__)
+    for pending in state["pending"].values():
+        pending["ticket"] = None
+    for answered in state["answered"].values():
+        answered |= dict.fromkeys(("score", "outcome"))
+    return old
+
+
+def by_name(values: dict[str, Any]) -> dict[str, Any]:
     """A config with the fields that only other kinds of memories and sets have."""
     for name, part in (("memory", stored_format.Memory), ("set", stored_format.PredictionSets)):
         if values[name] is not None:
             values[name] = dict.fromkeys(part.__struct_fields__) | values[name]
-    assert set(values) == set(kind.__struct_fields__)
     return values
 
 
@@ -99,7 +113,13 @@ def test_a_golden_folder_opens_to_the_same_streams_bit_for_bit(
     for name, stream in streams.items():
         known = wanted[name]
         del known["sent"]
-        assert_same(describe(stream), renamed(known) if version == 1 else known, name)
+        known = renamed(known) if version == 1 else known
+        found = describe(stream)
+        if version < 3:
+            known = with_methods(known)
+            for pending in found["state"]["pending"].values():
+                del pending["scores"]  # of events; those of snapshots were not stored
+        assert_same(found, known, name)
 
 
 @each_version
@@ -120,8 +140,10 @@ def test_retries_across_an_upgrade_get_the_same_answer(tmp_path: Path, version: 
                 answered += 1
         for sent in known["sent"]["losses"]:
             if sent["id"] in state.answered:
-                response = manager.feedback(name, sent["id"], FeedbackRequest(sent["loss"]))
-                assert msgspec.to_builtins(response) == sent["answer"]
+                answer = sent.pop("answer")
+                key = sent.pop("id")
+                response = manager.feedback(name, key, FeedbackRequest(**sent))
+                assert msgspec.to_builtins(response) == answer
     assert manager.uncommitted == []
     assert answered > 150
 
@@ -146,7 +168,7 @@ def test_an_opened_golden_folder_is_stored_and_opened_again_exactly(
 def test_a_migration_that_fails_changes_nothing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def fail(data: bytes) -> bytes:
+    def fail(data: bytes, version: int) -> bytes:
         raise sqlite3.OperationalError("database or disk is full")
 
     with monkeypatch.context() as patch:

@@ -18,7 +18,8 @@ from localarc.wire.config import StreamConfig
 
 
 def stream_of(**config: Any) -> Stream:
-    stored = to_stored(msgspec.convert({"alpha": 0.1, **config}, StreamConfig))
+    usual = {"alpha": 0.1, "method": "arc"}
+    stored = to_stored(msgspec.convert(usual | config, StreamConfig))
     return Stream.create("s", StreamCreated(0.0, stored))
 
 

@@ -19,7 +19,7 @@ def manager_with(store: EventStore, names: str = "ab", rounds: int = 10) -> Stre
     """Streams with some rounds, all of them in the store."""
     manager = StreamManager(Limits(), lambda: 1.0)
     for name in names:
-        manager.create(name, StreamConfig(0.1))
+        manager.create(name, StreamConfig(0.1, method="arc"))
     for t in range(rounds):
         for name in names:
             manager.predict(name, PredictRequest(id=f"p{t}"))
@@ -78,7 +78,7 @@ def test_a_failed_commit_stores_nothing(tmp_path: Path) -> None:
         manager = manager_with(store)
         before = store.events, store.bytes, dict(store.unsaved)
         manager.predict("a", PredictRequest(id="next"))
-        manager.create("c", StreamConfig(0.1))
+        manager.create("c", StreamConfig(0.1, method="arc"))
         store._next -= 1  # the id of the last row exists
         with pytest.raises(sqlite3.IntegrityError):
             store.append(manager.uncommitted)
@@ -103,7 +103,7 @@ def test_missing_events_are_detected(tmp_path: Path) -> None:
 def test_a_newer_format_is_rejected(tmp_path: Path) -> None:
     with contextlib.closing(sqlite3.connect(tmp_path / "log.sqlite")) as database:
         database.execute("PRAGMA user_version = 9")
-    with pytest.raises(StorageError, match="format version 9, this localarc reads 1 to 2"):
+    with pytest.raises(StorageError, match="format version 9, this localarc reads 1 to 3"):
         EventStore(tmp_path)
 
 

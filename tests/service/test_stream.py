@@ -38,12 +38,18 @@ CONFIGS: dict[str, dict[str, Any]] = {
     "dictionary": {"alpha": 0.2, "kernel": {"kind": "laplace"}, "features": 1, "clip": 1.0},
     "last": {"alpha": 0.2, "kernel": {}, "features": 1, "memory": {"kind": "keep-last", "m": 3}},
     "all": {"alpha": 0.2, "kernel": {}, "features": 1, "memory": {"kind": "keep-all"}},
+    "floor": {"alpha": 0.1, "method": "arc", "floor": -0.5},
+    "mondrian": {"alpha": 0.1, "method": "mondrian", "rate": 0.5},
+    "auto": {"alpha": 0.1, "method": "auto", "features": 1},
+    "auto, losses only": {"alpha": 0.1, "method": "auto", "unit": 0.3, "limits": [0.0, 2.0]},
+    "auto, upper side": {"alpha": 0.1, "method": "auto", "features": 2, "promise": "at most"},
 }
 each_config = pytest.mark.parametrize("given_config", CONFIGS.values(), ids=CONFIGS.keys())
 
 
 def config(**fields: Any) -> StreamConfig:
-    return msgspec.convert(fields, StreamConfig)
+    usual = {} if "kernel" in fields else {"method": "arc"}
+    return msgspec.convert(usual | fields, StreamConfig)
 
 
 def fresh(given_config: StreamConfig) -> Stream:
@@ -57,18 +63,27 @@ def played(given_config: StreamConfig, count: int, seed: int = 0) -> tuple[Strea
     made: list[Event] = []
     for t in range(count):
         x = [source.random() for _ in range(given_config.features)]
-        group = source.choice(["a", "b", None])
-        made.append(PredictionMade(float(t), f"p{t}", x, stream.threshold(x), group))
+        group: Any = source.choice(["a", "b", None if given_config.method == "arc" else "c"])
+        if given_config.method == "auto":
+            group = source.choice(["a", ["a", "b"], ["c", "b", "c"], None])
+        threshold = stream.threshold(x, group)
+        made.append(PredictionMade(float(t), f"p{t}", x, threshold, group))
         stream.apply(made[-1])
         while len(stream.state.pending) > 3:
             key = source.choice(list(stream.state.pending))
             kind = source.random()
             if kind < 0.8:
-                made.append(FeedbackReceived(t + 0.5, key, float(source.random() < 0.3)))
+                made.append(received(given_config, t + 0.5, key, source.random()))
             else:
-                made.append(PredictionExpired(t + 0.5, key, 1.0 if kind < 0.9 else None))
+                made.append(PredictionExpired(t + 0.5, key, 1.0 if kind < 0.9 and t > 9 else None))
             stream.apply(made[-1])
     return stream, made
+
+
+def received(given_config: StreamConfig, at: float, key: str, value: float) -> FeedbackReceived:
+    learns_from_scores = given_config.method == "auto" and given_config.unit is None
+    score: Any = (value if value < 0.9 else "-inf") if learns_from_scores else None
+    return FeedbackReceived(at, key, float(value < 0.3), score)
 
 
 @each_config

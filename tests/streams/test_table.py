@@ -147,8 +147,14 @@ def test_a_missing_group_is_rejected(tmp_path: Path) -> None:
     assert "row 2 (line 3), column 'who': the cell is empty" in message
 
 
+def test_a_stream_may_have_no_features(tmp_path: Path) -> None:
+    stream = read_table(write(tmp_path, ROWS), (), "s")
+    assert (stream.X.shape, stream.features) == ((len(stream), 0), ())
+    assert read_table(write(tmp_path, ROWS), None, "s").features == ("round",)
+
+
 def test_features_must_be_distinct(tmp_path: Path) -> None:
-    for features in ([], ["a", "a"], [""]):
+    for features in (["a", "a"], [""]):
         with pytest.raises(ValueError, match="at least one column, and each only once"):
             read_table(write(tmp_path, ROWS), features, "s")
 

@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from numpy.typing import NDArray
 
 from benchmarks.auto.figures.parts import parts
 from localarc import AutoLARC
@@ -54,7 +55,7 @@ def _offsets(axes: Axes, offsets: FloatArray) -> None:
     legend(axes)
 
 
-def _risk(axes: Axes, x: FloatArray, missed: FloatArray, name: str, colour: str) -> None:
+def _risk(axes: Axes, x: FloatArray, missed: NDArray[np.bool_], name: str, colour: str) -> None:
     """The risk along the feature, with two standard errors."""
     place = np.minimum((BINS * x).astype(int), BINS - 1)
     counts = np.bincount(place, minlength=BINS)

@@ -27,7 +27,8 @@ def parts(cal: AutoLARC, x: FloatArray) -> Parts:
     threshold = float(cal.threshold(np.asarray(x, dtype=np.float64)))
     engine = cal._engine
     assert engine is not None
-    return Parts(*_read(engine._arrays), threshold)
+    mean, unit, offsets = _read(engine._arrays)
+    return Parts(mean, unit, offsets, threshold)
 
 
 @njit

@@ -53,9 +53,9 @@ def _change(axes: Axes) -> None:
     for t, (x, score) in enumerate(zip(X, scores.tolist(), strict=True)):
         thresholds[t] = cal.threshold(x)
         cal.update(x, float(score > thresholds[t]), score=score)
-    t = np.arange(DROP - 300, ROUNDS)
-    axes.semilogy(t, scores[t], ".", color="0.75", ms=3, label="scores")
-    axes.semilogy(t, thresholds[t], color=INK, lw=0.9, label="thresholds")
+    shown = np.arange(DROP - 300, ROUNDS)
+    axes.semilogy(shown, scores[shown], ".", color="0.75", ms=3, label="scores")
+    axes.semilogy(shown, thresholds[shown], color=INK, lw=0.9, label="thresholds")
     axes.set_ylim(5e-5, 30.0)
     frame(axes, f"All scores fall a thousandfold in round {DROP:,}", "round", "score")
     legend(axes)

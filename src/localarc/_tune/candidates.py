@@ -8,6 +8,7 @@ from localarc._tune import from_data
 from localarc.calibrators.arc import ARC
 from localarc.calibrators.base import BaseCalibrator
 from localarc.calibrators.larc import LARC
+from localarc.calibrators.mondrian import Mondrian
 from localarc.curves import Curves
 from localarc.kernels import RBF
 from localarc.validation import FloatArray
@@ -37,7 +38,7 @@ def checked_candidates(
             f"candidates must be new calibrators, got {wrong[0] if wrong else candidates!r}. "
             "For example [LARC(0.1, RBF(s)) for s in (0.1, 1.0)]."
         )
-    if any(each.learns_from for each in listed):
+    if any(isinstance(each, Mondrian) and "groups" in each.learns_from for each in listed):
         raise ValueError(
             "candidates must find groups themselves: construct Mondrian with group_of."
         )

@@ -54,7 +54,7 @@ class AdaptiveCalibrator(BaseCalibrator):
         self._scores = settings.score_range
         self._watched = self._scores is not None  # or tickets are in use
         self._busy = 0  # the thread that is learning
-        self._midway: tuple[int, float, float, float, int] | None = None
+        self._midway = 0, 1.0, 0.0, 0.0, 0  # the round that is, or was last, being learned
         self._problems: dict[str, health.Problem] = {}  # what was warned about, once each
         self._suspected: frozenset[str] = frozenset()  # what the latest look found
         self._plan_look()
@@ -145,15 +145,20 @@ class AdaptiveCalibrator(BaseCalibrator):
             self._look()
 
     def _finish(self) -> None:
-        """Bring constant, local part and tickets in step, wherever a round was interrupted."""
-        if self._midway is not None:
-            before, rate, loss, push, ticket = self._midway
-            if self._local_rounds > self.rounds:
-                self._constant.step(rate, loss, push, self._floor)
-            if ticket and self.rounds > before:
-                self._pending.close(ticket)
-        self._midway = None
+        """The end of a round, or of one that was interrupted."""
+        self._repair()
         self._busy = 0
+
+    def _repair(self) -> None:
+        """Bring constant, local part and tickets in step, wherever a round was interrupted.
+
+        It changes nothing after a round that was not.
+        """
+        before, rate, loss, push, ticket = self._midway
+        if self._local_rounds > self.rounds:
+            self._constant.step(rate, loss, push, self._floor)
+        if ticket and self.rounds > before:
+            self._pending.close(ticket)
 
     def _enter(self) -> None:
         """Raise if another thread is learning; finish a round that was interrupted in this one."""
@@ -162,8 +167,7 @@ class AdaptiveCalibrator(BaseCalibrator):
                 f"this {type(self).__name__} is in use by another thread. Give each thread a "
                 "calibrator of its own, or guard this one with a lock."
             )
-        if self._midway is not None:
-            self._finish()
+        self._repair()
 
     @property
     def _local_rounds(self) -> int:

@@ -8,6 +8,7 @@ from threading import get_ident
 from typing import Any, Self, overload
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from localarc import validation
 from localarc.calibrators.adaptive import AdaptiveCalibrator
@@ -134,6 +135,10 @@ class ARC(AdaptiveCalibrator):
 
     def _move(self, point: FloatArray | None, rate: float, push: float) -> None:
         """Nothing: there is no local part."""
+
+    def _points_of(self, X: ArrayLike | None, rounds: int) -> FloatArray:
+        """The inputs, whatever they are: only their number counts."""
+        return np.zeros((rounds, 0)) if X is None else validation.points(X, min_features=0)
 
     def _play(self, points: FloatArray, curves: LossCurves) -> tuple[FloatArray, FloatArray]:
         losses, pushed = np.empty((2, len(points)))

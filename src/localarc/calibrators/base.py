@@ -124,6 +124,10 @@ class BaseCalibrator(ABC):
     ) -> tuple[FloatArray, FloatArray]:
         """Thresholds and losses of rounds whose curves are known, as if step by step."""
 
+    def _points_of(self, X: ArrayLike | None, rounds: int) -> FloatArray:
+        """The inputs of so many rounds, as `replay_curves` expects them."""
+        return validation.points(X)  # type: ignore[arg-type]  # which rejects None
+
     @property
     @abstractmethod
     def threshold_function(self) -> Callable[..., Any]:

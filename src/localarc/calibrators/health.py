@@ -318,8 +318,13 @@ def outcome(
     thresholds: FloatArray,
     losses: FloatArray,
     curves: LossCurves | None = None,
+    may_be_low: bool = False,
 ) -> Vitals:
-    """The vitals of any calibrator: the outcome of a run, without a rate to change."""
+    """The vitals of any calibrator: the outcome of a run, without a rate to change.
+
+    A low risk `may_be_low` without a problem: only the other side is promised, or rounds were
+    harmless.
+    """
     recent = losses[len(losses) // 2 :]
     return Vitals(
         alpha=alpha,
@@ -330,6 +335,7 @@ def outcome(
         recent_risk=float(recent.mean()) if len(recent) else math.nan,
         scores=None if curves is None else scores_of(curves, alpha, loss_bound),
         thresholds=latest_range(thresholds),
+        floor=math.inf if may_be_low else -math.inf,
     )
 
 

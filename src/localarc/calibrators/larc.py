@@ -175,7 +175,7 @@ class LARC(AdaptiveCalibrator):
         self._busy = me  # without a call in between, no other thread can be there
         constant = self._constant
         try:
-            threshold = math.nan if self._scores is None else self.threshold(x)
+            threshold = 0.0 if self._scores is None else self.threshold(x)
             rate = self._rate(constant.rounds + 1)
             push = rate * (loss - self.alpha)  # positive after a costly round
             self._midway = 0, rate, loss, push, 0
@@ -187,7 +187,6 @@ class LARC(AdaptiveCalibrator):
             ):
                 self._move(validation.point(x, self._features), rate, push)
             constant.step(rate, loss, push, self._floor)
-            self._midway = None
             self._busy = 0
         except BaseException:
             self._finish()  # an interrupt may have come between f and c
@@ -219,10 +218,10 @@ class LARC(AdaptiveCalibrator):
         if self._local is None:
             self._set_local(local, len(point))
 
-    def _finish(self) -> None:
-        if self._midway is not None and self._local_rounds > self.rounds:
+    def _repair(self) -> None:
+        if self._local_rounds > self.rounds:
             self._squared_norm = self._next_squared_norm
-        super()._finish()
+        super()._repair()
 
     def _new_expansion(self, point: FloatArray) -> Expansion:
         kernel: Any = self.settings.kernel

@@ -232,6 +232,10 @@ class Mondrian(BaseCalibrator):
                     self._updates[key] += len(rounds)
         return thresholds, losses
 
+    def _points_of(self, X: ArrayLike | None, rounds: int) -> FloatArray:
+        """The inputs, none of them for parts that need none: the parts check that."""
+        return np.empty((rounds, 0)) if X is None else validation.points(X, min_features=0)
+
     def _checkpoint(self) -> Any:
         parts = self.calibrators
         return dict(parts), {key: _checkpoint(part) for key, part in parts.items()}, +self._updates

@@ -55,11 +55,33 @@ def numbers(
 
 
 def length_scale(
-    context: click.Context, option: click.Parameter, value: str
-) -> float | tuple[float, ...]:
+    context: click.Context, option: click.Parameter, value: str | None
+) -> float | tuple[float, ...] | None:
     """Parse one length scale, or one per feature."""
-    lengths = numbers(context, option, value) or ()
-    return lengths[0] if len(lengths) == 1 else lengths
+    lengths = numbers(context, option, value)
+    return lengths[0] if lengths is not None and len(lengths) == 1 else lengths
+
+
+def limits(
+    context: click.Context, option: click.Parameter, value: str | None
+) -> tuple[float | None, float | None] | None:
+    """Parse a floor and a ceiling; an empty one is none."""
+    if value is None:
+        return None
+    parts = [part.strip() for part in value.split(",")]
+    if len(parts) != 2 or not any(parts):
+        raise click.BadParameter(f"expected a floor and a ceiling such as 0,30 but got {value!r}.")
+    floor, ceiling = (
+        (numbers(context, option, part) or (None,))[0] if part else None for part in parts
+    )
+    return floor, ceiling
+
+
+def optional_rate(
+    context: click.Context, option: click.Parameter, value: str | None
+) -> Rate | None:
+    """Parse a rate, if one is given."""
+    return None if value is None else rate(context, option, value)
 
 
 def rate(_: click.Context, option: click.Parameter, value: str) -> Rate:
@@ -127,8 +149,7 @@ LIMITS: list[Option] = [
     click.option(
         "--regularization",
         type=float,
-        default=1e-4,
-        help="Regularization (lambda): how fast the local part decays.",
+        help="Regularization (lambda): how fast the local part decays.  [default: 0.0001]",
     ),
     click.option("--loss-bound", type=float, default=1.0, help="Largest possible loss."),
     click.option(

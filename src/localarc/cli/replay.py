@@ -19,46 +19,67 @@ _OPTIONS: list[options.Option] = [
         "--features",
         callback=options.names,
         metavar="A,B",
-        help="Columns of the input.  [default: the number of the round; required by --method larc]",
+        help="Columns of the input, in any units.  [default: none; required by --method larc]",
     ),
     *options.ROUNDS,
-    click.option("--group", help="Column with the group, for results per group and for Mondrian."),
+    click.option(
+        "--group",
+        help="Column with the group: results per group, and a guarantee for each with AutoLARC and "
+        "Mondrian.",
+    ),
     *options.TARGET,
     click.option(
         "--method",
-        type=click.Choice(["larc", "arc", "mondrian"]),
-        default="larc",
-        help="L-ARC: a threshold function of the input. ARC: one threshold. Mondrian: one "
-        "threshold per group.",
+        type=click.Choice(["auto", "larc", "arc", "mondrian"]),
+        help="AutoLARC: thresholds for every place and group, nothing to tune. L-ARC: the paper's "
+        "threshold function of the input. ARC: one threshold. Mondrian: one threshold per group.  "
+        "[default: larc if --kernel or --length-scale is given, else auto]",
     ),
     click.option(
         "--length-scale",
-        default="1.0",
         callback=options.length_scale,
         metavar="L",
         help="Length scale of the kernel, in the units of the features; one number, or one per "
-        "feature.",
+        "feature.  [default: 1.0]",
     ),
     click.option(
         "--kernel",
         type=click.Choice(list(options.KERNELS)),
-        default="rbf",
         metavar="NAME",
-        help=f"Kernel: {', '.join(options.KERNELS)}.",
+        help=f"Kernel of L-ARC: {', '.join(options.KERNELS)}. For other methods it defines the "
+        "neighbourhoods of the report.  [default: rbf]",
     ),
     click.option(
         "--rate",
-        default="1.0",
-        callback=options.rate,
+        callback=options.optional_rate,
         metavar="R",
-        help=f"Learning rate: {options.RATE_SYNTAX}.",
+        help=f"Learning rate of L-ARC, ARC and Mondrian: {options.RATE_SYNTAX}.  [default: 1.0]",
     ),
     *options.LIMITS,
     click.option(
         "--score-range",
         callback=options.numbers,
         metavar="LO,HI",
-        help="Smallest and largest possible score, for bounds that hold in advance.",
+        help="Smallest and largest possible score, for bounds of L-ARC, ARC and Mondrian that "
+        "hold in advance.",
+    ),
+    click.option(
+        "--limits",
+        callback=options.limits,
+        metavar="LO,HI",
+        help="Floor and ceiling of AutoLARC's thresholds, in the units of the score; either may be "
+        "empty.",
+    ),
+    click.option(
+        "--promise",
+        type=click.Choice(["both", "at most"]),
+        help="Whether AutoLARC keeps the risk near the target, or only from exceeding it.  "
+        "[default: both]",
+    ),
+    click.option(
+        "--evenness",
+        type=float,
+        help="How strongly AutoLARC evens out risks, at the price of larger sets.  [default: 1.0]",
     ),
     click.option("--compare", is_flag=True, help="Also run ARC, for comparison."),
     click.option(
@@ -83,15 +104,18 @@ def replay_command(
     width: str | None,
     group: str | None,
     alpha: float,
-    method: str,
-    length_scale: float | tuple[float, ...],
-    kernel: str,
-    rate: Rate,
-    regularization: float,
+    method: str | None,
+    length_scale: float | tuple[float, ...] | None,
+    kernel: str | None,
+    rate: Rate | None,
+    regularization: float | None,
     loss_bound: float,
     memory: Memory | str,
     clip: float | None,
     score_range: tuple[float, ...] | None,
+    limits: tuple[float | None, float | None] | None,
+    promise: str | None,
+    evenness: float | None,
     compare: bool,
     table: str,
     quiet: bool,
@@ -103,18 +127,21 @@ def replay_command(
     to the folder OUT. The set size is the width of `prediction +- threshold`, or follows from
     --width; it is omitted if some scores are negative and --width is not given.
 
-    Scale the features first if their units differ: the kernel measures distance across all of
-    them.
+    Without a kernel the method is AutoLARC, which has nothing to tune: units of features and
+    scores do not matter. L-ARC's kernel measures distance across all features, so scale them
+    first, or give one length scale per feature.
 
     \b
-    Example:
+    Examples:
       localarc replay scores.csv --features hour,demand --score residual --group season \\
-        --alpha 0.1 --method larc --length-scale 0.5 --compare --out results
+        --alpha 0.1 --compare --out results
+      localarc replay scores.csv --features hour,demand --score residual --alpha 0.1 \\
+        --kernel rbf --length-scale 2,500 --rate 30 --out results
     """
     from localarc.cli.console import warnings_as_notes
 
     with user_errors():
-        from localarc.cli.methods import build_methods
+        from localarc.cli.methods import MethodOptions
         from localarc.reporting.files import (
             check_input_survives,
             check_table_format,
@@ -125,7 +152,7 @@ def replay_command(
 
         check_table_format(table)
         check_input_survives(file, out, _OUTPUT_FILES)
-        methods = build_methods(
+        methods = MethodOptions(
             method=method,
             compare=compare,
             alpha=alpha,
@@ -137,14 +164,18 @@ def replay_command(
             score_range=score_range,
             memory=memory,
             clip=clip,
+            limits=limits,
+            promise=promise,
+            evenness=evenness,
             has_groups=group is not None,
             has_features=features is not None,
         )
+        main = methods.main()
         with staged(out, _OUTPUT_FILES) as folder, warnings_as_notes():
-            stream = read_table(file, features, score, loss, group, loss_bound, width)
+            stream = read_table(file, features or (), score, loss, group, loss_bound, width)
             if stream.curves.widths is None:
                 click.echo(f"note: {NO_SIZES}.", err=True)
-            runs = run_all(stream, methods.calibrators, quiet)
-            assessments = write_results(folder, stream, runs, methods.kernel, table)
+            runs = run_all(stream, methods.all(main, stream), quiet)
+            assessments = write_results(folder, stream, runs, methods.neighbourhood(), table)
     written = (f"record.{table}", "summary.json", "report.html")
     print_results(assessments, [out / name for name in written], quiet)

@@ -9,15 +9,12 @@ from typing import TYPE_CHECKING
 import click
 
 if TYPE_CHECKING:
-    from localarc.calibrators.adaptive import AdaptiveCalibrator
-    from localarc.calibrators.mondrian import Mondrian
+    from localarc.calibrators.base import BaseCalibrator
     from localarc.reporting.assessment import Assessment, Run
     from localarc.streams import Stream
 
 
-def run_all(
-    stream: Stream, calibrators: Mapping[str, AdaptiveCalibrator | Mondrian], quiet: bool
-) -> list[Run]:
+def run_all(stream: Stream, calibrators: Mapping[str, BaseCalibrator], quiet: bool) -> list[Run]:
     """Replay the stream with every calibrator, with a progress bar on a terminal."""
     from localarc import replay
     from localarc.cli.console import progress_bar

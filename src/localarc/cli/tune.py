@@ -18,10 +18,11 @@ from localarc.memory import Memory
 from localarc.rates import Constant, InverseSqrt, Rate
 
 if TYPE_CHECKING:
-    from localarc._tune import Tuning
+    from localarc._tune import Evaluation, Tuning
     from localarc._tune.from_data import Lengths
     from localarc.calibrators.base import BaseCalibrator
     from localarc.curves import Curves
+    from localarc.streams import Stream
     from localarc.validation import FloatArray
 
 _OUTPUT_FILES = ("tuning.csv", "trade-off.png")
@@ -143,9 +144,10 @@ def tune_command(
 
     Runs ARC and every combination of kernel, length scale and rate over the first rounds. Among
     the candidates whose worst neighbourhood is within one standard error of the best, selects the
-    one with the smallest pinball loss, and evaluates it on the last rounds, which were held out.
-    Notes if the target is not met, and if ARC is selected. Writes tuning.csv and trade-off.png to
-    the folder OUT.
+    one with the smallest pinball loss, and evaluates it on the last rounds, which were held out;
+    beside it AutoLARC, the default of `localarc replay`, which has nothing to tune. Notes if the
+    target is not met, and if ARC is selected. Writes tuning.csv and trade-off.png to the folder
+    OUT.
 
     Length scales, rates and neighbourhoods that are not given follow the data, with three digits.
 
@@ -178,6 +180,7 @@ def tune_command(
             tuning = tune(
                 stream.X, stream.curves, list(candidates.values()), places, held_out, jobs
             )
+            untuned = _without_tuning(stream, alpha, loss_bound, tuning)
             header, rows = _table(tuning, list(candidates))
             _write_table(folder / "tuning.csv", header, rows, tuning)
             if has_sizes:
@@ -188,7 +191,7 @@ def tune_command(
     print_rows(f"Candidates over the first {tuning.evaluations[0].rounds:,} rounds", header, rows)
     click.echo(f"selected, as options of localarc replay: {_as_options(selected, grid)}")
     _warn_grid_edge(selected, length_scales or (), rates or {})
-    _print_results(tuning)
+    _print_results(tuning, untuned)
     for name in _OUTPUT_FILES if has_sizes else _OUTPUT_FILES[:1]:
         click.echo(f"wrote {out / name}")
 
@@ -322,22 +325,44 @@ def _draw(path: Path, tuning: Tuning) -> None:
     figure.savefig(path, dpi=160)
 
 
-def _print_results(tuning: Tuning) -> None:
-    """Print the evaluation on the held-out rounds, and how to read it."""
+def _without_tuning(
+    stream: Stream, alpha: float, loss_bound: float, tuning: Tuning
+) -> Evaluation | None:
+    """Evaluate AutoLARC on the same held-out rounds, in the same neighbourhoods."""
+    from localarc import AutoLARC
+    from localarc._tune.evaluation import evaluate
+
+    if tuning.held_out is None:
+        return None
+    start = len(stream) - tuning.held_out.rounds
+    calibrator = AutoLARC(alpha, loss_bound=loss_bound)
+    return evaluate(calibrator, stream.X, stream.curves, tuning.neighbourhoods, start)
+
+
+def _print_results(tuning: Tuning, untuned: Evaluation | None) -> None:
+    """Print the evaluations on the held-out rounds, and how to read them."""
     from localarc._tune import CAUTION
-    from localarc.reporting.format import number, plus_minus
 
     result = tuning.held_out
     if result is not None:
-        worst = plus_minus(result.worst, result.worst_error)
-        click.echo(
-            f"the last {result.rounds:,} rounds, held out: risk {result.risk:.4f}, target "
-            f"{result.alpha:g}, worst neighbourhood {worst}, mean size {number(result.size)}"
-        )
+        click.echo(f"the last {result.rounds:,} rounds, held out: {_numbers(result)}")
     click.echo(tuning.verdict)
+    if untuned is not None:
+        click.echo(f"AutoLARC on the same rounds, with nothing tuned: {_numbers(untuned)}")
     click.echo(f"neighbourhoods: {', '.join(map(repr, tuning.neighbourhoods))}")
     if result is not None:
         click.echo(CAUTION)
+
+
+def _numbers(result: Evaluation) -> str:
+    """Return the results of an evaluation in words."""
+    from localarc.reporting.format import number, plus_minus
+
+    worst = plus_minus(result.worst, result.worst_error)
+    return (
+        f"risk {result.risk:.4f}, target {result.alpha:g}, worst neighbourhood {worst}, mean size "
+        f"{number(result.size)}"
+    )
 
 
 def _as_options(selected: Name, grid: _Grid) -> str:

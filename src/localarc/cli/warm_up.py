@@ -5,6 +5,9 @@ from __future__ import annotations
 import itertools
 import os
 import time
+from collections.abc import Callable
+from functools import partial
+from typing import TYPE_CHECKING
 
 import click
 
@@ -13,6 +16,9 @@ from localarc.cli.group import BadInput, user_errors
 from localarc.cli.options import KERNELS, names
 from localarc.cli.options import memory as parse_memory
 from localarc.memory import Memory
+
+if TYPE_CHECKING:
+    from localarc._warm_up import Loops
 
 
 def _kernels(context: click.Context, option: click.Parameter, value: str | None) -> tuple[str, ...]:
@@ -65,33 +71,42 @@ def warm_up_command(
     features: tuple[int, ...],
     quiet: bool,
 ) -> None:
-    """Compile loops and store them on disk, so that later processes start fast.
+    """Compile the loops of AutoLARC, and of L-ARC and ARC with the given kernels, memories and
+    numbers of features, and store them on disk, so that later processes start fast.
 
     They are stored in the folder NUMBA_CACHE_DIR, if that is set; else beside the package, if that
     is writable; else in the user's cache folder. Later processes use them from there, even if the
     folder is not writable then: with the same versions of localarc and numba, on the same type of
     processor.
     """
-    tasks = list(itertools.product(kernels, memories, features))
+    from localarc import _warm_up
+
+    tasks: dict[str, Callable[[], Loops]] = {}
+    for kernel, memory, count in itertools.product(kernels, memories, features):
+        title = f"{kernel}, {memory}, {count} feature(s)"
+        tasks[title] = partial(_larc, kernel, memories[memory], count)
+    tasks["AutoLARC"] = _warm_up.warm_up_auto
     folders: set[str] = set()
     with task_bar(quiet) as report, user_errors():
-        for done, (kernel, memory, count) in enumerate(tasks, start=1):
-            title = f"{kernel}, {memory}, {count} feature(s)"
-            folders |= _compile(title, kernel, memories[memory], count, quiet)
+        for done, (title, task) in enumerate(tasks.items(), start=1):
+            folders |= _compile(title, task, quiet)
             if report:
                 report(done, len(tasks))
     if not quiet:
         click.echo(f"The compiled loops are in {os.path.commonpath(folders)}")
 
 
-def _compile(
-    title: str, kernel: str, memory: Memory | str, features: int, quiet: bool
-) -> frozenset[str]:
-    """Compile for one combination, print what was done, and return where it is."""
-    from localarc._warm_up import warm_up
+def _larc(kernel: str, memory: Memory | str, features: int) -> Loops:
+    """Compile for one combination."""
+    from localarc import _warm_up
 
+    return _warm_up.warm_up(KERNELS[kernel](), memory, features)
+
+
+def _compile(title: str, task: Callable[[], Loops], quiet: bool) -> frozenset[str]:
+    """Run one task, print what was done, and return where it is."""
     start = time.perf_counter()
-    loops = warm_up(KERNELS[kernel](), memory, features)
+    loops = task()
     if loops.not_stored:
         raise BadInput(
             f"{loops.not_stored} compiled loop(s) cannot be stored. Set NUMBA_CACHE_DIR to a "

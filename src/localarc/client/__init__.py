@@ -42,6 +42,7 @@ from localarc.wire.config import (
     KernelConfig,
     LabelSetConfig,
     LatticeMemory,
+    NodesMemory,
     RateConfig,
     StreamConfig,
 )
@@ -121,6 +122,7 @@ __all__ = [
     "LabelSetConfig",
     "LatticeMemory",
     "LimitExceededError",
+    "NodesMemory",
     "NotFoundError",
     "PredictOperation",
     "PredictResponse",

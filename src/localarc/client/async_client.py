@@ -113,7 +113,7 @@ class AsyncClient:
         x: Numbers = (),
         *,
         id: str | None = None,  # noqa: A002 (the API's name)
-        group: str | None = None,
+        group: str | Sequence[str] | None = None,
         scores: Numbers | None = None,
     ) -> PredictResponse:
         """Request the threshold for an input. Report its loss with `feedback` under its id.
@@ -126,8 +126,8 @@ class AsyncClient:
             Features of one input: a list, a NumPy array or a pandas Series.
         id : str, optional
             Id of the prediction, unique in the stream; default: a random one.
-        group : str, optional
-            Group of the input; the summary reports the risk of each group.
+        group : str or sequence of str, optional
+            Group of the input, or several that overlap; the summary reports the risk of each.
         scores : number or flat sequence of numbers, optional
             With scores the response has a prediction set. Their meaning depends on the config's
             `set`.
@@ -143,9 +143,12 @@ class AsyncClient:
         self,
         stream: str,
         id: str,  # noqa: A002 (the API's name)
-        loss: SupportsFloat,
+        loss: SupportsFloat | None = None,
+        *,
+        score: SupportsFloat | str | None = None,
+        outcome: SupportsFloat | str | None = None,
     ) -> FeedbackResponse:
-        """Report the loss of a prediction.
+        """Report the loss of a prediction, or the outcome from which the service computes it.
 
         Parameters
         ----------
@@ -153,10 +156,16 @@ class AsyncClient:
             Name of the stream.
         id : str
             Id of the prediction.
-        loss : float
+        loss : float, optional
             Its loss, from 0 to the loss bound of the stream.
+        score : float, optional
+            Beside a loss: the smallest threshold whose loss is at most `alpha`, for misses the
+            score of the true outcome; minus infinity if every threshold would do. Streams with
+            method "auto" learn from it.
+        outcome : float or str, optional
+            Instead of a loss: the true value or label, where the service made the set.
         """
-        return await self._send(requests.feedback(stream, id, loss))
+        return await self._send(requests.feedback(stream, id, loss, score, outcome))
 
     async def batch(self, operations: Sequence[Operation]) -> list[BatchResult]:
         """Send up to 1,000 operations, which the service commits together.

@@ -119,7 +119,7 @@ class Client:
         x: Numbers = (),
         *,
         id: str | None = None,  # noqa: A002 (the API's name)
-        group: str | None = None,
+        group: str | Sequence[str] | None = None,
         scores: Numbers | None = None,
     ) -> PredictResponse:
         """Request the threshold for an input. Report its loss with `feedback` under its id.
@@ -132,8 +132,8 @@ class Client:
             Features of one input: a list, a NumPy array or a pandas Series.
         id : str, optional
             Id of the prediction, unique in the stream; default: a random one.
-        group : str, optional
-            Group of the input; the summary reports the risk of each group.
+        group : str or sequence of str, optional
+            Group of the input, or several that overlap; the summary reports the risk of each.
         scores : number or flat sequence of numbers, optional
             With scores the response has a prediction set. Their meaning depends on the config's
             `set`.
@@ -149,9 +149,12 @@ class Client:
         self,
         stream: str,
         id: str,  # noqa: A002 (the API's name)
-        loss: SupportsFloat,
+        loss: SupportsFloat | None = None,
+        *,
+        score: SupportsFloat | str | None = None,
+        outcome: SupportsFloat | str | None = None,
     ) -> FeedbackResponse:
-        """Report the loss of a prediction.
+        """Report the loss of a prediction, or the outcome from which the service computes it.
 
         Parameters
         ----------
@@ -159,8 +162,14 @@ class Client:
             Name of the stream.
         id : str
             Id of the prediction.
-        loss : float
+        loss : float, optional
             Its loss, from 0 to the loss bound of the stream.
+        score : float, optional
+            Beside a loss: the smallest threshold whose loss is at most `alpha`, for misses the
+            score of the true outcome; minus infinity if every threshold would do. Streams with
+            method "auto" learn from it.
+        outcome : float or str, optional
+            Instead of a loss: the true value or label, where the service made the set.
 
         Examples
         --------
@@ -171,7 +180,7 @@ class Client:
         >>> client.feedback("demand", "a", loss=1.0).rounds
         1
         """
-        return self._send(requests.feedback(stream, id, loss))
+        return self._send(requests.feedback(stream, id, loss, score, outcome))
 
     def batch(self, operations: Sequence[Operation]) -> list[BatchResult]:
         """Send up to 1,000 operations, which the service commits together.

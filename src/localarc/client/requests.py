@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import json
+import math
 import re
 import uuid
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -17,7 +18,7 @@ import msgspec
 from localarc.client.errors import UnexpectedResponseError, UnreachableError, error_from_response
 from localarc.client.retry import Attempt, NoReply
 from localarc.wire.config import VALID_NAMES, CreateResponse, StreamConfig
-from localarc.wire.fields import LARGEST
+from localarc.wire.fields import LARGEST, Outcome, Score
 from localarc.wire.predictions import (
     BatchRequest,
     BatchResponse,
@@ -115,23 +116,33 @@ def create(stream: str, config: StreamConfig | Mapping[str, object]) -> Call[Cre
 
 
 def predict(
-    stream: str, x: Numbers, key: str | None, group: str | None, scores: Numbers | None
+    stream: str,
+    x: Numbers,
+    key: str | None,
+    group: str | Sequence[str] | None,
+    scores: Numbers | None,
 ) -> Call[PredictResponse]:
     """Request a threshold; with an id of its own the request can be repeated."""
     request = PredictRequest(
         _numbers("x", x),
         _new_id() if key is None else key,
-        group,
+        group if group is None or isinstance(group, str) else list(group),
         None if scores is None else _numbers("scores", scores),
     )
     path = _path(stream, "predict")
     return Call("POST", path, _reader(PredictResponse), _encode(request), _JSON)
 
 
-def feedback(stream: str, key: str, loss: SupportsFloat) -> Call[FeedbackResponse]:
-    """Report a loss."""
+def feedback(
+    stream: str,
+    key: str,
+    loss: SupportsFloat | None,
+    score: SupportsFloat | str | None,
+    outcome: SupportsFloat | str | None,
+) -> Call[FeedbackResponse]:
+    """Report a loss or an outcome."""
     path = _path(stream, "predictions", key, "feedback")
-    request = FeedbackRequest(_number("loss", loss))
+    request = FeedbackRequest(*_report(loss, score, outcome))
     return Call("PUT", path, _reader(FeedbackResponse), _encode(request), _JSON)
 
 
@@ -251,7 +262,8 @@ def _valid_names(error: str) -> str:
 def _checked_operation(operation: Operation) -> Operation:
     """Return the operation with plain numbers, and fix its id, so that it can be repeated."""
     if isinstance(operation, FeedbackOperation):
-        return msgspec.structs.replace(operation, loss=_number("loss", operation.loss))
+        loss, score, outcome = _report(operation.loss, operation.score, operation.outcome)
+        return msgspec.structs.replace(operation, loss=loss, score=score, outcome=outcome)
     if not isinstance(operation, PredictOperation):
         raise TypeError(
             f"operations must be PredictOperation or FeedbackOperation objects, got {operation!r}."
@@ -287,6 +299,31 @@ def _number(name: str, value: Any) -> float:
             f"{name} must be finite, at most {LARGEST:g} in absolute value, got {number}."
         )
     return number
+
+
+def _report(
+    loss: SupportsFloat | None, score: Any, outcome: Any
+) -> tuple[float | None, Score | None, Outcome | None]:
+    """Return what is reported of a prediction, as it is sent."""
+    return (
+        None if loss is None else _number("loss", loss),
+        None if score is None else _score(score),
+        outcome if outcome is None or isinstance(outcome, str) else _number("outcome", outcome),
+    )
+
+
+def _score(value: Any) -> Score:
+    """Return a score; infinity is sent as text."""
+    if value in ("inf", "-inf") or (not isinstance(value, str | bytes) and _is_infinite(value)):
+        return "inf" if float(value) > 0 else "-inf"
+    return _number("score", value)
+
+
+def _is_infinite(value: Any) -> bool:
+    try:
+        return math.isinf(value)
+    except (TypeError, ValueError, OverflowError):
+        return False
 
 
 def _not_flat(name: str, got: str) -> ValueError:

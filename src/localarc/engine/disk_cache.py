@@ -46,8 +46,8 @@ class DiskCache(NullCache):
 
     def _is_named(self) -> bool:
         """Whether the folder to write to is the one that the user named."""
-        path = self.cache_path
-        return bool(config.CACHE_DIR) and path is not None and path.startswith(config.CACHE_DIR)
+        named: str = getattr(config, "CACHE_DIR", "")
+        return bool(named) and (self.cache_path or "").startswith(named)
 
     @property
     def cache_path(self) -> str | None:

@@ -12,21 +12,20 @@ INK = "#1d2027"
 FAINT = "#9aa1ad"
 """Spines, ticks and other background elements."""
 
-METHODS = {"L-ARC": "#0077bb", "ARC": "#ee7733", "Mondrian": "#009988", "AutoLARC": "#ee3377"}
-"""Paul Tol's vibrant scheme, which is safe for all types of colour blindness."""
+METHODS = {"AutoLARC": "#aa3377", "L-ARC": "#0077bb", "ARC": "#ee7733", "Mondrian": "#009988"}
+"""From Paul Tol's schemes, which are safe for all types of colour blindness."""
 
 _BLUES = ("#0b3c6f", "#0077bb", "#3fa0d8", "#7cc3ea", "#b0dcf5")
 """Variants of L-ARC, such as length scales: one hue, from dark to light."""
 
-_OTHERS = ("#cc3311", "#33bbee", "#997700", "#7a5195", "#6b705c")
+_OTHERS = ("#cc3311", "#33bbee", "#ee3377", "#7a5195", "#6b705c")
 
 
 def colours(names: Iterable[str]) -> dict[str, str]:
     """Return a colour for each method.
 
-    ARC, L-ARC, AutoLARC and Mondrian have fixed colours, also with a remark in brackets. The name
-    of any other method determines its colour, unless an earlier name in the same figure already has
-    it.
+    AutoLARC, L-ARC, ARC and Mondrian have fixed colours. The name of any other method determines
+    its colour, unless an earlier name in the same figure already has it.
 
     Parameters
     ----------
@@ -45,9 +44,8 @@ def colours(names: Iterable[str]) -> dict[str, str]:
     """
     chosen: dict[str, str] = {}
     for name in names:
-        fixed = METHODS.get(name.split(" (")[0])
-        if fixed is not None:
-            chosen[name] = fixed
+        if name in METHODS:
+            chosen[name] = METHODS[name]
             continue
         ring = _ring(name)
         free = [colour for colour in ring if colour not in chosen.values()]

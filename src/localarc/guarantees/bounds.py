@@ -5,11 +5,19 @@ from __future__ import annotations
 import dataclasses
 import math
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal, TypeAlias
 
 from localarc import validation
 
 _PASSED = "so an assumption is false"
+
+
+Side: TypeAlias = Literal["both", "above", "below"]
+_DISTANCES: dict[Side, str] = {
+    "both": "|mean loss - target|",
+    "above": "mean loss - target",
+    "below": "target - mean loss",
+}
 
 
 @dataclass(frozen=True)
@@ -26,8 +34,9 @@ class Bound:
         The assumptions.
     unmet : tuple of str, default empty
         The assumptions that are known to fail; then the value guarantees nothing.
-    one_sided : bool, default False
-        Whether only `mean loss - alpha <= value` is guaranteed.
+    side : {"both", "above", "below"}, default "both"
+        "above": only `mean loss - alpha <= value` is guaranteed; "below": only
+        `alpha - mean loss <= value`.
 
     Examples
     --------
@@ -39,7 +48,12 @@ class Bound:
     value: float
     assumes: tuple[str, ...]
     unmet: tuple[str, ...] = ()
-    one_sided: bool = False
+    side: Side = "both"
+
+    @property
+    def one_sided(self) -> bool:
+        """Whether one side only is guaranteed."""
+        return self.side != "both"
 
     @property
     def holds(self) -> bool:
@@ -59,12 +73,12 @@ class Bound:
             "holds": self.holds,
             "assumes": list(self.assumes),
             "unmet": list(self.unmet),
-            "one_sided": self.one_sided,
+            "side": self.side,
         }
 
     def beside(self, deviation: float) -> Bound:
         """The bound, withdrawn if `mean loss - alpha` has passed it: an assumption is false."""
-        seen = deviation if self.one_sided else abs(deviation)
+        seen = {"both": abs(deviation), "above": deviation, "below": -deviation}[self.side]
         if self.unmet or not seen > self.value * (1.0 + 1e-9) + 1e-12:
             return self
         passed = f"the mean loss is {seen:.4g} from the target, more than {self.value:.4g}"
@@ -76,8 +90,7 @@ class Bound:
 
     def __str__(self) -> str:
         if self.holds:
-            distance = "mean loss - target" if self.one_sided else "|mean loss - target|"
-            value = f"{distance} <= {self.value:.4g}"
+            value = f"{_DISTANCES[self.side]} <= {self.value:.4g}"
             return f"{self.name}: {value}, assuming {'; '.join(self.assumes)}"
         return f"{self.name}: no guarantee, because {'; '.join(self.unmet)}"
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 import dataclasses
 import math
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -18,13 +18,13 @@ from localarc.guarantees import theorems
 from localarc.guarantees.assumptions import Lateness
 from localarc.guarantees.bounds import Bound, Evidence
 from localarc.guarantees.drift import NormSums
-from localarc.guarantees.verdict import Part, Verdict, counts_misses, verdict
+from localarc.guarantees.judged import Judged
 
 _ROUNDING = 1e-9
 
 
 @dataclass(frozen=True)
-class Certificate:
+class Certificate(Judged):
     """The observed risk, the consistency check, and bounds on `|risk - alpha|`.
 
     Calibrators make certificates: `cal.certificate()`.
@@ -93,37 +93,6 @@ class Certificate:
         if not choices:
             return self.at_most if self.at_most.holds else self.theorem_a
         return min(choices, key=lambda b: b.value)
-
-    @property
-    def verdict(self) -> Verdict:
-        """Whether the promise is kept, in one sentence."""
-        return self.judge(
-            [Part(group, part.rounds, part.risk) for group, part in self.groups.items()]
-        )
-
-    def judge(self, parts: Sequence[Part]) -> Verdict:
-        """The verdict, given the risks of groups or neighbourhoods.
-
-        Parameters
-        ----------
-        parts : sequence of Part
-            The groups and neighbourhoods.
-        """
-        sums = list(self.groups.values()) or [self]  # the mean of groups is rounded
-        claimed = [bound for bound in self.bounds if bound.passed] or [
-            bound for bound in self.bounds if bound.holds and not bound.one_sided
-        ]
-        return verdict(
-            self.alpha,
-            self.risk,
-            self.rounds,
-            bound=min((bound.value for bound in claimed), default=None),
-            parts=parts,
-            loss_bound=self.loss_bound,
-            misses=self.loss_bound == 1.0
-            and counts_misses([Part(None, part.rounds, part.risk) for part in sums]),
-            consistent=self.identity_holds,
-        )
 
     def forward(self, rounds: int) -> Bound:
         """A bound on `|risk - alpha|` at a later round.
@@ -277,7 +246,7 @@ def combine_groups(groups: Mapping[Hashable, Certificate], alpha: float) -> Cert
             return Bound("no group", math.inf, (), ("no round has been seen",))
         unmet = tuple(dict.fromkeys(reason for bound in bounds for reason in bound.unmet))
         first, value = bounds[0], mean(lambda part: pick(part).value)
-        return Bound(first.name, value, first.assumes, unmet, first.one_sided)
+        return Bound(first.name, value, first.assumes, unmet, first.side)
 
     return Certificate(
         rounds=rounds,

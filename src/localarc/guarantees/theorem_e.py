@@ -17,12 +17,14 @@ from numpy.typing import ArrayLike
 
 from localarc import validation
 from localarc.engine.auto import layout
-from localarc.guarantees.bounds import Bound
+from localarc.guarantees.bounds import Bound, Side
+from localarc.guarantees.judged import Judged
 from localarc.validation import FloatArray
 
 _ROUNDING = 1e-9
 _SQUARE = 4.0 * (math.log(2.0) - 0.5)
 _LATE_RESTART = 2.72
+_BELOW = "theorem E, below"
 
 
 @dataclass(frozen=True)
@@ -40,6 +42,11 @@ class Ledger:
     def two_sided(self) -> bool:
         """Whether there are bets on too few losses."""
         return bool(self[layout.TWO_SIDED])
+
+    @property
+    def side(self) -> Side:
+        """The side of what is promised about all rounds."""
+        return "both" if self.two_sided else "above"
 
     @property
     def ceiling(self) -> float:
@@ -128,8 +135,13 @@ class NodeCertificate:
 
     @property
     def bound(self) -> Bound:
-        """How far the risk can be from the target on the side that is guaranteed less."""
-        return max(self.above, self.below, key=lambda bound: bound.value)
+        """How far the risk can be from the target: on both sides, or above if that is promised."""
+        if self.below.name != _BELOW:
+            return dataclasses.replace(self.above, name="theorem E")
+        larger = max(self.above, self.below, key=lambda bound: bound.value)
+        unmet = tuple(dict.fromkeys((*self.above.unmet, *self.below.unmet)))
+        assumes = tuple(dict.fromkeys((*self.above.assumes, *self.below.assumes)))
+        return Bound("theorem E", larger.value, assumes, unmet)
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values for JSON."""
@@ -151,7 +163,59 @@ class NodeCertificate:
 
 
 @dataclass(frozen=True)
-class AutoCertificate(NodeCertificate):
+class Place:
+    """A place in the space of features: a hat on a grid, what was seen there, and its bound.
+
+    Calibrators return these: `cal.places(10)`, `cal.localized_bound(x)`.
+
+    Parameters
+    ----------
+    centre : tuple of float or None
+        Where the hat is largest, in the units of the features; None in a feature that it ignores.
+    width : tuple of float or None
+        How far it reaches from there in each feature.
+    weight : float
+        The weight of its rounds so far.
+    risk : float
+        The weighted mean of their losses.
+    alpha : float
+        The target.
+    above : Bound
+        How far that mean can be above the target.
+
+    Examples
+    --------
+    >>> above = Bound("theorem E, above", 0.08, ("losses in [0, B]",))
+    >>> place = Place((0.5,), (0.25,), weight=400.0, risk=0.13, alpha=0.1, above=above)
+    >>> round(place.deviation, 2)
+    0.03
+    """
+
+    centre: tuple[float | None, ...]
+    width: tuple[float | None, ...]
+    weight: float
+    risk: float
+    alpha: float
+    above: Bound
+
+    @property
+    def deviation(self) -> float:
+        """How far the risk is above the target there; negative if it is below."""
+        return self.risk - self.alpha
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values for JSON."""
+        return {
+            "centre": list(self.centre),
+            "width": list(self.width),
+            "weight": self.weight,
+            "risk": self.risk,
+            "above": self.above.to_dict(),
+        }
+
+
+@dataclass(frozen=True)
+class AutoCertificate(NodeCertificate, Judged):
     """The certificate of AutoLARC and Safeguard: everyone, and each group.
 
     Parameters
@@ -162,6 +226,8 @@ class AutoCertificate(NodeCertificate):
         As of a node, for all rounds.
     observed : Bound
         The bound on `|risk - alpha|` from what the bets were granted in fact, for any data.
+    loss_bound : float
+        The largest possible loss.
     identity_gap, identity_holds : float, bool
         The consistency check: whether the sum of losses is the one that the bettors saw.
     pending, most_pending : int
@@ -183,6 +249,7 @@ class AutoCertificate(NodeCertificate):
     """
 
     observed: Bound
+    loss_bound: float
     identity_gap: float
     identity_holds: bool
     pending: int
@@ -198,6 +265,18 @@ class AutoCertificate(NodeCertificate):
         """All bounds, in the order in which they are shown."""
         return self.observed, self.above, self.below
 
+    def _exact(self) -> list[AutoCertificate]:
+        """All rounds: their losses are added up as they are, those of a group less alpha."""
+        return [self]
+
+    @property
+    def tightest(self) -> Bound | None:
+        """The smallest bound that holds on both sides, else the one above; None if none does."""
+        both = [bound for bound in (self.observed, self.bound) if bound.holds]
+        if both and self._ledger.two_sided:
+            return min(both, key=lambda bound: bound.value)
+        return self.above if self.above.holds else None
+
     def forward(self, rounds: int) -> Bound:
         """A bound on the distance between risk and target at a later round.
 
@@ -211,6 +290,8 @@ class AutoCertificate(NodeCertificate):
     def to_dict(self) -> dict[str, Any]:
         """Plain values for JSON."""
         return super().to_dict() | {
+            "verdict": self.verdict.text,
+            "bounds": [bound.to_dict() for bound in self.bounds],
             "observed": self.observed.to_dict(),
             "identity_gap": self.identity_gap,
             "identity_holds": self.identity_holds,
@@ -222,7 +303,7 @@ class AutoCertificate(NodeCertificate):
         }
 
     def __str__(self) -> str:
-        lines = [super().__str__(), f"  {self.observed}"]
+        lines = [self.verdict.text, super().__str__(), f"  {self.observed}"]
         if not self.identity_holds:
             lines.append("identity IS BROKEN: losses were lost or repeated")
         lines += [
@@ -230,24 +311,25 @@ class AutoCertificate(NodeCertificate):
             f"{part.alpha + part.above.value:.4g}, at least {part.alpha - part.below.value:.4g}"
             for group, part in self.groups.items()
         ]
-        lines += _table_notes(self)
+        lines += self.notes
         return "\n".join(lines)
 
-
-def _table_notes(certificate: AutoCertificate) -> list[str]:
-    """What happened at the table's capacity."""
-    notes = []
-    for what in ("hats", "groups"):
-        if certificate.evicted[what]:
-            notes.append(f"{certificate.evicted[what]} idle {what} were dropped from a full table")
-    if certificate.refused["groups"]:
-        notes.append(
-            f"{certificate.refused['groups']} times a group had no place in a full table, and no "
-            "guarantee: increase max_bytes"
-        )
-    if certificate.refused["hats"]:
-        notes.append("the table is full: new places share the threshold of coarser ones")
-    return notes
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What happened at the table's capacity."""
+        notes = [
+            f"{self.evicted[what]} idle {what} were dropped from a full table"
+            for what in ("hats", "groups")
+            if self.evicted[what]
+        ]
+        if self.refused["groups"]:
+            notes.append(
+                f"{self.refused['groups']} times a group had no place in a full table, and no "
+                "guarantee: increase max_bytes"
+            )
+        if self.refused["hats"]:
+            notes.append("the table is full: new places share the threshold of coarser ones")
+        return tuple(notes)
 
 
 def certify(ledger: Ledger, node: FloatArray, groups: Mapping[Hashable, FloatArray]) -> Any:
@@ -265,6 +347,7 @@ def certify(ledger: Ledger, node: FloatArray, groups: Mapping[Hashable, FloatArr
         above=whole.above,
         below=whole.below,
         observed=observed(ledger, node),
+        loss_bound=ledger[layout.BOUND],
         identity_gap=gap,
         identity_holds=gap <= _ROUNDING * scale,
         pending=int(ledger[layout.PENDING]),
@@ -308,24 +391,35 @@ def certify_node(ledger: Ledger, node: FloatArray, stake: float) -> NodeCertific
     )
 
 
+def certify_place(ledger: Ledger, node: FloatArray, centre: Any, width: Any) -> Place:
+    """What was seen and is guaranteed at a hat; hats only bet on too many losses."""
+    weight = float(node[layout.VISITS])
+    excess = ledger[layout.TOP] * float(node[layout.EXCESS])
+    alpha = ledger[layout.ALPHA]
+    bound = above(ledger, node, layout.STAKE)
+    return Place(centre, width, weight, alpha + excess / weight, alpha, bound)
+
+
 def above(ledger: Ledger, node: FloatArray, stake: float) -> Bound:
     """How far the mean loss at a node can be above the target."""
     gain = ledger.most_gain(node, stake, "above", ledger.granted) + ledger[layout.LOST_UP]
     limit = ledger[layout.BOUND] - ledger[layout.ALPHA]
     unmet = [*_started(node), *_broken_ceiling(ledger)]
     value = _mean(ledger, node, gain, limit)
-    return Bound("theorem E, above", value, (_A1, _ceiling(ledger)), tuple(unmet))
+    assumes = _A1, _ceiling(ledger)
+    return Bound("theorem E, above", value, assumes, tuple(unmet), side="above")
 
 
 def below(ledger: Ledger, node: FloatArray, stake: float) -> Bound:
     """How far the mean loss at a node can be below the target."""
     alpha = ledger[layout.ALPHA]
     if not ledger.two_sided:
-        return Bound("not below 0", alpha, ("losses are not negative",), _started(node))
+        return Bound("not below 0", alpha, ("losses are not negative",), _started(node), "below")
     gain = ledger.most_gain(node, stake, "below", ledger.granted) + ledger[layout.LOST_DOWN]
     unmet = [*_started(node), *_broken_floor(ledger)]
     assumes = (_A1, _ceiling(ledger), *_floor(ledger))
-    return Bound("theorem E, below", _mean(ledger, node, gain, alpha), assumes, tuple(unmet))
+    value = _mean(ledger, node, gain, alpha)
+    return Bound(_BELOW, value, assumes, tuple(unmet), "below")
 
 
 def observed(ledger: Ledger, node: FloatArray) -> Bound:
@@ -333,12 +427,11 @@ def observed(ledger: Ledger, node: FloatArray) -> Bound:
     up = ledger.most_gain(node, layout.STAKE_ALL, "above", ledger.paid) + ledger[layout.LOST_UP]
     limit, alpha = ledger[layout.BOUND] - ledger[layout.ALPHA], ledger[layout.ALPHA]
     value = _mean(ledger, node, up, limit)
-    low = alpha
     if ledger.two_sided:
         down = ledger.most_gain(node, layout.STAKE_ALL, "below", ledger.paid)
-        low = _mean(ledger, node, down + ledger[layout.LOST_DOWN], alpha)
+        value = max(value, _mean(ledger, node, down + ledger[layout.LOST_DOWN], alpha))
     assumes = ("the running sums are complete",)
-    return Bound("observed (bets)", max(value, low), assumes, _started(node))
+    return Bound("observed (bets)", value, assumes, _started(node), ledger.side)
 
 
 def _mean(ledger: Ledger, node: FloatArray, gain: float, limit: float) -> float:
@@ -407,7 +500,7 @@ def forward(ledger: Ledger, node: FloatArray, rounds: int) -> Bound:
         "units, the range of scores and the number of pending losses stay as seen",
         "no more thresholds at a limit that is not stated",
     )
-    return Bound(f"forward to T = {rounds}", max(values), assumes, tuple(unmet))
+    return Bound(f"forward to T = {rounds}", max(values), assumes, tuple(unmet), ledger.side)
 
 
 def growth(ledger: Ledger) -> float:

@@ -18,7 +18,7 @@ from localarc.guarantees.assumptions import (
     broken_full_set,
     broken_rate,
 )
-from localarc.guarantees.bounds import Bound, Evidence
+from localarc.guarantees.bounds import Bound, Evidence, Side
 from localarc.guarantees.drift import MOST_ROUNDS, NormSums
 from localarc.rates import InverseSqrt
 
@@ -69,7 +69,7 @@ def at_most(
         value = (max(high, constant.start) - floor) * constant.inverse_rate / constant.rounds
         unmet += _finite(value)
     assumes = (*_assumed(settings, evidence, both=False), "bounded local part", *late.assumes)
-    return Bound("at most", value, assumes, tuple(unmet), one_sided=True)
+    return Bound("at most", value, assumes, tuple(unmet), side="above")
 
 
 def theorem_b(
@@ -138,7 +138,8 @@ def forward(
         unmet += _finite(value)
     ahead = _assumed(settings, evidence, both, ahead=True)
     assumes = (*ahead, "bounded local part", *late.assumes)
-    return Bound(f"forward to T = {rounds}", value, assumes, tuple(unmet), one_sided=not both)
+    side: Side = "both" if both else "above"
+    return Bound(f"forward to T = {rounds}", value, assumes, tuple(unmet), side)
 
 
 def paper(

@@ -59,8 +59,9 @@ def group_risk(
     ----------
     losses : array_like of float, shape (n,)
         Loss of each round.
-    groups : sequence of n hashable
-        Group of each round.
+    groups : sequence of n hashable, lists or sets
+        Group of each round, or several in a list, a set or a mapping to weights, whose positive
+        ones count.
     sizes : array_like of float, shape (n,), optional
         Set size of each round.
 
@@ -81,9 +82,7 @@ def group_risk(
         raise ValueError(
             f"sizes must have one entry per round, got {len(extent)} for {len(values)} rounds."
         )
-    rounds: dict[Hashable, list[int]] = {}
-    for t, group in enumerate(labels):
-        rounds.setdefault(group.item() if isinstance(group, np.generic) else group, []).append(t)
+    rounds = validation.rounds_by_group(labels)
     return [
         GroupRisk(group, len(rows), *_mean(values[rows]), *_mean(extent[rows]))
         for group, rows in sorted(rounds.items(), key=lambda item: _sort_key(item[0]))

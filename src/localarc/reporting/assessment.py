@@ -6,18 +6,24 @@ import importlib.metadata
 import math
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
-from typing import Any, TypedDict
+from typing import TYPE_CHECKING, Any, TypeAlias, TypedDict
 
 import numpy as np
 
 from localarc import metrics
 from localarc.calibrators.adaptive import AdaptiveCalibrator
+from localarc.calibrators.base import BaseCalibrator
 from localarc.calibrators.mondrian import Mondrian
 from localarc.guarantees import Certificate, Part, Verdict
 from localarc.kernels import Kernel
 from localarc.metrics import GroupRisk, Neighbourhood
 from localarc.record import Record
 from localarc.streams import Stream
+
+if TYPE_CHECKING:
+    from localarc.guarantees import AutoCertificate
+
+AnyCertificate: TypeAlias = "Certificate | AutoCertificate"
 
 
 @dataclass(frozen=True)
@@ -28,7 +34,7 @@ class Run:
     ----------
     name : str
         Name of the method, such as "L-ARC".
-    calibrator : ARC, LARC or Mondrian
+    calibrator : AutoLARC, ARC, LARC or Mondrian
         The calibrator after the replay.
     record : Record
         What `replay` returned.
@@ -43,7 +49,7 @@ class Run:
     """
 
     name: str
-    calibrator: AdaptiveCalibrator | Mondrian
+    calibrator: BaseCalibrator
     record: Record
 
 
@@ -55,7 +61,7 @@ class Assessment:
     ----------
     run : Run
         The run.
-    certificate : Certificate
+    certificate : Certificate or AutoCertificate
         Risk, consistency check and bounds.
     groups : list of GroupRisk
         Risk and set size per group, from the lowest to the highest risk; empty without groups.
@@ -76,7 +82,7 @@ class Assessment:
     """
 
     run: Run
-    certificate: Certificate
+    certificate: AnyCertificate
     groups: list[GroupRisk]
     worst: list[Neighbourhood]
     verdict: Verdict
@@ -120,7 +126,7 @@ def assess(stream: Stream, run: Run, kernel: Kernel | None = None) -> Assessment
         groups.sort(key=lambda row: row.risk)
     largest = float(np.sqrt((stream.X**2).sum(axis=1).max(initial=0.0)))
     known = record.losses if run.calibrator.rounds == len(record) else None
-    certificate = run.calibrator.certificate(
+    certificate: AnyCertificate = run.calibrator.certificate(
         evidence=record.evidence, input_bound=largest, losses=known
     )
     worst = _worst(stream, record, kernel)
@@ -144,7 +150,13 @@ def _place_parts(places: Sequence[Neighbourhood], stream: Stream) -> list[Part]:
 
 def describe_centre(place: Neighbourhood, names: Sequence[str]) -> str:
     """Return the centre of a neighbourhood, by feature."""
-    return ", ".join(f"{name} = {x:.3g}" for name, x in zip(names, place.centre, strict=True))
+    pairs = zip(names, place.centre.tolist(), strict=True)
+    return ", ".join(f"{name} = {coordinate(x)}" for name, x in pairs)
+
+
+def coordinate(x: float) -> str:
+    """Return a coordinate with three digits, whole from 1,000 on."""
+    return f"{x:,.0f}" if 1e3 <= abs(x) < 1e9 else f"{x:.3g}"
 
 
 def _worst(stream: Stream, record: Record, kernel: Kernel | None) -> list[Neighbourhood]:

@@ -16,6 +16,7 @@ from typing import Any
 from localarc.kernels import Kernel
 from localarc.reporting.assessment import Assessment, Run, assess, summary
 from localarc.reporting.html import render
+from localarc.reporting.neighbourhood import default_kernel
 from localarc.streams import Stream
 
 
@@ -108,7 +109,8 @@ def write_results(
         One per method, the main method first. The record has one row per round; with several runs,
         the column `method` tells them apart.
     kernel : Kernel, optional
-        Defines neighbourhoods.
+        Defines neighbourhoods. Default: the kernel of the first L-ARC, else a Gaussian kernel with
+        about a tenth of the rounds in a typical neighbourhood.
     table : {"csv", "parquet"}, default "csv"
         File format of the record.
 
@@ -129,7 +131,8 @@ def write_results(
     ['record.csv', 'report.html', 'summary.json']
     """
     target = Path(folder)
-    assessments = [assess(stream, run, kernel) for run in runs]
+    chosen = kernel or default_kernel(stream, [run.calibrator for run in runs])
+    assessments = [assess(stream, run, chosen) for run in runs]
     writers = {"csv": _write_csv, "parquet": _write_parquet}
     writers[table](target / f"record.{table}", runs)
     text = json.dumps(summary(stream, assessments), indent=2, allow_nan=False, ensure_ascii=False)

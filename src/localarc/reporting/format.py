@@ -5,11 +5,13 @@ from __future__ import annotations
 import math
 
 from localarc.guarantees import Bound, Certificate
-from localarc.reporting.assessment import Assessment, effective_score_range
+from localarc.reporting.assessment import AnyCertificate, Assessment, effective_score_range
+
+_SIGNS = {"both": "±", "above": "+", "below": "-"}
 
 
 def number(value: float) -> str:
-    """Return a number with four digits, or a dash if it is unknown.
+    """Return a number with four digits, whole from 10,000 on, or a dash if it is unknown.
 
     Parameters
     ----------
@@ -23,10 +25,12 @@ def number(value: float) -> str:
 
     Examples
     --------
-    >>> number(0.123456), number(math.nan)
-    ('0.1235', '-')
+    >>> number(0.123456), number(18060.4), number(math.nan)
+    ('0.1235', '18,060', '-')
     """
-    return f"{value:.4g}" if math.isfinite(value) else "-"
+    if not math.isfinite(value):
+        return "-"
+    return f"{value:,.0f}" if 1e4 <= abs(value) < 1e9 else f"{value:.4g}"
 
 
 def plus_minus(value: float, error: float) -> str:
@@ -52,11 +56,10 @@ def plus_minus(value: float, error: float) -> str:
 
 def format_bound(bound: Bound) -> str:
     """Return the value of a bound, or "none" if it does not hold."""
-    sign = "+" if bound.one_sided else "±"
-    return f"{sign}{number(bound.value)}" if bound.holds else "none"
+    return f"{_SIGNS[bound.side]}{number(bound.value)}" if bound.holds else "none"
 
 
-def describe_bound(certificate: Certificate) -> str:
+def describe_bound(certificate: AnyCertificate) -> str:
     """Return the tightest bound that holds, in a sentence, or why none does."""
     bound = certificate.tightest
     if bound is None:
@@ -74,6 +77,8 @@ def describe_score_range(assessment: Assessment) -> str:
     bound = assessment.certificate.bound
     if not bound.holds:
         return f"No bound holds: {'; '.join(bound.unmet)}."
+    if not isinstance(assessment.certificate, Certificate):
+        return f"For future rounds, theorem E assumes {'; '.join(bound.assumes)}."
     if stated:
         return f"The stated score range is [{low:g}, {high:g}]."
     return (

@@ -105,7 +105,7 @@ class Metrics:
             "rounds": sum(stream.state.rounds for stream in streams),
             "expired": sum(stream.state.expired for stream in streams),
             "late": sum(stream.state.late for stream in streams),
-            "memory_bytes": sum(stream.calibrator.nbytes for stream in streams),
+            "memory_bytes": sum(stream.method.memory_bytes for stream in streams),
         }
         for name, value in values.items():
             self._streams[name].set(value)

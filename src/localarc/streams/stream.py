@@ -46,7 +46,7 @@ class Stream:
     name : str
         Name, for reports.
     X : array_like of float, shape (n, d)
-        Input of each round.
+        Input of each round; d may be 0.
     curves : Curves
         Loss and set size of each round against the threshold.
     groups : tuple of hashable, optional
@@ -70,7 +70,7 @@ class Stream:
     features: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "X", validation.points(self.X))
+        object.__setattr__(self, "X", validation.points(self.X, min_features=0))
         lengths = {len(self.X), len(self.curves), len(self.groups or self.X)}
         if len(lengths) != 1:
             raise ValueError(

@@ -37,7 +37,7 @@ def read_table(
     path : str or path-like
         File to read; its name ends in .csv, .parquet or .pq.
     features : sequence of str, or None
-        Columns of the input x. If None, x is the number of the round.
+        Columns of the input x. If None, x is the number of the round; if empty, x has no features.
     score : str
         Column with the score of the true outcome. The set {score <= threshold} misses the outcome
         if the threshold is below this score.
@@ -70,7 +70,7 @@ def read_table(
     ('demand', 2, ('hour',))
     """
     source = Path(path)
-    names = () if features is None else _features(features)
+    names = _features(features) if features else ()
     bound = validation.positive(
         "loss_bound", loss_bound, "It is the largest possible loss, e.g. 1.0."
     )
@@ -82,14 +82,13 @@ def read_table(
         _check_varies(source, name, columns)
     groups = None if columns.labels is None else tuple(columns.labels)
     scores = columns.numbers[score]
-    inputs = {name: columns.numbers[name] for name in names} or {
-        "round": np.arange(1.0, len(scores) + 1.0)
-    }
+    inputs = {name: columns.numbers[name] for name in names}
+    if features is None:
+        inputs = {"round": np.arange(1.0, len(scores) + 1.0)}
     cost = _costs(source, columns, loss, bound)
     curves = miscoverage(scores, cost=cost, widths=_widths(columns, scores, width), bound=bound)
-    return Stream(
-        source.stem, np.column_stack(list(inputs.values())), curves, groups, tuple(inputs)
-    )
+    X = np.array(list(inputs.values())).reshape(len(inputs), len(scores)).T
+    return Stream(source.stem, X, curves, groups, tuple(inputs))
 
 
 def _features(features: Sequence[str]) -> tuple[str, ...]:

@@ -56,7 +56,7 @@ class Played:
     --------
     >>> played = Played(0.1, [0.5, 0.5], [1.0, 0.0], [{"a": 1.0}, {}], [0, 1])
     >>> played.excess("a"), round(played.worst_stretch(ALL), 9)
-    (0.9, 0.9)
+    (0.9, 0.8)
     """
 
     alpha: float

@@ -77,6 +77,8 @@ class RateConfig(Request):
 class AutoMemory(Request, tag="auto", tag_field="kind"):
     """Constant memory: a lattice for "rbf" with one or two features, else a dictionary.
 
+    For method "auto" it is `NodesMemory()`.
+
     Examples
     --------
     >>> StreamConfig(alpha=0.1).memory
@@ -151,8 +153,25 @@ class KeepAllMemory(Request, tag="keep-all", tag_field="kind"):
     """
 
 
+class NodesMemory(Request, tag="nodes", tag_field="kind"):
+    """The table of nodes of method "auto": places and groups, of bounded size.
+
+    Parameters
+    ----------
+    max_bytes : int, default 9_000_000
+        Limit of the table, in bytes; a full table drops idle nodes, and makes no others.
+
+    Examples
+    --------
+    >>> NodesMemory(2**20).max_bytes
+    1048576
+    """
+
+    max_bytes: Annotated[int, Meta(ge=2**16, le=2**26)] = 9_000_000
+
+
 MemoryConfig: TypeAlias = (
-    AutoMemory | LatticeMemory | DictionaryMemory | KeepLastMemory | KeepAllMemory
+    AutoMemory | LatticeMemory | DictionaryMemory | KeepLastMemory | KeepAllMemory | NodesMemory
 )
 
 
@@ -195,7 +214,7 @@ class IntervalConfig(Request, tag="interval", tag_field="kind"):
 
 
 class StreamConfig(Request):
-    """Configuration of a stream. Without a kernel it is ARC: one threshold for all inputs.
+    """Configuration of a stream. With `alpha` and `features` alone it is AutoLARC.
 
     Parameters
     ----------
@@ -206,17 +225,19 @@ class StreamConfig(Request):
     features : int, default 0
         Number of features of an input; at least 1 with a kernel.
     rate : float or RateConfig, default 1.0
-        Step size, in units of the score; a number eta means `eta / sqrt(t)`.
+        Step size, in units of the score; a number eta means `eta / sqrt(t)`. Not for "auto".
     regularization : float, default 1e-4
-        lambda in the paper: the local part shrinks by `1 - rate * regularization` in every round.
+        lambda in the paper: the local part shrinks by `1 - rate * regularization` in every round;
+        only for "larc".
     loss_bound : float, default 1.0
         Largest possible loss.
     score_range : tuple of float, optional
         Smallest and largest possible score; the bounds that hold in advance require it.
     initial_threshold : float, default 0.0
         Threshold before the first loss, in units of the score.
-    memory : AutoMemory, LatticeMemory, DictionaryMemory, KeepLastMemory or KeepAllMemory
-        What the local part stores; requires a kernel. Default: `AutoMemory()`.
+    memory : AutoMemory, LatticeMemory, DictionaryMemory, KeepLastMemory, KeepAllMemory, NodesMemory
+        What the local part stores; requires a kernel, or method "auto" for `NodesMemory`. Default:
+        `AutoMemory()`.
     clip : float, optional
         Largest absolute value of the local part of a threshold, in units of the score; requires a
         kernel.
@@ -229,6 +250,21 @@ class StreamConfig(Request):
         effect on the threshold.
     retain : int, default 4096
         Number of answered predictions to remember, so that repeated requests get the same response.
+    method : str, optional
+        "auto" for AutoLARC, which has nothing to tune and learns from losses with scores; "larc"
+        for L-ARC, which requires a kernel; "arc" for one threshold; "mondrian" for one threshold
+        per group. Default: "larc" with a kernel, else "auto".
+    floor : float, optional
+        Lowest useful threshold, in units of the score, for streams in which some rounds cannot
+        fail; the guarantee is then one-sided. For "auto", see `limits`.
+    limits : tuple of two float or None, default (None, None)
+        Only for "auto": thresholds that are never crossed, below and above, in units of the score.
+    promise : str, default "both"
+        Only for "auto": "both" keeps the risk near `alpha` from both sides, "at most" from above.
+    evenness : float, default 1.0
+        Only for "auto": how strongly places are evened out; more makes sets larger.
+    unit : float, optional
+        Only for "auto": a typical difference between scores, for losses that come without scores.
 
     Examples
     --------
@@ -251,6 +287,12 @@ class StreamConfig(Request):
     timeout: Annotated[float, Meta(gt=0, le=LARGEST)] | None = None
     default_loss: Annotated[float, Meta(ge=0, le=LARGEST)] | None = None
     retain: Annotated[int, Meta(ge=0, le=100_000)] = 4096
+    method: Literal["arc", "larc", "mondrian", "auto"] | None = None
+    floor: Number | None = None
+    limits: tuple[Number | None, Number | None] = (None, None)
+    promise: Literal["both", "at most"] = "both"
+    evenness: Number = 1.0
+    unit: Number | None = None
 
 
 class CreateResponse(Response):
@@ -277,6 +319,8 @@ def _literal_values(kind: type[Request], field: str) -> tuple[str, ...]:
     return get_args(get_type_hints(kind)[field])
 
 
+_METHODS: tuple[str, ...] = get_args(get_args(get_type_hints(StreamConfig)["method"])[0])
+
 VALID_NAMES: dict[str, tuple[str, ...]] = {
     "$": StreamConfig.__struct_fields__,
     "$.kernel": KernelConfig.__struct_fields__,
@@ -288,5 +332,7 @@ VALID_NAMES: dict[str, tuple[str, ...]] = {
         str(kind.__struct_config__.tag) for kind in (LabelSetConfig, IntervalConfig)
     ),
     "$.set.score": _literal_values(LabelSetConfig, "score"),
+    "$.method": _METHODS,
+    "$.promise": _literal_values(StreamConfig, "promise"),
 }
 """Valid fields or values by path in a config; error messages list them."""

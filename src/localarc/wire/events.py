@@ -82,8 +82,8 @@ class PredictedEvent(ChangeEvent, tag="predicted"):
         Its threshold, in units of the score.
     size : float or None
         Size of its prediction set, if scores were sent: a number of labels, or a width.
-    group : str or None
-        Its group, if one was sent.
+    group : str, list of str or None
+        Its group or groups, if sent.
 
     Examples
     --------
@@ -94,7 +94,7 @@ class PredictedEvent(ChangeEvent, tag="predicted"):
     id: str
     threshold: float
     size: float | None = None
-    group: str | None = None
+    group: str | list[str] | None = None
 
 
 class FeedbackEvent(ChangeEvent, tag="feedback"):
@@ -119,7 +119,7 @@ class FeedbackEvent(ChangeEvent, tag="feedback"):
     loss: float
     threshold: float
     size: float | None = None
-    group: str | None = None
+    group: str | list[str] | None = None
 
 
 class ExpiredEvent(ChangeEvent, tag="expired"):
@@ -131,8 +131,8 @@ class ExpiredEvent(ChangeEvent, tag="expired"):
         Id of the prediction.
     loss : float or None
         The default loss that was used instead, if the stream has one.
-    group : str or None
-        Group of the prediction, if one was sent.
+    group : str, list of str or None
+        Group or groups of the prediction, if sent.
 
     Examples
     --------
@@ -142,7 +142,7 @@ class ExpiredEvent(ChangeEvent, tag="expired"):
 
     id: str
     loss: float | None = None
-    group: str | None = None
+    group: str | list[str] | None = None
 
 
 class ImportedEvent(ChangeEvent, tag="imported"):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, TypeAlias
+from typing import Annotated, Literal, TypeAlias
 
 import msgspec
 from msgspec import Meta
@@ -18,6 +18,7 @@ GROUP_PATTERN = r"^[^\x00-\x1f\x7f]{1,64}$(?!\n)"
 MAX_FEATURES = 1024
 MAX_SCORES = 10_000
 MAX_OPERATIONS = 1_000
+MAX_GROUPS = 64
 
 Number: TypeAlias = Annotated[float, Meta(ge=-LARGEST, le=LARGEST)]
 StreamName: TypeAlias = Annotated[
@@ -29,6 +30,11 @@ PredictionId: TypeAlias = Annotated[
 GroupName: TypeAlias = Annotated[
     str, Meta(pattern=GROUP_PATTERN, description="name of a group of inputs, or of a label")
 ]
+Group: TypeAlias = GroupName | Annotated[list[GroupName], Meta(min_length=1, max_length=MAX_GROUPS)]
+Score: TypeAlias = Number | Literal["inf", "-inf"]
+"""A score; JSON has no infinity, so that it is written as text."""
+Outcome: TypeAlias = Number | GroupName
+"""What came true: a number, a label, or the position of a label."""
 Features: TypeAlias = Annotated[list[Number], Meta(max_length=MAX_FEATURES)]
 Scores: TypeAlias = Annotated[list[Number], Meta(min_length=1, max_length=MAX_SCORES)]
 

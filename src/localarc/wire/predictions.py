@@ -13,11 +13,13 @@ from msgspec import Meta, Raw
 from localarc.wire.fields import (
     MAX_OPERATIONS,
     Features,
-    GroupName,
+    Group,
     Number,
+    Outcome,
     PredictionId,
     Request,
     Response,
+    Score,
     Scores,
     StreamName,
 )
@@ -32,8 +34,9 @@ class PredictRequest(Request, omit_defaults=True):
         Features of the input, as many as the stream's config says.
     id : str, optional
         Id of the prediction, unique in the stream; without it the service generates one.
-    group : str, optional
-        Group of the input; the summary reports the risk of each group.
+    group : str or list of str, optional
+        Group of the input, or several that overlap; the summary reports the risk of each group.
+        Method "mondrian" requires one, method "auto" keeps the risk of each near the target.
     scores : list of float, optional
         With scores, the response has a prediction set. What they are depends on the config's `set`.
 
@@ -45,7 +48,7 @@ class PredictRequest(Request, omit_defaults=True):
 
     x: Features = msgspec.field(default_factory=list)
     id: PredictionId | None = None
-    group: GroupName | None = None
+    group: Group | None = None
     scores: Scores | None = None
 
 
@@ -123,20 +126,41 @@ class PredictResponse(Response):
 
 
 class FeedbackRequest(Request):
-    """The loss of a prediction.
+    """The loss of a prediction, or the outcome from which the service computes it.
 
     Parameters
     ----------
-    loss : float
+    loss : float, optional
         The loss, between 0 and the loss bound of the stream.
+    score : float, "inf" or "-inf", optional
+        Beside a loss: the smallest threshold whose loss is at most `alpha`, for misses the score of
+        the true outcome; "-inf" if every threshold would do. Method "auto" learns from it.
+    outcome : float or str, optional
+        Instead of a loss: the true value, or the true label (its position if labels have no names).
+        For streams with a `set`, if the prediction had scores. A miss costs the loss bound.
 
     Examples
     --------
-    >>> FeedbackRequest(1.0).loss
+    >>> FeedbackRequest(1.0, score=0.7).loss
     1.0
     """
 
-    loss: Number
+    loss: Number | None = None
+    score: Score | None = None
+    outcome: Outcome | None = None
+
+    def __post_init__(self) -> None:
+        """Reject a body that says nothing, or two things."""
+        check_report(self.loss, self.score, self.outcome)
+
+
+def check_report(loss: float | None, score: Score | None, outcome: Outcome | None) -> None:
+    """Raise ValueError unless there is a loss, maybe with a score, or an outcome."""
+    if (loss is None) == (outcome is None):
+        got = "neither" if loss is None else "both"
+        raise ValueError(f"report either the loss or the outcome of a prediction, got {got}")
+    if outcome is not None and score is not None:
+        raise ValueError("score belongs to a loss: omit it, the outcome determines it")
 
 
 class FeedbackResponse(Response):
@@ -187,8 +211,8 @@ class FeedbackOperation(Request, tag="feedback", tag_field="op"):
         Name of the stream.
     id : str
         Id of the prediction.
-    loss : float
-        Its loss.
+    loss, score, outcome
+        As in `FeedbackRequest`.
 
     Examples
     --------
@@ -198,7 +222,13 @@ class FeedbackOperation(Request, tag="feedback", tag_field="op"):
 
     stream: StreamName
     id: PredictionId
-    loss: Number
+    loss: Number | None = None
+    score: Score | None = None
+    outcome: Outcome | None = None
+
+    def __post_init__(self) -> None:
+        """Reject an operation that says nothing, or two things."""
+        check_report(self.loss, self.score, self.outcome)
 
 
 Operation: TypeAlias = PredictOperation | FeedbackOperation

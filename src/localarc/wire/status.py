@@ -79,7 +79,7 @@ class StreamList(Response):
 
 
 class BoundStatus(Response):
-    """A bound `|risk - target| <= value`.
+    """A bound `|risk - target| <= value`, or one side of it.
 
     Attributes
     ----------
@@ -93,6 +93,9 @@ class BoundStatus(Response):
         Its assumptions.
     unmet : list of str
         Those that are not met.
+    side : str
+        "both"; "above" if only `risk - target <= value` is guaranteed, "below" if only
+        `target - risk <= value` is.
 
     Examples
     --------
@@ -105,6 +108,19 @@ class BoundStatus(Response):
     holds: bool
     assumes: list[str]
     unmet: list[str]
+    side: Literal["both", "above", "below"] = "both"
+
+    @property
+    def one_sided(self) -> bool:
+        """Whether one side only is guaranteed."""
+        return self.side != "both"
+
+    def __str__(self) -> str:
+        if not self.holds or self.value is None:
+            return f"{self.name}: no guarantee"
+        if self.side == "both":
+            return f"{self.name}: within {self.value:.4g} of the target"
+        return f"{self.name}: at most {self.value:.4g} {self.side} the target"
 
 
 class CertificateStatus(Response):
@@ -123,7 +139,7 @@ class CertificateStatus(Response):
         Largest number of other predictions that were pending when a prediction was made; the
         bounds allow for it.
     bound : BoundStatus
-        The best bound that holds in advance.
+        The best bound that holds in advance; for method "auto" that of theorem E so far.
     tightest : BoundStatus or None
         The tightest of all bounds that hold, if one does.
     bounds : list of BoundStatus
@@ -156,6 +172,9 @@ class GroupRisk(Response):
         Number of losses in the group.
     risk : float
         Mean of these losses.
+    above, below : float or None
+        How far the risk of the group can be above and below the target; None where nothing is
+        guaranteed. Methods "auto" and "mondrian" guarantee it for each group.
 
     Examples
     --------
@@ -166,6 +185,8 @@ class GroupRisk(Response):
     group: str
     rounds: int
     risk: float
+    above: float | None = None
+    below: float | None = None
 
 
 class FeatureRange(Response):
@@ -227,7 +248,8 @@ class StreamSummary(Response):
     late : int
         Number of losses that arrived after the loss of a newer prediction.
     memory : str
-        The memory of the local part, as Python writes it; "none" without a kernel.
+        What the calibrator remembers of places: the memory of the local part of L-ARC, or the
+        table of nodes of method "auto"; "none" for one threshold per stream or group.
     memory_bytes : int
         Its size, in bytes.
     features : list of FeatureRange

@@ -13,12 +13,12 @@ from typing import Any
 import msgspec
 import numpy as np
 
-from localarc import ARC, LARC
 from localarc.service.api.queries import summarize
 from localarc.service.limits import Limits
 from localarc.service.storage import events
 from localarc.service.storage import format as stored_format
 from localarc.service.storage.store import EventStore
+from localarc.service.streams.calibrators import build_calibrator
 from localarc.service.streams.manager import StreamManager
 from localarc.service.streams.stream import Stream
 from localarc.wire.config import StreamConfig
@@ -32,7 +32,8 @@ LATTICE = {"kind": "lattice", "tolerance": 1e-8}
 
 # A stream's config, and how many of its rounds come after its snapshot (None: all of them).
 STREAMS: dict[str, tuple[dict[str, Any], int | None]] = {
-    "arc": ({"alpha": 0.1, "rate": 0.7, "set": {"kind": "interval"}, "score_range": [0, 2]}, 9),
+    "arc": ({"alpha": 0.1, "method": "arc", "rate": 0.7, "set": {"kind": "interval"},
+             "score_range": [0, 2], "floor": 0.01}, 9),
     "lattice": ({"alpha": 0.1, "kernel": {"length_scale": 0.7}, "features": 1,
                  "memory": LATTICE}, 6),
     "auto-lattice": ({"alpha": 0.15, "kernel": {"length_scale": [2.3, 3.1], "scale": 3.0},
@@ -53,7 +54,17 @@ STREAMS: dict[str, tuple[dict[str, Any], int | None]] = {
                     "features": 1, "timeout": 42}, 3),
     "imported": ({"alpha": 0.1, "kernel": {"length_scale": 0.7}, "features": 1,
                   "memory": LATTICE}, 10),
+    "mondrian": ({"alpha": 0.1, "method": "mondrian", "score_range": [0, 1], "timeout": 36}, 7),
+    "auto": ({"alpha": 0.1, "features": 2, "set": {"kind": "interval"}, "timeout": 42}, 8),
+    "auto-labels": ({"alpha": 0.2, "features": 1, "set": LABELS, "timeout": 42,
+                     "default_loss": 1.0, "memory": {"kind": "nodes", "max_bytes": 65536}}, 6),
+    "auto-losses": ({"alpha": 0.1, "method": "auto", "unit": 0.2, "limits": [0, 2],
+                     "promise": "at most", "evenness": 2, "features": 3}, None),
+    "auto-imported": ({"alpha": 0.1, "features": 2, "set": {"kind": "interval"}}, 2),
 }  # fmt: skip
+
+
+IMPORTED_FROM = {"imported": "lattice", "auto-imported": "auto"}
 
 
 class Maker:
@@ -74,18 +85,20 @@ class Maker:
         config = self.manager.streams[name].state.config
         x = [round(self.source.uniform(-1, 1), 3) for _ in range(config.features)]
         body: dict[str, Any] = {"x": x}
-        if self.source.random() < 0.7:
+        if self.source.random() < 0.7 or config.method == "mondrian":
             body["group"] = self.source.choice(["a", "b", "ö"])
+        if config.method == "auto" and self.source.random() < 0.5:
+            body["group"] = ["a", self.source.choice(["b", "ö"])]
         if config.set is not None:
-            size = 1 if name == "arc" else 3
+            size = 1 if config.set.kind == "interval" else 3
             scores = [round(self.source.uniform(0.1, 1), 2) for _ in range(size)]
-            if name == "keep-last":
+            if config.set.score == "cumulative":
                 scores = [round(score / sum(scores), 6) for score in scores]
             body["scores"] = scores
         return body | ({"id": f"p{t}"} if t % 9 else {})
 
     def round(self, name: str, t: int) -> None:
-        self.now += 0.75
+        self.now += 0.5
         body = self.body(name, t)
         response = self.manager.predict(name, msgspec.convert(body, PredictRequest))
         if "id" in body:
@@ -95,18 +108,28 @@ class Maker:
         pending = list(self.manager.streams[name].state.pending)
         while len(pending) > 4 and self.source.random() < 0.95:
             key = pending.pop(self.source.randrange(len(pending) - 2))
-            loss = self.source.choice([0.0, 1.0, round(self.source.random(), 3)])
-            answer = self.manager.feedback(name, key, FeedbackRequest(loss))
-            told = {"id": key, "loss": loss, "answer": msgspec.to_builtins(answer)}
+            report = self.report(name)
+            answer = self.manager.feedback(name, key, FeedbackRequest(**report))
+            told = {"id": key, **report, "answer": msgspec.to_builtins(answer)}
             self.sent[name]["losses"].append(told)
+
+    def report(self, name: str) -> dict[str, Any]:
+        config, value = self.manager.streams[name].state.config, round(self.source.random(), 3)
+        if config.method != "auto" or config.unit is not None:
+            return {"loss": self.source.choice([0.0, 1.0, value])}
+        assert config.set is not None
+        if value < 0.7:
+            interval = config.set.kind == "interval"
+            return {"outcome": value if interval else self.source.choice(["ant", "bee", "cat"])}
+        return {"loss": float(value > 0.9), "score": value if value < 0.98 else "-inf"}
 
     def make(self) -> None:
         for name, (config, _) in STREAMS.items():
             self.manager.create(name, msgspec.convert(config, StreamConfig))
         for t in range(ROUNDS):
             for name, (_, after) in STREAMS.items():
-                if name == "imported" and t == 17:
-                    state = self.manager.stream("lattice").calibrator.state()
+                if t == 17 and name in IMPORTED_FROM:
+                    state = self.manager.stream(IMPORTED_FROM[name]).calibrator.state()
                     self.manager.import_state(name, state)
                 if after is not None and t == ROUNDS - after:
                     self.commit()
@@ -124,8 +147,9 @@ def probes(features: int) -> list[list[float]]:
     return [[round(0.37 * i - 0.9 + 0.21 * j, 3) for j in range(features)] for i in range(6)]
 
 
-def thresholds(calibrator: ARC | LARC, features: int) -> list[str]:
-    return [float(calibrator.threshold(np.array(x))).hex() for x in probes(features)]
+def thresholds(calibrator: Any, features: int) -> list[str]:
+    more = {"groups": "a"} if "groups" in calibrator.learns_from else {}
+    return [float(calibrator.threshold(np.array(x), **more)).hex() for x in probes(features)]
 
 
 def exact(value: Any) -> Any:
@@ -149,11 +173,17 @@ def fields(struct: Any) -> Any:
 def describe(stream: Stream) -> dict[str, Any]:
     """What every later version must find in the data folder."""
     features = stream.state.config.features
-    further = type(stream.calibrator).from_state(stream.calibrator.state())
+    further: Any = build_calibrator(stream.state.config).restore(stream.calibrator.state())
     source = random.Random(2)
     for _ in range(20):
         x = np.array([source.uniform(-1, 1) for _ in range(features)])
-        further.update(x, float(source.random() < 0.3))
+        value = source.random()
+        more: dict[str, Any] = {}
+        if "groups" in further.learns_from:
+            more["groups"] = "a" if value < 0.5 else "b"
+        if "score" in further.learns_from:
+            more["score"] = value
+        further.update(x, float(value < 0.3), **more)
     summary = summarize(stream)
     found: dict[str, Any] = exact(
         {

@@ -1,5 +1,8 @@
 """AutoLARC: thresholds with nothing to tune, and guards around anybody's thresholds."""
 
 from localarc.calibrators.auto.auto_larc import AutoLARC
+from localarc.calibrators.auto.candidates import LabelTicket
+from localarc.calibrators.auto.labels import LabelSets
+from localarc.calibrators.auto.safeguard import Safeguard
 
-__all__ = ["AutoLARC"]
+__all__ = ["AutoLARC", "LabelSets", "LabelTicket", "Safeguard"]

@@ -91,7 +91,7 @@ class AutoLARC(GuardedCalibrator):
         found = stored.decode(cls.__name__, data, cls._own_base)
         new = cls.__new__(cls)
         new._start(found.settings)
-        new._engine, new._names = found.engine, GroupNames(found.labels)
+        new._continue(found.engine, GroupNames(found.labels))
         return new
 
     def _base_state(self) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Hashable, Iterable, Mapping
+from collections.abc import Hashable, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
@@ -14,7 +14,7 @@ from localarc import serialization, validation
 from localarc.engine.auto.hats import GROUP, KEY_BITS, KIND_SHIFT
 from localarc.validation import FloatArray, IntArray
 
-Groups: TypeAlias = Hashable | list[Hashable] | set[Hashable] | Mapping[Hashable, float]
+Groups: TypeAlias = Hashable | Sequence[Hashable] | Set[Hashable] | Mapping[Any, float]
 """The groups of one round: one label; a list or set of labels; or {label: weight}."""
 
 Resolved: TypeAlias = tuple[IntArray, FloatArray]

@@ -6,7 +6,7 @@ import contextlib
 import copy
 import math
 from abc import abstractmethod
-from collections.abc import Callable, Hashable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from typing import Any, Self, overload
 
 import numpy as np
@@ -22,13 +22,15 @@ from localarc.calibrators.tickets import Ticket, not_pending, ticket_id
 from localarc.engine.auto import layout
 from localarc.engine.auto.engine import AutoEngine
 from localarc.engine.auto.loops import ASK, PEEK, STEP
+from localarc.engine.auto.places import Hat, hats_at
 from localarc.guarantees import Evidence, theorem_e
-from localarc.guarantees.theorem_e import AutoCertificate
+from localarc.guarantees.theorem_e import AutoCertificate, Place
 from localarc.memory.base import LossCurves
 from localarc.validation import FloatArray, IntArray
 
 _ROUNDS_AT_ONCE = 8192  # between two reports of progress
 _NAN = math.nan
+_OWN = _NAN, _NAN  # the engine's own base, and its own unit
 
 
 class GuardedCalibrator(BaseCalibrator):
@@ -45,7 +47,13 @@ class GuardedCalibrator(BaseCalibrator):
         self._loss_bound = settings.loss_bound
         self._engine: AutoEngine | None = None
         self._names = GroupNames()
+        self._fixed: int | None = None  # the number of features, once a threshold went out
         self._busy = False
+
+    def _continue(self, engine: AutoEngine | None, names: GroupNames) -> None:
+        """Go on from what another calibrator learned."""
+        self._engine, self._names = engine, names
+        self._fixed = engine.dimensions if engine is not None and engine.started else None
 
     # ---- thresholds --------------------------------------------------------------------------
 
@@ -67,7 +75,7 @@ class GuardedCalibrator(BaseCalibrator):
         """
         if validation.is_single(x):
             return self._serve(PEEK, x, groups, 0.0, 0.0)  # type: ignore[arg-type]
-        rows = many_features(x, self._dimension)
+        rows = many_features(x, self._fixed)
         each = validation.per_round("groups", groups, len(rows)) if _any(groups) else None
         thresholds = [
             self._serve(PEEK, row, () if each is None else each[t], 0.0, 0.0)
@@ -118,15 +126,21 @@ class GuardedCalibrator(BaseCalibrator):
     def _serve(self, mode: int, x: Point, groups: Groups, loss: float, told: float) -> float:
         """One compiled call; everything that can raise comes before it."""
         if self._busy:
-            raise _in_use()
+            raise in_use()
         self._busy = True
         try:
-            point, missing = features(x, self._dimension)
+            point, missing = features(x, self._fixed)
             keys, weights = self._names.resolve(groups, missing)
-            engine = self._prepared(len(point), len(keys), mode == ASK)
-            given, unit = self._given(point, groups)
+            engine = self._engine
+            if engine is None or mode == ASK or len(keys) > engine.groups or not self._fixed:
+                engine = self._prepared(len(point), len(keys), mode == ASK)
+            given, unit = _OWN if self._own_base else self._given(point, groups)
             if mode != PEEK:
-                self._names.add(groups, missing)
+                if len(keys):
+                    self._names.add(groups, missing)
+                self._fixed = engine.dimensions
+            if mode == STEP and not self._own_base:
+                self._teach(x, loss, told, groups)
             return engine.serve(mode, point, keys, weights, given, unit, loss, told)
         finally:
             self._busy = False
@@ -142,7 +156,10 @@ class GuardedCalibrator(BaseCalibrator):
 
     def _given(self, point: FloatArray, groups: Groups) -> tuple[float, float]:
         """The base threshold and its unit, NaN where they are the engine's own."""
-        return _NAN, _NAN
+        return _OWN
+
+    def _teach(self, x: Point, loss: float, told: float, groups: Groups) -> None:
+        """Let a base of somebody else's learn; the score is NaN if it is unknown."""
 
     # ---- late losses -------------------------------------------------------------------------
 
@@ -197,7 +214,7 @@ class GuardedCalibrator(BaseCalibrator):
     def _exclusive(self) -> Iterator[None]:
         """Raise if another thread is inside."""
         if self._busy:
-            raise _in_use()
+            raise in_use()
         self._busy = True
         try:
             yield
@@ -234,7 +251,7 @@ class GuardedCalibrator(BaseCalibrator):
         progress: Progress,
     ) -> tuple[FloatArray, FloatArray]:
         """Thresholds and losses of rounds whose curves are known, as if step by step."""
-        points = many_features(points, self._dimension)
+        points = many_features(points, self._fixed)
         thresholds, losses = np.empty((2, len(points)))
         with self._exclusive(), self._unchanged_on_failure():
             for start in range(0, len(points), _ROUNDS_AT_ONCE):
@@ -244,11 +261,21 @@ class GuardedCalibrator(BaseCalibrator):
                 progress(len(rows))
         return thresholds, losses
 
+    def _points_of(self, X: ArrayLike | None, rounds: int) -> FloatArray:
+        """The inputs; None stands for rounds without features."""
+        return many_features(np.empty((rounds, 0)) if X is None else X, self._dimension)
+
+    @property
+    def _dimension(self) -> int | None:
+        """The number of features, once a threshold was returned."""
+        return self._fixed
+
     def _play(
         self, points: FloatArray, groups: Sequence[Groups] | None, curves: LossCurves
     ) -> tuple[FloatArray, FloatArray]:
         keys, weights = self._resolve_many(points, groups)
         engine = self._prepared(points.shape[1], keys.shape[1], False)
+        self._fixed = points.shape[1]
         offsets = np.require(curves.offsets, np.int64, ["C", "W"])
         steps = (_writable(curves.breakpoints), _writable(curves.losses), offsets)
         return engine.replay(points, keys, weights, np.full(len(points), _NAN), steps)
@@ -257,13 +284,14 @@ class GuardedCalibrator(BaseCalibrator):
         self, points: FloatArray, groups: Sequence[Groups] | None
     ) -> tuple[IntArray, FloatArray]:
         """(n, g) keys and weights of the groups, 0 where a round has fewer."""
-        incomplete = [bool(row.any()) for row in np.isnan(points)]
-        if groups is None and not any(incomplete):
+        gaps = np.isnan(points)
+        if groups is None and not gaps.any():
             return np.zeros((len(points), 0), np.int64), np.zeros((len(points), 0))
         found: list[Resolved] = []
-        for t, is_incomplete in enumerate(incomplete):
+        some = bool(gaps.any())
+        for t in range(len(points)):
             labels = () if groups is None else groups[t]
-            missing = tuple(np.flatnonzero(np.isnan(points[t])).tolist()) if is_incomplete else ()
+            missing = tuple(np.flatnonzero(gaps[t]).tolist()) if some else ()
             self._names.add(labels, missing)
             found.append(self._names.resolve(labels, missing))
         width = max((len(keys) for keys, _ in found), default=0)
@@ -295,7 +323,7 @@ class GuardedCalibrator(BaseCalibrator):
         groups : sequence of n groups, optional
             The groups of each round.
         """
-        rows = many_features(X, self._dimension)
+        rows = many_features(X, self._fixed)
         costs = validation.per_round("losses", losses, len(rows))
         told = [None] * len(rows)
         if scores is not None:
@@ -330,12 +358,6 @@ class GuardedCalibrator(BaseCalibrator):
     @property
     def _numbers(self) -> Any:
         return _NOTHING if self._engine is None else self._engine.numbers
-
-    @property
-    def _dimension(self) -> int | None:
-        """The number of features, once a threshold went out."""
-        engine = self._engine
-        return engine.dimensions if engine is not None and engine.started else None
 
     @property
     def rounds(self) -> int:
@@ -379,7 +401,8 @@ class GuardedCalibrator(BaseCalibrator):
         pending : int, default 0
             Ignored: what is pending is known.
         evidence : Evidence or None, default None
-            What `replay` found out about the stream, of which the largest score is used.
+            A stated score range, of which the largest score is used. What `replay` observed adds
+            nothing to the scores that the calibrator has seen.
         input_bound : float or None, default None
             Ignored: theorem E does not depend on it.
         losses : array of shape (n,) or None, default None
@@ -392,16 +415,79 @@ class GuardedCalibrator(BaseCalibrator):
         made: AutoCertificate = theorem_e.certify(ledger, engine.node(), groups)
         return theorem_e.check_against_log(made, losses)
 
+    def localized_bound(self, x: Point) -> tuple[Place, ...]:
+        """What was seen and is guaranteed around an input: its nearest hat on each level.
+
+        Parameters
+        ----------
+        x : array of shape (d,)
+            The input, with all features.
+
+        Returns
+        -------
+        tuple of Place
+            From the coarsest to the finest place that had any rounds; none before the 16th.
+        """
+        point, missing = features(x, self._fixed)
+        if missing or self._engine is None:
+            return ()
+        with self._exclusive():
+            nearest: dict[int, Hat] = {}
+            for hat in hats_at(self._engine, point):
+                best = nearest.get(hat.level)
+                if None not in hat.centre and (best is None or hat.weight > best.weight):
+                    nearest[hat.level] = hat
+            return self._certified(nearest.values())
+
+    def places(self, count: int = 10, min_weight: float = 20.0) -> tuple[Place, ...]:
+        """The places where the losses were farthest above the target, worst first.
+
+        Places are looked for around 128 inputs that were drawn uniformly from all so far.
+
+        Parameters
+        ----------
+        count : int, default 10
+            How many places to return, at most.
+        min_weight : float, default 20.0
+            The weight of rounds without which a place is left out.
+        """
+        validation.integer("count", count, 1, "It is the number of places to return.")
+        least = validation.not_negative("min_weight", min_weight, "It is a number of rounds.")
+        engine = self._engine
+        if engine is None:
+            return ()
+        with self._exclusive():
+            hats: dict[int, Hat] = {}
+            for x in engine.inputs():
+                if not np.isnan(x).any():
+                    hats.update((hat.slot, hat) for hat in hats_at(engine, x))
+            found = self._certified(hats.values())
+        heavy = [place for place in found if place.weight >= least]
+        return tuple(sorted(heavy, key=lambda place: -place.deviation)[:count])
+
+    def _certified(self, hats: Iterable[Hat]) -> tuple[Place, ...]:
+        assert self._engine is not None
+        ledger = self._ledger(self._engine, None)
+        return tuple(
+            theorem_e.certify_place(ledger, hat.node, hat.centre, hat.width)
+            for hat in hats
+            if hat.node[layout.VISITS] > 0.0
+        )
+
     def _ledger(self, engine: AutoEngine, evidence: Evidence | None) -> theorem_e.Ledger:
-        stated = None if evidence is None or not evidence.score_range else evidence.score_range[1]
+        stated = None
+        if evidence is not None and evidence.score_range and evidence.rounds is None:
+            stated = evidence.score_range[1]  # what a replay observed, the sums know better
         return theorem_e.Ledger(engine.numbers.copy(), engine.columns, stated)
 
     # ---- state -------------------------------------------------------------------------------
 
     def state(self) -> bytes:
         """The complete calibrator with its pending tickets, for storage."""
-        engine = self._engine if self._dimension is not None else None
-        labels = [] if engine is None else [*self._names.present(engine.keys)]
+        engine = self._engine
+        if engine is None or not engine.started:
+            return stored.encode(type(self).__name__, self.settings, None, [], self._base_state())
+        labels = [*self._names.present(engine.keys)]
         return stored.encode(type(self).__name__, self.settings, engine, labels, self._base_state())
 
     def restore(self, data: bytes) -> Self:
@@ -415,7 +501,7 @@ class GuardedCalibrator(BaseCalibrator):
         found = stored.decode(type(self).__name__, data, self._own_base)
         stored.check_same_settings(self.settings, found.settings)
         self._restore_base(found.base)
-        self._engine, self._names = found.engine, GroupNames(found.labels)
+        self._continue(found.engine, GroupNames(found.labels))
         return self
 
     @abstractmethod
@@ -431,7 +517,7 @@ class GuardedCalibrator(BaseCalibrator):
         return engine, GroupNames(self._names.known)
 
     def _rollback(self, checkpoint: Any) -> None:
-        self._engine, self._names = checkpoint
+        self._continue(*checkpoint)
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.settings.describe()}, rounds={self.rounds})"
@@ -440,7 +526,8 @@ class GuardedCalibrator(BaseCalibrator):
 _NOTHING = np.zeros(layout.FIRST)
 
 
-def _in_use() -> RuntimeError:
+def in_use() -> RuntimeError:
+    """The error for a call while another thread is inside."""
     return RuntimeError(
         "the calibrator is in use by another thread. Use one calibrator per thread, or a lock."
     )

@@ -76,12 +76,13 @@ def local_scores(state: State, slots: Any, weights: Any) -> Any:
     for level in range(LEVELS if d > 0 else 0):
         total = means = deviations = 0.0
         for i in range(1 + level * columns, 2 + level * columns + d):
-            if slots[i] >= 0:
-                node = nodes[slots[i]]
-                faded[i] = node[SCORE_WEIGHT] * math.exp((node[SCORE_CLOCK] - clock) / span)
+            s = slots[i]
+            if s >= 0:
+                age = (nodes[s, SCORE_CLOCK] - clock) / span
+                faded[i] = nodes[s, SCORE_WEIGHT] * math.exp(age)
                 total += weights[i] * faded[i]
-                means += weights[i] * faded[i] * node[SCORE_MEAN]
-                deviations += weights[i] * faded[i] * node[SCORE_DEVIATION]
+                means += weights[i] * faded[i] * nodes[s, SCORE_MEAN]
+                deviations += weights[i] * faded[i] * nodes[s, SCORE_DEVIATION]
         if total > 0.0:
             mean += (means - total * mean) / (total + COARSER)
             deviation += (deviations - total * deviation) / (total + COARSER)
@@ -91,10 +92,11 @@ def local_scores(state: State, slots: Any, weights: Any) -> Any:
 @jit
 def offset(state: State, slots: Any, weights: Any) -> float:
     """C + the weighted offsets of the nodes."""
-    total = state.nodes[slots[0], OFFSET]
+    nodes = state.nodes
+    total = nodes[slots[0], OFFSET]
     for i in range(1, len(slots)):
         if slots[i] >= 0:
-            total += weights[i] * state.nodes[slots[i], OFFSET]
+            total += weights[i] * nodes[slots[i], OFFSET]
     return total  # type: ignore[no-any-return]
 
 
@@ -137,30 +139,34 @@ def learn(
     bottomless = numbers[SCORES] == 0.0 and numbers[FLOOR] == -np.inf
     if (free > base and excess > 0.0) or (excess < 0.0 and (free < base or bottomless)):
         step = 0.0
-    slots, factors = played.slots, factors_of(state)
+    nodes, factors = state.nodes, factors_of(state)
+    slots, weights, late = played.slots, played.weights, played.late
     if 0.0 < numbers[SCORES] < WARM:
-        state.nodes[slots[0], OFFSET] = (free - mean) / unit
+        nodes[slots[0], OFFSET] = (free - mean) / unit
     for i in range(len(slots)):
-        if slots[i] >= 0:
-            node, pending = state.nodes[slots[i]], 1.0 + played.late[i, SEEN]
-            visits = (1.0 if i else 0.0) + min(node[VISITS], VISITS_COUNTED * pending)
-            push = step * factors[i] * played.weights[i]
-            node[OFFSET] += push / math.sqrt(visits) / pending
+        s = slots[i]
+        if s >= 0:
+            pending = 1.0 + late[i, SEEN]
+            visits = (1.0 if i else 0.0) + min(nodes[s, VISITS], VISITS_COUNTED * pending)
+            nodes[s, OFFSET] += step * factors[i] * weights[i] / math.sqrt(visits) / pending
 
 
 @jit
 def follow(state: State, slots: Any, weights: Any, mean: float, score: float) -> None:
     """The joint hats remember a score, and its distance from m(x) as it was before."""
-    d, clock, faded = dimensions_of(state), state.numbers[CLOCK], faded_of(state)
+    nodes, faded, clock = state.nodes, faded_of(state), state.numbers[CLOCK]
+    d = dimensions_of(state)
     columns = hats_of_level(d)
     for level in range(LEVELS if d > 0 else 0):
         for i in range(1 + level * columns, 2 + level * columns + d):
-            if slots[i] >= 0:
-                node = state.nodes[slots[i]]
-                node[SCORE_WEIGHT], node[SCORE_CLOCK] = faded[i] + weights[i], clock
-                share = weights[i] / node[SCORE_WEIGHT]
-                node[SCORE_MEAN] += share * (score - node[SCORE_MEAN])
-                node[SCORE_DEVIATION] += share * (abs(score - mean) - node[SCORE_DEVIATION])
+            s = slots[i]
+            if s >= 0:
+                weight = faded[i] + weights[i]
+                nodes[s, SCORE_WEIGHT], nodes[s, SCORE_CLOCK] = weight, clock
+                share = weights[i] / weight
+                nodes[s, SCORE_MEAN] += share * (score - nodes[s, SCORE_MEAN])
+                away = abs(score - mean) - nodes[s, SCORE_DEVIATION]
+                nodes[s, SCORE_DEVIATION] += share * away
 
 
 @jit

@@ -66,6 +66,7 @@ from localarc.engine.auto.layout import (
     bets_of,
     dimensions_of,
     hats_of_level,
+    inlined,
     jit,
 )
 from localarc.engine.auto.wealth import FRESH_BET, largest_bet, wealth, wealths
@@ -75,32 +76,36 @@ LATE_RESTART = 2.72  # a restart while something is pending grants at most e sta
 
 
 @jit
-def is_two_sided(state: State, column: int) -> bool:
+def first_group(state: State) -> int:
+    """The column of the first group, after the constant and the hats."""
+    return 1 + LEVELS * hats_of_level(dimensions_of(state))
+
+
+@inlined
+def bets_down(two: float, column: int, first: int) -> bool:
     """Whether the node in a column also bets on too few losses: the constant and the groups do."""
-    if not state.numbers[TWO_SIDED]:
-        return False
-    return column == 0 or column > LEVELS * hats_of_level(dimensions_of(state))
+    return two != 0.0 and (column == 0 or column >= first)
 
 
 @jit
 def all_bets(state: State, slots: Any, weights: Any) -> Any:
     """U and V; nodes that `ask` would add bet as new ones, those it would restrict less."""
-    two, late = state.numbers[TWO_SIDED] != 0.0, state.numbers[PENDING] > 0.0
-    first_group = 1 + LEVELS * hats_of_level(dimensions_of(state))
+    numbers, nodes, first = state.numbers, state.nodes, first_group(state)
+    two, late = numbers[TWO_SIDED], numbers[PENDING] > 0.0
     fresh = FRESH_BET * (0.5 if two else 1.0)
     up = down = 0.0
     for i in range(len(slots)):
-        if slots[i] >= 0:
-            node, share = state.nodes[slots[i]], STAKE * weights[i] if i else STAKE_ALL
-            both = two and (i == 0 or i >= first_group)
-            up_bet, down_bet = node[UP_BET], node[DOWN_BET] if both else 0.0
-            if late and outgrows(node):
-                up_bet, down_bet = bets(state, node, rounded_pending(node), both)
+        s, both = slots[i], bets_down(two, i, first)
+        share = STAKE * weights[i] if i else STAKE_ALL
+        if s >= 0:
+            up_bet, down_bet = nodes[s, UP_BET], nodes[s, DOWN_BET]
+            if late and outgrows(nodes, s):
+                up_bet, down_bet = bets(numbers, nodes, s, rounded_pending(nodes, s), both)
             up += share * up_bet
-            down += share * down_bet
-        elif slots[i] == TO_BE_MADE:
-            up += STAKE * weights[i] * fresh
-            down += STAKE * weights[i] * fresh if two and i >= first_group else 0.0
+            down += share * down_bet if both else 0.0
+        elif s == TO_BE_MADE:
+            up += share * fresh
+            down += share * fresh if both else 0.0
     return up, down
 
 
@@ -121,42 +126,45 @@ def play(state: State, base: float, unit: float, up: float, down: float) -> Any:
 @jit
 def restrict_bets(state: State, slots: Any) -> None:
     """Before a threshold goes out: what is pending at a node bounds its bets, for good."""
+    numbers, nodes, first = state.numbers, state.nodes, first_group(state)
     for i in range(len(slots)):
-        if slots[i] >= 0 and outgrows(state.nodes[slots[i]]):
-            node, both = state.nodes[slots[i]], is_two_sided(state, i)
-            node[MOST_WEIGHT] = rounded_pending(node)
-            node[UP_BET], down = bets(state, node, node[MOST_WEIGHT], both)
+        s = slots[i]
+        if s >= 0 and outgrows(nodes, s):
+            both = bets_down(numbers[TWO_SIDED], i, first)
+            nodes[s, MOST_WEIGHT] = rounded_pending(nodes, s)
+            nodes[s, UP_BET], down = bets(numbers, nodes, s, nodes[s, MOST_WEIGHT], both)
             if both:
-                node[DOWN_BET] = down
+                nodes[s, DOWN_BET] = down
 
 
-@jit
-def outgrows(node: Any) -> bool:
+@inlined
+def outgrows(nodes: Any, slot: int) -> bool:
     """Whether more weight is pending at a node than ever before."""
-    pending = node[WEIGHT_PENDING]
-    return pending > NEGLIGIBLE and pending > node[MOST_WEIGHT]  # type: ignore[no-any-return]
+    pending = nodes[slot, WEIGHT_PENDING]
+    return pending > NEGLIGIBLE and pending > nodes[slot, MOST_WEIGHT]  # type: ignore[no-any-return]
 
 
 @jit
-def rounded_pending(node: Any) -> float:
+def rounded_pending(nodes: Any, slot: int) -> float:
     """What is pending at a node, rounded up to 2^i - 1, so that bets rarely change."""
-    pending = node[WEIGHT_PENDING]
-    return max(pending, 2.0 ** math.ceil(math.log2(pending + 1.0)) - 1.0)  # type: ignore[no-any-return]
+    pending = nodes[slot, WEIGHT_PENDING]
+    rounded = 2.0 ** math.ceil(math.log2(pending + 1.0)) - 1.0
+    return max(pending, rounded)  # type: ignore[no-any-return]
 
 
 @jit
-def bets(state: State, node: Any, most: float, both: bool) -> Any:
+def bets(numbers: Any, nodes: Any, slot: int, most: float, both: bool) -> Any:
     """The up bet and the down bet of a node at which at most the weight `most` was pending."""
-    numbers = state.numbers
     half = 0.5 if numbers[TWO_SIDED] else 1.0
-    up = half * wealth(node[UP_GAIN], node[UP_COST], largest_bet(most, numbers[DROP_UP]))
+    largest = largest_bet(most, numbers[DROP_UP])
+    up = half * wealth(nodes[slot, UP_GAIN], nodes[slot, UP_COST], largest)
     if not both:
         return up, 0.0
     largest = largest_bet(most, numbers[DROP_DOWN])
-    return up, 0.5 * wealth(node[DOWN_GAIN], node[DOWN_COST], largest)
+    return up, 0.5 * wealth(nodes[slot, DOWN_GAIN], nodes[slot, DOWN_COST], largest)
 
 
-@jit
+@inlined
 def cost(y: float, drop: float, seen: float, left: float, arrived: float, spent: float) -> float:
     """q: what a step y costs, given what was pending when its threshold went out."""
     if seen <= NEGLIGIBLE:
@@ -173,74 +181,88 @@ def settle(state: State, played: Round, z: float, ledger: Ledger, row: int) -> N
 
     Later pending rounds that share a node (row > 0) take note.
     """
-    account(state, played.ticket, z)
-    numbers, slots = state.numbers, played.slots
-    drop_up, drop_down = numbers[DROP_UP], numbers[DROP_DOWN]
-    table = bets_of(state)
-    gains, costs, largests = table[0], table[1], table[2]
-    count = 0
+    account(state.numbers, played.ticket, z)
+    numbers, nodes, table, first = state.numbers, state.nodes, bets_of(state), first_group(state)
+    slots, weights, late = played.slots, played.weights, played.late
+    up_share, down_share = played.ticket[UP_SHARE], played.ticket[DOWN_SHARE]
+    two, count = numbers[TWO_SIDED], 0
     for i in range(len(slots)):
-        if slots[i] < 0:
+        s = slots[i]
+        if s < 0:
             continue
-        node, two = state.nodes[slots[i]], is_two_sided(state, i)
-        release(node, played.weights[i])
-        node[VISITS] += played.weights[i]
-        node[EXCESS] += z * played.weights[i]
-        up = played.ticket[UP_SHARE] * z * played.weights[i]
-        late = played.late[i]
-        up_cost = cost(up, drop_up, late[SEEN], late[LEFT], late[UP_SUM], late[UP_SPENT])
-        node[UP_GAIN] += up
-        node[UP_COST] += up_cost
-        if node[UP_GAIN] < 0.0:
-            restart(numbers, node, i)
-        gains[count], costs[count] = node[UP_GAIN], node[UP_COST]
-        largests[count] = largest_bet(node[MOST_WEIGHT], drop_up)
+        release(nodes, s, weights[i])
+        nodes[s, VISITS] += weights[i]
+        nodes[s, EXCESS] += z * weights[i]
+        y = up_share * z * weights[i]
+        q = step_up(numbers, nodes, s, i, y, late, table, count)
         count += 1
         down = down_cost = 0.0
-        if two:
-            down = -played.ticket[DOWN_SHARE] * z * played.weights[i]
-            down_cost = cost(
-                down, drop_down, late[SEEN], late[LEFT], late[DOWN_SUM], late[DOWN_SPENT]
-            )
-            node[DOWN_GAIN] += down
-            node[DOWN_COST] += down_cost
-            gains[count], costs[count] = node[DOWN_GAIN], node[DOWN_COST]
-            largests[count] = largest_bet(node[MOST_WEIGHT], drop_down)
+        if bets_down(two, i, first):
+            down = -down_share * z * weights[i]
+            down_cost = step_down(numbers, nodes, s, i, down, late, table, count)
             count += 1
         if row > 0:
-            tell_later(ledger, row, i, played.weights[i], up, up_cost, down, down_cost)
-    wealths(count, table)
-    store_bets(state, slots)
+            tell_later(ledger, row, i, weights[i], y, q, down, down_cost)
+    wealths(count, table[0], table[1], table[2], table[3], table[4], table[5])
+    store_bets(nodes, slots, table, two, first)
+
+
+@inlined
+def step_up(
+    numbers: Any, nodes: Any, slot: int, i: int, y: float, late: Any, table: Any, at: int
+) -> float:
+    """Add y to the gain of a node's up side, or begin again; returns what it cost."""
+    drop = numbers[DROP_UP]
+    q = cost(y, drop, late[i, SEEN], late[i, LEFT], late[i, UP_SUM], late[i, UP_SPENT])
+    nodes[slot, UP_GAIN] += y
+    nodes[slot, UP_COST] += q
+    if nodes[slot, UP_GAIN] < 0.0:
+        restart(numbers, nodes, slot, i)
+    table[0, at], table[1, at] = nodes[slot, UP_GAIN], nodes[slot, UP_COST]
+    table[2, at] = largest_bet(nodes[slot, MOST_WEIGHT], drop)
+    return q
+
+
+@inlined
+def step_down(
+    numbers: Any, nodes: Any, slot: int, i: int, y: float, late: Any, table: Any, at: int
+) -> float:
+    """Add y to the gain of a node's down side, which never begins again."""
+    drop = numbers[DROP_DOWN]
+    q = cost(y, drop, late[i, SEEN], late[i, LEFT], late[i, DOWN_SUM], late[i, DOWN_SPENT])
+    nodes[slot, DOWN_GAIN] += y
+    nodes[slot, DOWN_COST] += q
+    table[0, at], table[1, at] = nodes[slot, DOWN_GAIN], nodes[slot, DOWN_COST]
+    table[2, at] = largest_bet(nodes[slot, MOST_WEIGHT], drop)
+    return q
 
 
 @jit
-def restart(numbers: Any, node: Any, column: int) -> None:
+def restart(numbers: Any, nodes: Any, slot: int, column: int) -> None:
     """The losses at a node were below the target for long enough: begin again, and pay for it."""
-    node[UP_GAIN], node[UP_COST] = 0.0, 0.0
+    nodes[slot, UP_GAIN], nodes[slot, UP_COST] = 0.0, 0.0
     stake = STAKE if column else STAKE_ALL
-    times = 1.0 if node[WEIGHT_PENDING] == 0.0 else LATE_RESTART
+    times = 1.0 if nodes[slot, WEIGHT_PENDING] == 0.0 else LATE_RESTART
     numbers[STAKED] += times * stake * (0.5 if numbers[TWO_SIDED] else 1.0)
 
 
 @jit
-def store_bets(state: State, slots: Any) -> None:
+def store_bets(nodes: Any, slots: Any, table: Any, two: float, first: int) -> None:
     """The results of `wealths`, in the order in which `settle` asked for them."""
-    totals, count = bets_of(state)[3], 0
-    half = 0.5 if state.numbers[TWO_SIDED] else 1.0
+    half, count = 0.5 if two else 1.0, 0
     for i in range(len(slots)):
-        if slots[i] >= 0:
-            node = state.nodes[slots[i]]
-            node[UP_BET] = half * (totals[count] / BETS)
+        s = slots[i]
+        if s >= 0:
+            nodes[s, UP_BET] = half * (table[3, count] / BETS)
             count += 1
-            if is_two_sided(state, i):
-                node[DOWN_BET] = 0.5 * (totals[count] / BETS)
+            if bets_down(two, i, first):
+                nodes[s, DOWN_BET] = 0.5 * (table[3, count] / BETS)
                 count += 1
 
 
 @jit
-def account(state: State, ticket: Any, z: float) -> None:
+def account(numbers: Any, ticket: Any, z: float) -> None:
     """The sums of theorem E: what the bets were granted, and whether limits keep their word."""
-    numbers = state.numbers
     base, unit, threshold = ticket[BASE], ticket[ITS_UNIT], ticket[THRESHOLD]
     numbers[PAID] += z * (threshold - base) / unit
     numbers[SMALLEST_UNIT] = min(numbers[SMALLEST_UNIT], unit)
@@ -270,11 +292,11 @@ def count_failure(numbers: Any, count: int, since: int) -> None:
     numbers[count] += 1.0
 
 
-@jit
-def release(node: Any, weight: float) -> None:
+@inlined
+def release(nodes: Any, slot: int, weight: float) -> None:
     """A round is no longer pending at a node."""
-    left = node[WEIGHT_PENDING] - weight
-    node[WEIGHT_PENDING] = left if left >= NEGLIGIBLE else 0.0
+    left = nodes[slot, WEIGHT_PENDING] - weight
+    nodes[slot, WEIGHT_PENDING] = left if left >= NEGLIGIBLE else 0.0
 
 
 @jit

@@ -10,7 +10,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from localarc.engine.auto import layout, loops
+from localarc.engine.auto import candidates, layout, loops
 from localarc.engine.auto.wealth import FRESH_BET
 from localarc.engine.numba_tools import FLOAT, INTEGER, POINT, bind_state, strict_jit
 from localarc.engine.step import check_shapes, require
@@ -100,6 +100,12 @@ class AutoEngine:
         _replay(self._arrays, X, keys, weights, given, curves, thresholds, losses)
         return thresholds, losses
 
+    def tell_one_of(
+        self, number: int, kept: IntArray, decision: FloatArray, loss: float, score: float
+    ) -> bool:
+        """The loss of a ticket that was pending for several candidates; `kept` are its groups."""
+        return bool(_tell_one_of(self._arrays, number, kept, decision, loss, score))
+
     # ---- room --------------------------------------------------------------------------------
 
     def reserve(self, groups: int, tickets: int) -> None:
@@ -138,10 +144,31 @@ class AutoEngine:
         slot = len(self.keys) if key is None else _find_group(self._arrays, key)
         return self.nodes[slot].copy()  # type: ignore[no-any-return]
 
+    def located(self) -> tuple[IntArray, FloatArray]:
+        """Slots and weights of the nodes of the latest input that was peeked at."""
+        return self._arrays[4][0].copy(), self._arrays[5][0].copy()
+
+    def grid(self) -> FloatArray:
+        """(3, d): origin, width and exponent of each feature's grid."""
+        end = layout.GRID + 3 * self.dimensions
+        return self.numbers[layout.GRID : end].reshape(3, -1)
+
+    def inputs(self) -> FloatArray:
+        """The inputs in the reservoir: a uniform sample of all so far."""
+        count = min(int(self.numbers[layout.ASKED]), layout.INPUTS_KEPT)
+        start = layout.GRID + 3 * self.dimensions
+        kept = self.numbers[start : start + count * self.dimensions]
+        return kept.reshape(count, self.dimensions).copy()
+
     @property
     def started(self) -> bool:
         """Whether a threshold went out."""
         return bool(self.numbers[layout.ISSUED] > 0.0)
+
+    @property
+    def last_decision(self) -> FloatArray:
+        """A copy of what the last peek or step decided: base, unit, threshold; as in `layout`."""
+        return self._arrays[-1][0].copy()  # type: ignore[no-any-return]
 
     def pending_tickets(self) -> FloatArray:
         """The tickets that are pending, in order of prediction; columns as in `layout`."""
@@ -171,6 +198,7 @@ class AutoEngine:
         """Everything needed to resume, bit for bit: used slots of the table, pending rounds."""
         used = np.flatnonzero(self.keys)
         slots, weights, late, tickets = self._pending()
+        late[slots < 0] = 0.0  # what an earlier round left in a row is not part of a state
         width = _used_width(slots, self.dimensions)
         kept = layout.lasting(self.dimensions)
         nodes = np.vstack([self.nodes[used], self.nodes[-1:]])
@@ -335,6 +363,7 @@ def _place_tickets(arrays: Arrays, pending: tuple[Any, ...]) -> None:
 _serve: Any = strict_jit(loops.serve)
 _tell: Any = strict_jit(loops.tell)
 _forget: Any = strict_jit(loops.forget)
+_tell_one_of: Any = strict_jit(candidates.tell_one_of)
 _replay: Any = strict_jit(loops.replay)
 _relink: Any = strict_jit(loops.relink)
 _find_group: Any = strict_jit(loops.find_group)

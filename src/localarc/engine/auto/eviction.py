@@ -27,7 +27,9 @@ from localarc.engine.auto.layout import (
 def sweep_if_full(state: State, slots: Any) -> None:
     """Evict idle nodes from a full table, at most once in as many rounds as it has slots."""
     numbers = state.numbers
-    if numbers[ASKED] - numbers[SWEPT] < len(state.keys) or not is_full(state, JOINT):
+    if numbers[ASKED] - numbers[SWEPT] < len(state.keys) or not is_full(
+        len(state.keys), numbers, JOINT
+    ):
         return
     numbers[SWEPT] = numbers[ASKED]
     moves = evict_idle(state)

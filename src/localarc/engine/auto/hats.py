@@ -28,7 +28,6 @@ from localarc.engine.auto.layout import (
     UP_BET,
     VISITS,
     State,
-    dimensions_of,
     grid_of,
     group_keys_of,
     hats_of_level,
@@ -61,49 +60,48 @@ def kind_of(key: Any) -> Any:
 
 
 @jit
-def find(state: State, key: Any, kind: int, may_add: bool, peek: bool) -> int:
+def find(
+    keys: Any, nodes: Any, numbers: Any, key: Any, kind: int, may_add: bool, peek: bool
+) -> int:
     """The slot of a node, added if it may be; NO_NODE, or TO_BE_MADE if `ask` would add it."""
-    keys, numbers = state.keys, state.numbers
     mask = len(keys) - 1
     slot = key & mask
     while keys[slot] != 0:
         if keys[slot] == key:
             if not peek:
-                state.nodes[slot, LAST_ASKED] = numbers[ASKED]
+                nodes[slot, LAST_ASKED] = numbers[ASKED]
             return slot  # type: ignore[no-any-return]
         slot = (slot + 1) & mask
     if not may_add:
         return NO_NODE
-    if is_full(state, kind):
+    if is_full(len(keys), numbers, kind):
         if not peek:
             numbers[REFUSED_GROUPS if kind == GROUP else REFUSED_HATS] += 1.0
         return NO_NODE
     if peek:
         return TO_BE_MADE
     keys[slot] = key
-    add_node(state, slot, kind)
+    add_node(nodes, numbers, slot, kind)
     return slot  # type: ignore[no-any-return]
 
 
 @jit
-def is_full(state: State, kind: int) -> bool:
-    """Whether the table has no room for a node of this kind."""
-    size, numbers = len(state.keys), state.numbers
+def is_full(size: int, numbers: Any, kind: int) -> bool:
+    """Whether a table of this size has no room for a node of this kind."""
     if numbers[NODES] >= (NODE_PART if kind == GROUP else HAT_PART) * size:
         return True
     return kind == JOINT and numbers[JOINTS] >= JOINT_PART * size
 
 
 @jit
-def add_node(state: State, slot: int, kind: int) -> None:
+def add_node(nodes: Any, numbers: Any, slot: int, kind: int) -> None:
     """A node is born; its stake is granted."""
-    numbers, node = state.numbers, state.nodes[slot]
     half = 0.5 if numbers[TWO_SIDED] else 1.0
-    node[:] = 0.0
-    node[LAST_ASKED] = numbers[ASKED]
-    node[UP_BET] = half * FRESH_BET
+    nodes[slot, :] = 0.0
+    nodes[slot, LAST_ASKED] = numbers[ASKED]
+    nodes[slot, UP_BET] = half * FRESH_BET
     if numbers[TWO_SIDED] and kind == GROUP:
-        node[DOWN_BET] = 0.5 * FRESH_BET
+        nodes[slot, DOWN_BET] = 0.5 * FRESH_BET
     numbers[STAKED] += STAKE if kind == GROUP else half * STAKE
     numbers[NODES] += 1.0
     numbers[JOINTS] += 1.0 if kind == JOINT else 0.0
@@ -121,31 +119,44 @@ def bring(state: State, x: Any, keys: Any, weights: Any, column_weights: Any) ->
         column_weights[first + i] = weights[i] if i < len(keys) else 0.0
 
 
+# The functions below pass arrays one by one: reading them from a tuple again and again would count
+# references, which takes as long as the work itself.
+
+
 @jit
 def locate(state: State, peek: bool, slots: Any, weights: Any) -> None:
     """Slots and weights of all nodes: the constant, by level joint then single hats, groups."""
-    group_keys, d = group_keys_of(state), dimensions_of(state)
-    columns = hats_of_level(d)
+    keys, nodes, numbers = state.keys, state.nodes, state.numbers
+    x, grid, group_keys = input_of(state), grid_of(state), group_keys_of(state)
+    fractions, cells, order, salts = place_of(state)
+    table, d = (keys, nodes, numbers), len(x)
+    columns, may_add = hats_of_level(d), True
     slots[:] = NO_NODE
-    slots[0], weights[0] = len(state.keys), 1.0
-    if d > 0 and state.numbers[MEASURED] > 0.0:
-        may_add = True
-        for level in range(LEVELS):
-            at = 1 + level * columns
-            key, complete = place_in_cell(state, level)
-            if d > 1:
-                single_hats(state, level, peek, slots, weights, at + d + 1)
-            if complete:
-                may_add = joint_hats(state, key, may_add, peek, slots, weights, at)
+    slots[0], weights[0] = len(keys), 1.0
+    for level in range(LEVELS if d > 0 and numbers[MEASURED] > 0.0 else 0):
+        at = 1 + level * columns
+        key, complete = place_in_cell(x, grid, salts, level, fractions, cells, order)
+        if d > 1:
+            for i in range(d):
+                single_hats(
+                    table, fractions[i], cells[i], level - int(grid[2, i]), salts[i],
+                    peek, slots, weights, at + d + 1 + 2 * i,
+                )  # fmt: skip
+        if complete:
+            may_add = joint_hats(
+                table, key, fractions, order, salts, may_add, peek, slots, weights, at
+            )
     for i in range(len(group_keys)):
         if group_keys[i] != 0:
-            slots[1 + LEVELS * columns + i] = find(state, group_keys[i], GROUP, True, peek)
+            at = 1 + LEVELS * columns + i
+            slots[at] = find(keys, nodes, numbers, group_keys[i], GROUP, True, peek)
 
 
 @jit
-def place_in_cell(state: State, level: int) -> Any:
+def place_in_cell(
+    x: Any, grid: Any, salts: Any, level: int, fractions: Any, cells: Any, order: Any
+) -> Any:
     """Cell, fractions and their descending order; the cell's key, and whether x is complete."""
-    x, grid, (fractions, cells, order, salts) = input_of(state), grid_of(state), place_of(state)
     key, complete = np.uint64(level + 1), True
     for i in range(len(x)):
         if math.isnan(x[i]):
@@ -167,30 +178,47 @@ def place_in_cell(state: State, level: int) -> Any:
 
 
 @jit
-def single_hats(state: State, level: int, peek: bool, slots: Any, weights: Any, start: int) -> None:
-    """The two hats of each feature that is not missing."""
-    grid, (fractions, cells, _, salts) = grid_of(state), place_of(state)
-    for i in range(len(cells)):
-        fraction = fractions[i]
-        if math.isnan(fraction):
-            continue
-        scale = level - int(grid[2, i])
-        key = np.uint64(scale + 512) * np.uint64(0x9E3779B97F4A7C15)
-        key += np.uint64(salts[i]) * np.uint64(0xA0761D6478BD642F)
-        for side in range(2):
-            at, weight = start + 2 * i + side, fraction if side else 1.0 - fraction
-            weights[at] = weight
-            if weight > 0.0:
-                corner = np.uint64(cells[i] + side) * np.uint64(0xE7037ED1A0B428DB)
-                slots[at] = find(state, mix(key + corner, SINGLE), SINGLE, True, peek)
+def single_hats(
+    table: Any,
+    fraction: float,
+    cell: int,
+    scale: int,
+    salt: int,
+    peek: bool,
+    slots: Any,
+    weights: Any,
+    start: int,
+) -> None:
+    """The two hats of a feature, unless it is missing."""
+    if math.isnan(fraction):
+        return
+    keys, nodes, numbers = table
+    key = np.uint64(scale + 512) * np.uint64(0x9E3779B97F4A7C15)
+    key += np.uint64(salt) * np.uint64(0xA0761D6478BD642F)
+    for side in range(2):
+        weight = fraction if side else 1.0 - fraction
+        weights[start + side] = weight
+        if weight > 0.0:
+            corner = key + np.uint64(cell + side) * np.uint64(0xE7037ED1A0B428DB)
+            found = find(keys, nodes, numbers, mix(corner, SINGLE), SINGLE, True, peek)
+            slots[start + side] = found
 
 
 @jit
 def joint_hats(
-    state: State, key: Any, may_add: bool, peek: bool, slots: Any, weights: Any, start: int
+    table: Any,
+    key: Any,
+    fractions: Any,
+    order: Any,
+    salts: Any,
+    may_add: bool,
+    peek: bool,
+    slots: Any,
+    weights: Any,
+    start: int,
 ) -> bool:
     """The corners of the simplex; whether the nearest has enough visits for a finer level."""
-    fractions, _, order, salts = place_of(state)
+    keys, nodes, numbers = table
     d = len(order)
     last, largest, visits = 1.0, 0.0, 0.0
     for k in range(d + 1):
@@ -198,10 +226,10 @@ def joint_hats(
         weights[at] = weight
         last -= weight
         if weight > 0.0:
-            slots[at] = find(state, mix(key, JOINT), JOINT, may_add, peek)
+            slots[at] = find(keys, nodes, numbers, mix(key, JOINT), JOINT, may_add, peek)
         if weight > largest:
             largest = weight
-            visits = state.nodes[slots[at], VISITS] if slots[at] >= 0 else 0.0
+            visits = nodes[slots[at], VISITS] if slots[at] >= 0 else 0.0
         if k < d:
             key += np.uint64(salts[order[k]])
     return visits >= ENOUGH

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 from numba import njit
 
+from localarc.engine.auto.unowned import unowned
 from localarc.engine.numba_tools import STRICT_OPTIONS, Function
 
 LEVELS = 6  # grids: a cell is 1, 1/2, ..., 1/32 of a feature's spread wide
@@ -43,8 +44,9 @@ DOWN_GAIN, DOWN_COST, DOWN_BET = SCORE_WEIGHT, SCORE_MEAN, SCORE_DEVIATION
 COLUMNS = 14
 
 # ---- a pending round: its ticket, and by node what was and is pending there ---------------------
-NUMBER, BASE, ITS_UNIT, ITS_FLOOR, UP_SHARE, DOWN_SHARE, THRESHOLD, SCORES_KNOWN, GIVEN = range(9)
-TICKET = 9
+NUMBER, BASE, ITS_UNIT, ITS_FLOOR, UP_SHARE, DOWN_SHARE, THRESHOLD = range(7)
+SCORES_KNOWN, GIVEN, PENDING_BEFORE = range(7, 10)
+TICKET = 10
 SEEN, LEFT, UP_SUM, UP_SPENT, DOWN_SUM, DOWN_SPENT = range(6)
 NEXT, PREVIOUS = range(2)
 
@@ -52,6 +54,11 @@ NEXT, PREVIOUS = range(2)
 def jit(function: Function) -> Function:
     """Compile a part of the loops: operations round as in Python, so that all loops agree."""
     return njit(function, **STRICT_OPTIONS)  # type: ignore[no-any-return]
+
+
+def inlined(function: Function) -> Function:
+    """`jit` for what a loop calls for every node: passing arrays to a call would cost more."""
+    return njit(function, inline="always", **STRICT_OPTIONS)  # type: ignore[no-any-return]
 
 
 class State(NamedTuple):
@@ -183,8 +190,11 @@ def place_of(state: State) -> Any:
 def unpack(arrays: Any) -> Any:
     """The nine arrays as a state and a ledger."""
     numbers, integers, keys, nodes, slots, weights, late, links, tickets = arrays
-    state = State(numbers, integers, keys, nodes)
-    return state, Ledger(slots, weights, late, links, tickets)
+    state = State(unowned(numbers), unowned(integers), unowned(keys), unowned(nodes))
+    ledger = Ledger(
+        unowned(slots), unowned(weights), unowned(late), unowned(links), unowned(tickets)
+    )
+    return state, ledger
 
 
 @jit

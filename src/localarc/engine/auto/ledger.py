@@ -83,17 +83,23 @@ def append(state: State, ledger: Ledger, row: int) -> None:
 @jit
 def leave(state: State, ledger: Ledger, row: int) -> None:
     """Take a round out of the lists of its nodes, and free its row."""
-    slots, width = ledger.slots[row], ledger.slots.shape[1]
-    for i in range(width):
-        if slots[i] >= 0:
-            after, before = ledger.links[row, i, NEXT], ledger.links[row, i, PREVIOUS]
-            if before >= 0:
-                ledger.links[before // width, before % width, NEXT] = after
-            if after >= 0:
-                ledger.links[after // width, after % width, PREVIOUS] = before
-            else:
-                state.nodes[slots[i], NEWEST] = before + 1
+    for i in range(ledger.slots.shape[1]):
+        if ledger.slots[row, i] >= 0:
+            unlink(state, ledger, row, i)
     ledger.tickets[row, NUMBER] = 0.0
+
+
+@jit
+def unlink(state: State, ledger: Ledger, row: int, column: int) -> None:
+    """Take a round out of the list of one of its nodes."""
+    width = ledger.slots.shape[1]
+    after, before = ledger.links[row, column, NEXT], ledger.links[row, column, PREVIOUS]
+    if before >= 0:
+        ledger.links[before // width, before % width, NEXT] = after
+    if after >= 0:
+        ledger.links[after // width, after % width, PREVIOUS] = before
+    else:
+        state.nodes[ledger.slots[row, column], NEWEST] = before + 1
 
 
 @jit
@@ -102,5 +108,5 @@ def give_up(state: State, ledger: Ledger, row: int) -> None:
     slots, weights = ledger.slots[row], ledger.weights[row]
     for i in range(len(slots)):
         if slots[i] >= 0:
-            release(state.nodes[slots[i]], weights[i])
+            release(state.nodes, slots[i], weights[i])
             tell_later(ledger, row, i, weights[i], 0.0, 0.0, 0.0, 0.0)

@@ -34,6 +34,7 @@ from localarc.engine.auto.layout import (
     NEWEST,
     NUMBER,
     PENDING,
+    PENDING_BEFORE,
     ROUNDS,
     SCORES,
     SCORES_KNOWN,
@@ -106,8 +107,9 @@ def note(state: State, played: Round) -> None:
     if pending > 0.0:
         restrict_bets(state, played.slots)
         note_pending(state, played.slots, played.late)
-    else:
-        played.late[:] = 0.0
+    elif played.ticket[PENDING_BEFORE] > 0.0:
+        played.late[:, :] = 0.0  # of an earlier round in this row
+    played.ticket[PENDING_BEFORE] = pending
 
 
 @jit
@@ -242,7 +244,7 @@ def relink(arrays: Any, rows: Any) -> None:
 def find_group(arrays: Any, key: int) -> int:
     """The slot of a group; negative if it has none."""
     state, _ = unpack(arrays)
-    return find(state, key, GROUP, False, True)
+    return find(state.keys, state.nodes, state.numbers, key, GROUP, False, True)
 
 
 def is_sound(keys: Any) -> bool:

@@ -44,12 +44,14 @@ def wealth(gain: float, cost: float, largest: float) -> float:
 
 
 @jit
-def wealths(count: int, table: Any) -> None:
-    """`wealth` times BETS of the first `count` columns (gain, cost, largest, result, 2 scratch).
+def wealths(
+    count: int, gains: Any, costs: Any, largests: Any, totals: Any, terms: Any, shrinks: Any
+) -> None:
+    """totals = BETS times `wealth` of the first `count` nodes; terms and shrinks are scratch.
 
-    The doublings are outside and the nodes inside, so that the inner loop is vectorised.
+    The doublings are outside and the nodes inside, so that the inner loop is vectorised: it is
+    only if the arrays are arguments.
     """
-    gains, costs, largests, totals, terms, shrinks = table
     beta, most = SMALLEST, 0.0
     for i in range(count):
         shrinks[i] = exponential(-beta * beta * costs[i])

@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from html import escape
 
 from localarc import atomic_write
-from localarc.calibrators.larc import LARC
 from localarc.kernels import Kernel
 from localarc.reporting.assessment import (
     Assessment,
@@ -20,6 +19,7 @@ from localarc.reporting.format import describe_bound, format_bound, number, plus
 from localarc.reporting.html import sections
 from localarc.reporting.html.guarantees import guarantees
 from localarc.reporting.html.markup import document, heading, paragraph, table
+from localarc.reporting.neighbourhood import default_kernel
 from localarc.streams import Stream
 
 
@@ -40,7 +40,8 @@ def write_report(
     runs : sequence of Run
         One per method, the main method first.
     kernel : Kernel, optional
-        Defines neighbourhoods. Default: the kernel of the first L-ARC.
+        Defines neighbourhoods. Default: the kernel of the first L-ARC, else a Gaussian kernel with
+        about a tenth of the rounds in a typical neighbourhood.
 
     Examples
     --------
@@ -52,9 +53,8 @@ def write_report(
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     write_report(f"{folder}/report.html", stream, [Run("L-ARC", cal, record)])
     """
-    kernels = [run.calibrator.kernel for run in runs if isinstance(run.calibrator, LARC)]
-    neighbourhood = kernel or next((found for found in kernels if found is not None), None)
-    page = render(stream, [assess(stream, run, neighbourhood) for run in runs])
+    chosen = kernel or default_kernel(stream, [run.calibrator for run in runs])
+    page = render(stream, [assess(stream, run, chosen) for run in runs])
     atomic_write.write(path, page.encode())
 
 
@@ -64,7 +64,7 @@ def render(stream: Stream, assessments: Sequence[Assessment]) -> str:
         _head(stream, assessments[0]),
         heading("Summary") + _summary(stream, assessments),
         heading("Running risk") + sections.running_risk(assessments),
-        heading("Guarantees") + "".join(map(guarantees, assessments)),
+        heading("Guarantees") + "".join(guarantees(stream, item) for item in assessments),
         heading("Groups") + sections.groups(assessments),
         heading("Thresholds") + sections.thresholds(stream, assessments),
         heading("Worst neighbourhoods") + sections.neighbourhoods(stream, assessments),
@@ -83,7 +83,10 @@ def _head(stream: Stream, first: Assessment) -> str:
         + "".join(paragraph(text, "bad") for text in first.run.record.warnings)
         + paragraph(describe_bound(first.certificate))
         + paragraph(
-            f"{first.run.name}, {rounds} with the feature{'s' if len(names) > 1 else ''} {shown}.",
+            f"{first.run.name}, {rounds} "
+            + (
+                f"with the feature{'s' * (len(names) > 1)} {shown}." if names else "and no feature."
+            ),
             "soft",
         )
     )

@@ -8,7 +8,6 @@ from functools import partial
 import numpy as np
 
 from localarc import figures, metrics
-from localarc.calibrators.mondrian import Mondrian
 from localarc.metrics import Neighbourhood
 from localarc.record import Record
 from localarc.reporting.assessment import Assessment, Run, describe_centre, feature_names
@@ -27,8 +26,9 @@ def running_risk(assessments: Sequence[Assessment]) -> str:
     records = _records(assessments)
     bands = {assessment.run.name: _band(assessment.run) for assessment in assessments}
     caption = (
-        "Mean loss up to each round. The dotted lines are the bounds of the certificates, for any "
-        "data that satisfy the assumptions."
+        "Mean loss up to each round."
+        + " The dotted lines are the bounds of the certificates, for any data that satisfy the "
+        "assumptions." * any(np.isfinite(band).any() for band in bands.values())
     )
     return figure(lambda axes: figures.running_risk(axes, records, bands), "risk", caption)
 
@@ -103,38 +103,54 @@ def thresholds(stream: Stream, assessments: Sequence[Assessment]) -> str:
         )
     ]
     notes = ""
-    at = stream.X[-_MAP_INPUTS:]
     for i, assessment in enumerate(assessments):
-        values = _next_thresholds(assessment.run, stream)
-        if np.ptp(values) == 0.0:
-            notes += paragraph(
-                f"{assessment.run.name} has the same threshold for every input, currently "
-                f"{number(float(values[0]))}.",
-                "soft",
-            )
-            continue
-        draw = partial(
-            figures.threshold_map, X=at, thresholds=values, features=feature_names(stream)
-        )
-        caption = f"Next threshold of {assessment.run.name} at the latest {len(at):,} inputs" + (
-            ", averaged over all but the first two features." if at.shape[1] > 2 else "."
-        )
-        drawings.append(figure(partial(draw, name=assessment.run.name), f"map{i}", caption))
+        name, values = assessment.run.name, _next_thresholds(assessment.run, stream)
+        if np.ptp(values) == 0.0 or not stream.X.shape[1]:
+            notes += paragraph(_in_words(name, values), "soft")
+        else:
+            drawings.append(_map(f"map{i}", name, values, stream))
     return side_by_side(drawings) + notes
+
+
+def _in_words(name: str, values: FloatArray) -> str:
+    """Describe next thresholds that do not depend on features."""
+    low, high = number(float(values.min())), number(float(values.max()))
+    if low == high:
+        return f"{name} has the same threshold for every input, currently {low}."
+    return f"The next threshold of {name} depends on the group: it lies between {low} and {high}."
+
+
+def _map(identifier: str, name: str, values: FloatArray, stream: Stream) -> str:
+    """Return the figure of the next thresholds at the latest inputs."""
+    at = stream.X[-_MAP_INPUTS:]
+    caption = f"Next threshold of {name} at the latest {len(at):,} inputs" + (
+        ", averaged over all but the first two features." if at.shape[1] > 2 else "."
+    )
+    return figure(
+        partial(
+            figures.threshold_map,
+            X=at,
+            thresholds=values,
+            features=feature_names(stream),
+            name=name,
+        ),
+        identifier,
+        caption,
+    )
 
 
 def _next_thresholds(run: Run, stream: Stream) -> FloatArray:
     """Return the threshold function of the next round at the latest inputs."""
     at = stream.X[-_MAP_INPUTS:]
-    if isinstance(run.calibrator, Mondrian) and "groups" in run.calibrator.learns_from:
-        return np.asarray(
-            run.calibrator.threshold_function(at, (run.record.groups or ())[-_MAP_INPUTS:])
-        )
+    if "groups" in run.calibrator.learns_from and run.record.groups is not None:
+        return np.asarray(run.calibrator.threshold_function(at, run.record.groups[-_MAP_INPUTS:]))
     return np.asarray(run.calibrator.threshold_function(at))
 
 
 def neighbourhoods(stream: Stream, assessments: Sequence[Assessment]) -> str:
     """Return the figures and the table of the neighbourhoods with the highest risk."""
+    if not stream.X.shape[1]:
+        return paragraph("The stream has no features, hence no neighbourhoods.", "soft")
     if not any(assessment.worst for assessment in assessments):
         return paragraph(
             "No neighbourhood has enough rounds for a reliable estimate. Use more rounds or a "

@@ -113,8 +113,8 @@ def unique_keys(kind: Any) -> set[str] | None:
     """The keys that occur once in a valid body; None if objects are nested, so that any may recur.
 
     >>> from localarc.wire.predictions import FeedbackRequest
-    >>> unique_keys(FeedbackRequest)
-    {'loss'}
+    >>> sorted(unique_keys(FeedbackRequest))
+    ['loss', 'outcome', 'score']
     """
     found = inspect.type_info(kind)
     structs = found.types if isinstance(found, inspect.UnionType) else (found,)

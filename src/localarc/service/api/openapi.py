@@ -58,7 +58,7 @@ def _portable(schema: Any) -> Any:
 
     A tuple of equal items becomes a list of a fixed length, which is the same.
     """
-    if isinstance(schema, list):
+    if isinstance(schema, list | tuple):
         return [_portable(part) for part in schema]
     if not isinstance(schema, dict):
         return schema

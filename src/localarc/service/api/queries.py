@@ -14,12 +14,12 @@ from typing import Annotated, Literal, TypeAlias
 import numpy as np
 from msgspec import Meta
 
-from localarc import ARC
 from localarc.calibrators.running_constant import RunningConstant
 from localarc.calibrators.settings import Settings
-from localarc.guarantees import Bound, Evidence
+from localarc.guarantees import Bound, Certificate, Evidence
 from localarc.guarantees.assumptions import Lateness
 from localarc.guarantees.drift import NormSums
+from localarc.guarantees.theorem_e import NodeCertificate
 from localarc.guarantees.theorems import theorem_a, theorem_b
 from localarc.service.api.errors import ApiError
 from localarc.service.app_state import AppState
@@ -82,7 +82,7 @@ def _list_item(stream: Stream) -> StreamListItem:
         pending=len(state.pending),
         expired=state.expired,
         late=state.late,
-        memory_bytes=stream.calibrator.nbytes,
+        memory_bytes=stream.method.memory_bytes,
         healthy=stream.healthy,
         verdict=_verdict(stream),
         warnings=list(stream.warnings),
@@ -116,17 +116,13 @@ def summarize(stream: Stream) -> StreamSummary:
         verdict=_verdict(stream),
         warnings=list(stream.warnings),
         certificate=certificate,
-        groups=[
-            GroupRisk(name, group.rounds, group.loss_sum / group.rounds)
-            for name, group in sorted(state.groups.items())
-            if group.rounds
-        ],
+        groups=_groups(stream),
         pending=len(state.pending),
         oldest_pending=next((pending.at for pending in state.pending.values()), None),
         expired=state.expired,
         late=state.late,
-        memory="none" if isinstance(stream.calibrator, ARC) else repr(stream.calibrator.memory),
-        memory_bytes=stream.calibrator.nbytes,
+        memory=stream.method.memory,
+        memory_bytes=stream.method.memory_bytes,
         features=[
             FeatureRange(feature.low, feature.high, feature.total / state.predictions)
             for feature in state.features
@@ -136,15 +132,18 @@ def summarize(stream: Stream) -> StreamSummary:
 
 def _certificate(stream: Stream) -> CertificateStatus:
     certificate = stream.certificate()
-    tightest = certificate.tightest
-    bounds = [certificate.observed, certificate.theorem_a, certificate.theorem_b]
-    bounds.sort(key=lambda bound: bound is not tightest)  # keeps the order of the others
+    tightest, bound = certificate.tightest, stream.method.bound(certificate)
+    paper = certificate.paper if isinstance(certificate, Certificate) else None  # never the best
+    bounds = [each for each in certificate.bounds if each is not paper]
+    if tightest is not None and tightest not in bounds:
+        bounds.append(tightest)
+    bounds.sort(key=lambda each: each != tightest)  # keeps the order of the others
     return CertificateStatus(
         consistent=stream.healthy,
         consistency_gap=certificate.identity_gap,
         replay_differs=stream.replay_differs,
-        max_pending=certificate.pending,
-        bound=_bound(certificate.bound),
+        max_pending=stream.state.outstanding,
+        bound=_bound(bound),
         tightest=None if tightest is None else _bound(tightest),
         bounds=[_bound(bound) for bound in bounds],
     )
@@ -152,13 +151,48 @@ def _certificate(stream: Stream) -> CertificateStatus:
 
 def _bound(bound: Bound) -> BoundStatus:
     return BoundStatus(
-        bound.name, finite(bound.value), bound.holds, list(bound.assumes), list(bound.unmet)
+        name=bound.name,
+        value=finite(bound.value),
+        holds=bound.holds,
+        assumes=list(bound.assumes),
+        unmet=list(bound.unmet),
+        side=bound.side,
+    )
+
+
+def _groups(stream: Stream) -> list[GroupRisk]:
+    """The risk of each group, with what is guaranteed for it."""
+    guaranteed = stream.certificate().groups
+    found = []
+    for name, group in sorted(stream.state.groups.items()):
+        if group.rounds:
+            risk = group.loss_sum / group.rounds
+            sides = _sides(guaranteed.get(name), risk - stream.state.config.alpha)
+            found.append(GroupRisk(name, group.rounds, risk, *sides))
+    return found
+
+
+def _sides(
+    certificate: Certificate | NodeCertificate | None, deviation: float
+) -> tuple[float | None, float | None]:
+    """How far a group's risk can be above and below the target."""
+    if certificate is None:
+        return None, None
+    if isinstance(certificate, NodeCertificate):
+        bounds = certificate.above, certificate.below
+    else:
+        bounds = certificate.bound, certificate.bound
+    above, below = (bound.beside(deviation) for bound in bounds)
+    return (
+        finite(above.value) if above.holds else None,
+        finite(below.value) if below.holds and below.side != "above" else None,
     )
 
 
 def export_state(manager: StreamManager, stream: StreamName) -> bytes:
-    """Export the calibrator's state, in the format that `LARC.from_state` reads."""
-    return manager.stream(stream).calibrator.state()
+    """Export the calibrator's state, in the format that `from_state` of its class reads."""
+    state: bytes = manager.stream(stream).calibrator.state()
+    return state
 
 
 # ---- the history -----------------------------------------------------------------------------
@@ -172,7 +206,8 @@ class HistoryCopy:
     seq: int
     stride: int
     points: list[Point]
-    settings: Settings
+    target: float
+    settings: Settings | None
     outstanding: int
     broken_since: float
 
@@ -183,15 +218,17 @@ class HistoryCopy:
             HistoryPoint(**point._asdict(), bound=bound)
             for point, bound in zip(self.points, bounds, strict=True)
         ]
-        return History(self.stream, self.seq, self.settings.alpha, self.stride, points)
+        return History(self.stream, self.seq, self.target, self.stride, points)
 
     def _bounds(self) -> list[float | None]:
         """The bound beside each point; none from where an assumption was seen to fail."""
+        if self.settings is None:
+            return [None] * len(self.points)
         rounds = [point.rounds for point in self.points]
         bounds = bounds_in_advance(self.settings, rounds, self.outstanding)
         broken = self.broken_since
         for i, (point, bound) in enumerate(zip(self.points, bounds, strict=True)):
-            off = abs((point.risk or 0.0) - self.settings.alpha)
+            off = abs((point.risk or 0.0) - self.target)
             if point.risk is not None and bound is not None and off > bound * (1 + 1e-9):
                 broken = min(broken, point.rounds)  # passed, so an assumption must be false
             if point.rounds >= broken:
@@ -208,9 +245,10 @@ def history(manager: StreamManager, stream: StreamName) -> HistoryCopy:
         seq=state.seq,
         stride=state.history.stride,
         points=state.points(),
-        settings=found.calibrator.settings,
+        target=state.config.alpha,
+        settings=found.method.settings,
         outstanding=state.outstanding,
-        broken_since=found.calibrator.broken_since,
+        broken_since=found.method.broken_since,
     )
 
 
@@ -294,6 +332,8 @@ def threshold_map(
             )
     if first == second:
         raise ApiError(422, "first and second must differ: omit second for a map of one feature.")
+    if state.config.method == "mondrian":
+        raise ApiError(422, "thresholds of method mondrian depend on the group, not on features.")
     if not state.features:
         raise ApiError(409, "the stream has no predictions yet, so the range is unknown.")
     return MapCopy(

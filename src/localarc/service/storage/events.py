@@ -1,4 +1,4 @@
-"""Stored events, version 2: a stream is what its events make of it, and nothing else.
+"""Stored events, version 3: a stream is what its events make of it, and nothing else.
 
 Events are stored as JSON by field name; `format.py` says how to change them.
 """
@@ -9,7 +9,7 @@ from typing import TypeAlias
 
 import msgspec
 
-from localarc.service.storage.format import Config, Stored
+from localarc.service.storage.format import Config, Group, Outcome, Score, Stored
 
 
 class StoredEvent(Stored, tag_field="kind", omit_defaults=True):
@@ -30,15 +30,17 @@ class PredictionMade(StoredEvent, tag="prediction_made"):
     id: str
     x: list[float]
     threshold: float
-    group: str | None = None
+    group: Group = None
     scores: list[float] | None = None
 
 
 class FeedbackReceived(StoredEvent, tag="feedback_received"):
-    """The loss of a prediction was reported."""
+    """The loss of a prediction was reported, or follows from the outcome that was."""
 
     id: str
     loss: float
+    score: Score = None
+    outcome: Outcome = None
 
 
 class PredictionExpired(StoredEvent, tag="prediction_expired"):

@@ -1,4 +1,4 @@
-"""The stored format, version 2: a stream's config, its state and its snapshot.
+"""The stored format, version 3: a stream's config, its state and its snapshot.
 
 These classes are the schema of a data folder, together with `events.py`. They are separate from the
 wire types, so that the API can change without touching what is on disk. Every class is stored by
@@ -14,15 +14,23 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, TypeAlias
 
 import msgspec
 import numpy as np
 
 from localarc import serialization
 
-VERSION = 2
+VERSION = 3
 _SNAPSHOT = "Stream"
+
+Method: TypeAlias = Literal["arc", "larc", "mondrian", "auto"]
+Group: TypeAlias = str | list[str] | None
+"""The group of a prediction, several, or none; as it was sent."""
+Score: TypeAlias = float | Literal["inf", "-inf"] | None
+"""A score; JSON has no infinity."""
+Outcome: TypeAlias = float | str | None
+"""What came true: a number, a label, or the position of a label."""
 
 
 class Stored(msgspec.Struct, forbid_unknown_fields=True):
@@ -70,6 +78,7 @@ class PredictionSets(Stored, omit_defaults=True):
 class Config(Stored):
     """A stream's config with every default filled in, so that a new default changes no stream."""
 
+    method: Method
     alpha: float
     kernel: Kernel | None
     features: int
@@ -80,6 +89,11 @@ class Config(Stored):
     initial_threshold: float
     memory: Memory
     clip: float | None
+    floor: float | None
+    limits: tuple[float | None, float | None]
+    promise: Literal["both", "at most"]
+    evenness: float
+    unit: float | None
     set: PredictionSets | None
     timeout: float | None
     default_loss: float | None
@@ -90,15 +104,20 @@ class Config(Stored):
 
 
 class Pending(Stored):
-    """A prediction without feedback. `x` holds little-endian float64."""
+    """A prediction without feedback. `x` and `scores` hold little-endian float64.
+
+    `ticket` is the calibrator's own number of the prediction, where it issues tickets.
+    """
 
     seq: int
     at: float
     digest: bytes
     threshold: float
     x: bytes
-    group: str | None
+    group: Group
     size: float | None
+    scores: bytes | None
+    ticket: int | None
 
 
 class Answered(Stored, array_like=True):
@@ -111,6 +130,8 @@ class Answered(Stored, array_like=True):
     feedback_seq: int
     rounds: int
     expired: bool
+    score: Score
+    outcome: Outcome
 
 
 class GroupSum(Stored):
@@ -209,7 +230,7 @@ def to_bytes(x: Sequence[float]) -> bytes:
     return np.array(x, dtype="<f8").tobytes()
 
 
-def request_digest(x: bytes, group: str | None, scores: list[float] | None) -> bytes:
+def request_digest(x: bytes, group: Group, scores: list[float] | None) -> bytes:
     """Identifies the body of a prediction request, so that a retry can be recognized.
 
     BLAKE2b with 16 bytes, of x followed by the MessagePack of `[group, scores]`. Digests are stored

@@ -1,6 +1,7 @@
 """Migrations: a data folder of an older version is converted when it is opened, all or nothing.
 
-Old layouts are written out here as names and positions, independent of today's classes.
+Each step turns plain values of one version into those of the next. Old layouts are written out here
+as names and positions, independent of today's classes.
 """
 
 from __future__ import annotations
@@ -18,76 +19,113 @@ from localarc.service.storage.format import VERSION, Snapshot, State, encode_sna
 
 OLDEST = 1
 
+Plain = dict[str, Any]
 
-def migrate(database: sqlite3.Connection) -> None:
-    """Convert version 1 to version 2, in the transaction of the caller."""
-    database.execute("ALTER TABLE events RENAME COLUMN entry TO event")
-    database.execute("ALTER TABLE snapshots RENAME COLUMN event TO last_event")
+
+def migrate(database: sqlite3.Connection, version: int) -> None:
+    """Convert an older version to the present one, in the transaction of the caller."""
+    if version == 1:
+        database.execute("ALTER TABLE events RENAME COLUMN entry TO event")
+        database.execute("ALTER TABLE snapshots RENAME COLUMN event TO last_event")
     for number, data in database.execute("SELECT id, event FROM events").fetchall():
-        row = upgrade_event(data), number
+        row = upgrade_event(data, version), number
         database.execute("UPDATE events SET event = ? WHERE id = ?", row)
     for (stream,) in database.execute("SELECT stream FROM snapshots").fetchall():
         found = database.execute("SELECT state FROM snapshots WHERE stream = ?", (stream,))
-        row = upgrade_snapshot(found.fetchone()[0]), stream
+        row = upgrade_snapshot(found.fetchone()[0], version), stream
         database.execute("UPDATE snapshots SET state = ? WHERE stream = ?", row)
     database.execute(f"PRAGMA user_version = {VERSION}")
 
 
-# ---- version 1 -------------------------------------------------------------------------------
-
-_KINDS = {
-    "created": "stream_created",
-    "predicted": "prediction_made",
-    "learned": "feedback_received",
-    "expired": "prediction_expired",
-    "imported": "state_imported",
-}
-_STATE = (
-    "config", "created", "seq", "predictions", "rounds", "loss_sum", "late", "expired",
-    "outstanding", "newest_learned", "pending", "answered", "groups", "features", "history",
-)  # fmt: skip
-_PENDING = "seq", "at", "digest", "threshold", "x", "group", "size"
-_GROUP = "rounds", "loss_sum"
-_FEATURE = "low", "high", "total"
-_HISTORY = (
-    "stride", "rounds", "at", "risk", "threshold", "size", "observed", "pending", "late", "expired"
-)  # fmt: skip
-
-
-def upgrade_event(data: bytes) -> bytes:
-    """An event of version 1, as version 2 stores it."""
+def upgrade_event(data: bytes, version: int) -> bytes:
+    """An event of an older version, as the present one stores it."""
     event = msgspec.json.decode(data)
-    event["kind"] = _KINDS[event["kind"]]
+    if version == 1:
+        event["kind"] = _KINDS_1[event["kind"]]
     if "config" in event:
-        event["config"] = _upgrade_config(event["config"])
+        event["config"] = _upgrade_config(event["config"], version)
     return events.encode(msgspec.convert(event, Event, str_keys=True))
 
 
-def upgrade_snapshot(data: bytes) -> bytes:
-    """A snapshot of version 1, in which position was the schema, as version 2 stores it."""
+def upgrade_snapshot(data: bytes, version: int) -> bytes:
+    """A snapshot of an older version, as the present one stores it."""
     _, content, arrays = serialization.decode(data, "the snapshot")
-    state = _named(_STATE, msgspec.msgpack.decode(arrays["book"].tobytes()))
-    state["config"] = _upgrade_config(state["config"])
-    state["pending"] = {key: _named(_PENDING, row) for key, row in state["pending"].items()}
-    state["groups"] = {key: _named(_GROUP, row) for key, row in state["groups"].items()}
-    state["features"] = [_named(_FEATURE, row) for row in state["features"]]
-    state["history"] = _named(_HISTORY, state["history"])
+    state = msgspec.msgpack.decode(arrays["book" if version == 1 else "state"].tobytes())
+    if version == 1:
+        state = _named_state(state)
+    state["config"] = _upgrade_config(state["config"], version)
+    state["pending"] = {key: row | _PENDING_3 for key, row in state["pending"].items()}
+    state["answered"] = {key: [*row, *_ANSWERED_3] for key, row in state["answered"].items()}
     return encode_snapshot(
         Snapshot(
             content["name"],
-            content["differs"],
+            content["differs" if version == 1 else "replay_differs"],
             msgspec.msgpack.encode(msgspec.convert(state, State)),
             arrays["calibrator"].tobytes(),
         )
     )
 
 
-def _named(names: Sequence[str], values: Sequence[Any]) -> dict[str, Any]:
+def _upgrade_config(config: Plain, version: int) -> Plain:
+    if version == 1:
+        config = _config_from_1(config)
+    return _config_from_2(config)
+
+
+# ---- version 2: no methods, one group at most, losses only ---------------------------------------
+
+_PENDING_3: Plain = {"scores": None, "ticket": None}
+_ANSWERED_3 = None, None  # score and outcome
+
+
+def _config_from_2(config: Plain) -> Plain:
+    """The method was ARC without a kernel, else L-ARC."""
+    return config | {
+        "method": "arc" if config["kernel"] is None else "larc",
+        "floor": None,
+        "limits": (None, None),
+        "promise": "both",
+        "evenness": 1.0,
+        "unit": None,
+    }
+
+
+# ---- version 1: position was the schema ----------------------------------------------------------
+
+_KINDS_1 = {
+    "created": "stream_created",
+    "predicted": "prediction_made",
+    "learned": "feedback_received",
+    "expired": "prediction_expired",
+    "imported": "state_imported",
+}
+_STATE_1 = (
+    "config", "created", "seq", "predictions", "rounds", "loss_sum", "late", "expired",
+    "outstanding", "newest_learned", "pending", "answered", "groups", "features", "history",
+)  # fmt: skip
+_PENDING_1 = "seq", "at", "digest", "threshold", "x", "group", "size"
+_GROUP_1 = "rounds", "loss_sum"
+_FEATURE_1 = "low", "high", "total"
+_HISTORY_1 = (
+    "stride", "rounds", "at", "risk", "threshold", "size", "observed", "pending", "late", "expired"
+)  # fmt: skip
+
+
+def _named_state(values: Sequence[Any]) -> Plain:
+    state = _named(_STATE_1, values)
+    state["pending"] = {key: _named(_PENDING_1, row) for key, row in state["pending"].items()}
+    state["groups"] = {key: _named(_GROUP_1, row) for key, row in state["groups"].items()}
+    state["features"] = [_named(_FEATURE_1, row) for row in state["features"]]
+    state["history"] = _named(_HISTORY_1, state["history"])
+    return state
+
+
+def _named(names: Sequence[str], values: Sequence[Any]) -> Plain:
     return dict(zip(names, values, strict=True))
 
 
-def _upgrade_config(config: dict[str, Any]) -> dict[str, Any]:
-    """Version 1 called the kernel's denominator `length_scale`."""
+def _config_from_1(config: Plain) -> Plain:
+    """The kernel's denominator was called `length_scale`."""
     kernel = config["kernel"]
     if kernel is not None:
         kernel["denominator"] = kernel.pop("length_scale")

@@ -64,7 +64,7 @@ class EventStore:
                 for table in _SCHEMA:
                     self._database.execute(table)
             elif found < VERSION:
-                migrations.migrate(self._database)
+                migrations.migrate(self._database, found)
             self._database.execute(f"PRAGMA user_version = {VERSION}")
 
     def _version(self) -> int | None:

@@ -8,15 +8,17 @@ from typing import Any
 import msgspec
 import numpy as np
 
-from localarc import ARC, LARC, kernels, memory, rates
+from localarc import ARC, LARC, AutoLARC, Mondrian, kernels, memory, rates, validation
 from localarc.kernels import Stationary
 from localarc.rates import Rate
 from localarc.service.storage import format as stored
-from localarc.service.storage.format import Config
+from localarc.service.storage.format import Config, Method
+from localarc.service.streams.config_checks import check_fields
+from localarc.service.streams.methods import method_of
 from localarc.wire.config import KernelConfig, StreamConfig
 
-MAX_BYTES = 2**28
-"""Size limit of a stream's local part: a snapshot is one value in the database."""
+NODES_BYTES = 9_000_000
+"""Size limit of AutoLARC's table by default. It belongs to the stored format, as `_memory` does."""
 
 _KERNELS: dict[str, Callable[..., Stationary]] = {
     "rbf": kernels.RBF,
@@ -32,9 +34,14 @@ _KERNELS: dict[str, Callable[..., Stationary]] = {
 # ---- the API's config and the stored one -----------------------------------------------------
 
 
-def to_stored(config: StreamConfig) -> Config:
-    """The config as it is stored: a kernel's length scale becomes its denominator."""
+def to_stored(config: StreamConfig, method: Method | None = None) -> Config:
+    """The config as it is stored: with a method, and a kernel's length scale as its denominator.
+
+    A config that names no method has the given one, that of an existing stream.
+    """
     fields: dict[str, Any] = msgspec.to_builtins(config)
+    usual: Method = "auto" if config.kernel is None else "larc"
+    fields["method"] = config.method or method or usual
     if config.kernel is not None:
         lengths = config.kernel.length_scale
         if isinstance(lengths, list) and len(lengths) != config.features:
@@ -60,37 +67,62 @@ def to_wire(config: Config) -> StreamConfig:
 
 def same_config(existing: Config, config: StreamConfig) -> bool:
     """Whether a client sent the config of a stream, as it was created or as the API shows it."""
-    return to_stored(config) == existing or config == to_wire(existing)
+    return to_stored(config, existing.method) == existing or config == to_wire(existing)
 
 
 # ---- calibrators -----------------------------------------------------------------------------
 
 
-def build_calibrator(config: Config) -> ARC | LARC:
+def build_calibrator(config: Config) -> ARC | LARC | Mondrian | AutoLARC:
     """The calibrator that a config describes, before its first round; the status warns for it."""
-    return _build(config).silence()
+    check_fields(config)
+    if config.method == "auto":
+        return _auto(config)
+    if config.method == "mondrian":
+        return Mondrian(lambda: _arc(config).silence())
+    return (_arc if config.kernel is None else _larc)(config).silence()
 
 
-def _build(config: Config) -> ARC | LARC:
-    _check(config)
-    rate = _rate(config.rate)
-    common = {
-        "loss_bound": config.loss_bound,
-        "score_range": config.score_range,
-        "initial_threshold": config.initial_threshold,
-    }
-    if config.kernel is None:
-        return ARC(config.alpha, rate, **common)  # type: ignore[arg-type]
+def _arc(config: Config) -> ARC:
+    return ARC(
+        config.alpha,
+        _rate(config.rate),
+        loss_bound=config.loss_bound,
+        score_range=config.score_range,
+        initial_threshold=config.initial_threshold,
+        floor=config.floor,
+    )
+
+
+def _larc(config: Config) -> LARC:
+    assert config.kernel is not None  # checked
     kernel = _kernel(config.kernel)
-    strategy = _memory(config.memory, kernel, config.features)
     return LARC(
         config.alpha,
         kernel,
-        rate,
+        _rate(config.rate),
         config.regularization,
-        memory=strategy,
+        loss_bound=config.loss_bound,
+        score_range=config.score_range,
+        initial_threshold=config.initial_threshold,
+        memory=_memory(config.memory, kernel, config.features),
         clip=config.clip,
-        **common,  # type: ignore[arg-type]
+        floor=config.floor,
+    )
+
+
+def _auto(config: Config) -> AutoLARC:
+    if config.score_range is not None:
+        validation.ascending_pair(config.score_range)  # the certificate's, not the calibrator's
+    return AutoLARC(
+        config.alpha,
+        limits=config.limits,
+        promise=config.promise,
+        evenness=config.evenness,
+        loss_bound=config.loss_bound,
+        unit=config.unit,
+        initial_threshold=config.initial_threshold,
+        max_bytes=config.memory.max_bytes or NODES_BYTES,
     )
 
 
@@ -101,13 +133,15 @@ def validate_and_compile(config: StreamConfig) -> None:
 
 def _compile(config: Config) -> None:
     """Build a calibrator and run two rounds."""
-    calibrator = build_calibrator(config)
-    x = np.zeros(config.features)
-    for _ in range(2):  # the first round allocates the local part, the second takes the fast path
-        calibrator.threshold(x)
-        calibrator.update(x, config.loss_bound)
-    calibrator.threshold(x[None])
-    calibrator.certificate()
+    method = method_of(build_calibrator(config), config)
+    x, group = np.zeros(config.features), "any"
+    for t in range(2):  # the first round allocates the local part, the second takes the fast path
+        threshold, ticket = method.threshold(x, group), method.ask(x, group)
+        zero = stored.Pending(t, 0.0, b"", threshold, x.tobytes(), group, None, None, ticket)
+        method.learn(zero, config.loss_bound, 0.0)
+    if config.method != "mondrian":
+        method.calibrator.threshold(x[None])
+    method.certificate(0)
 
 
 def precompile(configs: Iterable[Config]) -> None:
@@ -116,54 +150,14 @@ def precompile(configs: Iterable[Config]) -> None:
         to_stored(StreamConfig(alpha=0.1, kernel=KernelConfig(), features=features))
         for features in (1, 2, 3)
     )
-    shapes: dict[object, Config] = {}
+    auto = to_stored(StreamConfig(alpha=0.1, features=1))
+    shapes: dict[object, Config] = {"auto": auto}  # whatever the number of features
     for config in (*usual, *configs):
         if config.kernel is not None:
             shape = config.kernel.kind, config.kernel.shape, config.features, config.memory.kind
             shapes.setdefault(shape, config)
     for config in shapes.values():
         _compile(config)
-
-
-def check_room(config: Config, rounds: int) -> None:
-    """Raise if one more round would not fit into a snapshot."""
-    if config.memory.kind == "keep-all" and _bytes_of(rounds + 1, config.features) > MAX_BYTES:
-        raise ValueError(
-            f"the stream keeps all of its {rounds} rounds and has reached its size limit: create "
-            "a new stream with constant memory, such as a lattice or a dictionary."
-        )
-
-
-def _bytes_of(rounds: int, features: int) -> int:
-    return 8 * rounds * (features + 3)
-
-
-def _check(config: Config) -> None:
-    if config.kernel is None:
-        if config.clip is not None or config.memory.kind != "auto":
-            raise ValueError(
-                "memory and clip configure the local part, which requires a kernel: omit them, or "
-                "add a kernel."
-            )
-    elif not config.features:
-        raise ValueError(
-            "features must be the length of x, at least 1 for a stream with a kernel, got 0."
-        )
-    if config.memory.m is not None:
-        most = MAX_BYTES // _bytes_of(1, config.features)
-        if config.memory.m > most:
-            raise ValueError(
-                f"keep-last can hold at most {most} rounds of {config.features} feature(s), "
-                f"{MAX_BYTES} bytes, got m = {config.memory.m}. Use a smaller m, or a dictionary."
-            )
-    if config.default_loss is not None:
-        if config.timeout is None:
-            raise ValueError("default_loss applies after the timeout: set timeout as well.")
-        if config.default_loss > config.loss_bound:
-            raise ValueError(
-                f"default_loss must be at most the loss bound {config.loss_bound}, got "
-                f"{config.default_loss}."
-            )
 
 
 def _kernel(config: stored.Kernel) -> Stationary:

@@ -12,13 +12,23 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Annotated, Literal, TypeAlias, TypeVar
 
+import msgspec
+
 from localarc.service.api.errors import ApiError
 from localarc.service.limits import Limits
 from localarc.service.storage import events
 from localarc.service.storage.events import Event
-from localarc.service.storage.format import Answered, Pending, request_digest, to_bytes
+from localarc.service.storage.format import (
+    Answered,
+    Config,
+    Pending,
+    request_digest,
+    to_bytes,
+)
 from localarc.service.streams import calibrators
+from localarc.service.streams.outcomes import loss_and_score
 from localarc.service.streams.prediction_sets import prediction_set
+from localarc.service.streams.state import group_names
 from localarc.service.streams.stream import Stream
 from localarc.wire.config import CreateResponse, StreamConfig
 from localarc.wire.events import ChangeEvent
@@ -81,7 +91,7 @@ class StreamManager:
                 raise ApiError(
                     409, f"stream {stream!r} exists with a different config: use another name."
                 )
-            return 200, CreateResponse(stream, body)
+            return 200, _created(stream, body, existing)
         if len(self.streams) >= self.limits.streams:
             raise ApiError(
                 429, f"the service has reached its limit of {self.limits.streams} streams."
@@ -90,7 +100,7 @@ class StreamManager:
         event = events.StreamCreated(self._clock(), config)
         created = self.streams[stream] = _as_422(lambda: Stream.create(stream, event))
         self.uncommitted.append(PendingWrite(stream, 0, event, created.created_event()))
-        return 201, CreateResponse(stream, body)
+        return 201, _created(stream, body, config)
 
     def predict(self, stream: StreamName, body: PredictRequest) -> PredictResponse:
         """Return a threshold for an input; a retry with the same id and body has no effect."""
@@ -99,7 +109,7 @@ class StreamManager:
         if previous is None:
             self._check_limits(found, body)
             key = body.id or _new_id(found)
-            threshold = _as_422(lambda: found.threshold(body.x))
+            threshold = _as_422(lambda: found.threshold(body.x, body.group))
             event = events.PredictionMade(
                 at=self._clock(),
                 id=key,
@@ -118,11 +128,11 @@ class StreamManager:
     def feedback(
         self, stream: StreamName, prediction: PredictionId, body: FeedbackRequest
     ) -> FeedbackResponse:
-        """Report the loss of a prediction; a retry with the same loss has no effect."""
+        """Report the loss or outcome of a prediction; a retry with the same has no effect."""
         found = self._writable(stream)
         state = found.state
         if prediction in state.pending:
-            self._apply(found, events.FeedbackReceived(self._clock(), prediction, body.loss))
+            self._apply(found, self._received(found, prediction, body))
             return FeedbackResponse(state.seq, state.rounds)
         if prediction not in state.answered:
             raise ApiError(
@@ -135,9 +145,18 @@ class StreamManager:
             raise ApiError(
                 410, f"prediction {prediction!r} has expired and no longer accepts feedback."
             )
-        if answered.loss != body.loss:
-            raise ApiError(409, f"prediction {prediction!r} already has the loss {answered.loss}.")
+        if not _same_report(answered, body):
+            raise ApiError(409, f"prediction {prediction!r} already has {_reported(answered)}.")
         return FeedbackResponse(answered.feedback_seq, answered.rounds)
+
+    def _received(self, stream: Stream, key: str, body: FeedbackRequest) -> events.FeedbackReceived:
+        """The event of a report, whose loss and score may follow from the outcome."""
+        if body.outcome is None:
+            assert body.loss is not None  # checked when the body was read
+            return events.FeedbackReceived(self._clock(), key, body.loss, body.score)
+        config, pending, outcome = stream.state.config, stream.state.pending[key], body.outcome
+        loss, score = _as_422(lambda: loss_and_score(config, pending, outcome))
+        return events.FeedbackReceived(self._clock(), key, loss, score, outcome)
 
     def batch(self, body: ParsedBatch) -> BatchResponse:
         """Run several operations in order, with one commit; each succeeds or fails on its own."""
@@ -212,8 +231,8 @@ class StreamManager:
                 f"the stream has reached its limit of {limits.pending} pending predictions: send "
                 "feedback, or set a timeout.",
             )
-        new = request.group is not None and request.group not in state.groups
-        if new and len(state.groups) >= limits.groups:
+        new = {*group_names(request.group)} - state.groups.keys()
+        if new and len(state.groups) + len(new) > limits.groups:
             raise ApiError(429, f"the stream has reached its limit of {limits.groups} groups.")
 
     def _result(self, operation: Operation | ApiError) -> BatchResult:
@@ -221,12 +240,29 @@ class StreamManager:
             if isinstance(operation, ApiError):
                 raise operation
             if isinstance(operation, FeedbackOperation):
-                loss = FeedbackRequest(operation.loss)
-                feedback = self.feedback(operation.stream, operation.id, loss)
+                report = FeedbackRequest(operation.loss, operation.score, operation.outcome)
+                feedback = self.feedback(operation.stream, operation.id, report)
                 return BatchResult(200, feedback=feedback)
             return BatchResult(200, prediction=self.predict(operation.stream, operation))
         except ApiError as error:
             return BatchResult(error.status, problem=error.problem())
+
+
+def _created(stream: str, body: StreamConfig, config: Config) -> CreateResponse:
+    return CreateResponse(stream, msgspec.structs.replace(body, method=config.method))
+
+
+def _same_report(answered: Answered, body: FeedbackRequest) -> bool:
+    if body.outcome is not None or answered.outcome is not None:
+        return answered.outcome == body.outcome
+    return (answered.loss, answered.score) == (body.loss, body.score)
+
+
+def _reported(answered: Answered) -> str:
+    if answered.outcome is not None:
+        return f"the outcome {answered.outcome!r}"
+    score = "" if answered.score is None else f" with the score {answered.score}"
+    return f"the loss {answered.loss}{score}"
 
 
 def _overdue(stream: Stream, now: float) -> Iterator[str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from localarc.service.storage import format as stored
-from localarc.service.storage.format import Answered, FeatureSum, GroupSum
+from localarc.service.storage.format import Answered, FeatureSum, Group, GroupSum
 
 MAX_POINTS = 1024
 
@@ -24,6 +24,13 @@ class Point(NamedTuple):
     expired: int
 
 
+def group_names(group: Group) -> list[str]:
+    """The groups of a prediction, each once."""
+    if group is None:
+        return []
+    return [group] if isinstance(group, str) else list(dict.fromkeys(group))
+
+
 class StreamState(stored.State):
     """The stored fields, and how they change. A field that is added here would not be stored."""
 
@@ -32,10 +39,10 @@ class StreamState(stored.State):
         """The mean loss so far."""
         return self.loss_sum / self.rounds if self.rounds else None
 
-    def add_input(self, x: list[float], group: str | None) -> None:
-        """Widen the ranges of the features, and register the group."""
-        if group is not None:
-            self.groups.setdefault(group, GroupSum())
+    def add_input(self, x: list[float], group: Group) -> None:
+        """Widen the ranges of the features, and register the groups."""
+        for name in group_names(group):
+            self.groups.setdefault(name, GroupSum())
         if not self.features:
             self.features = [FeatureSum(value, value, 0.0) for value in x]
         for feature, value in zip(self.features, x, strict=True):
@@ -43,19 +50,19 @@ class StreamState(stored.State):
             feature.high = max(feature.high, value)
             feature.total += value
 
-    def add_loss(self, loss: float, group: str | None) -> None:
+    def add_loss(self, loss: float, group: Group) -> None:
         """Add a loss to the sums."""
         self.rounds += 1
         self.loss_sum += loss
-        if group is not None:
-            group_sum = self.groups[group]
+        for name in group_names(group):
+            group_sum = self.groups[name]
             group_sum.rounds += 1
             group_sum.loss_sum += loss
 
-    def restart(self, rounds: int, risk: float) -> None:
+    def restart(self, rounds: int, loss_sum: float) -> None:
         """Continue from the sums of an imported calibrator; groups and history start empty."""
         self.rounds = rounds
-        self.loss_sum = risk * rounds if rounds else 0.0
+        self.loss_sum = loss_sum
         self.groups = {group: GroupSum() for group in self.groups}
         self.history = stored.History()
 

@@ -3,28 +3,31 @@
 from __future__ import annotations
 
 import math
-from typing import Self, assert_never
+from typing import Any, Self, assert_never
 
 import msgspec
 import numpy as np
 
-from localarc import ARC, LARC, serialization
-from localarc.calibrators import health
-from localarc.guarantees import Certificate, Part, Verdict
-from localarc.guarantees.assumptions import broken_assumptions
+from localarc import serialization
+from localarc.guarantees import Part, Verdict
 from localarc.guarantees.verdict import INCONSISTENT
 from localarc.service.storage import events
 from localarc.service.storage.events import Event
 from localarc.service.storage.format import (
     Answered,
+    Group,
+    Outcome,
     Pending,
+    Score,
     Snapshot,
     decode_snapshot,
     encode_snapshot,
     request_digest,
     to_bytes,
 )
-from localarc.service.streams.calibrators import build_calibrator, check_room
+from localarc.service.streams.calibrators import build_calibrator
+from localarc.service.streams.config_checks import check_room
+from localarc.service.streams.methods import AnyCalibrator, method_of
 from localarc.service.streams.prediction_sets import set_size
 from localarc.service.streams.state import Point, StreamState
 from localarc.wire.events import (
@@ -40,10 +43,10 @@ from localarc.wire.events import (
 class Stream:
     """A calibrator and its state."""
 
-    def __init__(self, name: str, state: StreamState, calibrator: ARC | LARC) -> None:
+    def __init__(self, name: str, state: StreamState, calibrator: AnyCalibrator) -> None:
         self.name = name
         self.state = state
-        self.calibrator = calibrator
+        self.method = method_of(calibrator, state.config)
         self.replay_differs = 0  # thresholds that differed on replay
         self._judged: tuple[int, Verdict, tuple[str, ...]] | None = None  # after a change, by seq
 
@@ -51,6 +54,11 @@ class Stream:
     def create(cls, name: str, event: events.StreamCreated) -> Self:
         """A stream without rounds."""
         return cls(name, StreamState(event.config, event.at), build_calibrator(event.config))
+
+    @property
+    def calibrator(self) -> Any:
+        """The library's calibrator, of the kind that the config's method says."""
+        return self.method.calibrator
 
     def created_event(self) -> ChangeEvent:
         """What subscribers receive about a new stream."""
@@ -73,12 +81,12 @@ class Stream:
     def replay(self, event: Event) -> ChangeEvent:
         """`apply`, and compare the threshold with the one that was returned, bit for bit."""
         if isinstance(event, events.PredictionMade):
-            self.replay_differs += self.threshold(event.x) != event.threshold
+            self.replay_differs += self.threshold(event.x, event.group) != event.threshold
         return self.apply(event)
 
-    def threshold(self, x: list[float]) -> float:
+    def threshold(self, x: list[float], group: Group = None) -> float:
         """The current threshold for an input."""
-        value = float(self.calibrator.threshold(np.array(x, dtype=np.float64)))
+        value = self.method.threshold(np.array(x, dtype=np.float64), group)
         if not math.isfinite(value):  # only finite numbers may be stored
             raise ValueError(
                 f"the threshold at this input is {value}: the scale or rate is too large."
@@ -92,6 +100,7 @@ class Stream:
         x = to_bytes(event.x)
         size = set_size(state.config.set, event.scores, event.threshold)
         digest = request_digest(x, event.group, event.scores)
+        ticket = self.method.ask(np.array(event.x, dtype=np.float64), event.group)
         state.outstanding = max(state.outstanding, len(state.pending))
         state.seq += 1
         state.predictions += 1
@@ -104,16 +113,19 @@ class Stream:
             x=x,
             group=event.group,
             size=size,
+            scores=None if event.scores is None else to_bytes(event.scores),
+            ticket=ticket,
         )
         about = {"id": event.id, "threshold": event.threshold, "size": size, "group": event.group}
         return self._change(PredictedEvent, event.at, **about)
 
     def _apply_feedback(self, event: events.FeedbackReceived) -> ChangeEvent:
         pending = self.state.pending[event.id]
-        self._learn(pending, event.loss)
+        self._learn(pending, event.loss, event.score)
         self.state.late += pending.seq < self.state.newest_learned
         self.state.newest_learned = max(self.state.newest_learned, pending.seq)
-        self._close(event.id, pending, event.loss, expired=False)
+        self.state.seq += 1
+        self._close(event.id, pending, event.loss, event.score, event.outcome)
         self._sample(event.at, pending)
         return self._change(
             FeedbackEvent,
@@ -127,9 +139,12 @@ class Stream:
 
     def _apply_expiry(self, event: events.PredictionExpired) -> ChangeEvent:
         pending = self.state.pending[event.id]
-        if event.loss is not None:
+        if event.loss is None:
+            self.method.forget(pending)
+        else:
             self._learn(pending, event.loss)
         self.state.expired += 1
+        self.state.seq += 1
         self._close(event.id, pending, event.loss, expired=True)
         if event.loss is not None:
             self._sample(event.at, pending)
@@ -137,31 +152,53 @@ class Stream:
         return self._change(ExpiredEvent, event.at, **about)
 
     def _apply_import(self, event: events.StateImported) -> ChangeEvent:
-        self.calibrator = self.load_calibrator(event.state)
+        self.method = method_of(self.load_calibrator(event.state), self.state.config)
         self.state.seq += 1
-        certificate = self.calibrator.certificate()
-        self.state.restart(certificate.rounds, certificate.risk)
+        self.state.restart(self.method.rounds, self.method.loss_sum)
+        self._match_tickets()
         return self._change(ImportedEvent, event.at)
 
-    def _learn(self, pending: Pending, loss: float) -> None:
+    def _match_tickets(self) -> None:
+        """Expire predictions that an imported state has no ticket for, and forget other tickets."""
+        tickets = self.method.tickets()
+        if tickets is None:
+            return
+        unknown = dict(tickets)
+        for key, pending in list(self.state.pending.items()):
+            if unknown.get(pending.ticket or 0) == pending.threshold:
+                del unknown[pending.ticket or 0]
+            else:
+                self.state.expired += 1
+                self._close(key, pending, None, expired=True)
+        for ticket in unknown:
+            self.method.calibrator.forget(ticket)
+
+    def _learn(self, pending: Pending, loss: float, score: Score = None) -> None:
         check_room(self.state.config, self.state.rounds)
-        point = np.frombuffer(pending.x, "<f8")
-        self.calibrator._update_late(point, loss, pending.threshold)  # raises before any change
+        self.method.learn(pending, loss, score)  # raises before any change
         self.state.add_loss(loss, pending.group)
 
-    def _close(self, key: str, pending: Pending, loss: float | None, expired: bool) -> None:
-        state = self.state
-        state.seq += 1
-        state.close_prediction(
+    def _close(
+        self,
+        key: str,
+        pending: Pending,
+        loss: float | None,
+        score: Score = None,
+        outcome: Outcome = None,
+        expired: bool = False,
+    ) -> None:
+        self.state.close_prediction(
             key,
             Answered(
                 seq=pending.seq,
                 digest=pending.digest,
                 threshold=pending.threshold,
                 loss=loss,
-                feedback_seq=state.seq,
-                rounds=state.rounds,
+                feedback_seq=self.state.seq,
+                rounds=self.state.rounds,
                 expired=expired,
+                score=score,
+                outcome=outcome,
             ),
         )
 
@@ -176,7 +213,7 @@ class Stream:
                 risk=state.loss_sum / state.rounds,
                 threshold=pending.threshold,
                 size=pending.size,
-                observed=finite(self.calibrator.certificate().observed.value),
+                observed=finite(self.certificate().observed.value),
                 pending=len(state.pending),
                 late=state.late,
                 expired=state.expired,
@@ -198,9 +235,9 @@ class Stream:
 
     # ---- the consistency check ---------------------------------------------------------------
 
-    def certificate(self) -> Certificate:
+    def certificate(self) -> Any:
         """The calibrator's certificate, given the largest number of pending predictions."""
-        return self.calibrator.certificate(pending=self.state.outstanding)
+        return self.method.certificate(self.state.outstanding)
 
     @property
     def verdict(self) -> Verdict:
@@ -216,35 +253,19 @@ class Stream:
         if self._judged is None or self._judged[0] != self.state.seq:
             groups = self.state.groups.items()
             parts = [Part(name, g.rounds, g.loss_sum / g.rounds) for name, g in groups if g.rounds]
-            found = [problem.text for problem in health.problems(self._vitals())]
-            broken = broken_assumptions(self.calibrator.settings, self.calibrator._constant)
-            told = (*found, *broken)
+            told = tuple(self.method.problems(self.state))
             self._judged = self.state.seq, self.certificate().judge(parts), told
         return self._judged[1:]
-
-    def _vitals(self) -> health.Vitals:
-        """The numbers of the run: its latest half is what the history has of it."""
-        state, points = self.state, self.state.points()
-        latest = [point for point in points if 2 * point.rounds > state.rounds]
-        before = points[len(points) - len(latest) - 1] if len(latest) < len(points) else None
-        start = (before.rounds, before.risk * before.rounds) if before else (0, 0.0)
-        return health.vitals(
-            self.calibrator.settings,
-            self.calibrator._constant,
-            state.rounds - start[0],
-            state.loss_sum - start[1],
-            pending=max((point.pending for point in latest), default=0),
-            thresholds=health.latest_range(np.array([p.threshold for p in points])),
-        )
 
     @property
     def healthy(self) -> bool:
         """Whether the identity holds, and the calibrator learned the losses that were counted."""
-        calibrator, rounds, total = self.calibrator, self.state.rounds, self.state.loss_sum
-        if calibrator.rounds != rounds or not calibrator.identity_holds:
+        method, state = self.method, self.state
+        if method.rounds != state.rounds or not method.identity_holds:
             return False
-        counted = calibrator.risk * rounds
-        return not rounds or math.isclose(counted, total, rel_tol=1e-9, abs_tol=1e-9)
+        if method.pending not in (None, len(state.pending)):
+            return False
+        return math.isclose(method.loss_sum, state.loss_sum, rel_tol=1e-9, abs_tol=1e-9)
 
     # ---- snapshots ---------------------------------------------------------------------------
 
@@ -265,18 +286,19 @@ class Stream:
         stream.replay_differs = snapshot.replay_differs
         return stream
 
-    def load_calibrator(self, data: bytes) -> ARC | LARC:
+    def load_calibrator(self, data: bytes) -> AnyCalibrator:
         """A calibrator from a client's state, which must have this stream's settings."""
         try:
             calibrator = build_calibrator(self.state.config).restore(data)
         except (KeyError, IndexError, AttributeError, RecursionError) as error:
             raise serialization.StateError(f"not a localarc state: {error!r}.") from error
-        if not calibrator.identity_holds:
+        method = method_of(calibrator, self.state.config)
+        if not method.identity_holds:
             raise serialization.StateError(
                 "the state is inconsistent: its thresholds do not match its losses."
             )
-        probe = np.zeros((1, self.state.config.features))  # raises if the features differ
-        if not np.isfinite(calibrator.threshold(probe)).all():
+        probe = np.zeros(self.state.config.features)  # raises if the features differ
+        if not math.isfinite(method.threshold(probe, "any")):
             raise serialization.StateError("the state's thresholds are not finite: it is damaged.")
         return calibrator
 

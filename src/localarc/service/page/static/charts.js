@@ -155,6 +155,18 @@ export function feedbackFigure(history) {
 }
 
 /**
+ * What is guaranteed for a group, if anything is.
+ * @param {GroupRisk} group
+ */
+function describeGuarantee({ above, below }) {
+  const sides = [
+    (above ?? null) === null ? "" : `${formatNumber(above ?? null)} above`,
+    (below ?? null) === null ? "" : `${formatNumber(below ?? null)} below`,
+  ].filter(Boolean);
+  return sides.length ? [`guaranteed: at most ${sides.join(" and ")} the target`] : [];
+}
+
+/**
  * The risk of each group, highest first. A whisker is the largest standard error that losses
  * between 0 and the loss bound with this mean can have, if rounds are independent.
  * @param {GroupRisk[]} groups
@@ -181,6 +193,7 @@ export function groupFigure(groups, target, lossBound) {
       rows[index].group,
       `risk ${formatRisk(rows[index].risk)} ± ${formatNumber(bars[index].error)}, target ${formatNumber(target)}`,
       `${formatCount(rows[index].rounds)} rounds`,
+      ...describeGuarantee(rows[index]),
     ],
   };
 }

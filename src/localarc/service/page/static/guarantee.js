@@ -40,25 +40,35 @@ export function assess(summary) {
   return { passed: true, text: `Every reported loss was applied exactly once. ${describeBound(summary)}` };
 }
 
+/**
+ * How far the risk can be from the target, on the side that a bound is about.
+ * @param {Bound} bound
+ * @param {number} target
+ */
+export function describeDistance({ value, side }, target) {
+  const distance = formatNumber(value);
+  if (side === "both") return `within ${distance} of the target ${formatNumber(target)}`;
+  return `at most ${distance} ${side} the target ${formatNumber(target)}`;
+}
+
 /** @param {StreamSummary} summary */
 function describeBound({ certificate, config, target }) {
   const { bound } = certificate;
   if (!bound.holds || bound.value === null) {
     const reason = bound.unmet.length ? ` (${bound.unmet.join("; ")})` : "";
-    return `No bound on the risk is guaranteed in advance${reason}.`;
+    return `No bound on the risk is guaranteed${reason}.`;
   }
   const delay = certificate.max_pending
     ? ` This accounts for up to ${formatCount(certificate.max_pending)} pending predictions at a time.`
     : "";
   if (bound.value >= Math.max(target, config.loss_bound - target)) {
     return (
-      `The bound guaranteed in advance, ±${formatNumber(bound.value)}, is not informative yet. ` +
+      `The bound, ${describeDistance(bound, target)}, is not informative yet. ` +
       `It narrows as feedback arrives.${delay}`
     );
   }
   return (
-    `For any input sequence, the risk stays within ${formatNumber(bound.value)} of the target ` +
-    `${formatNumber(target)} (${bound.name}).${delay}`
+    `For any input sequence, the risk stays ${describeDistance(bound, target)} ` + `(${bound.name}).${delay}`
   );
 }
 
@@ -93,7 +103,9 @@ function createRow() {
  */
 function updateRow(row, bound) {
   const assumptions = [...bound.assumes, ...bound.unmet.map((assumption) => `not met: ${assumption}`)];
-  const texts = [bound.name, bound.holds ? formatNumber(bound.value) : "none", assumptions.join("; ")];
+  const side = bound.side === "both" ? "" : ` (${bound.side} only)`;
+  const value = bound.holds ? `${formatNumber(bound.value)}${side}` : "none";
+  const texts = [bound.name, value, assumptions.join("; ")];
   texts.forEach((text, column) => {
     setText(row.children[column], text);
   });

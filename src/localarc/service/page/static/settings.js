@@ -16,16 +16,31 @@ const KERNELS = {
 
 /** @param {Pick<StreamSummary, "config" | "predictions" | "memory">} summary */
 export function describeSettings({ config, predictions, memory }) {
-  const parts = [
-    config.kernel ? `L-ARC, ${describeKernel(config.kernel)}` : "ARC, one threshold for all inputs",
-  ];
-  if (config.kernel) {
-    parts.push(`${config.features} feature${config.features === 1 ? "" : "s"}`);
-    parts.push(`${memory.split("(")[0]} memory`);
-  }
+  const parts = [describeMethod(config)];
+  if (isLocal(config)) parts.push(`${config.features} feature${config.features === 1 ? "" : "s"}`);
+  if (config.kernel) parts.push(`${memory.split("(")[0]} memory`);
   if ((config.timeout ?? null) !== null) parts.push(describeTimeout(config));
   parts.push(`${formatCount(predictions)} predictions`);
   return parts.join(" · ");
+}
+
+/**
+ * Whether thresholds depend on the features of an input.
+ * @param {Pick<StreamConfig, "method" | "features">} config
+ */
+export const isLocal = ({ method, features }) => features > 0 && (method === "larc" || method === "auto");
+
+/** @param {StreamConfig} config */
+function describeMethod({ method, kernel, promise, limits }) {
+  if (kernel) return `L-ARC, ${describeKernel(kernel)}`;
+  if (method === "arc") return "ARC, one threshold for all inputs";
+  if (method === "mondrian") return "Mondrian, one threshold per group";
+  const [floor, ceiling] = limits.map((limit) => (limit === null ? null : formatNumber(limit)));
+  const parts = ["AutoLARC, a threshold for every place and group"];
+  if (floor !== null) parts.push(`at least ${floor}`);
+  if (ceiling !== null) parts.push(`at most ${ceiling}`);
+  if (promise === "at most") parts.push("risk guaranteed from above");
+  return parts.join(", ");
 }
 
 /** @param {KernelConfig} kernel */

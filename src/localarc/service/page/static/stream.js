@@ -10,7 +10,7 @@ import { followEvents } from "./events.js";
 import { formatBytes, formatCount, formatDuration, formatNumber, formatRisk } from "./format.js";
 import { showGuarantee } from "./guarantee.js";
 import { extendHistory, readHistory, recentHistory } from "./history.js";
-import { describeSettings } from "./settings.js";
+import { describeSettings, isLocal } from "./settings.js";
 import { Store, throttle } from "./store.js";
 import { ThresholdMapView } from "./threshold_map.js";
 import { showVerdict } from "./verdict.js";
@@ -200,7 +200,7 @@ function drawHistory({ history: whole, summary }) {
   setText(
     byId("threshold-note"),
     "Dots: rounds. Line: mean of nearby rounds." +
-      (summary.config.kernel ? " Dots scatter because the threshold depends on the input." : ""),
+      (isLocal(summary.config) ? " Dots scatter because the threshold depends on the input." : ""),
   );
   charts.feedback.draw(feedbackFigure(history));
   const hasSizes = history.points.some((point) => point.size !== null);

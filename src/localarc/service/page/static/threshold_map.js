@@ -5,6 +5,7 @@ import { mapFigure } from "./charts.js";
 import { byId, setText } from "./dom.js";
 import { featureName, formatCount, formatNumber } from "./format.js";
 import { extent } from "./scale.js";
+import { isLocal } from "./settings.js";
 
 /** @import { Chart } from "./chart.js" */
 /** @import { StreamSummary, ThresholdMap } from "../wire" */
@@ -22,7 +23,7 @@ export class ThresholdMapView {
     this.chart = chart;
     this.signal = signal;
     this.summary = summary;
-    this.isLocal = Boolean(summary.config.kernel) && summary.config.features > 0;
+    this.isLocal = isLocal(summary.config);
     this.isVisible = false;
     /** @type {ThresholdMap | null} */
     this.map = null;
@@ -40,7 +41,7 @@ export class ThresholdMapView {
     this.chart.drawEmpty(
       this.isLocal
         ? "Waiting for the first feedback."
-        : "This stream has no kernel: all inputs get the same threshold.",
+        : "Thresholds of this stream do not depend on features.",
     );
     firstSelect.onchange = secondSelect.onchange = () => this.load();
     const observer = new IntersectionObserver(

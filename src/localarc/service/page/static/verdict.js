@@ -1,7 +1,7 @@
 // The verdict of the service on a stream: its sentence, the warnings and the tightest bound.
 
 import { byId, setText, updateList } from "./dom.js";
-import { formatNumber } from "./format.js";
+import { describeDistance } from "./guarantee.js";
 
 /** @import { StreamSummary, Verdict } from "../wire" */
 
@@ -20,7 +20,7 @@ export function describeTightest({ certificate, config, target }) {
   const { tightest } = certificate;
   if (!certificate.consistent || tightest === null || tightest.value === null) return "";
   if (tightest.value >= Math.max(target, config.loss_bound - target)) return "No bound is informative yet.";
-  return `The tightest bound: within ${formatNumber(tightest.value)} of the target ${formatNumber(target)} (${tightest.name}).`;
+  return `The tightest bound: ${describeDistance(tightest, target)} (${tightest.name}).`;
 }
 
 /** @param {StreamSummary} summary */

@@ -1,0 +1,115 @@
+"""The base of LabelSets: per label, a quantile of its recent scores and a learned offset."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Hashable
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from localarc.calibrators.auto.groups import label_from_json, label_to_json
+from localarc.calibrators.auto.recent_scores import KEPT, RecentScores
+from localarc.engine.auto.base import RANGE_PART, VISITS_COUNTED
+from localarc.engine.auto.engine import RATE
+from localarc.memory.base import Arrays
+from localarc.serialization import StateError
+
+FEW = 16  # scores are too few for a spread of their own
+
+
+@dataclass
+class LabelScores:
+    """One label: the scores that it had when it was true, and what its losses add to them."""
+
+    recent: RecentScores = field(default_factory=RecentScores)
+    offset: float = 0.0  # in units
+    rounds: float = 0.0
+
+
+class LabelBase:
+    """What is known about the scores of true labels: by label, and of all labels together."""
+
+    def __init__(self, alpha: float, initial_threshold: float) -> None:
+        self._alpha, self._initial = alpha, initial_threshold
+        self._rate = RATE / math.sqrt(alpha * (1.0 - alpha))
+        self.by_label: dict[Hashable, LabelScores] = {}
+        self._all = RecentScores()
+
+    def threshold(self, label: Hashable) -> float:
+        """The label's base, within the scores seen; the largest while it has too few scores."""
+        if not len(self._all):
+            return self._initial
+        return min(max(self._free(label), self._all.smallest), self._all.largest)
+
+    def _free(self, label: Hashable) -> float:
+        """The label's quantile and offset, before they are clipped."""
+        own = self.by_label.get(label)
+        quantile = None if own is None else own.recent.quantile(self._alpha)
+        if own is None or quantile is None:
+            return self._all.largest
+        return quantile + self.unit(label) * own.offset
+
+    def unit(self, label: Hashable) -> float:
+        """The label's spread, that of all labels while it has few scores; always positive."""
+        every = self._all
+        if not len(every):
+            return abs(self._initial) or 1.0
+        size = max(abs(every.smallest), abs(every.largest)) or 1.0
+        if len(every) < FEW:
+            return size
+        own = self.by_label.get(label)
+        spread = every.spread if own is None or len(own.recent) < FEW else own.recent.spread
+        return max(spread, (every.largest - every.smallest) / RANGE_PART) or size
+
+    def learn(self, label: Hashable, score: float, loss: float, pending: int) -> None:
+        """The score of a true label and the loss of its threshold; other rounds may be pending."""
+        own = self.by_label.setdefault(label, LabelScores())
+        own.offset += self._step(label, own, loss - self._alpha, 1.0 + pending)
+        own.rounds += 1.0
+        if math.isfinite(score):
+            own.recent.add(score)
+            self._all.add(score)
+
+    def _step(self, label: Hashable, own: LabelScores, excess: float, late: float) -> float:
+        """As in AutoLARC; nothing before there is a quantile, or beyond the scores seen."""
+        if own.recent.quantile(self._alpha) is None:
+            return 0.0
+        outside = self._free(label) - self.threshold(label)
+        if outside * excess > 0.0:
+            return 0.0
+        visits = 1.0 + min(own.rounds, VISITS_COUNTED * late)
+        return self._rate * excess / math.sqrt(visits) / late
+
+    # ---- state -------------------------------------------------------------------------------
+
+    def to_json(self) -> dict[str, Any]:
+        """The labels, with the number of recent scores of each."""
+        return {
+            "labels": [label_to_json(label) for label in self.by_label],
+            "counts": [len(own.recent) for own in self.by_label.values()],
+        }
+
+    def arrays(self) -> dict[str, Any]:
+        """The scores, of one label after the other and of all together; the offsets."""
+        every = self.by_label.values()
+        return {
+            "label scores": np.concatenate(
+                [np.empty(0), *(own.recent.to_array() for own in every)]
+            ),
+            "all scores": self._all.to_array(),
+            "learned": np.array([[own.offset, own.rounds] for own in every]).reshape(-1, 2),
+        }
+
+    def restore(self, content: dict[str, Any], arrays: Arrays) -> None:
+        """Continue from what `to_json` and `arrays` returned."""
+        labels = [label_from_json(label) for label in content["labels"]]
+        counts, scores, learned = content["counts"], arrays["label scores"], arrays["learned"]
+        sound = all(type(count) is int and 0 <= count <= KEPT for count in counts)
+        if not sound or len({*labels}) != len(counts) or sum(counts) != len(scores):
+            raise StateError("its scores do not belong to its labels.")
+        parts = np.split(scores, np.cumsum(counts)[:-1]) if counts else []
+        for label, part, numbers in zip(labels, parts, learned.tolist(), strict=True):
+            self.by_label[label] = LabelScores(RecentScores(part.tolist()), *numbers)
+        self._all = RecentScores(arrays["all scores"].tolist())

@@ -1,0 +1,439 @@
+"""LabelSets: sets of labels that cover every class, each with a threshold of its own."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from collections.abc import Hashable, Iterator, Sequence
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from localarc import atomic_write, serialization
+from localarc.calibrators.auto import label_state
+from localarc.calibrators.auto.candidates import (
+    Candidates,
+    LabelTicket,
+    Scores,
+    checked_label,
+    checked_labels,
+    checked_scores,
+)
+from localarc.calibrators.auto.groups import GroupNames, Groups, Resolved, weights_of
+from localarc.calibrators.auto.guarded import in_use
+from localarc.calibrators.auto.inputs import features
+from localarc.calibrators.auto.label_base import LabelBase
+from localarc.calibrators.auto.settings import BYTES, checked_settings
+from localarc.calibrators.base import Point
+from localarc.calibrators.tickets import not_pending, ticket_id
+from localarc.engine.auto import layout
+from localarc.engine.auto.engine import AutoEngine
+from localarc.engine.auto.loops import ASK, PEEK, STEP
+from localarc.guarantees import theorem_e
+from localarc.guarantees.theorem_e import AutoCertificate
+from localarc.validation import FloatArray
+
+_Place = tuple[FloatArray, dict[Hashable, float], tuple[int, ...]]  # input, groups, what is missing
+
+
+class LabelSets:
+    """Prediction sets for classification whose coverage holds for each true class, online.
+
+    The set of a round is `{y : score(x, y) <= g(x, y)}`. A label's threshold is the conformal
+    quantile of the last 500 scores that it had when it was true, an offset that follows its losses,
+    and bets. Bettors sit on everyone, on each label, on each label in each group and, if features
+    are passed, on places.
+    Only the true label's own threshold is charged, with 1 if its score is above, so that about
+    `alpha` of the rounds of every class are missed, whatever the data: theorem E.
+
+    While a label has fewer than about 1/alpha scores, there is no such quantile, and its base is
+    the largest recent score of any true label: nothing is known that could exclude it.
+
+    Parameters
+    ----------
+    alpha : float
+        The target: the share of each class's rounds whose set may miss the label, in (0, 1).
+    labels : sequence of labels or None, default None
+        The order of the scores in an array. None requires `{label: score}`; labels are then added
+        when they first appear.
+    limits : (float or None, float or None), default (None, None)
+        Thresholds that are never crossed, below and above, in the units of the score.
+    promise : "both" or "at most", default "both"
+        Whether each class is kept near `alpha` from both sides, or only from above.
+    initial_threshold : float, default 1.0
+        The threshold before the first label, in the units of the score: with scores of
+        `1 - probability`, 1 excludes nothing.
+    max_bytes : int, default 9000000
+        Bounds the table of nodes. A full table adds no new labels, until it can drop idle ones.
+
+    Notes
+    -----
+    Lower scores are more plausible: `1 - probability`, or the cumulative probability of APS.
+
+    Examples
+    --------
+    >>> cal = LabelSets(alpha=0.1, labels=["cat", "dog"])
+    >>> for _ in range(20):
+    ...     _ = cal.update(None, [0.1, 0.9], "cat").update(None, [0.7, 0.3], "dog")
+    >>> cal.predict(None, [0.05, 0.95])
+    ('cat',)
+    >>> cal.certificate().groups["dog"].risk
+    0.0
+
+    References
+    ----------
+    Vovk, *Conditional validity of inductive conformal predictors*, ACML 2012 (one quantile per
+    label). Romano, Sesia and Candes, *Classification with valid and adaptive coverage*, NeurIPS
+    2020 (APS scores). Orabona and Pal, *Coin betting and parameter-free online learning*, NeurIPS
+    2016.
+    """
+
+    def __init__(
+        self,
+        alpha: float,
+        labels: Sequence[Hashable] | None = None,
+        *,
+        limits: tuple[float | None, float | None] = (None, None),
+        promise: str = "both",
+        initial_threshold: float = 1.0,
+        max_bytes: int = BYTES,
+    ) -> None:
+        self.settings = checked_settings(
+            alpha=alpha,
+            limits=limits,
+            promise=promise,
+            evenness=1.0,
+            loss_bound=1.0,
+            unit=None,
+            initial_threshold=initial_threshold,
+            max_bytes=max_bytes,
+        )
+        self.labels = checked_labels(labels)
+        self._busy = False
+        self.reset()
+
+    def reset(self) -> Self:
+        """Forget everything learned, and all pending tickets."""
+        self._engine: AutoEngine | None = None
+        self._names = GroupNames()
+        self._base = LabelBase(self.alpha, self.settings.initial_threshold)
+        self._pending: dict[int, Candidates] = {}
+        return self
+
+    # ---- sets --------------------------------------------------------------------------------
+
+    def thresholds(
+        self, x: Point = None, groups: Groups = (), labels: Sequence[Hashable] | None = None
+    ) -> dict[Hashable, float]:
+        """The threshold of each label; changes nothing.
+
+        Parameters
+        ----------
+        x : array of shape (d,) or None, default None
+            The features of the input; None if places do not matter.
+        groups : hashable, list, set or mapping, default ()
+            The groups of the input.
+        labels : sequence of labels or None, default None
+            The candidates; by default those of the constructor, or all that were true so far.
+        """
+        names = checked_labels(labels) or self.labels or tuple(self._base.by_label)
+        with self._exclusive():
+            place = self._place(x, groups)
+            found = {name: self._decide(name, place) for name in names}
+        return {name: float(decision[layout.THRESHOLD]) for name, decision in found.items()}
+
+    def predict(self, x: Point, scores: Scores, groups: Groups = ()) -> tuple[Hashable, ...]:
+        """The prediction set: the labels whose score is at most their threshold; changes nothing.
+
+        Parameters
+        ----------
+        x : array of shape (d,) or None
+            The features of the input; None if places do not matter.
+        scores : mapping or array of shape (labels,)
+            The score of each candidate label: `{label: score}`, or in the order of `labels`.
+        groups : hashable, list, set or mapping, default ()
+            The groups of the input.
+        """
+        with self._exclusive():
+            return self._candidates(self._place(x, groups), scores).ticket(0).labels
+
+    def update(self, x: Point, scores: Scores, label: Hashable, groups: Groups = ()) -> Self:
+        """Learn from the true label of a round, at once.
+
+        Parameters
+        ----------
+        x : array of shape (d,) or None
+            The features of the input; None if places do not matter.
+        scores : mapping or array of shape (labels,)
+            The score of each candidate label.
+        label : hashable
+            The true label, one of the candidates.
+        groups : hashable, list, set or mapping, default ()
+            The groups of the input.
+        """
+        by_label, name = checked_scores(scores, self.labels), checked_label(label)
+        score = by_label[_candidate(name, tuple(by_label))]
+        with self._exclusive():
+            place = self._place(x, groups)
+            decision = self._decide(name, place)
+            loss = float(score > decision[layout.THRESHOLD])
+            self._names.add(_nodes(name, place), place[2])
+            self._serve(STEP, name, place, loss, score)
+            self._learn(name, score, loss)
+        return self
+
+    # ---- late labels -------------------------------------------------------------------------
+
+    def ask(self, x: Point, scores: Scores, groups: Groups = ()) -> LabelTicket:
+        """Thresholds and set of a round whose label will be told later, in any order.
+
+        Parameters
+        ----------
+        x : array of shape (d,) or None
+            The features of the input; None if places do not matter.
+        scores : mapping or array of shape (labels,)
+            The score of each candidate label.
+        groups : hashable, list, set or mapping, default ()
+            The groups of the input.
+        """
+        with self._exclusive():
+            place = self._place(x, groups)
+            made = self._candidates(place, scores)
+            weights: dict[Hashable, float] = {}
+            for name in made.labels:
+                weights |= _nodes(name, place)
+            keys, shares = self._names.resolve(weights, place[2])
+            engine = self._prepared(len(place[0]), len(keys), ticket=True)
+            self._names.add(weights, place[2])
+            number = int(engine.numbers[layout.ISSUED]) + 1
+            self._pending[number] = made
+            engine.serve(ASK, place[0], keys, shares, 0.0, 1.0, 0.0, 0.0)
+        return made.ticket(number)
+
+    def tell(self, ticket: LabelTicket | int, label: Hashable) -> Self:
+        """Learn the true label of a ticket: its own nodes learn, those of the others do not.
+
+        Parameters
+        ----------
+        ticket : LabelTicket or int
+            What `ask` returned, or its id.
+        label : hashable
+            The true label, one of the ticket's candidates.
+        """
+        number, name = _number(ticket), checked_label(label)
+        with self._exclusive():
+            made = self._asked(number)
+            at = made.labels.index(_candidate(name, made.labels))
+            decision, score = made.decisions[at], float(made.scores[at])
+            loss = float(score > decision[layout.THRESHOLD])
+            engine: Any = self._engine
+            if not engine.tell_one_of(number, made.keys[at], decision, loss, score):
+                raise not_pending(number)
+            del self._pending[number]
+            self._learn(name, score, loss)
+        return self
+
+    def forget(self, ticket: LabelTicket | int) -> Self:
+        """Give up waiting for the label of a ticket.
+
+        Parameters
+        ----------
+        ticket : LabelTicket or int
+            What `ask` returned, or its id.
+        """
+        number = _number(ticket)
+        with self._exclusive():
+            self._asked(number)
+            engine: Any = self._engine
+            engine.forget(number)
+            del self._pending[number]
+        return self
+
+    @property
+    def pending(self) -> tuple[LabelTicket, ...]:
+        """The tickets whose label is still to come, in the order in which they were issued."""
+        return tuple(made.ticket(number) for number, made in self._waiting().items())
+
+    def _waiting(self) -> dict[int, Candidates]:
+        """The pending rounds; an interrupted call may have left one that the engine closed."""
+        if self._engine is None:
+            return {}
+        numbers = self._engine.pending_tickets()[:, layout.NUMBER]
+        return {int(number): self._pending[int(number)] for number in numbers}
+
+    def _asked(self, number: int) -> Candidates:
+        if number not in self._pending:
+            raise not_pending(number)
+        return self._pending[number]
+
+    # ---- one round ---------------------------------------------------------------------------
+
+    def _place(self, x: Point, groups: Groups) -> _Place:
+        engine = self._engine
+        started = engine is not None and engine.started
+        point, missing = features(x, engine.dimensions if engine and started else None)
+        return point, weights_of(groups), missing
+
+    def _candidates(self, place: _Place, scores: Scores) -> Candidates:
+        """What `ask` would issue; changes nothing."""
+        by_label = checked_scores(scores, self.labels)
+        decisions = [self._decide(name, place) for name in by_label]
+        keys = [self._resolve(name, place)[0] for name in by_label]
+        values = np.array([*by_label.values()])
+        return Candidates(tuple(by_label), values, np.array(keys), np.array(decisions))
+
+    def _decide(self, name: Hashable, place: _Place) -> FloatArray:
+        """The threshold of a label and what it is made of; columns as in the engine's tickets."""
+        self._serve(PEEK, name, place, 0.0, 0.0)
+        engine: Any = self._engine
+        return engine.last_decision  # type: ignore[no-any-return]
+
+    def _serve(self, mode: int, name: Hashable, place: _Place, loss: float, score: float) -> None:
+        keys, weights = self._resolve(name, place)
+        engine = self._prepared(len(place[0]), len(keys), ticket=False)
+        base, unit = self._base.threshold(name), self._base.unit(name)
+        engine.serve(mode, place[0], keys, weights, base, unit, loss, score)
+
+    def _resolve(self, name: Hashable, place: _Place) -> Resolved:
+        simple = not place[1] and not place[2]
+        return self._names.resolve(name if simple else _nodes(name, place), place[2])
+
+    def _prepared(self, dimensions: int, groups: int, *, ticket: bool) -> AutoEngine:
+        """The engine, with room for the next round."""
+        engine = self._engine
+        if engine is None or engine.dimensions != dimensions:
+            engine = self._engine = AutoEngine(self.settings.rules(own_base=False), dimensions)
+        if ticket or groups > engine.groups:
+            engine.reserve(groups, 1)
+        return engine
+
+    def _learn(self, name: Hashable, score: float, loss: float) -> None:
+        """Teach the base, of which theorem E asks nothing: an interrupt may come before this."""
+        engine: Any = self._engine
+        self._base.learn(name, score, loss, int(engine.numbers[layout.PENDING]))
+
+    @contextlib.contextmanager
+    def _exclusive(self) -> Iterator[None]:
+        """Raise if another thread is inside."""
+        if self._busy:
+            raise in_use()
+        self._busy = True
+        try:
+            yield
+        finally:
+            self._busy = False
+
+    # ---- what was learned --------------------------------------------------------------------
+
+    @property
+    def alpha(self) -> float:
+        """The target."""
+        return self.settings.alpha
+
+    @property
+    def rounds(self) -> int:
+        """The number of labels learned from."""
+        return 0 if self._engine is None else int(self._engine.numbers[layout.ROUNDS])
+
+    @property
+    def risk(self) -> float:
+        """The share of rounds whose set missed the true label, NaN before the first."""
+        if self._engine is None or not self.rounds:
+            return np.nan
+        return float(self._engine.numbers[layout.LOSS_SUM]) / self.rounds
+
+    def certificate(self, losses: ArrayLike | None = None) -> AutoCertificate:
+        """What is guaranteed about everyone, each label, and each label in each group: theorem E.
+
+        `certificate().groups` has an entry for each label that was true, and for each `(label,
+        group)`.
+
+        Parameters
+        ----------
+        losses : array of shape (n,) or None, default None
+            All losses so far (1 for a set without the true label, else 0), from a log of your own,
+            to check against.
+        """
+        engine = self._engine or AutoEngine(self.settings.rules(own_base=False), 0)
+        ledger = theorem_e.Ledger(engine.numbers.copy(), engine.columns, None)
+        present = self._names.present(engine.keys)
+        nodes = {name: engine.node(key) for name, key in present.items()}
+        seen = {name: node for name, node in nodes.items() if node[layout.VISITS] > 0.0}
+        return theorem_e.check_against_log(theorem_e.certify(ledger, engine.node(), seen), losses)
+
+    # ---- state -------------------------------------------------------------------------------
+
+    def state(self) -> bytes:
+        """Everything, with pending tickets, for storage."""
+        return label_state.encode(self)
+
+    @classmethod
+    def from_state(cls, data: bytes) -> Self:
+        """The calibrator whose `state` this was, with its pending tickets.
+
+        Parameters
+        ----------
+        data : bytes
+            What `state` returned.
+        """
+        new = cls.__new__(cls)
+        label_state.decode_into(new, data)
+        return new
+
+    def restore(self, data: bytes) -> Self:
+        """Replace what was learned by a state that was saved with the same settings.
+
+        Parameters
+        ----------
+        data : bytes
+            What `state` returned.
+        """
+        found = type(self).from_state(data)
+        label_state.check_same(self, found)
+        self._engine, self._names = found._engine, found._names
+        self._base, self._pending = found._base, found._pending
+        return self
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the state to a file, completely or not at all.
+
+        Parameters
+        ----------
+        path : path
+            The file to write; its folder must exist.
+        """
+        atomic_write.write(path, self.state())
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> Self:
+        """Read a file written by `save`.
+
+        Parameters
+        ----------
+        path : path
+            The file to read.
+        """
+        return cls.from_state(serialization.read(path))
+
+    def __repr__(self) -> str:
+        return f"LabelSets({self.settings.describe()}, rounds={self.rounds})"
+
+
+def _nodes(name: Hashable, place: _Place) -> dict[Hashable, float]:
+    """The nodes of a candidate with their weights: the label, and the label in each group."""
+    return {name: 1.0} | {(name, group): weight for group, weight in place[1].items()}
+
+
+def _number(ticket: LabelTicket | int) -> int:
+    return ticket.id if isinstance(ticket, LabelTicket) else ticket_id(ticket)
+
+
+def _candidate(name: Hashable, candidates: tuple[Hashable, ...]) -> Hashable:
+    """The label, if it is one of the candidates."""
+    if name not in candidates:
+        raise ValueError(
+            f"label {name!r:.60} has no score, candidates are {candidates!r:.200}. Pass a score "
+            "for every label that may be true, infinity for one that the model does not know."
+        )
+    return name

@@ -1,0 +1,101 @@
+"""The compiled engine of AutoLARC: equal to the formulas, and capped."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pytest
+
+from engine.auto_reference import Reference
+from localarc.engine.auto import layout
+from localarc.engine.auto.engine import AutoEngine, Rules
+from localarc.engine.auto.hats import GROUP, KIND_SHIFT
+from localarc.engine.auto.loops import ASK, PEEK
+
+INF = math.inf
+
+
+@dataclass(frozen=True)
+class Case:
+    """A random stream."""
+
+    d: int
+    rounds: int = 200
+    groups: int = 0
+    delay: int = 0
+    two: bool = True
+    limits: tuple[float, float] = (-INF, INF)
+    alpha: float = 0.1
+    bound: float = 1.0
+    missing: float = 0.0
+    harmless: float = 0.05
+
+
+CASES = {
+    "no features": Case(0),
+    "one feature": Case(1),
+    "two features": Case(2),
+    "three features": Case(3, rounds=120),
+    "at most": Case(2, two=False),
+    "limits": Case(1, limits=(0.2, 1.2), alpha=0.3, bound=2.0),
+    "groups": Case(1, groups=4),
+    "late": Case(1, groups=2, delay=9),
+    "late, limits": Case(2, rounds=120, delay=20, limits=(0.0, 1.0), groups=1),
+    "late, at most": Case(0, delay=5, two=False, limits=(0.0, INF)),
+    "missing features": Case(2, missing=0.2, groups=1),
+    "harmless rounds": Case(1, harmless=0.9),
+}
+
+
+def key(label: int) -> int:
+    return 1000 + label | (GROUP + 1) << KIND_SHIFT
+
+
+@pytest.mark.parametrize("case", CASES.values(), ids=CASES)
+def test_the_engine_is_the_formulas_bit_for_bit(case: Case) -> None:
+    random = np.random.default_rng(7)
+    floor, ceiling = case.limits
+    rules = Rules(case.alpha, case.bound, floor, ceiling, case.two, slots=2**12)
+    engine = AutoEngine(rules, case.d)
+    slow = Reference(case.alpha, case.d, case.bound, case.limits, case.two)
+    pending: list[Any] = []
+    for _ in range(case.rounds):
+        x, score = draw(random, case)
+        labels = np.flatnonzero(random.random(case.groups) < 0.5).tolist()
+        groups = [(label, float(random.choice([0.5, 1.0]))) for label in labels]
+        where = x, np.array([key(g) for g, _ in groups], np.int64), np.array([w for _, w in groups])
+        engine.reserve(len(groups), 1)
+        peeked = engine.serve(PEEK, *where, math.nan, math.nan, 0.0, 0.0)
+        assert slow.threshold(x, groups) == peeked
+        ticket = slow.ask(x, groups)
+        assert engine.serve(ASK, *where, math.nan, math.nan, 0.0, 0.0) == peeked == ticket.threshold
+        pending.append((int(engine.numbers[layout.ISSUED]), ticket, score))
+        while len(pending) > case.delay or (pending and random.random() < 0.1):
+            settle_one(random, case, engine, slow, pending)
+
+
+def draw(random: np.random.Generator, case: Case) -> tuple[Any, float]:
+    x = random.normal(size=case.d) * 10.0 ** np.arange(case.d)
+    score = abs(random.normal()) * (0.3 + (abs(x[0]) if case.d else 0.0))
+    x[random.random(case.d) < case.missing] = np.nan
+    luck = random.random()
+    return x, -INF if luck < case.harmless else INF if luck > 0.98 else float(score)
+
+
+def settle_one(
+    random: np.random.Generator, case: Case, engine: Any, slow: Reference, pending: list[Any]
+) -> None:
+    """The loss of any pending round, in any order; or none, ever."""
+    number, ticket, score = pending.pop(int(random.integers(len(pending))))
+    if case.delay and random.random() < 0.1:
+        slow.forget(ticket)
+        assert engine.forget(number)
+        return
+    loss = case.bound if score > ticket.threshold else 0.0
+    told = math.nan if random.random() < 0.1 else score
+    slow.tell(ticket, loss, told)
+    assert engine.tell(number, loss, told)
+    assert not engine.tell(number, loss, told)
