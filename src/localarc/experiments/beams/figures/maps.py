@@ -62,7 +62,7 @@ def snr_maps(axes: Axes, results: Results) -> Axes:
             evaluation = held_out(results.rows, method)
             name = _name(results, method, setting, evaluation)
             panels[name] = _snr(results, method, setting, evaluation)
-    title = "SNR at equal target (above) and equal set size (below)"
+    title = "SNR by method: target, beams per set"
     return _maps(axes, results, panels, title, _SNR, _scale(results), len(methods))
 
 
@@ -73,7 +73,8 @@ def risk_maps(axes: Axes, results: Results) -> Axes:
     for held in (False, True):
         for method in methods:
             evaluation = held_out(results.rows, method) if held else "online"
-            name = f"{_family(method)}, {'held out' if held else 'online'}"
+            name = f"{_held_out_family(results, method)}, held out"
+            name = name if held else f"{_family(method)}, online"
             panels[name] = _mean(results, method, f"risk {_EQUAL} {evaluation}", evaluation)
     title = f"Risk at target {SHOWN:g}, online and held out"
     return _maps(axes, results, panels, title, _RISK, _RISKS, len(methods), "magma_r")
@@ -139,15 +140,21 @@ def _maps(
 
 
 def _name(results: Results, method: str, setting: str, evaluation: str) -> str:
-    """The method with its target and its mean set size."""
+    """The method with its target and its mean set size, short enough for four in a row."""
     rows = _first_trial(results, method).rows
     row = one(rows, setting=setting, evaluation=evaluation)
-    return f"{_family(method)}, target {row['target']:.2f}, {row['size']:.2f} beams"
+    family = _held_out_family(results, method)
+    return f"{family}: {row['target']:.2f}, {row['size']:.2f}"
 
 
 def _family(method: str) -> str:
     """The method without its length scale."""
     return method.split(" l=")[0]
+
+
+def _held_out_family(results: Results, method: str) -> str:
+    """The same, marked where the last threshold stands for an average."""
+    return _family(held_out_name(results.rows, method))
 
 
 def _mean(results: Results, method: str, array: str, evaluation: str) -> FloatArray:
@@ -192,7 +199,8 @@ FIGURES = (
     FigureSpec(
         "snr-maps",
         "SNR on held-out users with the averaged threshold (AutoLARC: the last), first trial. "
-        "Above, all methods have the target 0.1; below, all have sets of the same mean size. "
+        "Titles have the target and the mean set size. Above, all methods have the target 0.1; "
+        "below, all have sets of the same mean size. "
         "Buildings grey, transmitter green. One colour scale, from the weakest to the strongest "
         "cell that all beams together would give; red cells are below it.",
         snr_maps,
