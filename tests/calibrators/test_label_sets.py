@@ -246,7 +246,7 @@ def test_an_array_of_scores_requires_the_order_of_labels() -> None:
         LabelSets(0.1).update(None, [0.1, 0.2], "a")
 
 
-@pytest.mark.parametrize("labels", ["abc", [], ["a", "a"], [("a", "b")], [math.nan]])
+@pytest.mark.parametrize("labels", ["abc", [], ["a", "a"], [("a", "b")], [math.nan], [math.inf]])
 def test_labels_are_distinct_texts_or_numbers(labels: Any) -> None:
     with pytest.raises(ValueError, match="label"):
         LabelSets(0.1, labels)

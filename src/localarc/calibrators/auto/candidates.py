@@ -70,7 +70,8 @@ class Candidates:
 def checked_label(label: Any) -> Hashable:
     """A label: text or a number."""
     found = label.item() if isinstance(label, np.generic) else label
-    if not isinstance(found, str | int | float) or found != found:
+    finite = not isinstance(found, float) or math.isfinite(found)
+    if not isinstance(found, str | int | float) or not finite:
         raise ValueError(f"a label must be text or a number, got {validation.shown(label)}.")
     return found
 

@@ -36,6 +36,7 @@ class LabelBase:
         self._rate = RATE / math.sqrt(alpha * (1.0 - alpha))
         self.by_label: dict[Hashable, LabelScores] = {}
         self._all = RecentScores()
+        self._rounds = 0.0
 
     def threshold(self, label: Hashable) -> float:
         """The label's base, within the scores seen; the largest while it has too few scores."""
@@ -66,8 +67,10 @@ class LabelBase:
     def learn(self, label: Hashable, score: float, loss: float, pending: int) -> None:
         """The score of a true label and the loss of its threshold; other rounds may be pending."""
         own = self.by_label.setdefault(label, LabelScores())
-        own.offset += self._step(label, own, loss - self._alpha, 1.0 + pending)
+        expected = pending * own.rounds / max(self._rounds, 1.0)  # of the others, with this label
+        own.offset += self._step(label, own, loss - self._alpha, 1.0 + expected)
         own.rounds += 1.0
+        self._rounds += 1.0
         if math.isfinite(score):
             own.recent.add(score)
             self._all.add(score)
@@ -113,3 +116,4 @@ class LabelBase:
         for label, part, numbers in zip(labels, parts, learned.tolist(), strict=True):
             self.by_label[label] = LabelScores(RecentScores(part.tolist()), *numbers)
         self._all = RecentScores(arrays["all scores"].tolist())
+        self._rounds = sum(own.rounds for own in self.by_label.values())
