@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass
-from typing import Annotated, Literal, TypeAlias
+from typing import TYPE_CHECKING, Annotated, Literal, TypeAlias
 
 import numpy as np
 from msgspec import Meta
@@ -19,7 +19,6 @@ from localarc.calibrators.settings import Settings
 from localarc.guarantees import Bound, Certificate, Evidence
 from localarc.guarantees.assumptions import Lateness
 from localarc.guarantees.drift import NormSums
-from localarc.guarantees.theorem_e import NodeCertificate
 from localarc.guarantees.theorems import theorem_a, theorem_b
 from localarc.service.api.errors import ApiError
 from localarc.service.app_state import AppState
@@ -46,6 +45,9 @@ from localarc.wire.status import (
     ThresholdMap,
     VerdictStatus,
 )
+
+if TYPE_CHECKING:
+    from localarc.guarantees.theorem_e import NodeCertificate
 
 First: TypeAlias = Annotated[
     int, Meta(ge=0, le=MAX_FEATURES - 1, description="index of the horizontal feature, from 0")
@@ -178,10 +180,10 @@ def _sides(
     """How far a group's risk can be above and below the target."""
     if certificate is None:
         return None, None
-    if isinstance(certificate, NodeCertificate):
-        bounds = certificate.above, certificate.below
-    else:
+    if isinstance(certificate, Certificate):
         bounds = certificate.bound, certificate.bound
+    else:
+        bounds = certificate.above, certificate.below
     above, below = (bound.beside(deviation) for bound in bounds)
     return (
         finite(above.value) if above.holds else None,

@@ -3,22 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 import numpy as np
 
-from localarc import ARC, LARC, AutoLARC, Mondrian, kernels, memory, rates, validation
+from localarc import ARC, LARC, Mondrian, kernels, memory, rates, validation
 from localarc.kernels import Stationary
 from localarc.rates import Rate
 from localarc.service.storage import format as stored
 from localarc.service.storage.format import Config, Method
 from localarc.service.streams.config_checks import check_fields
-from localarc.service.streams.methods import method_of
+from localarc.service.streams.methods import AnyCalibrator, method_of
 from localarc.wire.config import KernelConfig, StreamConfig
 
 NODES_BYTES = 9_000_000
 """Size limit of AutoLARC's table by default. It belongs to the stored format, as `_memory` does."""
+
+if TYPE_CHECKING:
+    from localarc import AutoLARC
 
 _KERNELS: dict[str, Callable[..., Stationary]] = {
     "rbf": kernels.RBF,
@@ -73,7 +76,7 @@ def same_config(existing: Config, config: StreamConfig) -> bool:
 # ---- calibrators -----------------------------------------------------------------------------
 
 
-def build_calibrator(config: Config) -> ARC | LARC | Mondrian | AutoLARC:
+def build_calibrator(config: Config) -> AnyCalibrator:
     """The calibrator that a config describes, before its first round; the status warns for it."""
     check_fields(config)
     if config.method == "auto":
@@ -112,6 +115,8 @@ def _larc(config: Config) -> LARC:
 
 
 def _auto(config: Config) -> AutoLARC:
+    from localarc import AutoLARC  # imports numba
+
     if config.score_range is not None:
         validation.ascending_pair(config.score_range)  # the certificate's, not the calibrator's
     return AutoLARC(

@@ -2,24 +2,27 @@
 
 from __future__ import annotations
 
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
-from localarc import ARC, LARC, AutoLARC, Mondrian
 from localarc.service.storage.format import Config
 from localarc.service.streams.methods.adaptive import AdaptiveMethod
-from localarc.service.streams.methods.auto import AutoMethod
 from localarc.service.streams.methods.base import Method
 from localarc.service.streams.methods.mondrian import MondrianMethod
 
+if TYPE_CHECKING:
+    from localarc import ARC, LARC, AutoLARC, Mondrian
+
 __all__ = ["AnyCalibrator", "Method", "method_of"]
 
-AnyCalibrator: TypeAlias = ARC | LARC | Mondrian | AutoLARC
+AnyCalibrator: TypeAlias = "ARC | LARC | Mondrian | AutoLARC"
 
 
-def method_of(calibrator: AnyCalibrator, config: Config) -> Method[Any]:
-    """The calibrator as the service uses it."""
-    if isinstance(calibrator, AutoLARC):
+def method_of(calibrator: Any, config: Config) -> Method[Any]:
+    """The calibrator of a config, as the service uses it."""
+    if config.method == "auto":
+        from localarc.service.streams.methods.auto import AutoMethod  # imports numba
+
         return AutoMethod(calibrator, config)
-    if isinstance(calibrator, Mondrian):
+    if config.method == "mondrian":
         return MondrianMethod(calibrator, config)
     return AdaptiveMethod(calibrator, config)
