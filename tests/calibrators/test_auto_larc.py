@@ -259,12 +259,8 @@ def test_a_damaged_state_is_refused() -> None:
         array = np.array(arrays[name])
         for damaged in (array[:-1], array[..., None], array - 10**6):
             broken = {**arrays, name: damaged}
-            data = serialization.encode(kind, content, broken)
-            try:
-                AutoLARC.from_state(data).update([0.0, 0.0], 1.0, 0.5)
-            except StateError:
-                continue
-            assert name in ("nodes", "pending_weights", "pending_late", "numbers", "tickets")
+            with pytest.raises(StateError):
+                AutoLARC.from_state(serialization.encode(kind, content, broken))
     for name in arrays:
         missing = {key: array for key, array in arrays.items() if key != name}
         with pytest.raises(StateError):

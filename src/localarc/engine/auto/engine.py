@@ -24,6 +24,11 @@ LEVEL_SLOPE = 0.25  # level j learns 2^(-j/4) times as fast
 GROUP_FACTOR = 0.5  # and a group half as fast
 UNIT_PART = 1.5  # mean absolute deviations in a unit
 _KEYS = POINT.copy(dtype=INTEGER)
+_NOT_NEGATIVE = [
+    *(layout.VISITS, layout.WEIGHT_PENDING, layout.MOST_WEIGHT, layout.LAST_ASKED),
+    *(layout.UP_GAIN, layout.UP_COST, layout.UP_BET),
+]
+_SHARES = [layout.UP_SHARE, layout.DOWN_SHARE]
 
 
 @dataclass(frozen=True)
@@ -276,9 +281,15 @@ class AutoEngine:
 
     def _check_values(self, arrays: Mapping[str, Any]) -> None:
         numbers, weights = arrays["numbers"], arrays["pending_weights"]
-        finite = all(np.isfinite(arrays[name]).all() for name in ("nodes", "pending_late"))
-        require(finite, "its sums are not finite")
-        require(bool(((weights >= 0.0) & (weights <= 1.0)).all()), "a weight is not in [0, 1]")
+        sums = [arrays[name] for name in ("nodes", "pending_late", "pending_choices")]
+        require(all(np.isfinite(part).all() for part in sums), "its sums are not finite")
+        require(bool((arrays["nodes"][:, _NOT_NEGATIVE] >= 0.0).all()), "a node makes no sense")
+        require(bool((arrays["pending_late"][:, :, :2] >= 0.0).all()), "a pending weight is < 0")
+        known = arrays["pending_choices"] if self.rules.labels else arrays["tickets"]
+        require(bool((known[..., layout.ITS_UNIT] > 0.0).all()), "a unit is not positive")
+        shares = [arrays[name][..., _SHARES] for name in ("tickets", "pending_choices")]
+        for part in (weights, *shares):
+            require(bool(((part >= 0.0) & (part <= 1.0)).all()), "a share is not in [0, 1]")
         counts = numbers[[layout.ROUNDS, layout.ASKED, layout.ISSUED, layout.SCORES]]
         whole = bool((counts >= 0.0).all() and (counts == np.floor(counts)).all())
         require(whole and counts[0] <= counts[2], "its counts make no sense")
