@@ -18,6 +18,7 @@ from localarc import (
     ARC,
     LARC,
     RBF,
+    AutoLARC,
     Cauchy,
     Constant,
     Dictionary,
@@ -47,18 +48,29 @@ CALIBRATORS: dict[str, Any] = {
     "paper": LARC(0.1, RBF.from_paper(0.3), 0.7, memory=KeepAll()),
     "arc_floor": ARC(0.1, 0.5, score_range=(-1.0, 9.0), floor=0.2),
     "larc_floor": LARC(0.1, RBF(0.5), memory=KeepAll(), floor=0.2).restart(),
+    "auto": AutoLARC(0.1),
+    "auto_limits": AutoLARC(0.1, limits=(0.0, 3.0), promise="at most"),
     "mondrian": Mondrian(lambda: LARC(0.1, RBF(0.5), memory=KeepAll())),
 }
 
 
 def learn(cal: Any, X: Any, losses: Any, groups: list[Any]) -> None:
     for x, loss, group in zip(X, losses, groups, strict=True):
-        cal.update(x, float(loss), **({"groups": group} if isinstance(cal, Mondrian) else {}))
+        cal.update(x, float(loss), **more(cal, group), **score(cal, x))
+
+
+def more(cal: Any, group: Any) -> dict[str, Any]:
+    """The group, for calibrators that learn from it."""
+    return {"groups": group} if "groups" in cal.learns_from else {}
+
+
+def score(cal: Any, x: Any) -> dict[str, float]:
+    """Some score, for calibrators that learn from it."""
+    return {"score": abs(float(x[0]))} if "score" in cal.learns_from else {}
 
 
 def thresholds(cal: Any, probes: Any) -> list[str]:
-    more = {"groups": "a"} if isinstance(cal, Mondrian) else {}
-    return [float(cal.threshold(x, **more)).hex() for x in probes]
+    return [float(cal.threshold(x, **more(cal, "a"))).hex() for x in probes]
 
 
 def main(folder: Path) -> None:
@@ -69,7 +81,7 @@ def main(folder: Path) -> None:
     states = {}
     for name, cal in CALIBRATORS.items():
         learn(cal, X, losses, groups)
-        cal.ask(X[0], **({"groups": "a"} if isinstance(cal, Mondrian) else {}))
+        cal.ask(X[0], **more(cal, "a"))
         (folder / f"{name}.bin").write_bytes(cal.state())
         before = thresholds(cal, probes)
         learn(cal, probes, [1.0] * len(probes), ["a"] * len(probes))

@@ -12,7 +12,8 @@ import numpy as np
 import pytest
 
 from hardware import same_arithmetic
-from localarc import ARC, LARC, Mondrian
+from localarc import ARC, LARC, AutoLARC, Mondrian
+from make_golden_states import more, score
 from localarc.serialization import VERSION
 
 GOLDEN = Path(__file__).parent / "golden"
@@ -21,13 +22,12 @@ CASES = [
     for folder in sorted(GOLDEN.glob("states_v*"))
     for name in json.loads((folder / "expected.json").read_text())["states"]
 ]
-CLASSES: dict[str, Any] = {"ARC": ARC, "LARC": LARC, "Mondrian": Mondrian}
+CLASSES: dict[str, Any] = {"ARC": ARC, "LARC": LARC, "AutoLARC": AutoLARC, "Mondrian": Mondrian}
 
 
 def assert_thresholds(cal: Any, probes: list[list[float]], expected: list[str]) -> None:
     """Equal bit for bit; on machines that round differently, equal to nine digits."""
-    more = {"groups": "a"} if isinstance(cal, Mondrian) else {}
-    found = [float(cal.threshold(np.array(x), **more)) for x in probes]
+    found = [float(cal.threshold(np.array(x), **more(cal, "a"))) for x in probes]
     if same_arithmetic():
         assert [value.hex() for value in found] == expected
     assert found == pytest.approx([float.fromhex(value) for value in expected], abs=1e-9)
@@ -43,8 +43,7 @@ def test_a_stored_state_resumes_bit_for_bit(folder: Path, name: str, tmp_path: P
     cal.save(tmp_path / "again")
     again = type(cal).load(tmp_path / "again")
     for x in probes:
-        more = {"groups": "a"} if isinstance(again, Mondrian) else {}
-        again.update(np.array(x), 1.0, **more)
+        again.update(np.array(x), 1.0, **more(again, "a"), **score(again, x))
     assert_thresholds(again, probes, expected["after"])
 
 

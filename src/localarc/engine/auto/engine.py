@@ -281,14 +281,13 @@ class AutoEngine:
 
     def _check_values(self, arrays: Mapping[str, Any]) -> None:
         numbers, weights = arrays["numbers"], arrays["pending_weights"]
-        sums = [arrays[name] for name in ("nodes", "pending_late", "pending_choices")]
-        require(all(np.isfinite(part).all() for part in sums), "its sums are not finite")
+        finite = all(np.isfinite(arrays[name]).all() for name in ("nodes", "pending_late"))
+        require(finite, "its sums are not finite")
         require(bool((arrays["nodes"][:, _NOT_NEGATIVE] >= 0.0).all()), "a node makes no sense")
         require(bool((arrays["pending_late"][:, :, :2] >= 0.0).all()), "a pending weight is < 0")
-        known = arrays["pending_choices"] if self.rules.labels else arrays["tickets"]
-        require(bool((known[..., layout.ITS_UNIT] > 0.0).all()), "a unit is not positive")
-        shares = [arrays[name][..., _SHARES] for name in ("tickets", "pending_choices")]
-        for part in (weights, *shares):
+        tickets = arrays["tickets"]
+        require(bool((tickets[:, layout.ITS_UNIT] > 0.0).all()), "a unit is not positive")
+        for part in (weights, tickets[:, _SHARES]):
             require(bool(((part >= 0.0) & (part <= 1.0)).all()), "a share is not in [0, 1]")
         counts = numbers[[layout.ROUNDS, layout.ASKED, layout.ISSUED, layout.SCORES]]
         whole = bool((counts >= 0.0).all() and (counts == np.floor(counts)).all())
