@@ -16,6 +16,7 @@ from benchmarks.auto import (
     overlapping_groups,
     own_streams,
     promises,
+    speed,
     units,
     weaknesses,
 )
@@ -31,6 +32,7 @@ CLAIMS: dict[str, Callable[[], list[Measured]]] = {
     "promises": promises.measure,
     "evenness": evenness.measure,
     "weaknesses": weaknesses.measure,
+    "speed": speed.measure,
 }
 
 
