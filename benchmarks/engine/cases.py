@@ -26,6 +26,7 @@ from localarc import (
     ARC,
     LARC,
     RBF,
+    AutoLARC,
     Dictionary,
     KeepAll,
     KeepLast,
@@ -178,14 +179,6 @@ def _agree(thresholds: Any, losses: Any, slow: Any) -> str:
 def python_calls() -> Iterator[Row]:
     """Scalar calibrators against two empty method calls."""
     work = area()
-
-    class Empty:
-        def threshold(self, x: Any) -> float:
-            return 0.0
-
-        def update(self, x: Any, loss: float) -> None:
-            return None
-
     empty = seconds(lambda: run_online(Empty(), work))
     makers: dict[str, Callable[[], Any]] = {
         "ARC, online": lambda: ARC(ALPHA),
@@ -201,6 +194,48 @@ def _run_new(make: Callable[[], Any], work: Work) -> None:
     run_online(make(), work)
 
 
+def auto() -> Iterator[Row]:
+    """AutoLARC, as multiples of the time of LARC on a lattice with d = 2, in the same run."""
+    plane, week = area(), demand()
+    warm(plane, Lattice())
+    for work in (plane, week):
+        _auto_replay(part(work, 0, 600))
+        run_auto(AutoLARC(ALPHA), part(work, 0, 600))
+    unit = seconds(partial(run_replay, plane, Lattice()), 30) / len(plane)
+    for work, bar in ((plane, 4), (week, 12)):
+        spent = seconds(partial(_auto_replay, work), 7) / len(work)
+        yield _multiple("AutoLARC, replay", work, spent / unit, bar, f"{spent * 1e6:.2f} us")
+        empty = seconds(partial(run_auto, Empty(), work), 7) / len(work)
+        step = seconds(lambda work=work: run_auto(AutoLARC(ALPHA), work), 7) / len(work) - empty
+        note = "threshold and update, less two empty calls, against its replay"
+        yield _multiple("AutoLARC, online", work, step / spent, 2, note)
+
+
+def _multiple(what: str, work: Work, value: float, bar: float, note: str) -> Row:
+    return Row(what, work.name, f"{value:.2f}x", f"at most {bar:g}x", value <= bar, note)
+
+
+def _auto_replay(work: Work) -> None:
+    replay(AutoLARC(ALPHA), work.X, work.curves)
+
+
+def run_auto(cal: Any, work: Work) -> None:
+    """The two calls of a user's loop, with scores."""
+    scores = work.scores.tolist()
+    for t, x in enumerate(work.X):
+        cal.update(x, float(scores[t] > cal.threshold(x)), scores[t])
+
+
+class Empty:
+    """Two calls that do nothing."""
+
+    def threshold(self, x: Any) -> float:
+        return 0.0
+
+    def update(self, x: Any, loss: float, score: float | None = None) -> None:
+        return None
+
+
 def growth() -> Iterator[Growth]:
     """The cost of a step as t grows, for the figure and its row."""
     plane, week = area(1_002_000), demand(1_002_000)
@@ -209,13 +244,16 @@ def growth() -> Iterator[Growth]:
         ("Dictionary(1e-4), d = 7", week, Dictionary(1e-4)),
         ("KeepLast(1000), d = 7", week, KeepLast(1000, archive=False)),
         ("KeepAll, d = 7", week, KeepAll()),
+        ("AutoLARC, d = 2", plane, None),
+        ("AutoLARC, d = 7", week, None),
     ):
         yield from _growth(name, work, memory, 100_000 if memory == KeepAll() else 1_000_000)
 
 
 def _growth(name: str, work: Work, memory: Any, most: int) -> Iterator[Growth]:
-    warm(work, memory)
-    cal = calibrator(work, memory)
+    if memory is not None:
+        warm(work, memory)
+    cal: Any = AutoLARC(ALPHA) if memory is None else calibrator(work, memory)
     done = 0
     for t in (1_000, 10_000, 100_000, 1_000_000):
         if t > most:
@@ -232,7 +270,7 @@ def _growth(name: str, work: Work, memory: Any, most: int) -> Iterator[Growth]:
         yield Growth(name, t, min(times) / 2000 * 1e6, cal.nbytes)
 
 
-def _resume(cal: LARC, work: Work) -> None:
+def _resume(cal: Any, work: Work) -> None:
     replay(cal, work.X, work.curves)
 
 

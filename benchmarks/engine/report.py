@@ -10,7 +10,12 @@ from benchmarks.engine import cases, figures
 from benchmarks.engine.cases import Growth, Row
 from benchmarks.engine.startup import startup
 
-_MAX_BYTES = {"Lattice, d = 2": 200_000, "Dictionary(1e-4), d = 7": 5_000_000}
+_MAX_BYTES = {
+    "Lattice, d = 2": 200_000,
+    "Dictionary(1e-4), d = 7": 5_000_000,
+    "AutoLARC, d = 2": 9_000_000,
+    "AutoLARC, d = 7": 9_000_000,
+}
 
 
 def main() -> None:
@@ -24,7 +29,7 @@ def main() -> None:
         met = _yes_or_no(row)
         console.print(f"{row.what}; {row.work}: {row.value} (bar {row.bar}) {met} {row.note}")
 
-    for part in (startup(), cases.python_calls(), cases.against_the_loop()):
+    for part in (startup(), cases.python_calls(), cases.auto(), cases.against_the_loop()):
         for row in part:
             add(row)
     growth = list(cases.growth())

@@ -11,13 +11,10 @@ from localarc import validation
 from localarc.validation import LARGEST, FloatArray
 
 NO_FEATURES: FloatArray = np.empty(0)
-_FLOAT64 = np.dtype(np.float64)
 
 
 def features(x: Any, dimension: int | None) -> tuple[FloatArray, tuple[int, ...]]:
     """One input of `dimension` features (any number if None), and which are missing, NaN."""
-    if type(x) is np.ndarray and x.dtype is _FLOAT64 and x.shape == (dimension,) and _small(x):
-        return x, ()
     if x is None:
         x = NO_FEATURES
     array = _numbers_or_missing("x", x)
@@ -27,11 +24,6 @@ def features(x: Any, dimension: int | None) -> tuple[FloatArray, tuple[int, ...]
         raise ValueError(f"x must be one input of shape (d,), got shape {array.shape}.")
     _check_dimension(array.size, dimension)
     return array, tuple(np.flatnonzero(np.isnan(array)).tolist())
-
-
-def _small(x: FloatArray) -> bool:
-    """Whether a short vector is finite and in range, in less than a microsecond."""
-    return len(x) <= 16 and math.hypot(*x.tolist()) <= LARGEST  # NaN fails this test too
 
 
 def many_features(X: Any, dimension: int | None) -> FloatArray:

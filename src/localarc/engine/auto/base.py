@@ -26,6 +26,7 @@ from localarc.engine.auto.layout import (
     OFFSET,
     OWN_BASE,
     PENDING,
+    PENDING_BEFORE,
     RATE,
     SCORE_CLOCK,
     SCORE_DEVIATION,
@@ -141,14 +142,16 @@ def learn(
         step = 0.0
     nodes, factors = state.nodes, factors_of(state)
     slots, weights, late = played.slots, played.weights, played.late
+    is_late = played.ticket[PENDING_BEFORE] > 0.0
     if 0.0 < numbers[SCORES] < WARM:
         nodes[slots[0], OFFSET] = (free - mean) / unit
     for i in range(len(slots)):
         s = slots[i]
         if s >= 0:
-            pending = 1.0 + late[i, SEEN]
+            pending = 1.0 + late[i, SEEN] if is_late else 1.0
             visits = (1.0 if i else 0.0) + min(nodes[s, VISITS], VISITS_COUNTED * pending)
-            nodes[s, OFFSET] += step * factors[i] * weights[i] / math.sqrt(visits) / pending
+            push = step * factors[i] * weights[i] / math.sqrt(visits)
+            nodes[s, OFFSET] += push / pending if is_late else push
 
 
 @jit

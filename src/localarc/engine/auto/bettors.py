@@ -42,6 +42,7 @@ from localarc.engine.auto.layout import (
     NEXT,
     PAID,
     PENDING,
+    PENDING_BEFORE,
     ROUNDS,
     SEEN,
     SMALLEST_UNIT,
@@ -164,15 +165,20 @@ def bets(numbers: Any, nodes: Any, slot: int, most: float, both: bool) -> Any:
     return up, 0.5 * wealth(nodes[slot, DOWN_GAIN], nodes[slot, DOWN_COST], largest)
 
 
-@inlined
-def cost(y: float, drop: float, seen: float, left: float, arrived: float, spent: float) -> float:
-    """q: what a step y costs, given what was pending when its threshold went out."""
+@jit
+def late_cost(y: float, drop: float, late: Any, i: int, column: int) -> float:
+    """q: what a step y costs, given what was pending when its threshold went out.
+
+    `column` says where what has arrived since then is added up: the steps, then their costs.
+    """
+    seen, left = late[i, SEEN], late[i, LEFT]
     if seen <= NEGLIGIBLE:
         return SQUARE * y * y
+    arrived, spent = late[i, column], late[i, column + 1]
     if y >= 0.0:
-        return SQUARE * y * y + y * max(0.0, min(seen, arrived + left))
+        return SQUARE * y * y + y * max(0.0, min(seen, arrived + left))  # type: ignore[no-any-return]
     behind = largest_bet(seen, drop) * spent - arrived + 1.455 * drop * left
-    return 1.25 * abs(y) * (abs(y) + max(0.0, min(1.455 * drop * seen, behind)))
+    return 1.25 * abs(y) * (abs(y) + max(0.0, min(1.455 * drop * seen, behind)))  # type: ignore[no-any-return]
 
 
 @jit
@@ -185,7 +191,7 @@ def settle(state: State, played: Round, z: float, ledger: Ledger, row: int) -> N
     numbers, nodes, table, first = state.numbers, state.nodes, bets_of(state), first_group(state)
     slots, weights, late = played.slots, played.weights, played.late
     up_share, down_share = played.ticket[UP_SHARE], played.ticket[DOWN_SHARE]
-    two, count = numbers[TWO_SIDED], 0
+    two, is_late, count = numbers[TWO_SIDED], played.ticket[PENDING_BEFORE] > 0.0, 0
     for i in range(len(slots)):
         s = slots[i]
         if s < 0:
@@ -194,12 +200,17 @@ def settle(state: State, played: Round, z: float, ledger: Ledger, row: int) -> N
         nodes[s, VISITS] += weights[i]
         nodes[s, EXCESS] += z * weights[i]
         y = up_share * z * weights[i]
-        q = step_up(numbers, nodes, s, i, y, late, table, count)
+        q = late_cost(y, numbers[DROP_UP], late, i, UP_SUM) if is_late else SQUARE * y * y
+        step_up(numbers, nodes, s, i, y, q, table, count)
         count += 1
         down = down_cost = 0.0
         if bets_down(two, i, first):
             down = -down_share * z * weights[i]
-            down_cost = step_down(numbers, nodes, s, i, down, late, table, count)
+            drop = numbers[DROP_DOWN]
+            down_cost = SQUARE * down * down
+            if is_late:
+                down_cost = late_cost(down, drop, late, i, DOWN_SUM)
+            step_down(nodes, s, down, down_cost, drop, table, count)
             count += 1
         if row > 0:
             tell_later(ledger, row, i, weights[i], y, q, down, down_cost)
@@ -209,32 +220,24 @@ def settle(state: State, played: Round, z: float, ledger: Ledger, row: int) -> N
 
 @inlined
 def step_up(
-    numbers: Any, nodes: Any, slot: int, i: int, y: float, late: Any, table: Any, at: int
-) -> float:
-    """Add y to the gain of a node's up side, or begin again; returns what it cost."""
-    drop = numbers[DROP_UP]
-    q = cost(y, drop, late[i, SEEN], late[i, LEFT], late[i, UP_SUM], late[i, UP_SPENT])
+    numbers: Any, nodes: Any, slot: int, i: int, y: float, q: float, table: Any, at: int
+) -> None:
+    """Add y to the gain of a node's up side, at the cost q; or begin again."""
     nodes[slot, UP_GAIN] += y
     nodes[slot, UP_COST] += q
     if nodes[slot, UP_GAIN] < 0.0:
         restart(numbers, nodes, slot, i)
     table[0, at], table[1, at] = nodes[slot, UP_GAIN], nodes[slot, UP_COST]
-    table[2, at] = largest_bet(nodes[slot, MOST_WEIGHT], drop)
-    return q
+    table[2, at] = largest_bet(nodes[slot, MOST_WEIGHT], numbers[DROP_UP])
 
 
 @inlined
-def step_down(
-    numbers: Any, nodes: Any, slot: int, i: int, y: float, late: Any, table: Any, at: int
-) -> float:
-    """Add y to the gain of a node's down side, which never begins again."""
-    drop = numbers[DROP_DOWN]
-    q = cost(y, drop, late[i, SEEN], late[i, LEFT], late[i, DOWN_SUM], late[i, DOWN_SPENT])
+def step_down(nodes: Any, slot: int, y: float, q: float, drop: float, table: Any, at: int) -> None:
+    """Add y to the gain of a node's down side, at the cost q; it never begins again."""
     nodes[slot, DOWN_GAIN] += y
     nodes[slot, DOWN_COST] += q
     table[0, at], table[1, at] = nodes[slot, DOWN_GAIN], nodes[slot, DOWN_COST]
     table[2, at] = largest_bet(nodes[slot, MOST_WEIGHT], drop)
-    return q
 
 
 @jit

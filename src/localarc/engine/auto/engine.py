@@ -345,7 +345,7 @@ def _new_arrays(
     numbers[start : start + width] = _factors(dimensions, groups)
     integers = np.zeros(layout.integers_length(dimensions, groups), np.int64)
     integers[:2] = dimensions, width
-    integers[2 : 2 + dimensions] = _salts(dimensions)
+    integers[layout.SALTS : layout.SALTS + dimensions] = _salts(dimensions)
     return (
         *(numbers, integers),
         np.zeros(rules.slots, np.int64) if keys is None else keys,

@@ -32,8 +32,8 @@ FIRST = 48  # the first scores
 GRID = FIRST + WARM  # by feature: origin, width, exponent
 
 # ---- integers ----------------------------------------------------------------------------------
-DIMENSIONS, WIDTH = range(2)
-SALTS = 2
+DIMENSIONS, WIDTH, PEEKED = range(3)  # PEEKED: row 0 holds a threshold that is still valid
+SALTS = 3
 
 # ---- a node ------------------------------------------------------------------------------------
 # The last four columns of a joint hat describe the scores around it. Nodes with a bet on too few
@@ -47,7 +47,8 @@ COLUMNS = 14
 # ---- a pending round: its ticket, and by node what was and is pending there ---------------------
 NUMBER, BASE, ITS_UNIT, ITS_FLOOR, UP_SHARE, DOWN_SHARE, THRESHOLD = range(7)
 SCORES_KNOWN, GIVEN, PENDING_BEFORE = range(7, 10)
-TICKET = 10
+LOCAL_MEAN, FREE_BASE = range(10, 12)  # scratch, of row 0
+TICKET = 12
 SEEN, LEFT, UP_SUM, UP_SPENT, DOWN_SUM, DOWN_SPENT = range(6)
 NEXT, PREVIOUS = range(2)
 

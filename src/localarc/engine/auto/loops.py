@@ -19,20 +19,25 @@ from localarc.engine.auto.base import (
 )
 from localarc.engine.auto.bettors import all_bets, play, restrict_bets, settle
 from localarc.engine.auto.eviction import sweep_if_full
-from localarc.engine.auto.hats import GROUP, bring, find, locate
+from localarc.engine.auto.hats import GROUP, JOINT, TO_BE_MADE, bring, find, is_full, locate
 from localarc.engine.auto.layout import (
     ALPHA,
+    ASKED,
     BASE,
     CEILING,
     DOWN_SHARE,
+    FREE_BASE,
     GIVEN,
     ISSUED,
     ITS_FLOOR,
     ITS_UNIT,
+    LAST_ASKED,
+    LOCAL_MEAN,
     LOSS_SUM,
     MOST_PENDING,
     NEWEST,
     NUMBER,
+    PEEKED,
     PENDING,
     PENDING_BEFORE,
     ROUNDS,
@@ -45,6 +50,8 @@ from localarc.engine.auto.layout import (
     Ledger,
     Round,
     State,
+    group_keys_of,
+    input_of,
     jit,
     row_of,
     unpack,
@@ -61,8 +68,10 @@ from localarc.engine.auto.ledger import (
 )
 from localarc.engine.auto.units import measure
 from localarc.engine.step import loss_at
+from localarc.validation import LARGEST
 
 PEEK, ASK, STEP = range(3)
+UNCHECKED = 4
 
 
 @jit
@@ -87,6 +96,7 @@ def predict(state: State, played: Round, given: float, given_unit: float) -> Any
     ticket[BASE], ticket[ITS_UNIT], ticket[ITS_FLOOR] = base, unit, floor
     ticket[UP_SHARE], ticket[DOWN_SHARE], ticket[THRESHOLD] = up_share, down_share, threshold
     ticket[SCORES_KNOWN], ticket[GIVEN] = state.numbers[SCORES], given
+    ticket[LOCAL_MEAN], ticket[FREE_BASE] = mean, free
     return mean, unit, free, base
 
 
@@ -154,6 +164,55 @@ def least_threshold(breakpoints: Any, losses: Any, start: int, stop: int, loss: 
     return np.inf
 
 
+@jit
+def in_range(x: Any) -> bool:
+    """Whether all features are there, finite and in range."""
+    good = True
+    for i in range(len(x)):
+        good = good and abs(x[i]) <= LARGEST
+    return good
+
+
+@jit
+def reuse(state: State, played: Round) -> Any:
+    """What `begin` would return for the input that was peeked at last."""
+    slots, nodes, asked = played.slots, state.nodes, state.numbers[ASKED]
+    for i in range(1, len(slots)):
+        if slots[i] >= 0:
+            nodes[slots[i], LAST_ASKED] = asked
+    note(state, played)
+    ticket = played.ticket
+    return ticket[LOCAL_MEAN], ticket[ITS_UNIT], ticket[FREE_BASE], ticket[BASE]
+
+
+@jit
+def can_reuse(state: State, played: Round, x: Any, keys: Any, weights: Any) -> bool:
+    """Whether row 0 holds the threshold of this input and these groups, made since any change."""
+    if state.integers[PEEKED] == 0 or not owns_base(state):
+        return False
+    if is_full(len(state.keys), state.numbers, JOINT):
+        return False  # a peek counts no node that has no room
+    here, group_keys = input_of(state), group_keys_of(state)
+    for i in range(len(here)):
+        if here[i] != x[i]:
+            return False
+    first = len(played.weights) - len(group_keys)
+    for i in range(len(group_keys)):
+        key = keys[i] if i < len(keys) else 0
+        if group_keys[i] != key or (key and played.weights[first + i] != weights[i]):
+            return False
+    return not has_new(played.slots)
+
+
+@jit
+def has_new(slots: Any) -> bool:
+    """Whether `ask` would add one of the nodes."""
+    found = False
+    for slot in slots:
+        found = found or slot == TO_BE_MADE
+    return found
+
+
 def serve(
     table: Any,
     mode: int,
@@ -167,13 +226,22 @@ def serve(
 ) -> float:
     """The threshold of an input. PEEK changes nothing, ASK issues a ticket, STEP learns at once.
 
-    One function, because compiling it takes as long for one of them as for all three.
+    With UNCHECKED added to the mode, an input that is not finite and in range changes nothing and
+    returns NaN. One function, because compiling it takes as long for one mode as for all three.
     """
+    if mode >= UNCHECKED:
+        if not in_range(x):
+            return np.nan
+        mode -= UNCHECKED
     state, ledger = unpack(table)
     row = free_row(ledger, state.numbers[ISSUED] + 1.0) if mode == ASK else 0
     played = row_of(ledger, row)
-    bring(state, x, keys, weights, played.weights)
-    seen = begin(state, played, given, unit, mode == PEEK)
+    if mode == STEP and can_reuse(state, played, x, keys, weights):
+        seen = reuse(state, played)
+    else:
+        bring(state, x, keys, weights, played.weights)
+        seen = begin(state, played, given, unit, mode == PEEK)
+    state.integers[PEEKED] = 1 if mode == PEEK else 0
     if mode != PEEK:
         hand_out(state, ledger, row)
     if mode == STEP:
@@ -184,6 +252,7 @@ def serve(
 def tell(table: Any, number: int, loss: float, score: float) -> bool:
     """The loss of a ticket; False, and nothing changed, if it is not pending."""
     state, ledger = unpack(table)
+    state.integers[PEEKED] = 0
     row = row_of_ticket(ledger, number)
     if row == 0:
         return False
@@ -198,6 +267,7 @@ def tell(table: Any, number: int, loss: float, score: float) -> bool:
 def forget(table: Any, number: int) -> bool:
     """A ticket whose loss will never come; False if it is not pending."""
     state, ledger = unpack(table)
+    state.integers[PEEKED] = 0
     row = row_of_ticket(ledger, number)
     if row == 0:
         return False
@@ -219,6 +289,7 @@ def replay(
 ) -> None:
     """STEP for each row of X, with the loss of its curve at its threshold."""
     state, ledger = unpack(table)
+    state.integers[PEEKED] = 0
     played, alpha = row_of(ledger, 0), state.numbers[ALPHA]
     breakpoints, losses, offsets = curves
     for t in range(len(X)):
