@@ -169,8 +169,8 @@ def place_in_cell(
             fractions[i], complete = np.nan, False
             continue
         scale = level - int(grid[2, i])
-        offset = ((scale + 64) * (i + 1) * 0.46653) % 1.0
-        y = (x[i] - grid[0, i]) / grid[1, i] * 2.0**scale + offset
+        shift = (scale + 64) * (i + 1) * 0.46653
+        y = math.ldexp((x[i] - grid[0, i]) / grid[1, i], scale) + (shift - math.floor(shift))
         y = min(max(y, -FARTHEST), FARTHEST)
         cells[i], fractions[i] = np.int64(math.floor(y)), y - math.floor(y)
         salt = np.uint64(salts[i])
