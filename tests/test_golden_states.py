@@ -13,8 +13,8 @@ import pytest
 
 from hardware import same_arithmetic
 from localarc import ARC, LARC, AutoLARC, Mondrian
-from make_golden_states import more, score
 from localarc.serialization import VERSION
+from make_golden_states import more, score
 
 GOLDEN = Path(__file__).parent / "golden"
 CASES = [
