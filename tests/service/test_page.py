@@ -252,7 +252,9 @@ def test_empty_charts_explain_what_is_missing(start: Start, visit: Visitor) -> N
     page = watched.open("s")
     live(page)
     expect(page.locator("#risk-chart")).to_have_text("Waiting for the first feedback.")
-    expect(page.locator("#map-chart")).to_contain_text("Thresholds of this stream do not depend on features")
+    expect(page.locator("#map-chart")).to_contain_text(
+        "Thresholds of this stream do not depend on features"
+    )
     service.predict("a")
     service.feedback("a", 1.0)
     expect(page.locator("#rounds")).to_have_text("1")
