@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 from typing import Any
 
 import msgspec
@@ -46,3 +49,19 @@ def test_every_field_of_every_body_is_checked(kind: Any) -> None:
     keys = unique_keys(BatchEnvelope if kind is BatchRequest else kind)
     assert keys is None or keys == set(kind.__struct_fields__)
     assert isinstance(decoder_for(kind), BatchDecoder if kind is BatchRequest else Decoder)
+
+
+def test_message_types_leave_memory_intact() -> None:
+    """Some unions of types corrupt memory in msgspec, which shows when a process ends."""
+    code = (
+        "from localarc.service.api.decoding import decoder_for\n"
+        "from localarc.wire.config import StreamConfig\n"
+        "from localarc.wire.predictions import *\n"
+        "kinds = StreamConfig, PredictRequest, FeedbackRequest, BatchRequest\n"
+        "print(len([decoder_for(kind) for kind in kinds]))"
+    )
+    environment = {**os.environ, "PYTHONMALLOC": "debug"}
+    done = subprocess.run(
+        [sys.executable, "-c", code], env=environment, capture_output=True, text=True
+    )
+    assert (done.returncode, done.stdout) == (0, "4\n"), done.stderr

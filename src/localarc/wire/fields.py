@@ -30,7 +30,14 @@ PredictionId: TypeAlias = Annotated[
 GroupName: TypeAlias = Annotated[
     str, Meta(pattern=GROUP_PATTERN, description="name of a group of inputs, or of a label")
 ]
-Group: TypeAlias = GroupName | Annotated[list[GroupName], Meta(min_length=1, max_length=MAX_GROUPS)]
+# msgspec 0.22 corrupts memory where a str with a pattern and a list meet in a union: the pattern of
+# a single group is documented here, and checked by the request.
+_SingleGroup: TypeAlias = Annotated[
+    str, Meta(min_length=1, max_length=64, extra_json_schema={"pattern": GROUP_PATTERN})
+]
+Group: TypeAlias = (
+    _SingleGroup | Annotated[list[GroupName], Meta(min_length=1, max_length=MAX_GROUPS)]
+)
 Score: TypeAlias = Number | Literal["inf", "-inf"]
 """A score; JSON has no infinity, so that it is written as text."""
 Outcome: TypeAlias = Number | GroupName

@@ -5,12 +5,14 @@ All numbers are finite: the parser rejects NaN, infinities and numbers in string
 
 from __future__ import annotations
 
+import re
 from typing import Annotated, TypeAlias
 
 import msgspec
 from msgspec import Meta, Raw
 
 from localarc.wire.fields import (
+    GROUP_PATTERN,
     MAX_OPERATIONS,
     Features,
     Group,
@@ -50,6 +52,11 @@ class PredictRequest(Request, omit_defaults=True):
     id: PredictionId | None = None
     group: Group | None = None
     scores: Scores | None = None
+
+    def __post_init__(self) -> None:
+        """Reject control characters in a group's name."""
+        if isinstance(self.group, str) and not re.search(GROUP_PATTERN, self.group):
+            raise ValueError("group must have 1 to 64 characters, and no control characters")
 
 
 class LabelSet(Response, tag="labels", tag_field="kind"):
