@@ -16,7 +16,6 @@ from benchmarks.auto import (
     overlapping_groups,
     own_streams,
     promises,
-    speed,
     units,
     weaknesses,
 )
@@ -32,7 +31,6 @@ CLAIMS: dict[str, Callable[[], list[Measured]]] = {
     "promises": promises.measure,
     "evenness": evenness.measure,
     "weaknesses": weaknesses.measure,
-    "speed": speed.measure,
 }
 
 
