@@ -99,3 +99,28 @@ def settle_one(
     slow.tell(ticket, loss, told)
     assert engine.tell(number, loss, told)
     assert not engine.tell(number, loss, told)
+
+
+def test_an_interrupt_while_the_ledger_grows_changes_nothing(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def interrupt(self: AutoEngine, arrays: Any) -> None:
+        raise KeyboardInterrupt
+
+    def ask(engine: AutoEngine, label: int) -> float:
+        keys, weights = np.array([key(label)], np.int64), np.ones(1)
+        return engine.serve(ASK, np.empty(0), keys, weights, math.nan, math.nan, 0.0, 0.0)
+
+    engine, twin = (AutoEngine(Rules(0.1, slots=2**8), 0, groups=1) for _ in range(2))
+    for each in (engine, twin):
+        for label in (1, 2, 1):
+            each.reserve(1, 1)
+            ask(each, label)
+    with monkeypatch.context() as patch:
+        patch.setattr(AutoEngine, "_bind", interrupt)
+        with pytest.raises(KeyboardInterrupt):
+            engine.reserve(3, 8)
+    for each in (engine, twin):
+        for number in (2, 1, 3):
+            assert each.tell(number, 1.0, 0.5)
+    assert np.array_equal(engine.nodes, twin.nodes)

@@ -131,8 +131,9 @@ class AutoEngine:
             self._bind(self._grown(max(groups, self.groups), rows))
 
     def _grown(self, groups: int, rows: int) -> Arrays:
-        """The same state in larger arrays; the table itself is shared."""
-        arrays = _new_arrays(self.rules, self.dimensions, groups, rows, self.keys, self.nodes)
+        """The same state in larger arrays, which share nothing that is written here."""
+        table = self.keys, self.nodes.copy()  # whose lists of pending rounds are built anew
+        arrays = _new_arrays(self.rules, self.dimensions, groups, rows, *table)
         kept = layout.lasting(self.dimensions)
         arrays[0][:kept] = self.numbers[:kept]
         _place_tickets(arrays, self._pending())
