@@ -78,8 +78,8 @@ class LabelSets:
     ...     _ = cal.update(None, [0.1, 0.9], "cat").update(None, [0.7, 0.3], "dog")
     >>> cal.predict(None, [0.05, 0.95])
     ('cat',)
-    >>> cal.certificate().groups["dog"].risk
-    0.0
+    >>> cal.certificate().groups["dog"].rounds
+    20.0
 
     References
     ----------
