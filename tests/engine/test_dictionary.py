@@ -54,6 +54,7 @@ def test_until_the_buffer_is_full_it_is_exact() -> None:
     assert (small.size, small.held) == (0, 255)
 
 
+@pytest.mark.slow  # compiles loops that nothing else uses
 def test_many_features_and_a_kernel_with_a_kink() -> None:
     stream = random_stream(3, 1200, 9, spread=0.05)
     exact, small = ExactExpansion(LAPLACE, 9), DictionaryExpansion(LAPLACE, 9, 0.05)

@@ -82,6 +82,7 @@ def test_without_a_writable_folder_everything_works_and_one_line_says_so(package
         assert words in lines[0]
 
 
+@pytest.mark.slow  # compiles in two processes
 def test_what_warm_up_stored_is_used_from_a_read_only_folder(package: Path, tmp_path: Path) -> None:
     """As in an image: the cache is filled when it is built, and the user who runs it has a home."""
     cache, home = tmp_path / "cache", tmp_path / "home"

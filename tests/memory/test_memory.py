@@ -179,9 +179,9 @@ def test_a_bad_memory_says_what_is_wrong(make: Any, words: str) -> None:
     ("kernel", "d"),
     [
         (RBF.from_paper(1.0), 1),
-        (RBF.from_paper(1.0), 7),
-        (Matern52(2.0), 3),
-        (Cauchy(1.0), 3),
+        pytest.param(RBF.from_paper(1.0), 7, marks=pytest.mark.slow),
+        pytest.param(Matern52(2.0), 3, marks=pytest.mark.slow),
+        pytest.param(Cauchy(1.0), 3, marks=pytest.mark.slow),
     ],
 )
 def test_a_dictionary_keeps_to_its_tolerance(kernel: Any, d: int) -> None:
@@ -231,6 +231,7 @@ def test_constant_memories_keep_the_promises(memory: Any, options: dict[str, Any
     check_calibrator(LARC(0.1, RBF.from_paper(1.0), memory=memory, **options), dimension=1)
 
 
+@pytest.mark.slow  # compiles loops that nothing else uses
 @pytest.mark.parametrize(
     "kernel", [Triangular(4.0), Radial(lambda u: 1 / (1 + u))], ids=["built in", "user's"]
 )
