@@ -46,7 +46,7 @@ def url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
                     traffic.pending = 12 + round(8 * math.sin(t / 300))
                     traffic.rounds(50)
             strict = Traffic(client, "parcel-weights", pending=4, seed=7)
-            strict.create(alpha=0.05, kernel=None, clip=None, initial_threshold=1.6)
+            strict.create(method="arc", alpha=0.05, kernel=None, clip=None, initial_threshold=1.6)
             strict.rounds(1200)
         yield server.url
 
