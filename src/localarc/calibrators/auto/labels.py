@@ -21,10 +21,10 @@ from localarc.calibrators.auto.candidates import (
     checked_scores,
 )
 from localarc.calibrators.auto.groups import GroupNames, Groups, Resolved, weights_of
-from localarc.calibrators.auto.guarded import in_use
 from localarc.calibrators.auto.inputs import features
 from localarc.calibrators.auto.label_base import LabelBase
 from localarc.calibrators.auto.settings import BYTES, checked_settings
+from localarc.calibrators.auto.single_rounds import in_use
 from localarc.calibrators.base import Point
 from localarc.calibrators.tickets import not_pending, ticket_id
 from localarc.engine.auto import layout

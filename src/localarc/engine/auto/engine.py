@@ -105,13 +105,44 @@ class AutoEngine:
         self.nodes: FloatArray = arrays[3]
         self._arrays = arrays
 
+    # ---- many rounds, each in one compiled call ----------------------------------------------
+
+    def serve_many(
+        self, mode: int, X: FloatArray, keys: IntArray, weights: FloatArray, given: FloatArray
+    ) -> FloatArray:
+        """Thresholds of rows; ASK issues tickets, for which there must be room."""
+        thresholds = np.empty(len(X))
+        none = np.empty(0)
+        curves = none, none, np.empty(0, np.int64)
+        _serve_many(self._table, mode, X, keys, weights, given, none, curves, thresholds, none)
+        return thresholds
+
     def replay(
-        self, X: FloatArray, keys: IntArray, weights: FloatArray, given: FloatArray, curves: Arrays
+        self,
+        X: FloatArray,
+        keys: IntArray,
+        weights: FloatArray,
+        curves: Arrays,
+        at_least: FloatArray | None = None,
     ) -> tuple[FloatArray, FloatArray]:
-        """Thresholds and losses of rounds whose curves are known."""
+        """Thresholds and losses of rounds whose curves are known.
+
+        Losses are those of the threshold, or of `at_least` where that is more.
+        """
         thresholds, losses = np.empty((2, len(X)))
-        _replay(self._table, X, keys, weights, given, curves, thresholds, losses)
+        own, least = np.full(len(X), np.nan), np.full(len(X), -np.inf)
+        least = least if at_least is None else at_least
+        step = loops.STEP
+        _serve_many(self._table, step, X, keys, weights, own, least, curves, thresholds, losses)
         return thresholds, losses
+
+    def tell_many(self, tickets: IntArray, losses: FloatArray, scores: FloatArray) -> int:
+        """Losses of distinct tickets; or the position of one that is not pending, else -1."""
+        return int(_tell_many(self._table, tickets, losses, scores))
+
+    def forget_many(self, tickets: IntArray) -> int:
+        """Distinct tickets without a loss; or the position of one that is not pending, else -1."""
+        return int(_forget_many(self._table, tickets))
 
     def tell_one_of(
         self, number: int, kept: IntArray, decision: FloatArray, loss: float, score: float
@@ -401,7 +432,9 @@ _serve: Any = strict_jit(loops.serve)
 _tell: Any = strict_jit(loops.tell)
 _forget: Any = strict_jit(loops.forget)
 _tell_one_of: Any = strict_jit(candidates.tell_one_of)
-_replay: Any = strict_jit(loops.replay)
+_serve_many: Any = strict_jit(loops.serve_many)
+_tell_many: Any = strict_jit(loops.tell_many)
+_forget_many: Any = strict_jit(loops.forget_many)
 _relink: Any = strict_jit(loops.relink)
 _find_group: Any = strict_jit(loops.find_group)
 _is_sound: Any = strict_jit(loops.is_sound)

@@ -42,6 +42,15 @@ def row_of_ticket(ledger: Ledger, number: Any) -> int:
 
 
 @jit
+def first_missing(ledger: Ledger, numbers: Any) -> int:
+    """The position of the first number that is no pending ticket's, -1 if there is none."""
+    for i in range(len(numbers)):
+        if row_of_ticket(ledger, numbers[i]) == 0:
+            return i
+    return -1
+
+
+@jit
 def note_pending(state: State, slots: Any, late: Any) -> None:
     """What is pending at each node as a threshold goes out; nothing of it has arrived yet."""
     for i in range(len(slots)):
