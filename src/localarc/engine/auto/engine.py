@@ -261,6 +261,7 @@ class AutoEngine:
 
     def restore(self, arrays: Mapping[str, Any]) -> Self:
         """Load what `arrays` returned; rules and dimensions must be the same."""
+        arrays = _with_totals(arrays)
         self._check(arrays)
         width = arrays["pending_slots"].shape[1]
         groups = width - 1 - layout.LEVELS * layout.hat_columns(self.dimensions)
@@ -289,7 +290,7 @@ class AutoEngine:
             nodes=(count + 1, layout.COLUMNS),
             pending_slots=(pending, width),
             pending_weights=(pending, width),
-            pending_late=(pending, width, 6),
+            pending_late=(pending, width, layout.LATE),
             tickets=(pending, layout.TICKET),
         )
         hats = 1 + layout.LEVELS * layout.hat_columns(self.dimensions)
@@ -316,7 +317,8 @@ class AutoEngine:
         finite = all(np.isfinite(arrays[name]).all() for name in ("nodes", "pending_late"))
         require(finite, "its sums are not finite")
         require(bool((arrays["nodes"][:, _NOT_NEGATIVE] >= 0.0).all()), "a node makes no sense")
-        require(bool((arrays["pending_late"][:, :, :2] >= 0.0).all()), "a pending weight is < 0")
+        seen = arrays["pending_late"][:, :, layout.SEEN]
+        require(bool((seen >= 0.0).all()), "a pending weight is < 0")
         tickets = arrays["tickets"]
         require(bool((tickets[:, layout.ITS_UNIT] > 0.0).all()), "a unit is not positive")
         for part in (weights, tickets[:, _SHARES]):
@@ -345,6 +347,17 @@ def _entry_points() -> tuple[Callable[..., Any], ...]:
         bind_state(_forget, example, INTEGER),
     )
     return tuple(call.func for call in bound)
+
+
+def _with_totals(arrays: Mapping[str, Any]) -> Mapping[str, Any]:
+    """A state as it is stored now; once, rounds kept what had arrived instead of totals."""
+    late = arrays["pending_late"]
+    if late.ndim != 3 or late.shape[2] != 6:
+        return arrays
+    seen, left, sums = late[:, :, :1], late[:, :, 1:2], late[:, :, 2:]
+    before = -np.concatenate([seen - left, sums], axis=2)  # since then, the totals are 0
+    stored = np.concatenate([seen, before, np.zeros_like(before)], axis=2)
+    return {**arrays, "pending_late": stored}
 
 
 def _used_width(slots: IntArray, dimensions: int) -> int:
@@ -384,7 +397,7 @@ def _new_arrays(
         _new_nodes(rules) if nodes is None else nodes,
         np.full((rows, width), -1, np.int64),
         np.zeros((rows, width)),
-        np.zeros((rows, width, 6)),
+        np.zeros((rows, width, layout.LATE)),
         np.full((rows, width, 2), -1, np.int64),
         np.zeros((rows, layout.TICKET)),
     )
