@@ -15,7 +15,7 @@ import localarc
 MODULES = (
     *("localarc", "localarc.client", "localarc.curves", "localarc.experiments"),
     *("localarc.experiments.data", "localarc.figures", "localarc.guarantees", "localarc.kernels"),
-    *("localarc.memory", "localarc.metrics", "localarc.panel", "localarc.rates"),
+    *("localarc.memory", "localarc.metrics", "localarc.models", "localarc.panel", "localarc.rates"),
     *("localarc.reporting", "localarc.sets", "localarc.streams", "localarc.testing"),
 )
 CITED = (  # what others invented says where it comes from

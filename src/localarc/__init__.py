@@ -41,7 +41,17 @@ if TYPE_CHECKING:
     __version__: str
 
 _MODULES = (
-    *("client", "curves", "experiments", "figures", "guarantees", "kernels", "memory", "metrics"),
+    *(
+        "client",
+        "curves",
+        "experiments",
+        "figures",
+        "guarantees",
+        "kernels",
+        "memory",
+        "metrics",
+        "models",
+    ),
     *("panel", "rates", "reporting", "service", "sets", "spark", "streams", "testing", "wire"),
 )
 _HOME = {

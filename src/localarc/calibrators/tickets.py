@@ -79,7 +79,7 @@ class Tickets:
     thresholds: FloatArray
 
     def __post_init__(self) -> None:
-        thresholds = validation.numbers("thresholds", self.thresholds)
+        thresholds = validation.floats("thresholds", self.thresholds)
         object.__setattr__(self, "ids", ticket_ids(self.ids))
         object.__setattr__(self, "thresholds", thresholds)
         if thresholds.shape != self.ids.shape:

@@ -121,6 +121,22 @@ class LabelSets:
         self._pending: dict[int, Candidates] = {}
         return self
 
+    def restart_units(self) -> Self:
+        """Learn anew where scores lie, as after a change of the model; the promise goes on.
+
+        Nothing may be pending: tell or forget tickets first.
+        """
+        if self._waiting():
+            raise RuntimeError(
+                f"{len(self._waiting())} tickets are pending, in the units of earlier scores. Tell "
+                "their labels, or forget them, first."
+            )
+        with self._exclusive():
+            if self._engine is not None:
+                self._engine.restart_units()
+            self._base = LabelBase(self.alpha, self.settings.initial_threshold)
+        return self
+
     # ---- sets --------------------------------------------------------------------------------
 
     def thresholds(

@@ -13,6 +13,7 @@ import numpy as np
 from localarc.engine.auto import candidates, layout, loops
 from localarc.engine.auto.addresses import table_of
 from localarc.engine.auto.hats import JOINT, KIND_SHIFT
+from localarc.engine.auto.restart import restart_units
 from localarc.engine.auto.wealth import FRESH_BET
 from localarc.engine.numba_tools import FLOAT, INTEGER, POINT, bind_state, strict_jit
 from localarc.engine.step import check_shapes, require
@@ -176,6 +177,11 @@ class AutoEngine:
         rows = np.flatnonzero(tickets[1:, layout.NUMBER]) + 1
         rows = rows[np.argsort(tickets[rows, layout.NUMBER])]
         return slots[rows], weights[rows], late[rows], tickets[rows]
+
+    def restart_units(self) -> None:
+        """Forget where scores lie; the bettors and their sums go on. Nothing may be pending."""
+        self._arrays[1][layout.PEEKED] = 0
+        restart_units(self.numbers, self.keys, self.nodes, self.rules.numbers())
 
     # ---- what is known -----------------------------------------------------------------------
 
