@@ -16,7 +16,8 @@ from localarc import atomic_write, serialization
 from localarc.models import difficulty as difficulties
 from localarc.models import one_row, predictors, storage
 from localarc.models.calibration import Calibration, Reading
-from localarc.models.columns import Columns, Local, Period
+from localarc.models.columns import Columns, Local
+from localarc.models.features import Period
 from localarc.models.frames import ColumnName, Rows, Table, values_of
 from localarc.models.kinds import IntervalKind, KindName, LabelKind, MemberKind, kind_named
 from localarc.models.predictors import Model

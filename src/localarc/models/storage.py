@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from localarc import serialization
 from localarc.models.calibration import Calibration
-from localarc.models.columns import Feature
+from localarc.models.features import Feature
 from localarc.models.kinds.intervals import IntervalKind
 from localarc.serialization import StateError
 
@@ -88,7 +88,7 @@ def restore(calibration: Calibration, stored: Stored) -> None:
         if isinstance(calibration.kind, IntervalKind):
             least = float(content["least_scale"])
             calibration.use(dataclasses.replace(calibration.kind, least_scale=least))
-        if content["features"] is not None:
+        if content["features"] is not None and not calibration.columns.of_prediction:
             calibration.columns.features = tuple(_from_json(part) for part in content["features"])
         names = [f"calibrator {i}" for i in range(content["calibrators"])]
         calibration.levels.restore([arrays[name].tobytes() for name in names])
