@@ -71,7 +71,8 @@ def caller_of(*kinds: Any) -> Any:
             plain = [context.get_value_type(kind) for kind in kinds]
             function = ir.FunctionType(context.get_value_type(types.int64), plain)
             at = builder.inttoptr(values[0], function.as_pointer())
-            return builder.call(at, cgutils.unpack_tuple(builder, values[1]))
+            unpacked = cgutils.unpack_tuple(builder, values[1])  # type: ignore[no-untyped-call]
+            return builder.call(at, unpacked)
 
         return types.int64(types.int64, types.Tuple(kinds)), code  # type: ignore[no-untyped-call]
 

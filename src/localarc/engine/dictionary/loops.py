@@ -19,7 +19,7 @@ followed by the raw point of the latest evaluation, infinite if another has used
 from typing import Any
 
 import numpy as np
-from numba import carray
+from numba import carray  # type: ignore[attr-defined]
 
 from localarc.engine.addresses import caller_of, float_pointer, integer_pointer
 from localarc.engine.dictionary.flush import dot, flush
