@@ -22,6 +22,7 @@ SPREAD_MEMORY = 500.0  # rounds over which mean and spread of the confidences fo
 FIRST_MEAN, FIRST_SPREAD = 0.5, 0.1  # count as one confidence
 SMALLEST_SPREAD = 1.0 / 1024.0
 AUDIT_WEIGHT = 20.0  # an audit stands for the rounds withheld since the last, at most so many
+ROUNDING = 1e-9
 NUMBERS = ("supported", "below", "mean", "deviation", "seen", "unaudited")
 
 
@@ -41,7 +42,7 @@ class RecentOutcomes:
     @property
     def threshold(self) -> float:
         """The threshold of the next round."""
-        return self.supported - self.below
+        return max(self.supported - self.below, 0.0)
 
     @property
     def spread(self) -> float:
@@ -85,11 +86,13 @@ def supported_by(known: FloatArray, alpha: float, current: float) -> tuple[float
     The room is how many more of all outcomes might have been wrong.
     """
     ranked = known[np.argsort(-known[:, 0], kind="stable")]
+    confidences = ranked[:, 0]
     excess = np.cumsum((ranked[:, 1] - alpha) * ranked[:, 2])
+    last_of_equals = np.append(confidences[:-1] != confidences[1:], True)
+    fine = np.flatnonzero((excess <= ROUNDING) & last_of_equals)
     room = -float(excess[-1])
-    fine = np.flatnonzero(excess <= 0.0)
     if not len(fine):
-        return float(ranked[0, 0]), room
+        return float(confidences[0]), room
     if fine[-1] == len(ranked) - 1:
-        return min(float(ranked[-1, 0]), current), room
-    return float(ranked[fine[-1] + 1, 0]), room
+        return min(float(np.nextafter(confidences[-1], -1.0)), current), room
+    return float(confidences[fine[-1] + 1]), room
