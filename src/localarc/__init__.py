@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from localarc.calibrators.arc import ARC
     from localarc.calibrators.auto import AutoLARC, LabelSets, LabelTicket, Safeguard
     from localarc.calibrators.base import Calibrator, Resumable
+    from localarc.calibrators.gate import Decision, Gate, GateSummary, GateTerms
     from localarc.calibrators.health import PromiseWarning
     from localarc.calibrators.larc import LARC
     from localarc.calibrators.mondrian import Mondrian
@@ -61,6 +62,7 @@ _HOME = {
     "localarc.calibrators.arc": ("ARC",),
     "localarc.calibrators.auto": ("AutoLARC", "LabelSets", "LabelTicket", "Safeguard"),
     "localarc.calibrators.base": ("Calibrator", "Resumable"),
+    "localarc.calibrators.gate": ("Decision", "Gate", "GateSummary", "GateTerms"),
     "localarc.calibrators.health": ("PromiseWarning",),
     "localarc.calibrators.larc": ("LARC",),
     "localarc.calibrators.mondrian": ("Mondrian",),
@@ -90,8 +92,12 @@ __all__ = [
     "Certificate",
     "Constant",
     "Custom",
+    "Decision",
     "Dictionary",
     "Evidence",
+    "Gate",
+    "GateSummary",
+    "GateTerms",
     "InverseSqrt",
     "KeepAll",
     "KeepLast",
