@@ -262,6 +262,11 @@ class Bands:
         return int(self._bands.rounds.bettors.cells["visits"].sum())
 
     @property
+    def nbytes(self) -> int:
+        """The size of what is kept of open forecasts, without the index by series and time."""
+        return self._bands.nbytes
+
+    @property
     def series(self) -> tuple[Hashable, ...]:
         """The names of all series so far."""
         return tuple(self._series.names)

@@ -16,7 +16,8 @@ def outcomes(series: IntArray, time: IntArray, y: FloatArray) -> IntArray:
     same = (np.diff(series[order]) == 0) & (np.diff(time[order]) == 0)
     if (same & (np.diff(y[order]) != 0.0)).any():
         raise ValueError("the history has two outcomes for the same series and time.")
-    return order[np.concatenate([np.ones(min(len(order), 1), bool), ~same])]
+    first = np.concatenate([np.ones(min(len(order), 1), bool), ~same])
+    return np.asarray(order[first])
 
 
 def moments(

@@ -60,14 +60,12 @@ class Rounds:
 
     def reserve(self, series: int) -> None:
         """Make room for so many series."""
-        known = self._cells.rows // self.steps
-        if series <= known:
-            return
         self.scale.reserve(series)
         self.offsets.reserve(series)
         self.bettors.reserve(series * self.steps)
+        known = self._cells.rows
         self._cells.reserve(series * self.steps)
-        self._cells["newest"][known * self.steps :] = NONE
+        self._cells["newest"][known:] = NONE
 
     # ---- thresholds --------------------------------------------------------------------------
 
@@ -217,15 +215,18 @@ class Rounds:
 
     def state(self, series: int) -> Arrays:
         """The arrays of so many series and of all pending rounds, in order of prediction."""
-        used = self.in_order()
         cells = series * self.steps
+        counts, rounds = self._cells.stored(slice(cells)), self._open.stored(self.in_order())
+        for name in ("earlier", "later"):
+            rounds[name][:] = NONE  # the lists follow from the order
+        counts["newest"][:] = NONE
         return (
             {"issued": np.array([self._issued])}
             | named("scale", self.scale.state(series))
             | named("offsets", self.offsets.state(series))
             | named("bettors", self.bettors.state(cells))
-            | named("cells", self._cells.stored(slice(cells)))
-            | named("open", self._open.stored(used))
+            | named("cells", counts)
+            | named("open", rounds)
         )
 
     def restore(self, arrays: Arrays) -> None:

@@ -77,7 +77,9 @@ class OpenRows:
 
     def state(self) -> Arrays:
         """The open rows."""
-        return self.pool.stored(self.pool.used_rows())
+        rows = self.pool.stored(self.pool.used_rows())
+        rows["same"][:] = NONE  # the lists follow from the rows
+        return rows
 
     def restore(self, arrays: Arrays, series: int) -> None:
         """Continue from `state`."""

@@ -10,6 +10,8 @@ from localarc.forecasting.columns import Arrays, Columns, named, part
 from localarc.validation import FloatArray, IntArray
 
 MEMORY = 500.0  # times that a score is remembered
+SHORT_MEMORY = 25.0  # the same after a change
+CHANGE = 1.0  # units between the means of the two memories that mean a change
 PRIOR = 8.0  # times that a series' own mean counts beside that of one of its steps
 UNIT_PART = 1.5  # mean absolute deviations in a unit
 LEAST_PART = 1.0 / 16.0  # a step's unit is at least this part of its series'
@@ -26,7 +28,8 @@ class ScoreScale:
 
     def __init__(self, steps: int) -> None:
         self.steps = steps
-        self._all, self._series, self._cells = (Columns(_KINDS, n) for n in (1, 0, 0))
+        self._all, self._cells = Columns(_KINDS, 1), Columns(_KINDS)
+        self._series = Columns(_KINDS | {"recent": ("f8", None)})
 
     def reserve(self, series: int) -> None:
         """Make room for so many series."""
@@ -52,8 +55,23 @@ class ScoreScale:
         mean, _ = self.look(series, step)
         _follow(self._cells, series * self.steps + step, scores, mean)
         _follow(self._series, series, scores, self._series["mean"][series])
+        self._hurry(series, step, scores)
         everyone = np.zeros(len(scores), np.int64)
         _follow(self._all, everyone, scores, self._all["mean"][everyone])
+
+    def _hurry(self, series: IntArray, step: IntArray, scores: FloatArray) -> None:
+        """Shorten the memory of series whose recent scores lie elsewhere."""
+        at, inverse, count = np.unique(series, return_inverse=True, return_counts=True)
+        own, mean = self._series, np.bincount(inverse, scores) / count
+        pace = 1.0 / np.minimum(own["weight"][at], SHORT_MEMORY)
+        own["recent"][at] += pace * (mean - own["recent"][at])
+        away = np.abs(own["recent"][at] - own["mean"][at])
+        changed = away > CHANGE * UNIT_PART * own["deviation"][at]
+        for nodes, index in (
+            (own, at[changed]),
+            (self._cells, (series * self.steps + step)[changed[inverse]]),
+        ):
+            nodes["weight"][index] = np.minimum(nodes["weight"][index], SHORT_MEMORY)
 
     def knows(self, series: IntArray) -> Any:
         """Whether anything says in which units the scores of a series are."""

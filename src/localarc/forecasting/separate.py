@@ -76,6 +76,8 @@ class SeparateBands:
         place = np.empty(self.rounds.capacity, np.int64)
         place[in_order] = np.arange(len(in_order))
         rows["round"] = place[rows["round"]]
+        order = np.lexsort((rows["step"], rows["round"]))
+        rows = {name: array[order] for name, array in rows.items()}
         return self.rounds.state(series) | named("rows", rows)
 
     def restore(self, arrays: Arrays, series: int) -> None:
