@@ -42,7 +42,8 @@ if TYPE_CHECKING:
 
 _MODULES = (
     *("client", "curves", "experiments", "figures", "guarantees", "kernels", "memory", "metrics"),
-    *("panel", "rates", "reporting", "service", "sets", "spark", "streams", "testing", "wire"),
+    *("panel", "peers", "rates", "reporting", "service", "sets", "spark", "streams", "testing"),
+    "wire",
 )
 _HOME = {
     "localarc._replay": ("replay", "replay_many"),
