@@ -10,6 +10,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from localarc._compare import Comparison, compare
     from localarc._replay import replay, replay_many
     from localarc._sweep import Sweep, sweep
     from localarc._tune import Tuning, tune
@@ -46,6 +47,7 @@ _MODULES = (
     "wire",
 )
 _HOME = {
+    "localarc._compare": ("Comparison", "compare"),
     "localarc._replay": ("replay", "replay_many"),
     "localarc._sweep": ("Sweep", "sweep"),
     "localarc._tune": ("Tuning", "tune"),
@@ -79,6 +81,7 @@ __all__ = [
     "Calibrator",
     "Cauchy",
     "Certificate",
+    "Comparison",
     "Constant",
     "Custom",
     "Dictionary",
@@ -106,6 +109,7 @@ __all__ = [
     "Triangular",
     "Tuning",
     "__version__",
+    "compare",
     "replay",
     "replay_many",
     "sweep",
