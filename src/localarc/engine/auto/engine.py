@@ -10,8 +10,8 @@ from typing import Any, Self
 
 import numpy as np
 
+from localarc.engine.addresses import table_of
 from localarc.engine.auto import candidates, layout, loops
-from localarc.engine.auto.addresses import table_of
 from localarc.engine.auto.hats import JOINT, KIND_SHIFT
 from localarc.engine.auto.restart import restart_units
 from localarc.engine.auto.wealth import FRESH_BET

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from numba import carray, njit  # type: ignore[attr-defined]
 
-from localarc.engine.auto.addresses import float_pointer, integer_pointer
+from localarc.engine.addresses import float_pointer, integer_pointer
 from localarc.engine.numba_tools import STRICT_OPTIONS, Function
 
 LEVELS = 6  # grids: a cell is 1, 1/2, ..., 1/32 of a feature's spread wide
