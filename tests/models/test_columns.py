@@ -24,8 +24,8 @@ every_frame = pytest.mark.parametrize("frame", FRAMES.values(), ids=FRAMES.keys(
 def points(rows: Any, local: Any, cyclic: Any = (), later: Any = None) -> FloatArray:
     """The features of rows; or of `later` ones, after these fixed the categories."""
     columns = Columns(local, (), dict(cyclic))
-    columns.fix(Table(rows), True)
-    return columns.points(Table(rows if later is None else later), NO_OUTPUT)
+    features = columns.fixed(Table(rows), True)
+    return columns.points(Table(rows if later is None else later), NO_OUTPUT, features)
 
 
 def groups(rows: Any, *names: Any) -> list[str]:
@@ -97,9 +97,7 @@ def test_an_unknown_category_is_none_of_the_known(frame: Any) -> None:
 @pytest.mark.parametrize("dtype", [object, "string", "category"])
 def test_missing_text_is_one_group_of_its_own(missing: Any, dtype: Any) -> None:
     table = pd.DataFrame({"a": pd.Series(["y", missing, "x"], dtype=dtype)})
-    columns = Columns(["a"], (), {})
-    columns.fix(Table(table), True)
-    found = columns.points(Table(table), NO_OUTPUT)
+    found = points(table, ["a"])
     assert np.isnan(found).sum() == 1
     assert np.isnan(found[1, 0])
     y = np.arange(3.0)
@@ -124,9 +122,8 @@ def test_a_missing_date_is_one_group_of_its_own() -> None:
     ids=["pandas", "polars"],
 )
 def test_a_categorical_type_needs_no_warm_up(column: Any) -> None:
-    columns = Columns(["a"], (), {})
-    columns.fix(Table(column), False)
-    assert columns.names == ("a=x", "a=y")
+    (feature,) = Columns(["a"], (), {}).fixed(Table(column), False)
+    assert feature.names == ("a=x", "a=y")
 
 
 def test_text_without_warm_up_says_what_to_do() -> None:

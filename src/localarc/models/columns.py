@@ -44,19 +44,22 @@ class Columns:
                     "that repeat in both."
                 )
 
-    def fix(self, table: Table, many: bool) -> None:
-        """Fix how columns become numbers, at the first rows; `many`: these show all categories."""
-        if self.features is None:
-            self.features = tuple(
-                feature(name, table.column(name), self.cyclic.get(name), many)
-                for name in self.local
-            )
+    def fixed(self, table: Table, many: bool) -> tuple[Feature, ...]:
+        """How columns become numbers: as at the first rows, which may be these.
 
-    def points(self, table: Table, output: FloatArray) -> FloatArray:
-        """(n, d) features; `output` (n, k) is what the model says of where a row is."""
+        `many`: the rows show all categories of text.
+        """
+        if self.features is not None:
+            return self.features
+        return tuple(
+            feature(name, table.column(name), self.cyclic.get(name), many) for name in self.local
+        )
+
+    def points(self, table: Table, output: FloatArray, features: tuple[Feature, ...]) -> FloatArray:
+        """(n, d) numbers; `output` (n, k) is what the model says of where a row is."""
         if self.of_prediction:
             return np.ascontiguousarray(output)
-        parts = [part.numbers(table) for part in self.features or ()]
+        parts = [part.numbers(table) for part in features]
         return np.concatenate([np.empty((len(table), 0)), *parts], axis=1)
 
     def labels(self, table: Table) -> list[list[str]] | None:

@@ -48,7 +48,7 @@ class Pending:
     def drop(self, ids: IntArray) -> None:
         """Forget rows that were told."""
         for number in ids.tolist():
-            del self.rows[number]
+            self.rows.pop(number, None)
 
 
 def stacked(outputs: Sequence[Any]) -> Outputs:

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from localarc import serialization
 from localarc.models.calibration import Calibration
+from localarc.models.difficulty import needs_fit
 from localarc.models.features import Feature
 from localarc.models.kinds.intervals import IntervalKind
 from localarc.serialization import StateError
@@ -44,6 +45,7 @@ def encode(settings: Mapping[str, Any], calibration: Calibration) -> bytes:
     content = {
         "settings": _settings(settings, kind),
         "features": None if features is None else [_to_json(part) for part in features],
+        "difficulty": isinstance(kind, IntervalKind) and kind.difficulty is not None,
         "least_scale": kind.least_scale if isinstance(kind, IntervalKind) else 0.0,
         "calibrators": len(states),
         "shapes": shapes,
@@ -77,6 +79,7 @@ def decode(data: bytes) -> Stored:
         raise StateError(f"the state is of kind {kind}, not Calibrated. Load it with {kind}.load.")
     with serialization.damaged_unless_read():
         settings = dict(content["settings"])
+        _require({*settings} == {*_SETTINGS}, "its settings are others")
         settings["cyclic"] = dict(settings["cyclic"]) or None
         return Stored(settings, content, arrays)
 
@@ -88,15 +91,34 @@ def restore(calibration: Calibration, stored: Stored) -> None:
         if isinstance(calibration.kind, IntervalKind):
             least = float(content["least_scale"])
             calibration.use(dataclasses.replace(calibration.kind, least_scale=least))
-        if content["features"] is not None and not calibration.columns.of_prediction:
+        if content["features"] is not None:
             calibration.columns.features = tuple(_from_json(part) for part in content["features"])
         names = [f"calibrator {i}" for i in range(content["calibrators"])]
         calibration.levels.restore([arrays[name].tobytes() for name in names])
+        _require(arrays["sizes"].shape == calibration.sizes.shape, "it has other levels")
         calibration.sizes = arrays["sizes"].copy()
         outputs = _shaped(arrays["outputs"], content["shapes"])
         played = _shaped(arrays["thresholds"], content["widths"])
         rows = zip(outputs, played, strict=True)
         calibration.pending.rows = dict(zip(arrays["ids"].tolist(), rows, strict=True))
+        for cal in calibration.levels.each:
+            waiting = [ticket.id for ticket in cal.pending]
+            _require(waiting == arrays["ids"].tolist(), "its pending rows are not those asked")
+
+
+def check_difficulty(stored: Stored, difficulty: Any) -> None:
+    """Raise unless the difficulty can be the one with which the state was saved."""
+    if stored.content.get("difficulty") and difficulty is None:
+        raise ValueError("the state was saved with a difficulty: pass it as difficulty=...")
+    if needs_fit(difficulty):
+        raise ValueError(
+            "the difficulty is not fitted. Pass the estimator that warm_up fitted, `difficulty_`."
+        )
+
+
+def _require(holds: bool, otherwise: str) -> None:
+    if not holds:
+        raise StateError(f"the state is damaged: {otherwise}.")
 
 
 def _flat(parts: list[Any]) -> Any:
