@@ -13,8 +13,8 @@ import numpy as np
 
 from localarc.calibrators.auto.candidates import Candidates
 from localarc.calibrators.auto.groups import Groups, Resolved, combination, weights_of
-from localarc.calibrators.auto.inputs import many_features
-from localarc.calibrators.auto.labels import LabelSets, nodes_of
+from localarc.calibrators.auto.inputs import NO_FEATURES, many_features
+from localarc.calibrators.auto.labels import LabelSets, Place, nodes_of
 from localarc.engine.auto import label_rounds, layout
 from localarc.validation import FloatArray, IntArray
 
@@ -27,7 +27,8 @@ class Rows(NamedTuple):
     weights: FloatArray
     all_keys: IntArray  # (n, K g): of all candidates together
     all_weights: FloatArray
-    combinations: list[tuple[dict[Hashable, float], tuple[int, ...]]]  # to be remembered
+    places: list[Place]  # with different groups or gaps; their points are of no importance
+    codes: list[int]  # (n,): which of them
 
 
 def thresholds(cal: LabelSets, X: Any, groups: Sequence[Groups] | None) -> FloatArray:
@@ -50,8 +51,11 @@ def ask(
         engine = cal._prepared(rows.points.shape[1], rows.all_keys.shape[1], tickets=len(scores))
         decisions, bases = _room(rows), cal._base.thresholds(labels)
         ids = int(engine.numbers[layout.ISSUED]) + 1 + np.arange(len(scores))
-        parts = [*zip(ids.tolist(), scores, rows.keys, decisions, strict=True)]
-        _remember(cal, rows)
+        widths = [1 + len(labelled) + len(gaps) for _, labelled, gaps in rows.places]
+        own = [keys[:, : widths[kind]] for keys, kind in zip(rows.keys, rows.codes, strict=True)]
+        parts = [*zip(ids.tolist(), scores, own, decisions, strict=True)]
+        for place in rows.places:
+            cal._names.add(_all_nodes(cal, place), place[2])
         for number, *made in parts:
             cal._pending[number] = Candidates(labels, *made)
         where = rows.points, rows.keys, rows.weights
@@ -69,7 +73,8 @@ def learn(
     with cal._exclusive():
         rows, labels = _rows(cal, X, groups), _labels(cal)
         engine = cal._prepared(rows.points.shape[1], rows.keys.shape[2], tickets=0)
-        _remember(cal, rows)
+        for kind, at in dict.fromkeys(zip(rows.codes, true.tolist(), strict=True)):
+            cal._names.add(nodes_of(labels[at], rows.places[kind]), rows.places[kind][2])
         decisions = _room(rows)
         own = scores[np.arange(len(true)), true].tolist()
         for t, (at, score) in enumerate(zip(true.tolist(), own, strict=True)):
@@ -100,20 +105,21 @@ def _rows(cal: LabelSets, X: Any, groups: Sequence[Groups] | None) -> Rows:
     engine = cal._engine
     fixed = engine.dimensions if engine is not None and engine.started else None
     points = many_features(X, fixed)
-    kinds, codes = _kinds(points, groups)
-    each, together, combinations = [], [], []
-    for given, gaps in kinds:
-        place = points[:1], weights_of(given), gaps
-        nodes = dict[Hashable, float]()
-        for name in _labels(cal):
-            each.append(cal._resolve(name, place))
-            nodes |= nodes_of(name, place)
-        together.append(cal._names.resolve(nodes, gaps))
-        combinations.append((nodes, gaps))
+    places, codes = _places(points, groups)
+    each = [cal._resolve(name, place) for place in places for name in _labels(cal)]
+    together = [cal._names.resolve(_all_nodes(cal, place), place[2]) for place in places]
     (keys, weights), (all_keys, all_weights) = _padded(each), _padded(together)
-    shape = len(kinds), len(_labels(cal)), -1
+    shape = len(places), len(_labels(cal)), -1
     own = keys.reshape(shape)[codes], weights.reshape(shape)[codes]
-    return Rows(points, *own, all_keys[codes], all_weights[codes], combinations)
+    return Rows(points, *own, all_keys[codes], all_weights[codes], places, codes)
+
+
+def _all_nodes(cal: LabelSets, place: Place) -> dict[Hashable, float]:
+    """The nodes of all labels."""
+    nodes = dict[Hashable, float]()
+    for name in _labels(cal):
+        nodes |= nodes_of(name, place)
+    return nodes
 
 
 def _padded(resolved: list[Resolved]) -> Resolved:
@@ -125,27 +131,21 @@ def _padded(resolved: list[Resolved]) -> Resolved:
     return keys, weights
 
 
-def _remember(cal: LabelSets, rows: Rows) -> None:
-    """Thresholds are about to go out: the groups are known."""
-    for nodes, gaps in rows.combinations:
-        cal._names.add(nodes, gaps)
-
-
-def _kinds(
-    points: FloatArray, groups: Sequence[Groups] | None
-) -> tuple[list[tuple[Any, tuple[int, ...]]], list[int]]:
+def _places(points: FloatArray, groups: Sequence[Groups] | None) -> tuple[list[Place], list[int]]:
     """The combinations of groups and missing features, and which one each row has."""
     missing = np.isnan(points)
     if groups is None and not missing.any():
-        return [((), ())], [0] * len(points)
-    known: dict[Any, int] = {}
-    found, codes = list[tuple[Any, tuple[int, ...]]](), list[int]()
+        return [(NO_FEATURES, {}, ())], [0] * len(points)
+    numbers: dict[Any, int] = {}
+    found, codes = list[Place](), list[int]()
     for t, row in enumerate(missing):
-        given = () if groups is None else groups[t]
-        gaps = tuple(np.flatnonzero(row).tolist())
+        given, gaps = () if groups is None else groups[t], tuple(np.flatnonzero(row).tolist())
         mark = combination(given, gaps)
-        if mark not in known:
-            known[mark] = len(found)
-            found.append((given, gaps))
-        codes.append(known[mark])
+        try:
+            code = numbers.setdefault(mark, len(found))
+        except TypeError:  # not hashable: `weights_of` says what is wrong
+            code = len(found)
+        if code == len(found):
+            found.append((NO_FEATURES, weights_of(given), gaps))
+        codes.append(code)
     return found, codes
