@@ -371,8 +371,8 @@ class Calibrated(BaseEstimator):  # type: ignore[misc]
     @property
     def pending(self) -> IntArray:
         """The ids of rows that were asked and not told."""
-        with self._calibration.alone():
-            return np.array([*self._calibration.pending.rows], np.int64)
+        calibration = self._calibration
+        return calibration.alone(lambda: np.array([*calibration.pending.rows], np.int64))
 
     def reset(self) -> Self:
         """Forget what was learned; the settings and the model stay."""
@@ -383,8 +383,8 @@ class Calibrated(BaseEstimator):  # type: ignore[misc]
 
     def summary(self) -> Summary:
         """Whether the promise is kept, then coverage by group and neighbourhood; `print` it."""
-        with self._calibration.alone():
-            return summarize(self._calibration)
+        calibration = self._calibration
+        return calibration.alone(lambda: summarize(calibration))
 
     def replace_model(
         self,
@@ -493,8 +493,8 @@ class Calibrated(BaseEstimator):  # type: ignore[misc]
         path : path
             The file to write; its folder must exist.
         """
-        with self._calibration.alone():
-            data = storage.encode(self.get_params(deep=False), self._calibration)
+        calibration, settings = self._calibration, self.get_params(deep=False)
+        data = calibration.alone(lambda: storage.encode(settings, calibration))
         atomic_write.write(path, data)
 
     @classmethod

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import contextlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -20,6 +19,8 @@ from localarc.models.levels import GroupsOfRows, Levels
 from localarc.models.pending import Pending
 from localarc.models.per_class import PerClass
 from localarc.validation import FloatArray, IntArray
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -84,75 +85,95 @@ class Calibration:
 
     def look(self, rows: Reading) -> FloatArray:
         """The thresholds to show for rows now; changes nothing."""
-        with self.alone():
+
+        def call() -> FloatArray:
             played = self.levels.look(rows.points, rows.groups, rows.outputs)
             return self.levels.shown(played, self.levels.rounds)
 
+        return self.alone(call)
+
     def learn(self, rows: Reading, y: Any) -> FloatArray:
         """Learn from rows in order; returns the thresholds that each would have been shown."""
-        with self._changing():
+
+        def call() -> FloatArray:
             before = self.levels.rounds
             played = self.levels.learn(rows.points, rows.groups, rows.outputs, y)
             shown = self.levels.shown(played, before + np.arange(len(played), dtype=np.int64))
             self._note(rows, shown)
-        return shown
+            return shown
+
+        return self._change(call)
 
     def ask(self, rows: Reading) -> tuple[IntArray, FloatArray]:
         """Ids, and the thresholds to show, of rows whose outcome comes later."""
-        with self._changing():
+
+        def call() -> tuple[IntArray, FloatArray]:
             ids, played = self.levels.ask(rows.points, rows.groups, rows.outputs)
             self.pending.add(ids, rows.outputs, played)
             shown = self.levels.shown(played, self.levels.rounds)
             self._note(rows, shown)
-        return ids, shown
+            return ids, shown
+
+        return self._change(call)
 
     def tell(self, ids: ArrayLike, y: Any) -> None:
         """Learn from the outcomes of rows that were asked."""
-        with self._changing():
+
+        def call() -> None:
             numbers, outputs, played = self.pending.find(ids)
             if len(numbers):
                 self.levels.tell(numbers, played, outputs, y)
                 self.pending.drop(numbers)
 
+        self._change(call)
+
     def forget(self, ids: ArrayLike) -> None:
         """Give up waiting for rows."""
-        with self._changing():
+
+        def call() -> None:
             numbers, _, _ = self.pending.find(ids)
             self.levels.forget(numbers)
             self.pending.drop(numbers)
 
+        self._change(call)
+
     def restart_units(self) -> None:
         """The model is another one: scores will lie elsewhere, the promise goes on."""
-        with self.alone():
-            self.levels.restart_units()
+        self.alone(self.levels.restart_units)
 
     # ---- completely or not at all ------------------------------------------------------------
 
-    @contextlib.contextmanager
-    def alone(self) -> Iterator[None]:
-        """Raise if another thread is inside, and finish a call that was interrupted."""
+    def alone(self, call: Callable[[], T]) -> T:
+        """Make a call, after the one that was interrupted; raise if another thread is inside."""
         if self._busy:
             raise in_use()
-        self._busy = True
+        self._busy = True  # no call until the next line: an interrupt comes before or after both
         try:
             if not self.levels.journal.is_empty:
                 self._repair()
-            yield
+            return call()
+        except BaseException:
+            for cal in self.levels.each:
+                cal._busy = False  # which an interrupt may have left; nobody else is inside
+            raise
         finally:
             self._busy = False
 
-    @contextlib.contextmanager
-    def _changing(self) -> Iterator[None]:
-        """A call that may be interrupted: the next one then finishes it, if it has begun."""
-        with self.alone():
-            journal = self.levels.journal
+    def _change(self, call: Callable[[], T]) -> T:
+        """Make a call that may be interrupted: the next one then finishes it, if it has begun."""
+        journal = self.levels.journal
+
+        def whole() -> T:
             try:
-                yield
+                result = call()
             except BaseException:
                 if not journal.has_begun:
                     journal.clear()
                 raise
             journal.clear()
+            return result
+
+        return self.alone(whole)
 
     def _repair(self) -> None:
         """Finish the interrupted call; nobody has the ids of rows that it asked."""
