@@ -84,7 +84,10 @@ def by_name(values: dict[str, Any]) -> dict[str, Any]:
 
 
 def assert_same(found: Any, wanted: Any, place: str) -> None:
-    """Equal; thresholds, which compiled loops may round differently, to nine digits."""
+    """Equal; thresholds, which compiled loops may round differently, to nine digits.
+
+    How much memory a stream takes is no part of what is stored.
+    """
     if isinstance(wanted, dict):
         assert set(found) == set(wanted), place
         for name, value in wanted.items():
@@ -93,7 +96,7 @@ def assert_same(found: Any, wanted: Any, place: str) -> None:
         assert len(found) == len(wanted), place
         for number, value in enumerate(wanted):
             assert_same(found[number], value, f"{place}[{number}]")
-    elif found != wanted and not place.endswith(".replay_differs"):
+    elif found != wanted and not place.endswith((".replay_differs", ".memory_bytes")):
         assert isinstance(wanted, str), place
         assert HEXADECIMAL.fullmatch(wanted), place
         expected_value = pytest.approx(float.fromhex(wanted), rel=1e-9, abs=1e-9)
