@@ -55,8 +55,9 @@ class Gate:
         What a withheld round adds to the promise, in wrong answers. With 0, a topic that has used
         up its bound is never tried again.
     idle : float, default 0.003
-        How fast thresholds fall while answers are withheld: by half this part of the spread of the
-        topic's confidences in each round. The promise does not depend on it.
+        How fast the base threshold of a topic falls while its answers are withheld, and the credit
+        pays for it: by half this part of the spread of its confidences in each round. The promise
+        does not depend on it.
     initial_threshold : float or None, default None
         The threshold of a topic of which no outcome is known; by default `1 - wrong_at_most`, right
         if confidences are probabilities.
@@ -112,7 +113,9 @@ class Gate:
     def reset(self) -> Self:
         """Forget everything learned, and all open decisions."""
         settings = self._settings
-        self._base = TopicBase(self.alpha, settings.idle, settings.initial_threshold)
+        self._base = TopicBase(
+            self.alpha, settings.idle, settings.credit, settings.initial_threshold
+        )
         self._bettors = GateBettors(self._base, self._rules)
         self._texts: tuple[bool, ...] | None = None
         self._all, self._counts = Counts(), dict[Hashable, Counts]()
