@@ -84,11 +84,11 @@ def test_the_threshold_never_falls_below_zero() -> None:
 
 def test_an_audit_stands_for_the_rounds_withheld_since_the_last() -> None:
     topic = RecentOutcomes(0.1, 0.9)
-    for _ in range(7):
+    for _ in range(3):
         topic.withhold(idle=0.0, credit=0.0)
     topic.audit(0.5, wrong=False)
     topic.audit(0.6, wrong=True)
-    assert topic.known.tolist() == [[0.5, 0.0, 7.0], [0.6, 1.0, 1.0]]
+    assert topic.known.tolist() == [[0.5, 0.0, 3.0], [0.6, 1.0, 1.0]]
 
 
 def test_old_outcomes_are_forgotten() -> None:

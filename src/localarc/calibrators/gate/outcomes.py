@@ -22,7 +22,7 @@ SAVED_PART = 0.1  # of the target: what `idle` is for these
 SPREAD_MEMORY = 500.0  # rounds over which mean and spread of the confidences forget
 FIRST_MEAN, FIRST_SPREAD = 0.5, 0.1  # count as one confidence
 SMALLEST_SPREAD = 1.0 / 1024.0
-AUDIT_WEIGHT = 20.0  # an audit stands for the rounds withheld since the last, at most so many
+AUDIT_WEIGHT = 5.0  # an audit stands for the rounds withheld since the last, at most so many
 ROUNDING = 1e-9
 NUMBERS = ("supported", "below", "mean", "deviation", "seen", "unaudited", "balance")
 
