@@ -28,7 +28,7 @@ from localarc.calibrators.gate.decisions import (
     not_withheld,
 )
 from localarc.calibrators.gate.inputs import Input, confidence_of, outcome_of, split
-from localarc.calibrators.gate.promise import terms_of
+from localarc.calibrators.gate.promise import terms_of, terms_of_everyone
 from localarc.calibrators.gate.settings import checked_settings
 from localarc.calibrators.gate.summary import GateSummary
 from localarc.engine.auto import layout
@@ -343,6 +343,26 @@ class Gate:
     def rounds(self) -> int:
         """The decisions that are counted: withheld ones, and answers with a known outcome."""
         return self._bettors.rounds
+
+    @property
+    def decisions(self) -> int:
+        """How many decisions were made."""
+        return int(self._bettors.engine.numbers[layout.ISSUED])
+
+    @property
+    def waiting(self) -> dict[int, float]:
+        """The threshold of each answer whose outcome is still to come, by its number."""
+        return {number: made.threshold for number, made in self._pending().items()}
+
+    @property
+    def consistent(self) -> bool:
+        """Whether the bettors saw what was counted, for everyone; `summary` also says by topic."""
+        return bool(terms_of_everyone(self)["consistent"])
+
+    @property
+    def nbytes(self) -> int:
+        """The size of the table of topics and places, in bytes."""
+        return self._bettors.nbytes
 
     def summary(self) -> GateSummary:
         """The verdict, the three terms of the promise by topic, and what must be withheld.
