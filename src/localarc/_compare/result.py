@@ -58,7 +58,7 @@ class Result:
     twentieth : float
         The highest mean loss among the twenty parts of the stream.
     microseconds : float
-        Time per round, of this run on this machine.
+        Processor time per round, of this run on this machine.
 
     Examples
     --------

@@ -30,7 +30,7 @@ READING = (
     "risk everywhere. Pinball loss measures thresholds as quantiles of the scores, lower is "
     "better. Worst 1/20 is the highest risk among twenty parts of the stream. Won, tied and lost: "
     "against every other method, how far the worst neighbourhood of each size, or else the worst "
-    "group, is above the target, at two standard errors. Times are of this run."
+    "group, is above the target, at two standard errors. Times are processor times of this run."
 )
 
 
