@@ -86,7 +86,7 @@ def compare(
     """
     if not isinstance(stream, Stream):
         raise TypeError(f"stream must be a Stream, got {stream!r:.60}. See localarc.streams.")
-    targets = [float(each) for each in validation.numbers("alpha", alpha).reshape(-1)]
+    targets = dict.fromkeys(validation.numbers("alpha", alpha).reshape(-1).tolist())
     delays = check_delays(delay, stream.curves)
     tasks = [(method, target) for target in targets for method in resolve(methods, stream)]
     for method, target in tasks:

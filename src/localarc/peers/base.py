@@ -59,7 +59,8 @@ class Peer(ABC):
             return float(self._threshold(self._point(x), memberships(groups)))
         rows = np.asarray(x)
         each = [None] * len(rows) if groups is None else groups
-        return np.array([self.threshold(row, mine) for row, mine in zip(rows, each, strict=True)])
+        mine = validation.per_round("groups", each, len(rows))
+        return np.array([self.threshold(x, g) for x, g in zip(rows, mine, strict=True)])
 
     def update(
         self, x: Point, loss: float, score: float | None = None, groups: Groups = None
