@@ -14,15 +14,10 @@ import localarc
 
 MODULES = (
     *("localarc", "localarc.client", "localarc.curves", "localarc.experiments"),
-    *("localarc.experiments.data", "localarc.figures", "localarc.guarantees", "localarc.kernels"),
-    *("localarc.memory", "localarc.metrics", "localarc.panel", "localarc.peers"),
-    *(
-        "localarc.rates",
-        "localarc.reporting",
-        "localarc.sets",
-        "localarc.streams",
-        "localarc.testing",
-    ),
+    *("localarc.experiments.data", "localarc.figures", "localarc.forecasting"),
+    *("localarc.guarantees", "localarc.kernels", "localarc.memory", "localarc.metrics"),
+    *("localarc.models", "localarc.panel", "localarc.peers", "localarc.rates"),
+    *("localarc.reporting", "localarc.sets", "localarc.streams", "localarc.testing"),
 )
 CITED = (  # what others invented says where it comes from
     *("ARC", "LARC", "Mondrian", "RBF", "Laplace", "Matern32", "Matern52", "Cauchy", "Triangular"),

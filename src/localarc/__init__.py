@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from localarc.calibrators.arc import ARC
     from localarc.calibrators.auto import AutoLARC, LabelSets, LabelTicket, Safeguard
     from localarc.calibrators.base import Calibrator, Resumable
+    from localarc.calibrators.gate import Decision, Gate, GateSummary, GateTerms
     from localarc.calibrators.health import PromiseWarning
     from localarc.calibrators.larc import LARC
     from localarc.calibrators.mondrian import Mondrian
@@ -42,9 +43,9 @@ if TYPE_CHECKING:
     __version__: str
 
 _MODULES = (
-    *("client", "curves", "experiments", "figures", "guarantees", "kernels", "memory", "metrics"),
-    *("panel", "peers", "rates", "reporting", "service", "sets", "spark", "streams", "testing"),
-    "wire",
+    *("client", "curves", "experiments", "figures", "forecasting", "guarantees", "kernels"),
+    *("memory", "metrics", "models", "panel", "peers", "rates", "reporting", "service", "sets"),
+    *("spark", "streams", "testing", "wire"),
 )
 _HOME = {
     "localarc._compare": ("Comparison", "compare"),
@@ -54,6 +55,7 @@ _HOME = {
     "localarc.calibrators.arc": ("ARC",),
     "localarc.calibrators.auto": ("AutoLARC", "LabelSets", "LabelTicket", "Safeguard"),
     "localarc.calibrators.base": ("Calibrator", "Resumable"),
+    "localarc.calibrators.gate": ("Decision", "Gate", "GateSummary", "GateTerms"),
     "localarc.calibrators.health": ("PromiseWarning",),
     "localarc.calibrators.larc": ("LARC",),
     "localarc.calibrators.mondrian": ("Mondrian",),
@@ -84,8 +86,12 @@ __all__ = [
     "Comparison",
     "Constant",
     "Custom",
+    "Decision",
     "Dictionary",
     "Evidence",
+    "Gate",
+    "GateSummary",
+    "GateTerms",
     "InverseSqrt",
     "KeepAll",
     "KeepLast",
