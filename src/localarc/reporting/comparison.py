@@ -14,6 +14,7 @@ from localarc._compare.comparison import Comparison
 from localarc._compare.result import Local, Result
 from localarc.reporting.assessment import jsonable
 from localarc.reporting.html.markup import document, figure, heading, paragraph, table
+from localarc.reporting.html.markup import figures as side_by_side
 from localarc.reporting.provenance import versions
 
 if TYPE_CHECKING:
@@ -120,7 +121,7 @@ def _page(comparison: Comparison, command: str) -> str:
     parts.append(paragraph(READING, "soft"))
     for i, alpha in enumerate(comparison.targets):
         parts += [heading(f"Target {alpha:g}"), table(*comparison.table(alpha))]
-        parts += _figures(comparison, alpha, i)
+        parts.append(side_by_side(_figures(comparison, alpha, i)))
     parts += [
         heading("Methods"),
         table(["method", "target", "calibrator"], _calibrators(comparison)),
