@@ -94,11 +94,13 @@ bench: $(VENV)/.dev
 	$(BIN)/python -m benchmarks.service
 	$(BIN)/python -m benchmarks.keyed
 	$(BIN)/python -m benchmarks.auto
+	$(BIN)/python -m benchmarks.peers
 
-# The README's figure.
+# The figures of README and of the comparison of methods.
 figures: $(VENV)/.default
 	$(BIN)/localarc demo --out demo-output/synthetic
 	cp demo-output/synthetic/easy-hard.png docs/easy-hard.png
+	$(BIN)/python -m benchmarks.peers.table --figure docs/compare-methods.png
 
 # The API reference, from docstrings, in docs/reference.
 reference: $(VENV)/.dev
