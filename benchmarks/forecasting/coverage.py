@@ -71,7 +71,8 @@ def joint(history: Any) -> str:
     table = table[known & (table.cutoff >= _first(table))]
     outside = ~table.y.between(table["lo-90"], table["hi-90"])
     paths = outside.groupby([table.unique_id, table.cutoff]).any()
-    return f"misses {paths.mean():.4f} of {len(paths):,} paths, width {(table['hi-90'] - table['lo-90']).mean():.4g}"
+    width = (table["hi-90"] - table["lo-90"]).mean()
+    return f"misses {paths.mean():.4f} of {len(paths):,} paths, width {width:.4g}"
 
 
 def rolling(table: Any, scores: Any) -> Any:
