@@ -10,12 +10,14 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from localarc._compare import Comparison, compare
     from localarc._replay import replay, replay_many
     from localarc._sweep import Sweep, sweep
     from localarc._tune import Tuning, tune
     from localarc.calibrators.arc import ARC
     from localarc.calibrators.auto import AutoLARC, LabelSets, LabelTicket, Safeguard
     from localarc.calibrators.base import Calibrator, Resumable
+    from localarc.calibrators.gate import Decision, Gate, GateSummary, GateTerms
     from localarc.calibrators.health import PromiseWarning
     from localarc.calibrators.larc import LARC
     from localarc.calibrators.mondrian import Mondrian
@@ -41,16 +43,19 @@ if TYPE_CHECKING:
     __version__: str
 
 _MODULES = (
-    *("client", "curves", "experiments", "figures", "guarantees", "kernels", "memory", "metrics"),
-    *("panel", "rates", "reporting", "service", "sets", "spark", "streams", "testing", "wire"),
+    *("client", "curves", "experiments", "figures", "forecasting", "guarantees", "kernels"),
+    *("memory", "metrics", "models", "panel", "peers", "rates", "reporting", "service", "sets"),
+    *("spark", "streams", "testing", "wire"),
 )
 _HOME = {
+    "localarc._compare": ("Comparison", "compare"),
     "localarc._replay": ("replay", "replay_many"),
     "localarc._sweep": ("Sweep", "sweep"),
     "localarc._tune": ("Tuning", "tune"),
     "localarc.calibrators.arc": ("ARC",),
     "localarc.calibrators.auto": ("AutoLARC", "LabelSets", "LabelTicket", "Safeguard"),
     "localarc.calibrators.base": ("Calibrator", "Resumable"),
+    "localarc.calibrators.gate": ("Decision", "Gate", "GateSummary", "GateTerms"),
     "localarc.calibrators.health": ("PromiseWarning",),
     "localarc.calibrators.larc": ("LARC",),
     "localarc.calibrators.mondrian": ("Mondrian",),
@@ -78,10 +83,15 @@ __all__ = [
     "Calibrator",
     "Cauchy",
     "Certificate",
+    "Comparison",
     "Constant",
     "Custom",
+    "Decision",
     "Dictionary",
     "Evidence",
+    "Gate",
+    "GateSummary",
+    "GateTerms",
     "InverseSqrt",
     "KeepAll",
     "KeepLast",
@@ -105,6 +115,7 @@ __all__ = [
     "Triangular",
     "Tuning",
     "__version__",
+    "compare",
     "replay",
     "replay_many",
     "sweep",

@@ -21,10 +21,10 @@ from localarc.calibrators.auto.candidates import (
     checked_scores,
 )
 from localarc.calibrators.auto.groups import GroupNames, Groups, Resolved, weights_of
-from localarc.calibrators.auto.guarded import in_use
 from localarc.calibrators.auto.inputs import features
 from localarc.calibrators.auto.label_base import LabelBase
 from localarc.calibrators.auto.settings import BYTES, checked_settings
+from localarc.calibrators.auto.single_rounds import in_use
 from localarc.calibrators.base import Point
 from localarc.calibrators.tickets import not_pending, ticket_id
 from localarc.engine.auto import layout
@@ -119,6 +119,22 @@ class LabelSets:
         self._names = GroupNames()
         self._base = LabelBase(self.alpha, self.settings.initial_threshold)
         self._pending: dict[int, Candidates] = {}
+        return self
+
+    def restart_units(self) -> Self:
+        """Learn anew where scores lie, as after a change of the model; the promise goes on.
+
+        Nothing may be pending: tell or forget tickets first.
+        """
+        if self._waiting():
+            raise RuntimeError(
+                f"{len(self._waiting())} tickets are pending, in the units of earlier scores. Tell "
+                "their labels, or forget them, first."
+            )
+        with self._exclusive():
+            if self._engine is not None:
+                self._engine.restart_units()
+            self._base = LabelBase(self.alpha, self.settings.initial_threshold)
         return self
 
     # ---- sets --------------------------------------------------------------------------------

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from numba import carray, njit  # type: ignore[attr-defined]
 
-from localarc.engine.auto.addresses import float_pointer, integer_pointer
+from localarc.engine.addresses import float_pointer, integer_pointer
 from localarc.engine.numba_tools import STRICT_OPTIONS, Function
 
 LEVELS = 6  # grids: a cell is 1, 1/2, ..., 1/32 of a feature's spread wide
@@ -44,12 +44,16 @@ SCORE_WEIGHT, SCORE_MEAN, SCORE_DEVIATION, SCORE_CLOCK = range(10, 14)
 DOWN_GAIN, DOWN_COST, DOWN_BET = SCORE_WEIGHT, SCORE_MEAN, SCORE_DEVIATION
 COLUMNS = 14
 
-# ---- a pending round: its ticket, and by node what was and is pending there ---------------------
+# ---- a pending round: its ticket, and by node what was pending there and has arrived since -------
+# What arrives at a node is added to the totals of its newest pending round. Each round remembers
+# the totals as they were when its threshold went out: what arrived since is the difference.
 NUMBER, BASE, ITS_UNIT, ITS_FLOOR, UP_SHARE, DOWN_SHARE, THRESHOLD = range(7)
 SCORES_KNOWN, GIVEN, PENDING_BEFORE = range(7, 10)
 LOCAL_MEAN, FREE_BASE = range(10, 12)  # scratch, of row 0
 TICKET = 12
-SEEN, LEFT, UP_SUM, UP_SPENT, DOWN_SUM, DOWN_SPENT = range(6)
+SEEN, ARRIVED, UP_SUM, UP_SPENT, DOWN_SUM, DOWN_SPENT = range(6)
+TOTALS = 5  # further on are the totals of ARRIVED to DOWN_SPENT
+LATE = SEEN + 1 + 2 * TOTALS
 NEXT, PREVIOUS = range(2)
 
 
@@ -81,7 +85,7 @@ class Round(NamedTuple):
 
     slots: Any  # (width,): -1 where there is no node
     weights: Any
-    late: Any  # (width, 6)
+    late: Any  # (width, LATE)
     ticket: Any
 
 

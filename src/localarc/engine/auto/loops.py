@@ -1,4 +1,4 @@
-"""The calls from Python: peek at a threshold, ask for one, tell its loss, forget it, replay.
+"""The calls from Python: peek at a threshold, ask for one, tell its loss, forget it; or many.
 
 Each call changes the state completely or not at all: an interrupt arrives before or after it.
 """
@@ -59,6 +59,7 @@ from localarc.engine.auto.layout import (
 from localarc.engine.auto.ledger import (
     append,
     enter,
+    first_missing,
     free_row,
     give_up,
     hold,
@@ -249,6 +250,24 @@ def serve(
     return played.ticket[THRESHOLD]  # type: ignore[no-any-return]
 
 
+@jit
+def tell_row(state: State, ledger: Ledger, row: int, loss: float, score: float) -> None:
+    """The loss of a pending round."""
+    state.numbers[PENDING] -= 1.0
+    played = row_of(ledger, row)
+    seen = look(state, played.slots, played.weights, played.ticket[GIVEN], np.nan)
+    finish(state, ledger, row, seen, loss, score)
+    leave(state, ledger, row)
+
+
+@jit
+def forget_row(state: State, ledger: Ledger, row: int) -> None:
+    """A pending round whose loss will never come."""
+    state.numbers[PENDING] -= 1.0
+    give_up(state, ledger, row)
+    leave(state, ledger, row)
+
+
 def tell(table: Any, number: int, loss: float, score: float) -> bool:
     """The loss of a ticket; False, and nothing changed, if it is not pending."""
     state, ledger = unpack(table)
@@ -256,11 +275,7 @@ def tell(table: Any, number: int, loss: float, score: float) -> bool:
     row = row_of_ticket(ledger, number)
     if row == 0:
         return False
-    state.numbers[PENDING] -= 1.0
-    played = row_of(ledger, row)
-    seen = look(state, played.slots, played.weights, played.ticket[GIVEN], np.nan)
-    finish(state, ledger, row, seen, loss, score)
-    leave(state, ledger, row)
+    tell_row(state, ledger, row, loss, score)
     return True
 
 
@@ -271,36 +286,68 @@ def forget(table: Any, number: int) -> bool:
     row = row_of_ticket(ledger, number)
     if row == 0:
         return False
-    state.numbers[PENDING] -= 1.0
-    give_up(state, ledger, row)
-    leave(state, ledger, row)
+    forget_row(state, ledger, row)
     return True
 
 
-def replay(
+def tell_many(table: Any, tickets: Any, losses: Any, scores: Any) -> int:
+    """`tell` for each ticket; or, changing nothing, the position of one that is not pending."""
+    state, ledger = unpack(table)
+    missing = first_missing(ledger, tickets)
+    if missing < 0:
+        state.integers[PEEKED] = 0
+        for i in range(len(tickets)):
+            row = row_of_ticket(ledger, tickets[i])
+            tell_row(state, ledger, row, losses[i], scores[i])
+    return missing
+
+
+def forget_many(table: Any, tickets: Any) -> int:
+    """`forget` for each ticket; or, changing nothing, the position of one that is not pending."""
+    state, ledger = unpack(table)
+    missing = first_missing(ledger, tickets)
+    if missing < 0:
+        state.integers[PEEKED] = 0
+        for ticket in tickets:
+            forget_row(state, ledger, row_of_ticket(ledger, ticket))
+    return missing
+
+
+def serve_many(
     table: Any,
+    mode: int,
     X: Any,
     keys: Any,
     weights: Any,
     given: Any,
+    at_least: Any,
     curves: Any,
     thresholds: Any,
     incurred: Any,
 ) -> None:
-    """STEP for each row of X, with the loss of its curve at its threshold."""
+    """`serve` for each row of X.
+
+    STEP learns from the loss of the row's curve at its threshold, or at `at_least` if that is more.
+    """
     state, ledger = unpack(table)
     state.integers[PEEKED] = 0
-    played, alpha = row_of(ledger, 0), state.numbers[ALPHA]
+    row, played, alpha = 0, row_of(ledger, 0), state.numbers[ALPHA]
     breakpoints, losses, offsets = curves
     for t in range(len(X)):
+        if mode == ASK:
+            row = free_row(ledger, state.numbers[ISSUED] + 1.0)
+            played = row_of(ledger, row)
         bring(state, X[t], keys[t], weights[t], played.weights)
-        seen = begin(state, played, given[t], np.nan, False)
-        hand_out(state, ledger, 0)
+        seen = begin(state, played, given[t], np.nan, mode == PEEK)
         thresholds[t] = threshold = played.ticket[THRESHOLD]
-        start, stop = offsets[t], offsets[t + 1]
-        incurred[t] = loss_at(breakpoints, losses, start, stop, threshold)
-        score = least_threshold(breakpoints, losses, start, stop, alpha)
-        finish(state, ledger, 0, seen, incurred[t], score)
+        if mode != PEEK:
+            hand_out(state, ledger, row)
+        if mode == STEP:
+            start, stop = offsets[t], offsets[t + 1]
+            shown = max(threshold, at_least[t])
+            incurred[t] = loss_at(breakpoints, losses, start, stop, shown)
+            score = least_threshold(breakpoints, losses, start, stop, alpha)
+            finish(state, ledger, 0, seen, incurred[t], score)
 
 
 def relink(table: Any, rows: Any) -> None:

@@ -1,0 +1,92 @@
+"""The base of a gate: the threshold of each topic, and for a round that of its strictest one."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Mapping
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from localarc.calibrators.auto.groups import label_from_json, label_to_json
+from localarc.calibrators.gate.outcomes import NUMBERS, WINDOW, RecentOutcomes
+from localarc.memory.base import Arrays
+
+Topics = Mapping[Hashable, float]
+"""The topics of a round with their weights; empty if it has none."""
+
+
+class TopicBase:
+    """Recent outcomes by topic; rounds without a topic share one."""
+
+    def __init__(self, alpha: float, idle: float, start: float) -> None:
+        self.alpha, self.idle, self.start = alpha, idle, start
+        self.by_topic: dict[Hashable, RecentOutcomes] = {}
+
+    def decide(self, topics: Topics) -> tuple[float, float]:
+        """Threshold and unit of a round; changes nothing."""
+        strictest = max(
+            (self.by_topic.get(name) or self._fresh() for name in _names(topics)),
+            key=lambda topic: topic.threshold,
+        )
+        return strictest.threshold, strictest.spread
+
+    def see(self, topics: Topics, confidence: float, answered: bool) -> None:
+        """A round was decided."""
+        for topic in self._of(topics):
+            topic.see(confidence)
+            if not answered:
+                topic.withhold(self.idle)
+
+    def learn(self, topics: Topics, confidence: float, wrong: bool) -> None:
+        """The outcome of an answer that went out."""
+        for topic in self._of(topics):
+            topic.learn(confidence, wrong)
+
+    def audit(self, topics: Topics, confidence: float, wrong: bool) -> None:
+        """The outcome that a withheld answer would have had."""
+        for topic in self._of(topics):
+            topic.audit(confidence, wrong)
+
+    def _of(self, topics: Topics) -> list[RecentOutcomes]:
+        return [self.by_topic.setdefault(name, self._fresh()) for name in _names(topics)]
+
+    def _fresh(self) -> RecentOutcomes:
+        return RecentOutcomes(self.alpha, self.start)
+
+    # ---- state -------------------------------------------------------------------------------
+
+    def to_json(self) -> list[Any]:
+        """The names of the topics, in the order of `arrays`."""
+        return [None if name is None else label_to_json(name) for name in self.by_topic]
+
+    def arrays(self) -> Arrays:
+        """The numbers of each topic, how many outcomes it has, and these one after the other."""
+        topics = list(self.by_topic.values())
+        rows = [[getattr(topic, name) for name in NUMBERS] for topic in topics]
+        return {
+            "topic numbers": np.array(rows, np.float64).reshape(-1, len(NUMBERS)),
+            "topic outcomes": np.array([len(topic.known) for topic in topics], np.int64),
+            "outcomes": np.vstack([np.empty((0, 3)), *(topic.known for topic in topics)]),
+        }
+
+    def restore(self, names: Iterable[Any], arrays: Arrays) -> None:
+        """Continue from what `to_json` and `arrays` returned; raises ValueError if they differ."""
+        labels = [None if name is None else label_from_json(name) for name in names]
+        numbers, counts, known = (
+            arrays[name] for name in ("topic numbers", "topic outcomes", "outcomes")
+        )
+        fits = numbers.shape == (len(labels), len(NUMBERS)) and known.shape == (counts.sum(), 3)
+        if not fits or len(counts) != len(labels) or (counts > WINDOW).any() or (counts < 0).any():
+            raise ValueError("its topics and their outcomes do not belong together")
+        if not all(np.isfinite(part).all() for part in (numbers, known)):
+            raise ValueError("its outcomes are not finite")
+        parts = np.split(known, np.cumsum(counts))[:-1]
+        self.by_topic = {
+            label: replace(self._fresh(), **dict(zip(NUMBERS, row, strict=True)), known=part.copy())
+            for label, row, part in zip(labels, numbers.tolist(), parts, strict=True)
+        }
+
+
+def _names(topics: Topics) -> Iterable[Hashable]:
+    return topics or (None,)

@@ -1,0 +1,371 @@
+"""Gate: answer or escalate, with a promise about the share of wrong answers."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from collections.abc import Hashable, Iterator
+from typing import Self
+
+from localarc import atomic_write, serialization
+from localarc.calibrators.auto.groups import Groups, weights_of
+from localarc.calibrators.auto.single_rounds import in_use
+from localarc.calibrators.auto.inputs import features
+from localarc.calibrators.auto.settings import BYTES
+from localarc.calibrators.gate import state as stored
+from localarc.calibrators.gate.base import TopicBase, Topics
+from localarc.calibrators.gate.bettors import GateBettors, bettor_settings
+from localarc.calibrators.gate.counts import Counts
+from localarc.calibrators.gate.decisions import (
+    Decision,
+    Round,
+    Rounds,
+    decision_id,
+    not_open,
+    not_sent,
+    not_withheld,
+)
+from localarc.calibrators.gate.inputs import Input, confidence_of, outcome_of, split
+from localarc.calibrators.gate.promise import terms_of
+from localarc.calibrators.gate.settings import checked_settings
+from localarc.calibrators.gate.summary import GateSummary
+from localarc.engine.auto import layout
+from localarc.guarantees.theorem_e import AutoCertificate
+from localarc.validation import FloatArray
+
+_Place = tuple[FloatArray, Topics, tuple[bool, ...] | None]
+
+
+class Gate:
+    """Decides whether a model may answer by itself, so that few of its answers are wrong.
+
+    An answer goes out if the model's confidence exceeds a threshold, which depends on the topic.
+    The gate learns only from answers that went out. For every topic, and every stretch of time up
+    to now, whatever the data,
+
+        wrong <= wrong_at_most x answered + credit x withheld + bound
+
+    with a bound that grows like the square root of the number of wrong answers: theorem E.
+
+    Parameters
+    ----------
+    wrong_at_most : float
+        The target: the share of answers that may be wrong, in (0, 1).
+    credit : float, default 0.001
+        What a withheld round adds to the promise, in wrong answers. With 0, a topic that has used
+        up its bound is never tried again.
+    idle : float, default 0.003
+        How fast thresholds fall while answers are withheld: by half this part of the spread of the
+        topic's confidences in each round. The promise does not depend on it.
+    initial_threshold : float or None, default None
+        The threshold of a topic of which no outcome is known; by default `1 - wrong_at_most`, right
+        if confidences are probabilities.
+    shadow : bool, default False
+        Whether the gate decides and does not act: `answer` is always True, so that everything goes
+        out and has its outcome reported, and the gate does what it would do without seeing the
+        outcomes of answers that it would have withheld. `would_answer` is the decision.
+    auditable : int, default 1000
+        How many withheld decisions are remembered for `audit`, or for feedback in shadow mode.
+    max_bytes : int, default 9000000
+        Bounds the table of topics and places.
+
+    Examples
+    --------
+    >>> gate = Gate(wrong_at_most=0.05)
+    >>> d = gate.decide(x=["billing", 0.7], confidence=0.97)  # topic, similarity
+    >>> d.answer, d.threshold < 0.97
+    (True, True)
+    >>> gate = gate.feedback(d.id, wrong=False)
+    >>> d = gate.decide(x=["billing", 0.1], confidence=0.40)
+    >>> d.answer
+    False
+    >>> gate = gate.audit(d.id, wrong=True)  # optional: somebody looked
+    >>> gate.summary().topics["billing"].answered
+    1.0
+
+    References
+    ----------
+    Orabona and Pal, *Coin betting and parameter-free online learning*, NeurIPS 2016. El-Yaniv and
+    Wiener, *On the foundations of noise-free selective classification*, JMLR 2010 (answering less
+    to be wrong less).
+    """
+
+    def __init__(
+        self,
+        wrong_at_most: float,
+        *,
+        credit: float = 0.001,
+        idle: float = 0.003,
+        initial_threshold: float | None = None,
+        shadow: bool = False,
+        auditable: int = 1000,
+        max_bytes: int = BYTES,
+    ) -> None:
+        self._settings = checked_settings(
+            wrong_at_most, credit, idle, initial_threshold, auditable, max_bytes
+        )
+        self._rules = bettor_settings(self.alpha, max_bytes)
+        self.shadow = bool(shadow)
+        self._busy = False
+        self.reset()
+
+    def reset(self) -> Self:
+        """Forget everything learned, and all open decisions."""
+        settings = self._settings
+        self._base = TopicBase(self.alpha, settings.idle, settings.initial_threshold)
+        self._bettors = GateBettors(self._base, self._rules)
+        self._texts: tuple[bool, ...] | None = None
+        self._all, self._counts = Counts(), dict[Hashable, Counts]()
+        self._sent: Rounds = {}
+        self._withheld: Rounds = {}
+        return self
+
+    # ---- decisions ---------------------------------------------------------------------------
+
+    def threshold(self, x: Input = None, groups: Groups = ()) -> float:
+        """The confidence that an answer must exceed; changes nothing.
+
+        Parameters
+        ----------
+        x : numbers, texts or None, default None
+            What the round is about, as in `decide`.
+        groups : hashable, list, set or mapping, default ()
+            Topics of the round, in addition to the texts in x.
+        """
+        with self._exclusive():
+            point, topics, _ = self._place(x, groups)
+            return self._bettors.threshold(point, groups=topics)
+
+    def decide(self, x: Input = None, *, confidence: float, groups: Groups = ()) -> Decision:
+        """Whether the answer of this round may go out.
+
+        Parameters
+        ----------
+        x : numbers, texts or None, default None
+            What the round is about. Texts are topics, each with a promise of its own; numbers are
+            features, and places in their space have one, too. None or NaN where one is missing.
+        confidence : float
+            How sure the model is of its answer, in [0, 1].
+        groups : hashable, list, set or mapping, default ()
+            Topics of the round, in addition to the texts in x; {topic: weight} if it belongs to
+            them in part.
+        """
+        sure = confidence_of(confidence)
+        with self._exclusive():
+            point, topics, texts = self._place(x, groups)
+            threshold = self._bettors.threshold(point, groups=topics)
+            answered = sure > threshold
+            made = Round(topics, sure, threshold, answered or self.shadow, answered)
+            number = int(self._bettors.engine.numbers[layout.ISSUED]) + 1
+            if answered:
+                self._sent[number] = made
+                self._bettors.ask(point, groups=topics)
+            else:
+                charge = self.alpha - self.credit
+                self._bettors.update(point, charge, groups=topics)
+                self._keep(number, made)
+            self._texts = texts
+            self._base.see(topics, sure, answered)
+        return made.decision(number)
+
+    def _place(self, x: Input, groups: Groups) -> _Place:
+        """Features, topics, and which parts of x are texts."""
+        numbers, words, texts = split(x, self._texts)
+        point, _ = features(numbers, self._bettors.features_fixed)
+        return point, weights_of(groups) | dict.fromkeys(words, 1.0), texts
+
+    def _keep(self, number: int, made: Round) -> None:
+        """Count a withheld round, and remember it for an audit."""
+        for weight, counts in self._counted(made.topics):
+            counts.withhold(weight)
+        self._withheld[number] = made
+        while len(self._withheld) > self._settings.auditable:
+            del self._withheld[next(iter(self._withheld))]
+
+    def _counted(self, topics: Topics) -> Iterator[tuple[float, Counts]]:
+        yield 1.0, self._all
+        for name, weight in topics.items():
+            yield weight, self._counts.setdefault(name, Counts())
+
+    # ---- outcomes ----------------------------------------------------------------------------
+
+    def feedback(self, decision: Decision | int, wrong: bool) -> Self:
+        """Report the outcome of an answer that went out, in any order, any time later.
+
+        Parameters
+        ----------
+        decision : Decision or int
+            What `decide` returned, or its id.
+        wrong : bool
+            Whether the answer was wrong.
+        """
+        number, bad = decision_id(decision), outcome_of(wrong)
+        with self._exclusive():
+            made = self._pending().get(number)
+            if made is None:
+                return self._rehearsed(number, bad)
+            self._bettors.tell(number, float(bad))
+            del self._sent[number]
+            for weight, counts in self._counted(made.topics):
+                counts.answer(weight, bad)
+            self._base.learn(made.topics, made.confidence, bad)
+        return self
+
+    def _rehearsed(self, number: int, wrong: bool) -> Self:
+        """An answer that went out in shadow mode only is counted, and teaches nothing."""
+        made = self._withheld.get(number)
+        if made is None:
+            raise not_open(number)
+        if not made.sent:
+            raise not_sent(number)
+        self._check(number, made, wrong)
+        return self
+
+    def audit(self, decision: Decision | int, wrong: bool) -> Self:
+        """Report whether a withheld answer would have been wrong, because somebody looked.
+
+        It teaches the base where its threshold could be, and never the bettors: the promise rests
+        on answers that went out. Choose what to audit at random, e.g. one in twenty.
+
+        Parameters
+        ----------
+        decision : Decision or int
+            What `decide` returned, or its id.
+        wrong : bool
+            Whether the answer would have been wrong.
+        """
+        number, bad = decision_id(decision), outcome_of(wrong)
+        with self._exclusive():
+            made = self._withheld.get(number)
+            if made is None:
+                raise not_withheld(number) if number in self._pending() else not_open(number)
+            self._check(number, made, bad)
+            self._base.audit(made.topics, made.confidence, bad)
+        return self
+
+    def _check(self, number: int, made: Round, wrong: bool) -> None:
+        del self._withheld[number]
+        for weight, counts in self._counted(made.topics):
+            counts.check(weight, wrong)
+
+    def forget(self, decision: Decision | int) -> Self:
+        """Give up waiting for the outcome of an answer: it counts neither as right nor as wrong.
+
+        Parameters
+        ----------
+        decision : Decision or int
+            What `decide` returned, or its id.
+        """
+        number = decision_id(decision)
+        with self._exclusive():
+            if number in self._withheld:
+                del self._withheld[number]
+            elif number in self._pending():
+                self._bettors.forget(number)
+                del self._sent[number]
+            else:
+                raise not_open(number)
+        return self
+
+    @property
+    def pending(self) -> tuple[Decision, ...]:
+        """The answers whose outcome is still to come, in the order in which they went out."""
+        return tuple(made.decision(number) for number, made in self._pending().items())
+
+    def _pending(self) -> Rounds:
+        """The bettors know best: an interrupted call may have left a round that they closed."""
+        if len(self._sent) != self._bettors.engine.numbers[layout.PENDING]:
+            waiting = (ticket.id for ticket in self._bettors.pending)
+            self._sent = {number: self._sent[number] for number in waiting}
+        return self._sent
+
+    @contextlib.contextmanager
+    def _exclusive(self) -> Iterator[None]:
+        """Raise if another thread is inside."""
+        if self._busy:
+            raise in_use()
+        self._busy = True
+        try:
+            yield
+        finally:
+            self._busy = False
+
+    # ---- what was learned --------------------------------------------------------------------
+
+    @property
+    def alpha(self) -> float:
+        """The target: the share of answers that may be wrong."""
+        return self._settings.wrong_at_most
+
+    @property
+    def credit(self) -> float:
+        """What a withheld round adds to the promise, in wrong answers."""
+        return self._settings.credit
+
+    @property
+    def rounds(self) -> int:
+        """The decisions that are counted: withheld ones, and answers with a known outcome."""
+        return self._bettors.rounds
+
+    def summary(self) -> GateSummary:
+        """The verdict, the three terms of the promise by topic, and what must be withheld.
+
+        Returns
+        -------
+        GateSummary
+            Prints as a table.
+        """
+        with self._exclusive():
+            everyone, topics = terms_of(self)
+            waiting = len(self._pending())
+        return GateSummary(**everyone, topics=topics, pending=waiting, shadow=self.shadow)
+
+    def certificate(self) -> AutoCertificate:
+        """Theorem E for what the bettors were charged: `wrong`, or `wrong_at_most - credit`.
+
+        Its mean loss is therefore not the share of wrong answers, which `summary` has.
+        """
+        return self._bettors.certificate()
+
+    # ---- state -------------------------------------------------------------------------------
+
+    def state(self) -> bytes:
+        """Everything, with open decisions, for storage."""
+        with self._exclusive():
+            return stored.encode(self)
+
+    @classmethod
+    def from_state(cls, data: bytes) -> Self:
+        """The gate whose `state` this was, with its open decisions.
+
+        Parameters
+        ----------
+        data : bytes
+            What `state` returned.
+        """
+        return stored.decode(cls, data)  # type: ignore[no-any-return]
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the state to a file, completely or not at all.
+
+        Parameters
+        ----------
+        path : path
+            The file to write; its folder must exist.
+        """
+        atomic_write.write(path, self.state())
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> Self:
+        """Read a file written by `save`.
+
+        Parameters
+        ----------
+        path : path
+            The file to read.
+        """
+        return cls.from_state(serialization.read(path))
+
+    def __repr__(self) -> str:
+        shadow = ", shadow=True" if self.shadow else ""
+        return f"Gate({self._settings.describe()}{shadow}, rounds={self.rounds})"

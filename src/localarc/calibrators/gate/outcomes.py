@@ -1,0 +1,98 @@
+"""The threshold of one topic: the lowest that its recent outcomes support, and a slow look below.
+
+Outcomes are known for answers that went out, and for withheld ones that somebody audited. Nobody
+learns what lies below the threshold unless it moves. So it falls slowly while rounds are withheld,
+and while the outcomes leave room for more wrong answers; a wrong answer lifts it again to what the
+outcomes support.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from localarc.validation import FloatArray
+
+WINDOW = 400  # outcomes that are remembered
+PACE = 0.5  # of a spread: how far the threshold would fall per round with `idle` = 1
+ROOM = 5.0  # wrong answers below the target that make right ones lower the threshold
+ROOM_PART = 0.1  # of the target: what `idle` is for these
+SPREAD_MEMORY = 500.0  # rounds over which mean and spread of the confidences forget
+FIRST_MEAN, FIRST_SPREAD = 0.5, 0.1  # count as one confidence
+SMALLEST_SPREAD = 1.0 / 1024.0
+AUDIT_WEIGHT = 20.0  # an audit stands for the rounds withheld since the last, at most so many
+ROUNDING = 1e-9
+NUMBERS = ("supported", "below", "mean", "deviation", "seen", "unaudited")
+
+
+@dataclass
+class RecentOutcomes:
+    """What is known about one topic, and the threshold that follows from it."""
+
+    alpha: float
+    supported: float  # the lowest threshold that the outcomes support
+    below: float = 0.0  # how far the threshold has moved below that
+    mean: float = FIRST_MEAN
+    deviation: float = FIRST_SPREAD
+    seen: float = 0.0  # confidences
+    unaudited: float = 0.0  # rounds withheld since the last audit
+    known: FloatArray = field(default_factory=lambda: np.empty((0, 3)))  # confidence, wrong, weight
+
+    @property
+    def threshold(self) -> float:
+        """The threshold of the next round."""
+        return max(self.supported - self.below, 0.0)
+
+    @property
+    def spread(self) -> float:
+        """The mean absolute deviation of recent confidences: the unit of steps and bets."""
+        return max(self.deviation, SMALLEST_SPREAD)
+
+    def see(self, confidence: float) -> None:
+        """A round of this topic, answered or not."""
+        share = max(1.0 / (self.seen + 2.0), 1.0 / SPREAD_MEMORY)
+        self.deviation += share * (abs(confidence - self.mean) - self.deviation)
+        self.mean += share * (confidence - self.mean)
+        self.seen += 1.0
+
+    def withhold(self, idle: float) -> None:
+        """Nothing is learned from a withheld round: look a little further below."""
+        self.unaudited += 1.0
+        self._lower(idle)
+
+    def audit(self, confidence: float, wrong: bool) -> None:
+        """Somebody looked at a withheld answer; it stands for those since the last audit."""
+        weight = min(max(self.unaudited, 1.0), AUDIT_WEIGHT)
+        self.unaudited = 0.0
+        self.learn(confidence, wrong, weight)
+
+    def learn(self, confidence: float, wrong: bool, weight: float = 1.0) -> None:
+        """The outcome of a round: move to what is supported now, or stay below if it was right."""
+        before = self.threshold
+        self.known = np.vstack([self.known, (confidence, wrong, weight)])[-WINDOW:]
+        self.supported, room = supported_by(self.known, self.alpha, self.supported)
+        self.below = 0.0 if wrong else max(self.supported - before, 0.0)
+        if not wrong and room >= ROOM:
+            self._lower(ROOM_PART * self.alpha)
+
+    def _lower(self, part: float) -> None:
+        self.below = min(self.below + PACE * part * self.spread, self.supported)
+
+
+def supported_by(known: FloatArray, alpha: float, current: float) -> tuple[float, float]:
+    """The lowest threshold with at most a share alpha of wrong answers above; and its room.
+
+    The room is how many more of all outcomes might have been wrong.
+    """
+    ranked = known[np.argsort(-known[:, 0], kind="stable")]
+    confidences = ranked[:, 0]
+    excess = np.cumsum((ranked[:, 1] - alpha) * ranked[:, 2])
+    last_of_equals = np.append(confidences[:-1] != confidences[1:], True)
+    fine = np.flatnonzero((excess <= ROUNDING) & last_of_equals)
+    room = -float(excess[-1])
+    if not len(fine):
+        return float(confidences[0]), room
+    if fine[-1] == len(ranked) - 1:
+        return min(float(np.nextafter(confidences[-1], -1.0)), current), room
+    return float(confidences[fine[-1] + 1]), room

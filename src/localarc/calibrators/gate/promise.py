@@ -1,0 +1,49 @@
+"""The three terms of a gate's promise, from its counts and the sums of its bettors."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Hashable
+from typing import TYPE_CHECKING, Any
+
+from localarc.calibrators.gate.counts import Counts
+from localarc.calibrators.gate.summary import GateTerms
+from localarc.engine.auto import layout
+from localarc.guarantees.theorem_e import Ledger
+from localarc.validation import FloatArray
+
+if TYPE_CHECKING:
+    from localarc.calibrators.gate.gate import Gate
+
+_ROUNDING = 1e-9
+
+
+def terms_of(gate: Gate) -> tuple[dict[str, Any], dict[Hashable, GateTerms]]:
+    """The fields of the terms for everyone, and the terms of each topic."""
+    engine = gate._bettors.engine
+    ledger = Ledger(engine.numbers.copy(), engine.columns, None)
+    credit = gate._settings.credit
+    present = gate._bettors.names.present(engine.keys)
+    everyone = _terms(ledger, gate._all, engine.node(), layout.STAKE_ALL, credit)
+    topics = {}
+    for name, counts in gate._counts.items():
+        node = engine.node(present[name]) if name in present else None
+        topics[name] = GateTerms(**_terms(ledger, counts, node, layout.STAKE, credit))
+    return everyone, topics
+
+
+def _terms(
+    ledger: Ledger, counts: Counts, node: FloatArray | None, stake: float, credit: float
+) -> dict[str, Any]:
+    """A node that a full table dropped has forgotten rounds, and has no bound for all of them."""
+    found = {**vars(counts), "alpha": ledger[layout.ALPHA], "credit": credit}
+    if node is None or not math.isclose(
+        node[layout.VISITS], counts.answered + counts.withheld, rel_tol=_ROUNDING, abs_tol=_ROUNDING
+    ):
+        return found | {"bound": math.inf, "consistent": stake != layout.STAKE_ALL}
+    alpha, top = ledger[layout.ALPHA], ledger[layout.TOP]
+    charged = counts.wrong - alpha * counts.answered - credit * counts.withheld
+    gap = abs(charged - top * float(node[layout.EXCESS]))
+    bound = top * ledger.most_gain(node, stake, "above", ledger.granted)
+    same = gap <= _ROUNDING * (1.0 + counts.answered + counts.withheld)
+    return found | {"bound": bound, "consistent": same}
