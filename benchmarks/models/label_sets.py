@@ -1,0 +1,42 @@
+"""Label sets of a stream with coverage for every class, by localarc and by crepes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from benchmarks.models.intervals import COVERAGE, OURS
+from benchmarks.models.precomputed import FirstColumns
+from benchmarks.models.streams import Case
+from localarc import LabelSets
+
+Sets = NDArray[np.bool_]  # (rounds, classes)
+
+
+def localarc(case: Case) -> Sets:
+    """LabelSets on 1 - probability: a threshold for each label."""
+    assert case.classes is not None
+    labels = case.classes.tolist()
+    cal, found = LabelSets(1.0 - COVERAGE, labels), []
+    for scores, label in zip(1.0 - case.predictions, case.y.tolist(), strict=True):
+        thresholds = np.array([*cal.thresholds().values()])
+        found.append(scores <= thresholds)
+        cal.update(None, scores, label)
+    return case.stream(np.array(found))
+
+
+def crepes(case: Case) -> Sets:
+    """Mondrian by class, with a calibration set that grows with every round."""
+    from crepes import WrapClassifier
+
+    assert case.classes is not None
+    X, y, known = case.predictions, case.y, case.calibration
+    model = WrapClassifier(FirstColumns(case.classes))
+    model.calibrate(X[:known], y[:known], class_cond=True, seed=0)
+    found = model.predict_set(X[known:], y[known:], labels=False, confidence=COVERAGE, online=True)
+    return np.asarray(found, dtype=bool)
+
+
+METHODS: dict[str, Callable[[Case], Sets]] = {OURS: localarc, "crepes class_cond": crepes}
