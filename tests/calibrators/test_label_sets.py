@@ -121,7 +121,7 @@ def test_a_rare_label_with_the_largest_scores_is_covered() -> None:
     random = np.random.default_rng(0)
     cal, losses = LabelSets(0.1, ["common", "rare"]), []
     for _ in range(12_000):
-        scores = random.random(2) + [0.0, 10.0]
+        scores = random.random(2) + np.array([0.0, 10.0])
         if random.random() < 0.98:
             cal.update(None, scores, "common")
             continue
