@@ -12,7 +12,7 @@ import pandas as pd
 import pytest
 from benchmarks.models import bars, drift, label_sets, losses
 from benchmarks.models.interval_rows import IntervalRow
-from benchmarks.models.intervals import Intervals, localarc, localarc_two_tails
+from benchmarks.models.intervals import Intervals, localarc, localarc_asymmetric
 from benchmarks.models.label_rows import ClassCoverage, LabelRow
 from benchmarks.models.streams import Case, Origin, Rows, Source, Trained, drawn, parts, train
 from benchmarks.models.worst_third import Worst, thirds, worst
@@ -112,10 +112,10 @@ def test_thirds_of_a_stream_that_is_too_short_are_refused() -> None:
         thirds(RANDOM.random((60, 1)), ("x",))
 
 
-def test_two_tails_are_narrower_where_the_model_is_biased() -> None:
+def test_asymmetric_intervals_are_narrower_where_the_model_is_biased() -> None:
     case = noisy(3000, bias=10.0)
     y = case.stream(case.y)
-    one, two = localarc(case), localarc_two_tails(case)
+    one, two = localarc(case), localarc_asymmetric(case)
     assert abs(one.cover(y).mean() - 0.9) < 0.01
     assert abs(two.cover(y).mean() - 0.9) < 0.01
     assert two.widths.mean() < 0.7 * one.widths.mean()

@@ -12,9 +12,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from benchmarks.models import ours
 from benchmarks.models.streams import Case
-from localarc import AutoLARC, PromiseWarning, replay
-from localarc.curves import miscoverage, residual
 from localarc.validation import FloatArray
 
 COVERAGE = 0.9
@@ -39,27 +38,13 @@ class Intervals:
 
 
 def localarc(case: Case) -> Intervals:
-    """One threshold for absolute residuals: intervals are symmetric around the prediction."""
-    thresholds = _thresholds(case, residual(case.predictions, case.y), 1.0 - COVERAGE)
-    centre = case.stream(case.predictions)
-    return Intervals(centre - thresholds, centre + thresholds)
+    """`Calibrated` with its defaults: symmetric around the prediction."""
+    return Intervals(*ours.sets(case, coverage=COVERAGE))
 
 
-def localarc_two_tails(case: Case) -> Intervals:
-    """One threshold per side, each of which may miss half as often."""
-    errors, alpha = case.y - case.predictions, (1.0 - COVERAGE) / 2.0
-    below, above = (_thresholds(case, sign * errors, alpha) for sign in (-1.0, 1.0))
-    centre = case.stream(case.predictions)
-    return Intervals(centre - below, centre + above)
-
-
-def _thresholds(case: Case, scores: FloatArray, alpha: float) -> FloatArray:
-    """AutoLARC's, with the local features and groups; calibration rows are its first rounds."""
-    groups = None if case.groups is None else case.groups.tolist()
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", PromiseWarning)  # the table shows the coverage
-        run = replay(AutoLARC(alpha), case.local, miscoverage(scores), groups)
-    return case.stream(run.thresholds)
+def localarc_asymmetric(case: Case) -> Intervals:
+    """`Calibrated(kind="asymmetric")`: each end misses half as often."""
+    return Intervals(*ours.sets(case, coverage=COVERAGE, kind="asymmetric"))
 
 
 def mapie(case: Case) -> Intervals:
@@ -119,7 +104,7 @@ def river(case: Case) -> Intervals:
 OURS = "localarc"
 METHODS: dict[str, Callable[[Case], Intervals]] = {
     OURS: localarc,
-    f"{OURS}, two tails": localarc_two_tails,
+    f"{OURS}, asymmetric": localarc_asymmetric,
     "MAPIE ACI": mapie,
     "crepes online": crepes,
     "river jackknife": river,

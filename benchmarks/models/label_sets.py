@@ -7,23 +7,17 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
+from benchmarks.models import ours
 from benchmarks.models.intervals import COVERAGE, OURS
 from benchmarks.models.streams import Case
-from localarc import LabelSets
 
 Sets = NDArray[np.bool_]  # (rounds, classes)
 
 
 def localarc(case: Case) -> Sets:
-    """LabelSets on 1 - probability: a threshold for each label."""
-    assert case.classes is not None
-    labels = case.classes.tolist()
-    cal, found = LabelSets(1.0 - COVERAGE, labels), []
-    for scores, label in zip(1.0 - case.predictions, case.y.tolist(), strict=True):
-        thresholds = np.array([*cal.thresholds().values()])
-        found.append(scores <= thresholds)
-        cal.update(None, scores, label)
-    return case.stream(np.array(found))
+    """`Calibrated(per_class=True)`; classes are all that is asked for, so places are not used."""
+    settings = {"kind": "probability", "per_class": True, "local": ()}
+    return np.asarray(ours.sets(case, coverage=COVERAGE, **settings).members)
 
 
 def crepes(case: Case) -> Sets:
