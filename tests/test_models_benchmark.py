@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from benchmarks.models import bars, drift, label_sets, losses
+from benchmarks.models import bars, drift, label_sets, losses, ours
 from benchmarks.models.interval_rows import IntervalRow
 from benchmarks.models.intervals import Intervals, localarc, localarc_asymmetric
 from benchmarks.models.label_rows import ClassCoverage, LabelRow
@@ -119,6 +119,22 @@ def test_asymmetric_intervals_are_narrower_where_the_model_is_biased() -> None:
     assert abs(one.cover(y).mean() - 0.9) < 0.01
     assert abs(two.cover(y).mean() - 0.9) < 0.01
     assert two.widths.mean() < 0.7 * one.widths.mean()
+
+
+@pytest.mark.parametrize("kind", ["symmetric", "asymmetric"])
+def test_our_intervals_are_those_shown_before_each_outcome(kind: str) -> None:
+    case = replace(noisy(300), groups=np.repeat(["first", "second", "third"], 100))
+    X, known = ours.columns(case), case.calibration
+    model = ours.calibrated(case, kind=kind)
+    model.warm_up(X[:known], case.y[:known], prediction=case.predictions[:known])
+    shown = []
+    for t in range(known, 300):
+        row, prediction = X[t : t + 1], case.predictions[t : t + 1]
+        lower, upper = model.predict_interval(row, prediction=prediction)
+        shown.append((lower[0], upper[0]))
+        model.update(row, case.y[t : t + 1], prediction=prediction)
+    np.testing.assert_array_equal(np.array(shown).T, [*ours.sets(case, kind=kind)])
+    assert {group.name for group in model.summary().levels[0].groups} == {"1=0", "1=1", "1=2"}
 
 
 # ---- labels --------------------------------------------------------------------------------------
@@ -250,3 +266,12 @@ def test_the_command_compares_all_methods_on_streams_of_packages(tmp_path: Path)
     for method in ("MAPIE ACI", "crepes online", "river jackknife", "crepes class_cond"):
         assert method in done.stdout
     assert "skipped" not in done.stdout
+
+
+def test_classes_are_counted_by_version_and_method() -> None:
+    bad = replace(SETS, classes=(GOOD, BAD))
+    rows = [bad, replace(SETS, method="crepes")]
+    later = [replace(row, version=drift.NOISE_CHANGE, classes=(GOOD,)) for row in rows]
+    first, second, *_ = bars.of_labels(rows + later)
+    assert (first.met, first.measured) == (False, "localarc 1 of 2, crepes 1 of 1")
+    assert (second.met, second.claim[:6]) == (True, "noise:")
