@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 import sys
 from dataclasses import replace
@@ -10,7 +11,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from benchmarks.models import bars, drift, label_sets, losses, ours
+from benchmarks.models import bars, drift, label_sets, losses, ours, report
 from benchmarks.models.interval_rows import IntervalRow
 from benchmarks.models.intervals import Intervals, localarc, localarc_asymmetric
 from benchmarks.models.label_rows import ClassCoverage, LabelRow
@@ -257,17 +258,6 @@ def test_with_drift_sets_must_be_smaller_or_better_covered() -> None:
     assert not bars.smaller_or_better(worse, SETS)
 
 
-def test_the_command_compares_all_methods_on_streams_of_packages(tmp_path: Path) -> None:
-    for name in ("mapie", "crepes", "river", "sklearn"):
-        pytest.importorskip(name, reason="pip install 'localarc[benchmarks]'")
-    root = Path(__file__).parent.parent
-    command = [sys.executable, "-m", "benchmarks.models", "--quick", "diabetes", "bananas"]
-    done = subprocess.run(command, cwd=root, capture_output=True, text=True, check=True)
-    for method in ("MAPIE ACI", "crepes online", "river jackknife", "crepes class_cond"):
-        assert method in done.stdout
-    assert "skipped" not in done.stdout
-
-
 def test_classes_are_counted_by_version_and_method() -> None:
     bad = replace(SETS, classes=(GOOD, BAD))
     rows = [bad, replace(SETS, method="crepes")]
@@ -275,3 +265,29 @@ def test_classes_are_counted_by_version_and_method() -> None:
     first, second, *_ = bars.of_labels(rows + later)
     assert (first.met, first.measured) == (False, "localarc 1 of 2, crepes 1 of 1")
     assert (second.met, second.claim[:6]) == (True, "noise:")
+
+
+def test_a_missing_peer_is_named_with_the_command_that_installs_it(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(sys, "argv", ["models"])
+    monkeypatch.setattr(report, "find_spec", lambda name: None if name == "crepes" else name)
+    with pytest.raises(SystemExit):
+        report.main()
+    assert "crepes must be installed: pip install 'localarc[benchmarks]'" in capsys.readouterr().err
+
+
+def test_the_command_compares_all_methods_on_streams_of_packages(tmp_path: Path) -> None:
+    for name in ("mapie", "crepes", "river", "sklearn"):
+        pytest.importorskip(name, reason="pip install 'localarc[benchmarks]'")
+    root = Path(__file__).parent.parent
+    command = [sys.executable, "-m", "benchmarks.models", "--quick", "diabetes", "bananas"]
+    command += ["--figure", str(tmp_path / "worst.png"), "--json", str(tmp_path / "all.json")]
+    done = subprocess.run(command, cwd=root, capture_output=True, text=True, check=True)
+    for method in ("MAPIE ACI", "crepes online", "river jackknife", "crepes class_cond"):
+        assert method in done.stdout
+    assert "skipped" not in done.stdout
+    assert (tmp_path / "worst.png").stat().st_size > 0
+    assert {row["stream"] for row in json.loads((tmp_path / "all.json").read_text())["labels"]} == {
+        "bananas"
+    }

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Iterator
+from importlib.util import find_spec
+from pathlib import Path
 
 from rich.console import Console
 from rich.table import Table
 
 from benchmarks import machine
-from benchmarks.models import bars, drift, interval_rows, label_rows, losses
+from benchmarks.models import bars, drift, figure, interval_rows, label_rows, losses
 from benchmarks.models.bars import Bar
 from benchmarks.models.interval_rows import IntervalRow
 from benchmarks.models.label_rows import LabelRow
@@ -19,6 +21,8 @@ from localarc.experiments.data import DataError
 from localarc.reporting.format import number
 
 ROUNDS, QUICK_ROUNDS = 15_000, 1_000
+PEERS = ("mapie", "crepes", "river", "sklearn")
+INSTALL = "pip install 'localarc[benchmarks]'"
 
 
 def main() -> None:
@@ -40,6 +44,8 @@ def main() -> None:
     console.print("\nWhere we lose:")
     for line in losses.of_intervals(intervals) + losses.of_labels(labels):
         console.print(f"- {line}", markup=False)
+    if options.figure is not None:
+        figure.draw(intervals, options.figure)
     machine.write_json(options.json, intervals=intervals, labels=labels, bars=found)
 
 
@@ -48,11 +54,15 @@ def _options() -> argparse.Namespace:
     known = [source.name for source in (*REGRESSION, *CLASSIFICATION)]
     parser.add_argument("streams", nargs="*", metavar="STREAM", help=f"of {', '.join(known)}")
     parser.add_argument("--quick", action="store_true", help=f"{QUICK_ROUNDS:,} rounds at most")
+    parser.add_argument("--figure", type=Path, metavar="PNG", help="also draw the worst thirds")
     parser.add_argument("--draw", type=int, choices=range(4), default=0, help="seeds and rows")
     options = parser.parse_args()
     unknown = set(options.streams) - set(known)
     if unknown:
         parser.error(f"unknown: {', '.join(sorted(unknown))}. Known are {', '.join(known)}.")
+    missing = [name for name in PEERS if find_spec(name) is None]
+    if missing:
+        parser.error(f"{', '.join(missing)} must be installed: {INSTALL}")
     return options
 
 
@@ -68,7 +78,9 @@ def _trained(
     for source in sources:
         try:
             yield train(source, rounds, options.draw)
-        except (ImportError, DataError) as error:
+        except ImportError as error:
+            console.print(f"{source.name} is skipped: {error}. {INSTALL}", markup=False)
+        except DataError as error:
             console.print(f"{source.name} is skipped: {error}", markup=False)
 
 
