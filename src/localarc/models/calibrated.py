@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
+import sys
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Self
 
@@ -16,9 +18,11 @@ from localarc import atomic_write, serialization
 from localarc.models import difficulty as difficulties
 from localarc.models import one_row, predictors, storage
 from localarc.models.calibration import Calibration, Reading
-from localarc.models.columns import Columns, Local, Period
+from localarc.models.columns import Columns, Local
+from localarc.models.features import Period
 from localarc.models.frames import ColumnName, Rows, Table, values_of
 from localarc.models.kinds import IntervalKind, KindName, LabelKind, MemberKind, kind_named
+from localarc.models.kinds.intervals import given_prediction
 from localarc.models.predictors import Model
 from localarc.models.summary import Summary, summarize
 from localarc.sets import Intervals, LabelMatrix
@@ -138,14 +142,17 @@ class Calibrated(BaseEstimator):  # type: ignore[misc]
     # ---- sets --------------------------------------------------------------------------------
 
     def predict(self, X: Rows) -> NDArray[np.generic]:
-        """The model's own predictions.
+        """The model's own predictions; of shape (n, 2) for a pair of quantile models.
 
         Parameters
         ----------
         X : array or frame
             Rows.
         """
-        return predictors.call(self._model, X)
+        model = self._model
+        if isinstance(model, tuple | list):
+            return predictors.prediction(model, X)
+        return predictors.call(model, X)
 
     def predict_interval(self, X: Rows, *, prediction: ArrayLike | None = None) -> Intervals:
         """An interval for each row; changes nothing.
@@ -181,9 +188,12 @@ class Calibrated(BaseEstimator):  # type: ignore[misc]
         -------
         LabelMatrix
             A boolean matrix with `labels` and `sizes`; of shape (n, K, levels) for several levels.
+            `to_frame()` is a frame with the index of X, if X is one.
         """
         found = self._look((LabelKind, MemberKind), "predict_set", X, prediction)
-        return found if isinstance(found, LabelMatrix) else LabelMatrix(found, _items(found))
+        if isinstance(found, LabelMatrix):
+            return found
+        return self._label_matrix(found, _items(found), Table(X))
 
     def predict_mask(self, X: Rows, *, prediction: ArrayLike | None = None) -> NDArray[np.bool_]:
         """The pixels, or items, to return for each row; changes nothing.
@@ -228,10 +238,25 @@ class Calibrated(BaseEstimator):  # type: ignore[misc]
             )
             return Intervals(lower, upper)
         if isinstance(found, LabelMatrix):
-            return LabelMatrix(found.members[:, :, 0], found.classes) if single else found
+            members = found.members[:, :, 0] if single else found.members
+            return self._label_matrix(members, found.classes, rows.table)
         if isinstance(found, list):
             return [row[..., 0] for row in found] if single else found
         return found[..., 0] if single else found
+
+    def _label_matrix(self, members: Any, labels: Any, table: Table) -> LabelMatrix:
+        """The matrix, which can become a frame as the rows were."""
+        if table.frame is None:
+            return LabelMatrix(members, labels)
+        names = [str(label) for label in labels.tolist()]
+        if members.ndim == 3:
+            levels = self._calibration.levels.coverages
+            names = [f"{name} {level:g}" for name in names for level in levels]
+
+        def as_frame(members: NDArray[np.bool_]) -> Any:
+            return table.like(members.reshape(len(members), len(names)), names)
+
+        return LabelMatrix(members, labels, as_frame)
 
     def _warn(self) -> None:
         if not self.__dict__.get("_warned"):
@@ -241,7 +266,7 @@ class Calibrated(BaseEstimator):  # type: ignore[misc]
                 f"{levels.rounds} outcomes are known and {levels.needed(-1)} are needed: until "
                 "then, sets are unbounded. Call warm_up with rows whose outcomes are known.",
                 FewOutcomesWarning,
-                stacklevel=4,
+                stacklevel=_frames_of_ours() + 1,
             )
 
     # ---- learning ----------------------------------------------------------------------------
@@ -276,10 +301,9 @@ class Calibrated(BaseEstimator):  # type: ignore[misc]
         prediction : array, optional
             Predictions made elsewhere; the model is then not called.
         """
-        self._calibration.columns.fix(Table(X), True)
-        if difficulties.needs_fit(self.difficulty) and not hasattr(self, "difficulty_"):
-            X, y, prediction = self._fit_difficulty(X, values_of(y), prediction)
-        return self.update(X, y, prediction=prediction)
+        with self._unchanged_on_failure():
+            self._calibration.learn(*self._prepare(X, y, prediction))
+        return self
 
     def update(self, X: Rows, y: ArrayLike, *, prediction: ArrayLike | None = None) -> Self:
         """Learn from rows in order, each with the set that it would have had then.
@@ -347,7 +371,8 @@ class Calibrated(BaseEstimator):  # type: ignore[misc]
     @property
     def pending(self) -> IntArray:
         """The ids of rows that were asked and not told."""
-        return np.array([*self._calibration.pending.rows], np.int64)
+        calibration = self._calibration
+        return calibration.alone(lambda: np.array([*calibration.pending.rows], np.int64))
 
     def reset(self) -> Self:
         """Forget what was learned; the settings and the model stay."""
@@ -358,7 +383,8 @@ class Calibrated(BaseEstimator):  # type: ignore[misc]
 
     def summary(self) -> Summary:
         """Whether the promise is kept, then coverage by group and neighbourhood; `print` it."""
-        return summarize(self._calibration)
+        calibration = self._calibration
+        return calibration.alone(lambda: summarize(calibration))
 
     def replace_model(
         self,
@@ -391,14 +417,25 @@ class Calibrated(BaseEstimator):  # type: ignore[misc]
             raise ValueError(
                 f"the new model has other classes, {[*known]!r:.200}. Start a new Calibrated."
             )
+        if (X is None) != (y is None):
+            raise ValueError("rows to start from need both X and y, or neither.")
+        with self._unchanged_on_failure():
+            self._use(model, difficulty)
+            rows = None if X is None else self._prepare(X, y, None)
+            calibration.restart_units()
+        if rows is not None:
+            calibration.learn(*rows)
+        return self
+
+    def _use(self, model: Any, difficulty: Any) -> None:
+        """Another model, and its difficulty."""
         self.model = self.model_ = model
         if difficulty is not None:
             self.difficulty = difficulty
         self.__dict__.pop("difficulty_", None)
-        if isinstance(calibration.kind, IntervalKind):
-            calibration.use(replace(calibration.kind, difficulty=self.difficulty, least_scale=0.0))
-        calibration.levels.restart_units()
-        return self if X is None or y is None else self.warm_up(X, y)
+        kind = self._calibration.kind
+        if isinstance(kind, IntervalKind):
+            self._calibration.use(replace(kind, difficulty=self.difficulty, least_scale=0.0))
 
     # ---- one row at a time, as in river ------------------------------------------------------
 
@@ -456,7 +493,9 @@ class Calibrated(BaseEstimator):  # type: ignore[misc]
         path : path
             The file to write; its folder must exist.
         """
-        atomic_write.write(path, storage.encode(self.get_params(deep=False), self._calibration))
+        calibration, settings = self._calibration, self.get_params(deep=False)
+        data = calibration.alone(lambda: storage.encode(settings, calibration))
+        atomic_write.write(path, data)
 
     @classmethod
     def load(
@@ -477,9 +516,10 @@ class Calibrated(BaseEstimator):  # type: ignore[misc]
             Its difficulty, as fitted: `difficulty_`, if `warm_up` fitted it.
         """
         stored = storage.decode(serialization.read(path))
-        made = cls(model, difficulty=difficulty, **stored.settings)
-        made.reset()
-        storage.restore(made._calibration, stored)
+        storage.check_difficulty(stored, difficulty)
+        with serialization.damaged_unless_read():
+            made = cls(model, difficulty=difficulty, **stored.settings)
+            storage.restore(made.reset()._calibration, stored)
         return made
 
     # ---- parts -------------------------------------------------------------------------------
@@ -504,12 +544,22 @@ class Calibrated(BaseEstimator):  # type: ignore[misc]
             self._running = Calibration(kind, _levels(self.coverage), columns, self.per_class)
         return self._running
 
+    def _prepare(self, X: Any, y: Any, given: Any) -> tuple[Reading, Any]:
+        """Rows to start from, read and checked; with what they fix: categories, the difficulty."""
+        calibration = self._calibration
+        calibration.columns.features = calibration.columns.fixed(Table(X), True)
+        if difficulties.needs_fit(self.difficulty) and "difficulty_" not in self.__dict__:
+            X, y, given = self._fit_difficulty(X, values_of(y), given)
+        rows = calibration.read(self._model, X, given, many=True)
+        calibration.kind.curves(rows.outputs, y)
+        return rows, y
+
     def _fit_difficulty(self, X: Any, y: Any, given: Any) -> tuple[Any, Any, Any]:
         """Fit the difficulty to the first half of rows; returns the other half."""
         calibration, half = self._calibration, len(y) // 2
-        first, rest = _split(X, half)
         if not isinstance(calibration.kind, IntervalKind) or half < 1:
             raise ValueError("a difficulty needs intervals, and at least two rows to start from.")
+        (first, rest), given = _split(X, half), None if given is None else given_prediction(given)
         plain = replace(calibration.kind, difficulty=None)
         outputs = plain.outputs(self._model, first, None if given is None else given[:half])
         errors = np.asarray(y[:half], float) - plain.place(outputs)[:, 0]
@@ -518,6 +568,20 @@ class Calibrated(BaseEstimator):  # type: ignore[misc]
         least = difficulties.least_scale(scales)
         calibration.use(replace(plain, difficulty=self.difficulty_, least_scale=least))
         return rest, y[half:], None if given is None else given[half:]
+
+    @contextlib.contextmanager
+    def _unchanged_on_failure(self) -> Iterator[None]:
+        """Go back to the model, the kind and the categories before a call that failed."""
+        calibration, before = self._calibration, self.__dict__.copy()
+        kind, features = calibration.kind, calibration.columns.features
+        try:
+            yield
+        except BaseException:
+            self.__dict__.clear()
+            self.__dict__.update(before)
+            calibration.use(kind)
+            calibration.columns.features = features
+            raise
 
 
 _METHODS = {
@@ -538,6 +602,14 @@ def _levels(coverage: Any) -> tuple[float, ...]:
             f"got {coverage!r}. It is the share of outcomes to cover, e.g. 0.9."
         )
     return tuple(levels)
+
+
+def _frames_of_ours() -> int:
+    """How many calls lie between the caller of this package and the one that asks."""
+    frame, count = sys._getframe(1), 0
+    while frame is not None and frame.f_globals.get("__package__", "") == __package__:
+        frame, count = frame.f_back, count + 1  # type: ignore[assignment]
+    return count
 
 
 def _split(X: Any, at: int) -> tuple[Any, Any]:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import datetime
+from collections.abc import Hashable, Mapping, Sequence
 from typing import Any, TypeAlias
 
 import narwhals.stable.v2 as nw
@@ -15,47 +16,52 @@ Rows: TypeAlias = ArrayLike | nw.typing.IntoDataFrame
 ColumnName: TypeAlias = str | int
 """A column: its name in a frame, its position in an array."""
 
+Column: TypeAlias = nw.Series[Any] | NDArray[Any]
+"""The values of one column."""
+
 
 class Table:
     """Rows whose columns can be read one by one: a frame, an array, or one row as a dict."""
 
     def __init__(self, rows: Any) -> None:
-        self.row: Mapping[str, Any] | None = rows if isinstance(rows, Mapping) else None
+        self.row: Mapping[Any, Any] | None = rows if isinstance(rows, Mapping) else None
         self.frame = None if self.row is not None else _frame(rows)
-        self.array: NDArray[Any] = np.empty((1, 0))
+        self.array: Any = np.empty((1, 0))
         if self.frame is None and self.row is None:
-            self.array = np.asarray(rows)
-            if self.array.ndim == 1:
-                self.array = self.array.reshape(-1, 1)
+            self.array = rows if _is_sparse(rows) else _array(rows)
 
     def __len__(self) -> int:
-        return len(self.array) if self.frame is None else len(self.frame)
+        return int(self.array.shape[0]) if self.frame is None else len(self.frame)
 
     @property
-    def names(self) -> list[str]:
+    def names(self) -> list[Hashable]:
         """The names of the columns; none for an array."""
         if self.row is not None:
             return list(self.row)
         return [] if self.frame is None else list(self.frame.columns)
 
-    def column(self, name: ColumnName) -> nw.Series[Any] | NDArray[Any]:
-        """A column by name, or by position."""
-        if not self.names:
+    def column(self, name: ColumnName) -> Column:
+        """A column by name, or else by position."""
+        names = self.names
+        if not names:
             return self._by_position(name)
-        if isinstance(name, int) and -len(self.names) <= name < len(self.names):
-            name = self.names[name]
-        if name not in self.names:
-            raise ValueError(f"there is no column {name!r}; the columns are {self.names}.")
+        if name not in names and isinstance(name, int) and -len(names) <= name < len(names):
+            at = name % len(names)
+        elif name in names:
+            at = names.index(name)
+        else:
+            raise ValueError(f"there is no column {name!r}; the columns are {names}.")
         if self.row is not None:
-            return np.array([self.row[str(name)]])
+            return _single(self.row[names[at]])
         assert self.frame is not None
-        return self.frame[str(name)]
+        return _by_its_clock(self.frame[:, at])
 
     def _by_position(self, name: ColumnName) -> NDArray[Any]:
         width = self.array.shape[1] if self.array.ndim == 2 else 0
         if isinstance(name, int) and -width <= name < width:
-            column: NDArray[Any] = self.array[:, name]
-            return column
+            if _is_sparse(self.array):
+                return np.asarray(self.array.tocsc()[:, [name]].toarray()[:, 0])
+            return np.asarray(self.array[:, name])
         raise ValueError(
             f"there is no column {name!r} in an array of shape {self.array.shape}. Name columns "
             "of arrays by position, counted from 0, or pass a frame."
@@ -79,6 +85,39 @@ class Table:
 def _frame(rows: Any) -> nw.DataFrame[Any] | None:
     found = nw.from_native(rows, eager_only=True, pass_through=True)
     return found if isinstance(found, nw.DataFrame) else None
+
+
+def _is_sparse(rows: Any) -> bool:
+    return hasattr(rows, "tocsc")
+
+
+def _array(rows: Any) -> NDArray[Any]:
+    """Rows as an array; numbers stay numbers beside text, and rows may differ in shape."""
+    try:
+        found = np.asarray(rows)
+    except ValueError:  # rows of different shapes
+        found = np.empty(len(rows), object)
+        found[:] = [*rows]
+    if found.dtype.kind in "US" and not isinstance(rows, np.ndarray):
+        found = np.array(rows, object)
+    return found.reshape(-1, 1) if found.ndim < 2 else found
+
+
+def _single(value: Any) -> NDArray[Any]:
+    """One value as a column; dates by the clock of their time zone."""
+    if isinstance(value, datetime.datetime):
+        return np.array([value.replace(tzinfo=None)], "datetime64[us]")
+    return np.array([value], "datetime64[D]" if isinstance(value, datetime.date) else None)
+
+
+def _by_its_clock(column: nw.Series[Any]) -> nw.Series[Any]:
+    """Dates without their time zone; narwhals does not recognize those of recent pandas."""
+    native: Any = column.to_native()
+    if getattr(getattr(native, "dtype", None), "tz", None) is not None:
+        return nw.from_native(native.dt.tz_localize(None), series_only=True)
+    if isinstance(column.dtype, nw.Datetime) and column.dtype.time_zone is not None:
+        return column.dt.replace_time_zone(None)
+    return column
 
 
 def values_of(column: Any) -> NDArray[Any]:

@@ -4,16 +4,29 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any
+from functools import partial
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from localarc.calibrators.auto import AutoLARC
+from localarc.calibrators.tickets import Tickets
 from localarc.curves import Curves
+from localarc.models.journal import Journal, Step
 from localarc.models.kinds.base import Outputs, SetKind
 from localarc.validation import FloatArray, IntArray
 
 GroupsOfRows = list[list[str]] | None
+
+
+class Lesson(NamedTuple):
+    """Rows that one calibrator learns from."""
+
+    points: FloatArray
+    groups: GroupsOfRows
+    curves: Curves
+    least: FloatArray  # thresholds of the set inside, minus infinity if there is none
+    played: FloatArray  # where to write what was charged
 
 
 class Levels:
@@ -36,19 +49,17 @@ class Levels:
         tails = len(kind.tails)
         alphas = [round(1.0 - coverage, 12) / tails for coverage in self.coverages]
         self.calibrators = tuple(tuple(AutoLARC(alpha) for _ in kind.tails) for alpha in alphas)
+        self.journal = Journal()
 
-    def _each(self) -> list[AutoLARC]:
+    @property
+    def each(self) -> list[AutoLARC]:
+        """All calibrators."""
         return [cal for level in self.calibrators for cal in level]
 
     @property
     def rounds(self) -> int:
         """The number of rows learned from."""
         return self.calibrators[0][0].rounds
-
-    @property
-    def pending(self) -> int:
-        """The number of rows whose outcome is still to come."""
-        return len(self.calibrators[0][0].pending)
 
     def needed(self, level: int) -> int:
         """How many scores a level needs: with fewer, no finite threshold is large enough."""
@@ -59,68 +70,80 @@ class Levels:
     def look(self, points: FloatArray, groups: GroupsOfRows, outputs: Outputs) -> FloatArray:
         """The thresholds of rows as they would be now; changes nothing."""
         given = () if groups is None else groups
-        return self._nested([cal.threshold(points, given) for cal in self._each()])
+        return self._nested([cal.threshold(points, given) for cal in self.each])
 
     def ask(
         self, points: FloatArray, groups: GroupsOfRows, outputs: Outputs
     ) -> tuple[IntArray, FloatArray]:
         """Ids, which are the same for all calibrators, and thresholds."""
-        tickets = [cal.ask_many(points, groups) for cal in self._each()]
+        tickets: list[Tickets] = []
+
+        def run(start: int, cal: AutoLARC) -> None:
+            tickets.append(cal.ask_many(points[start:], _from(groups, start)))
+
+        self.journal.run([Step.of(cal, len(points), partial(run, cal=cal)) for cal in self.each])
+        if not tickets:
+            return np.empty(0, np.int64), np.empty((0, *self._shape))
         return tickets[0].ids, self._nested([ticket.thresholds for ticket in tickets])
 
     def _nested(self, found: Sequence[FloatArray]) -> FloatArray:
-        shape = -1, len(self.coverages), len(self.kind.tails)
-        nested: FloatArray = np.maximum.accumulate(np.stack(found, axis=1).reshape(shape), axis=1)
+        table = np.stack(found, axis=1).reshape(len(found[0]), *self._shape)
+        nested: FloatArray = np.maximum.accumulate(table, axis=1)
         return nested
+
+    @property
+    def _shape(self) -> tuple[int, int]:
+        return len(self.coverages), len(self.kind.tails)
+
+    # ---- learning ----------------------------------------------------------------------------
 
     def learn(
         self, points: FloatArray, groups: GroupsOfRows, outputs: Outputs, y: Any
     ) -> FloatArray:
         """Learn from rows in order; returns the thresholds that they would have had then."""
         curves = self.kind.curves(outputs, y)
-        played = np.empty((len(points), len(self.coverages), len(self.kind.tails)))
-        for tail, of_tail in enumerate(curves):
-            least: FloatArray | None = None
-            for level, calibrators in enumerate(self.calibrators):
-                found = self._play(calibrators[tail], points, groups, of_tail, least)
-                least = found if least is None else np.maximum(found, least)
-                played[:, level, tail] = least
+        played = np.full((len(points), *self._shape), -np.inf)
+        none, steps = np.full(len(points), -np.inf), []
+        for level, calibrators in enumerate(self.calibrators):
+            for tail, cal in enumerate(calibrators):
+                least = played[:, level - 1, tail] if level else none
+                lesson = Lesson(points, groups, curves[tail], least, played[:, level, tail])
+                run = partial(self._learn_from, cal=cal, lesson=lesson)
+                steps.append(Step.of(cal, len(points), run))
+        self.journal.run(steps)
         return played
 
-    def _play(
-        self,
-        cal: AutoLARC,
-        points: FloatArray,
-        groups: GroupsOfRows,
-        curves: Curves,
-        least: FloatArray | None,
-    ) -> FloatArray:
-        """Learn from rows in order; charged is the larger of the own and the `least` threshold."""
+    def _learn_from(self, start: int, cal: AutoLARC, lesson: Lesson) -> None:
+        """Learn from rows in order; charged is the larger of the own and the `least` threshold.
+
+        A threshold that an interrupt kept from being written is charged without the set inside.
+        """
+        points, groups = lesson.points[start:], _from(lesson.groups, start)
+        least, curves = lesson.least[start:], lesson.curves.take(slice(start, None))
         if self.kind.counts_misses:
-            return cal.cover(points, curves.min_thresholds(), groups, least)[0]
-        if least is None:
-            each: Any = groups
-            return cal.replay_curves(points, curves, each, _silent)[0]
-        scores, found = curves.min_thresholds(cal.alpha), np.empty(len(points))
-        for t, x in enumerate(points):
-            of_row = () if groups is None else groups[t]
-            found[t] = cal.threshold(x, of_row)
-            loss = curves.loss_at(t, max(found[t], least[t]))
-            cal.update(x, loss, float(scores[t]), of_row)
-        return found
+            found = cal.cover(points, curves.min_thresholds(), groups, least)[0]
+        else:
+            found = _one_by_one(cal, points, groups, curves, least)
+        np.maximum(found, least, out=lesson.played[start:])
 
     def tell(self, ids: IntArray, played: FloatArray, outputs: Outputs, y: Any) -> None:
         """Learn from rows that were asked, with the thresholds that they had."""
-        curves = self.kind.curves(outputs, y)
+        curves, steps = self.kind.curves(outputs, y), []
         for level, calibrators in enumerate(self.calibrators):
             for tail, cal in enumerate(calibrators):
                 losses = curves[tail].losses_at(played[:, level, tail])
-                cal.tell_many(ids, losses, curves[tail].min_thresholds(cal.alpha))
+                scores = curves[tail].min_thresholds(cal.alpha)
+                run = partial(_tell_from, cal=cal, ids=ids, losses=losses, scores=scores)
+                steps.append(Step.of(cal, len(ids), run))
+        self.journal.run(steps)
 
     def forget(self, ids: IntArray) -> None:
         """Give up waiting for rows."""
-        for cal in self._each():
-            cal.forget_many(ids)
+
+        def run(start: int, cal: AutoLARC) -> None:
+            cal.forget_many(ids[start:])
+
+        self.journal.run([Step.of(cal, len(ids), partial(run, cal=cal)) for cal in self.each])
 
     def shown(self, played: FloatArray, learned: IntArray | int) -> FloatArray:
         """Thresholds with full sets where fewer scores were known than a level needs.
@@ -135,20 +158,39 @@ class Levels:
 
     def restart_units(self) -> None:
         """The model is another one: scores will lie elsewhere, the promise goes on."""
-        for cal in self._each():
+        for cal in self.each:
             cal.restart_units()
 
     # ---- state -------------------------------------------------------------------------------
 
     def state(self) -> list[bytes]:
         """The states of all calibrators."""
-        return [cal.state() for cal in self._each()]
+        return [cal.state() for cal in self.each]
 
     def restore(self, states: Sequence[bytes]) -> None:
         """Continue from `state`."""
-        for cal, data in zip(self._each(), states, strict=True):
+        for cal, data in zip(self.each, states, strict=True):
             cal.restore(data)
 
 
-def _silent(rows: int) -> None:
-    """Report progress to nobody."""
+def _from(groups: GroupsOfRows, start: int) -> GroupsOfRows:
+    return None if groups is None else groups[start:]
+
+
+def _tell_from(
+    start: int, cal: AutoLARC, ids: IntArray, losses: FloatArray, scores: FloatArray
+) -> None:
+    cal.tell_many(ids[start:], losses[start:], scores[start:])
+
+
+def _one_by_one(
+    cal: AutoLARC, points: FloatArray, groups: GroupsOfRows, curves: Curves, least: FloatArray
+) -> FloatArray:
+    """The thresholds of rows, each learned from at the larger of it and `least`."""
+    scores, found = curves.min_thresholds(cal.alpha), np.empty(len(points))
+    for t, x in enumerate(points):
+        of_row = () if groups is None else groups[t]
+        found[t] = cal.threshold(x, of_row)
+        loss = curves.loss_at(t, max(found[t], least[t]))
+        cal.update(x, loss, float(scores[t]), of_row)
+    return found

@@ -25,10 +25,11 @@ class Pending:
     def add(self, ids: IntArray, outputs: Outputs, played: FloatArray) -> None:
         """Remember rows."""
         # Copies: a row that is told must not keep its whole batch alive.
-        self.rows.update(
-            (number, (np.array(output), threshold.copy()))
+        made = {
+            number: (np.array(output), threshold.copy())
             for number, output, threshold in zip(ids.tolist(), outputs, played, strict=True)
-        )
+        }
+        self.rows.update(made)  # all or, after an interrupt, none
 
     def find(self, ids: ArrayLike) -> tuple[IntArray, Outputs, FloatArray]:
         """Ids, outputs and thresholds; raises unless all are pending, each once."""
@@ -48,7 +49,7 @@ class Pending:
     def drop(self, ids: IntArray) -> None:
         """Forget rows that were told."""
         for number in ids.tolist():
-            del self.rows[number]
+            self.rows.pop(number, None)
 
 
 def stacked(outputs: Sequence[Any]) -> Outputs:

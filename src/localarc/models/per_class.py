@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
 
-from localarc.calibrators.auto import LabelSets
+from localarc.calibrators.auto import LabelSets, many_labels
+from localarc.models.journal import Journal, Step
 from localarc.models.kinds.base import Outputs
 from localarc.models.kinds.labels import LabelKind
 from localarc.models.levels import GroupsOfRows
@@ -32,23 +34,25 @@ class PerClass:
     def __init__(self, kind: LabelKind, coverages: Sequence[float]) -> None:
         self.kind, self.coverages = kind, tuple(coverages)
         self.calibrators: tuple[tuple[LabelSets, ...], ...] = ()
+        self.journal = Journal()
 
     def _ready(self, outputs: Outputs) -> list[LabelSets]:
+        """The calibrators, which are made when the number of labels is known."""
         if not self.calibrators:
             names = range(outputs.shape[1])
             alphas = [round(1.0 - coverage, 12) for coverage in self.coverages]
             self.calibrators = tuple((LabelSets(alpha, labels=names),) for alpha in alphas)
-        return [level[0] for level in self.calibrators]
+        return self.each
+
+    @property
+    def each(self) -> list[LabelSets]:
+        """All calibrators; none before the first row."""
+        return [cal for (cal,) in self.calibrators]
 
     @property
     def rounds(self) -> int:
         """The number of rows learned from."""
         return self.calibrators[0][0].rounds if self.calibrators else 0
-
-    @property
-    def pending(self) -> int:
-        """The number of rows whose label is still to come."""
-        return len(self.calibrators[0][0].pending) if self.calibrators else 0
 
     def needed(self, level: int) -> int:
         """How many labels a level needs before any may be left out."""
@@ -58,56 +62,64 @@ class PerClass:
 
     def look(self, points: FloatArray, groups: GroupsOfRows, outputs: Outputs) -> FloatArray:
         """The thresholds of rows as they would be now; changes nothing."""
-        found = [
-            [[*cal.thresholds(x, of_row).values()] for cal in self._ready(outputs)]
-            for x, of_row in _rows(points, groups)
-        ]
-        return self._nested(found, outputs)
+        each = self._ready(outputs)
+        return _nested([many_labels.thresholds(cal, points, groups) for cal in each])
 
     def ask(
         self, points: FloatArray, groups: GroupsOfRows, outputs: Outputs
     ) -> tuple[IntArray, FloatArray]:
         """Ids, which are the same for all levels, and thresholds."""
-        ids, found = [], []
-        for (x, of_row), scores in zip(_rows(points, groups), outputs, strict=True):
-            tickets = [cal.ask(x, scores, of_row) for cal in self._ready(outputs)]
-            ids.append(tickets[0].id)
-            found.append([[*ticket.thresholds.values()] for ticket in tickets])
-        return np.array(ids, np.int64), self._nested(found, outputs)
+        found: list[tuple[IntArray, FloatArray]] = []
 
-    def _nested(self, found: list[list[list[float]]], outputs: Outputs) -> FloatArray:
-        table = np.array(found, float).reshape(len(found), len(self.coverages), outputs.shape[1])
-        nested: FloatArray = np.maximum.accumulate(table, axis=1)
-        return nested
+        def run(cal: LabelSets, start: int) -> None:
+            where = points[start:], outputs[start:], _from(groups, start)
+            found.append(many_labels.ask(cal, *where))
+
+        self._run(self._ready(outputs), len(points), run)
+        if not found:
+            return np.empty(0, np.int64), np.empty((0, len(self.coverages), outputs.shape[1]))
+        return found[0][0], _nested([thresholds for _, thresholds in found])
+
+    # ---- learning ----------------------------------------------------------------------------
 
     def learn(
         self, points: FloatArray, groups: GroupsOfRows, outputs: Outputs, y: Any
     ) -> FloatArray:
         """Learn from rows in order; returns the thresholds that they would have had then."""
-        columns = self.kind.columns_of(outputs, y)
-        found = []
-        for (x, of_row), scores, label in zip(
-            _rows(points, groups), outputs, columns.tolist(), strict=True
-        ):
-            row = []
-            for cal in self._ready(outputs):
-                row.append([*cal.thresholds(x, of_row).values()])
-                cal.update(x, scores, label, of_row)
-            found.append(row)
-        return self._nested(found, outputs)
+        true = self.kind.columns_of(outputs, y)
+        found: list[FloatArray] = []
+
+        def run(cal: LabelSets, start: int) -> None:
+            where = points[start:], outputs[start:], true[start:], _from(groups, start)
+            found.append(many_labels.learn(cal, *where))
+
+        self._run(self._ready(outputs), len(points), run)
+        if not found:
+            return np.empty((0, len(self.coverages), outputs.shape[1]))
+        return _nested(found)
 
     def tell(self, ids: IntArray, played: FloatArray, outputs: Outputs, y: Any) -> None:
         """Learn the labels of rows that were asked."""
-        columns = self.kind.columns_of(outputs, y)
-        for number, label in zip(ids.tolist(), columns.tolist(), strict=True):
-            for cal in self._ready(outputs):
-                cal.tell(number, label)
+        true = self.kind.columns_of(outputs, y)
+
+        def run(cal: LabelSets, start: int) -> None:
+            many_labels.tell(cal, ids[start:], true[start:])
+
+        self._run(self._ready(outputs), len(ids), run)
 
     def forget(self, ids: IntArray) -> None:
         """Give up waiting for rows."""
-        for number in ids.tolist():
-            for (cal,) in self.calibrators:
+
+        def run(cal: LabelSets, start: int) -> None:
+            for number in ids[start:].tolist():
                 cal.forget(number)
+
+        self._run(self.each, len(ids), run)
+
+    def _run(
+        self, each: Sequence[LabelSets], rows: int, run: Callable[[LabelSets, int], None]
+    ) -> None:
+        self.journal.run([Step.of(cal, rows, partial(run, cal)) for cal in each])
 
     def shown(self, played: FloatArray, learned: IntArray | int) -> FloatArray:
         """Thresholds with full sets where fewer labels were known than a level needs."""
@@ -119,21 +131,26 @@ class PerClass:
 
     def restart_units(self) -> None:
         """The model is another one: scores will lie elsewhere, the promise goes on."""
-        for (cal,) in self.calibrators:
+        for cal in self.each:
             cal.restart_units()
 
     # ---- state -------------------------------------------------------------------------------
 
     def state(self) -> list[bytes]:
         """The states of all levels."""
-        return [cal.state() for (cal,) in self.calibrators]
+        return [cal.state() for cal in self.each]
 
     def restore(self, states: Sequence[bytes]) -> None:
         """Continue from `state`."""
+        if len(states) not in (0, len(self.coverages)):
+            raise ValueError(f"{len(states)} states for {len(self.coverages)} levels")
         self.calibrators = tuple((LabelSets.from_state(data),) for data in states)
 
 
-def _rows(points: FloatArray, groups: GroupsOfRows) -> list[tuple[FloatArray | None, Any]]:
-    inputs = list(points) if points.shape[1] else [None] * len(points)
-    labels: list[Any] = [()] * len(points) if groups is None else [*groups]
-    return list(zip(inputs, labels, strict=True))
+def _nested(found: Sequence[FloatArray]) -> FloatArray:
+    nested: FloatArray = np.maximum.accumulate(np.stack(found, axis=1), axis=1)
+    return nested
+
+
+def _from(groups: GroupsOfRows, start: int) -> GroupsOfRows:
+    return None if groups is None else groups[start:]

@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 
 from localarc import serialization
 from localarc.models.calibration import Calibration
-from localarc.models.columns import Feature
+from localarc.models.difficulty import needs_fit
+from localarc.models.features import Feature
 from localarc.models.kinds.intervals import IntervalKind
 from localarc.serialization import StateError
 
@@ -44,6 +45,7 @@ def encode(settings: Mapping[str, Any], calibration: Calibration) -> bytes:
     content = {
         "settings": _settings(settings, kind),
         "features": None if features is None else [_to_json(part) for part in features],
+        "difficulty": isinstance(kind, IntervalKind) and kind.difficulty is not None,
         "least_scale": kind.least_scale if isinstance(kind, IntervalKind) else 0.0,
         "calibrators": len(states),
         "shapes": shapes,
@@ -77,6 +79,7 @@ def decode(data: bytes) -> Stored:
         raise StateError(f"the state is of kind {kind}, not Calibrated. Load it with {kind}.load.")
     with serialization.damaged_unless_read():
         settings = dict(content["settings"])
+        _require({*settings} == {*_SETTINGS}, "its settings are others")
         settings["cyclic"] = dict(settings["cyclic"]) or None
         return Stored(settings, content, arrays)
 
@@ -92,11 +95,30 @@ def restore(calibration: Calibration, stored: Stored) -> None:
             calibration.columns.features = tuple(_from_json(part) for part in content["features"])
         names = [f"calibrator {i}" for i in range(content["calibrators"])]
         calibration.levels.restore([arrays[name].tobytes() for name in names])
+        _require(arrays["sizes"].shape == calibration.sizes.shape, "it has other levels")
         calibration.sizes = arrays["sizes"].copy()
         outputs = _shaped(arrays["outputs"], content["shapes"])
         played = _shaped(arrays["thresholds"], content["widths"])
         rows = zip(outputs, played, strict=True)
         calibration.pending.rows = dict(zip(arrays["ids"].tolist(), rows, strict=True))
+        for cal in calibration.levels.each:
+            waiting = [ticket.id for ticket in cal.pending]
+            _require(waiting == arrays["ids"].tolist(), "its pending rows are not those asked")
+
+
+def check_difficulty(stored: Stored, difficulty: Any) -> None:
+    """Raise unless the difficulty can be the one with which the state was saved."""
+    if stored.content.get("difficulty") and difficulty is None:
+        raise ValueError("the state was saved with a difficulty: pass it as difficulty=...")
+    if needs_fit(difficulty):
+        raise ValueError(
+            "the difficulty is not fitted. Pass the estimator that warm_up fitted, `difficulty_`."
+        )
+
+
+def _require(holds: bool, otherwise: str) -> None:
+    if not holds:
+        raise StateError(f"the state is damaged: {otherwise}.")
 
 
 def _flat(parts: list[Any]) -> Any:

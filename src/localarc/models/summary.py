@@ -143,7 +143,7 @@ def summarize(calibration: Calibration) -> Summary:
     if isinstance(levels, PerClass) and not levels.calibrators:
         return Summary((), ("No row was seen so far.",))
     made = [_level(calibration, at) for at in range(len(levels.coverages))]
-    return Summary(tuple(made), tuple(_notes(levels)))
+    return Summary(tuple(made), tuple(_notes(levels, len(calibration.pending))))
 
 
 def _level(calibration: Calibration, at: int) -> LevelSummary:
@@ -242,7 +242,7 @@ def _parts(found: Sequence[Coverage], kind: Any) -> list[Part]:
     return [Part(part.name, part.rows, 1.0 - part.coverage, kind=kind) for part in found]
 
 
-def _notes(levels: Levels | PerClass) -> list[str]:
+def _notes(levels: Levels | PerClass, pending: int) -> list[str]:
     notes = []
     needed = levels.needed(len(levels.coverages) - 1)
     if levels.rounds < needed:
@@ -256,8 +256,8 @@ def _notes(levels: Levels | PerClass) -> list[str]:
             f"Up to {certificate.most_pending:,} rows were pending together, so that the promise "
             f"is about that of {batches:,.0f} rows learned at once."
         )
-    if levels.pending:
-        notes.append(f"{levels.pending:,} rows are pending.")
+    if pending:
+        notes.append(f"{pending:,} rows are pending.")
     return [*notes, *certificate.notes]
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator
+from collections.abc import Callable, Hashable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -71,6 +71,8 @@ class LabelMatrix:
         Which labels are in each set.
     classes : array of shape (K,)
         The labels, in the order of the columns.
+    as_frame : function or None, default None
+        Makes a frame of the matrix, if the rows came in one; see `to_frame`.
 
     Examples
     --------
@@ -81,6 +83,19 @@ class LabelMatrix:
 
     members: NDArray[np.bool_]
     classes: NDArray[np.generic]
+    as_frame: Callable[[NDArray[np.bool_]], Any] | None = None
+
+    def to_frame(self) -> Any:
+        """A frame with the index of the rows and one boolean column per label (and level).
+
+        Returns
+        -------
+        frame
+            Of pandas, polars or whatever the rows came in; arrays have no frame.
+        """
+        if self.as_frame is None:
+            raise TypeError("the rows were no frame: use np.asarray(sets), and sets.classes.")
+        return self.as_frame(self.members)
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
         return np.array(self.members, dtype=dtype, copy=copy)

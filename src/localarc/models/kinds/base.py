@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from typing import Any
 
+import numpy as np
 from numpy.typing import NDArray
 
 from localarc.curves import Curves
@@ -28,6 +29,10 @@ class SetKind(ABC):
     @abstractmethod
     def outputs(self, model: Any, X: Any, given: Any) -> Outputs:
         """What the model says of each row; `given` are predictions made elsewhere."""
+
+    def nothing(self) -> Any:
+        """The prediction of no rows."""
+        return np.empty(0)
 
     @abstractmethod
     def place(self, outputs: Outputs) -> FloatArray:

@@ -48,7 +48,7 @@ class IntervalKind(SetKind):
 
     def outputs(self, model: Any, X: Any, given: Any) -> Outputs:
         """(n, 3): low, high, scale."""
-        found = predictors.prediction(model, X) if given is None else _given(given)
+        found = predictors.prediction(model, X) if given is None else given_prediction(given)
         if found.ndim == 1 or found.shape[1] == 1:
             found = np.column_stack([found, found])
         if found.ndim != 2 or found.shape[1] != 2:
@@ -104,7 +104,8 @@ class IntervalKind(SetKind):
         return sets.sizes
 
 
-def _given(prediction: Any) -> FloatArray:
+def given_prediction(prediction: Any) -> FloatArray:
+    """Predictions made elsewhere: (n,) or (n, 2); a tuple is a pair of quantiles."""
     if isinstance(prediction, tuple):
         return np.column_stack([validation.numbers("prediction", values_of(p)) for p in prediction])
     return validation.numbers("prediction", values_of(prediction))

@@ -64,6 +64,10 @@ class LabelKind(SetKind):
             )
         return label_scores(found, self.score)
 
+    def nothing(self) -> Any:
+        """The probabilities of no rows; None, so that the model is asked, if it has no classes."""
+        return None if self.classes is None else np.empty((0, len(self.classes)))
+
     def names(self, outputs: Outputs) -> NDArray[Any]:
         """The classes, in the order of the columns."""
         if self.classes is None:
