@@ -86,6 +86,14 @@ def test_neighbourhoods_are_those_of_the_metrics() -> None:
             assert place.count == pytest.approx(expected.count)
 
 
+def test_a_group_of_a_few_unlucky_rounds_is_not_the_worst() -> None:
+    groups = ["rare" if t < 3 else "common" for t in range(600)]  # the first rounds are misses
+    stream = Stream("rare", STREAM.X, STREAM.curves, tuple(groups))
+    found = compare(["arc"], stream).results[0].group
+    assert found is not None
+    assert found.name == "common"
+
+
 def test_numbers_do_not_depend_on_jobs() -> None:
     methods = ["auto", "aci", "mvp", "olcp-hedge", "rff"]
     assert numbers(compare(methods, STREAM, jobs=2)) == numbers(compare(methods, STREAM))
@@ -126,6 +134,8 @@ def test_several_targets_have_a_table_each() -> None:
     assert found.at(0.3)[0].risk == pytest.approx(0.3, abs=0.05)
     assert len(found.columns()["method"]) == 4
     assert str(found).count("AutoLARC") == 2
+    with pytest.raises(ValueError, match=r"no result for the target 0\.2"):
+        found.at(0.2)
 
 
 # ---- who wins ---------------------------------------------------------------------------------

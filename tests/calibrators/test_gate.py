@@ -152,9 +152,49 @@ def test_a_withheld_round_is_charged_the_target_less_the_credit() -> None:
     gate = Gate(0.1, credit=0.02)
     for _ in range(10):
         gate.decide("billing", confidence=0.0)
-    node = gate.certificate().groups["billing"]
-    assert node.rounds == 10.0
-    assert node.excess == pytest.approx(-0.2)
+    charged = gate._bettors.certificate().groups["billing"]
+    assert charged.rounds == 10.0
+    assert charged.excess == pytest.approx(-0.2)
+
+
+def test_the_certificate_is_about_the_share_of_wrong_answers() -> None:
+    gate = Gate(0.1)
+    play(gate, 1500)
+    summary, certificate = gate.summary(), gate.certificate()
+    assert certificate.risk == summary.wrong_share
+    assert certificate.rounds == summary.answered
+    assert certificate.alpha + certificate.above.value == pytest.approx(
+        summary.limit / summary.answered
+    )
+    legal = certificate.groups["legal"]
+    assert legal.risk <= 0.1 + legal.above.value == summary.topics["legal"].limit / legal.rounds
+    assert certificate.verdict == summary.verdict
+    assert certificate.identity_holds
+
+
+def test_outcomes_can_be_reported_with_a_key_of_the_callers_own() -> None:
+    gate = Gate(0.1, auditable=1)
+    decision = gate.decide("a", confidence=0.99, key="mail-1")
+    assert decision.id == "mail-1"
+    assert Gate.from_state(gate.state()).feedback("mail-1", wrong=False).summary().answered == 1.0
+    with pytest.raises(ValueError, match="waits for its outcome"):
+        gate.decide("a", confidence=0.5, key="mail-1")
+    gate.feedback("mail-1", wrong=False)
+    gate.decide("a", confidence=0.1, key="mail-1")
+    gate.decide("a", confidence=0.1, key="mail-2")
+    with pytest.raises(TicketError, match="'mail-1' waits for no outcome"):
+        gate.audit("mail-1", wrong=True)
+    assert gate.audit("mail-2", wrong=True).summary().checked == 1.0
+    assert not gate._keys
+
+
+def test_a_state_is_restored_into_a_gate_with_the_same_settings_only() -> None:
+    gate, other = Gate(0.1), Gate(0.1)
+    play(gate, 200, late=3)
+    assert other.restore(gate.state()).state() == gate.state()
+    assert play(other, 50, seed=2) == play(gate, 50, seed=2)
+    with pytest.raises(StateError, match="from_state"):
+        Gate(0.2).restore(gate.state())
 
 
 def test_a_topic_that_is_always_right_is_answered_in_the_end() -> None:
@@ -280,7 +320,9 @@ def test_an_array_of_numbers_a_text_and_nothing_are_inputs_too() -> None:
         (lambda g: g.audit(9, wrong=True), "waits for no outcome"),
         (lambda g: g.feedback(9, wrong=True), "waits for no outcome"),
         (lambda g: g.forget(9), "waits for no outcome"),
-        (lambda g: g.feedback("1", wrong=True), "id must be a whole number"),
+        (lambda g: g.feedback(1.0, wrong=True), "id must be a whole number"),
+        (lambda g: g.feedback("1", wrong=True), "'1' waits for no outcome"),
+        (lambda g: g.decide(["a", 0.5], confidence=0.5, key=""), "key must be text"),
     ],
 )
 def test_a_call_that_fails_says_why_and_changes_nothing(call: Any, message: str) -> None:

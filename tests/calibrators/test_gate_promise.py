@@ -45,12 +45,12 @@ def attack_and_check(seed: int, rounds: int, every: int) -> float:
 
 
 def test_no_adversary_breaks_the_promise_for_any_topic_or_stretch_of_time() -> None:
-    assert max(attack_and_check(seed, 300, every=25) for seed in range(40)) <= 1.0
+    assert max(attack_and_check(seed, 300, every=25) for seed in range(24)) <= 1.0
 
 
 @pytest.mark.slow
-def test_no_adversary_breaks_the_promise_in_a_thousand_streams() -> None:
-    assert max(attack_and_check(seed, 600, every=20) for seed in range(1000)) <= 1.0
+def test_no_adversary_breaks_the_promise_in_hundreds_of_streams() -> None:
+    assert max(attack_and_check(seed, 600, every=20) for seed in range(300)) <= 1.0
 
 
 def test_without_bets_adversaries_break_the_promise(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -58,7 +58,7 @@ def test_without_bets_adversaries_break_the_promise(monkeypatch: pytest.MonkeyPa
         return min(self.base.decide(groups)[0], 1.0)
 
     monkeypatch.setattr(GateBettors, "threshold", base_alone)
-    broken = [seed for seed in range(40) if _ratio(gate_for(seed), seed) > 1.0]
+    broken = [seed for seed in range(24) if _ratio(gate_for(seed), seed) > 1.0]
     assert len(broken) >= 3
 
 

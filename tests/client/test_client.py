@@ -13,6 +13,7 @@ import pytest
 from localarc import validation
 from localarc.client import (
     AsyncClient,
+    AuditedEvent,
     Client,
     ClientError,
     CreatedEvent,
@@ -45,6 +46,7 @@ KINDS = {
     "created": CreatedEvent,
     "predicted": PredictedEvent,
     "feedback": FeedbackEvent,
+    "audited": AuditedEvent,
     "expired": ExpiredEvent,
     "imported": ImportedEvent,
     "reset": ResetEvent,

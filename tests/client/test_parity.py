@@ -24,6 +24,7 @@ ARGUMENTS: dict[str, Any] = {
     "config": StreamConfig(0.1),
     "id": "a",
     "loss": 1.0,
+    "wrong": True,
     "operations": [],
     "state": b"state",
     "timeout": 0.0,

@@ -77,12 +77,32 @@ def test_nothing_is_excluded_before_enough_labels_are_known(model: Any) -> None:
 
 def test_scores_by_hand() -> None:
     p = np.array([[0.5, 0.3, 0.2]])
-    np.testing.assert_allclose(label_scores(p, "probability"), [[-0.5, -0.3, -0.2]])
+    against = np.log([[1.0, 7 / 3, 4.0]])
+    np.testing.assert_allclose(label_scores(p, "probability"), against, atol=1e-5)
     np.testing.assert_allclose(label_scores(p, "aps"), [[0.5, 0.8, 1.0]])
     np.testing.assert_allclose(label_scores(p, "margin"), [[-0.2, 0.2, 0.3]])
     many = np.array([[0.3, 0.2, 0.15, 0.12, 0.1, 0.08, 0.05]])
     extra = label_scores(many, "raps") - label_scores(many, "aps")
     np.testing.assert_allclose(extra, [[0, 0, 0, 0, 0, 0.01, 0.02]], atol=1e-12)
+
+
+def test_impossible_and_certain_labels_have_finite_scores_in_order() -> None:
+    scores = label_scores(np.array([[0.0, 1e-4, 0.9999, 1.0]]), "probability")[0]
+    assert np.isfinite(scores).all()
+    assert (np.diff(scores) < 0.0).all()
+
+
+def test_thresholds_that_move_admit_few_of_many_unlikely_labels() -> None:
+    random = np.random.default_rng(0)
+    y = random.integers(10, size=4000)
+    logits = 4.0 * random.normal(size=(4000, 10))
+    logits[np.arange(4000), y] += np.linspace(2.0, 9.0, 10)[y]
+    p = np.exp(logits) / np.exp(logits).sum(axis=1, keepdims=True)
+    X = np.zeros((4000, 0))
+    m = Calibrated(None, classes=range(10), kind="probability", per_class=True, local=())
+    m.update(X, y, prediction=p)
+    least = np.array([np.quantile(p[y == k, k], 0.1) for k in range(10)])  # known in hindsight
+    assert m.summary().levels[0].mean_size < 1.15 * (p >= least).sum(axis=1).mean()
 
 
 def test_margins_of_tied_labels_are_zero() -> None:

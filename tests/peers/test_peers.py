@@ -108,6 +108,17 @@ def test_the_loss_bound_is_a_unit_of_losses(make: Callable[..., Any]) -> None:
     assert ten.thresholds == pytest.approx(one.thresholds, rel=1e-9)
 
 
+def test_a_peer_shows_its_settings() -> None:
+    shown = repr(peers.AgACI(0.1, window=300))
+    assert shown == (
+        "AgACI(alpha=0.1, gammas=(0.0, ..., 0.09), window=300, loss_bound=1.0, "
+        "initial_threshold=0.0, rounds=0)"
+    )
+    cast = peers.ConformalPID(0.1, scorecaster=peers.Theta())
+    assert "scorecaster=Theta(19 smoothings, 0.05 to 0.95)" in repr(cast)
+    assert "calibration=150" in repr(peers.SAOCP(0.1))
+
+
 UNITLESS = [name for name in METHODS if name not in ("ConformalPID", "POGO")]
 
 

@@ -142,6 +142,14 @@ def test_thresholds_are_those_of_the_released_code(released: Released) -> None:
     assert found.mean() == pytest.approx(released.mean, rel=1e-9)
 
 
+def test_bandwidths_are_weighted_as_by_the_released_code() -> None:
+    """yuhenglai/OLCP 93cf290, eval_olcp_adahedge(R=100): the distribution after the last round."""
+    cal: Any = peers.OLCPHedge(ALPHA, horizon=600)
+    thresholds(cal)
+    expected = 0.0722770714318, 0.204877649142, 0.188270600213, 0.340550360665, 0.194024318548
+    assert cal._hedge.weights == pytest.approx(expected, rel=1e-9)
+
+
 CALIBRATED = {
     peers.SFOGD: (1.279569485, 1.253622649, 0.2935663345, 1.913224272, 1.264567077, 1.273413768),
     peers.SAOCP: (1.267664794, 1.28614773, 0.7439957052, 2.058859591, 1.942868548, 1.239784481),

@@ -56,7 +56,12 @@ class Comparison:
         alpha : float
             The target.
         """
-        return [result for result in self.results if result.alpha == alpha]
+        found = [result for result in self.results if result.alpha == alpha]
+        if not found:
+            raise ValueError(
+                f"there is no result for the target {alpha}; there are {self.targets}."
+            )
+        return found
 
     @property
     def targets(self) -> list[float]:
@@ -76,7 +81,9 @@ class Comparison:
             The target.
         """
         results = self.at(alpha)
-        return {mine.method: _score(mine, [r for r in results if r != mine]) for mine in results}
+        return {
+            mine.method: _score(mine, [r for r in results if r is not mine]) for mine in results
+        }
 
     def columns(self) -> dict[str, list[Any]]:
         """Return all numbers as columns, one row per target and method."""
@@ -151,12 +158,16 @@ def _numbers(name: str, local: Local) -> dict[str, float]:
 def _cells(result: Result, won: Score) -> list[str]:
     cells = [result.method, f"{result.risk:.4f}", f"{result.distance:.4f}"]
     if result.group is not None:
-        group = result.group
-        cells.append(f"{group.name}: {plus_minus(group.risk, group.standard_error)}")
-    cells += [plus_minus(place.risk, place.standard_error) for place in result.neighbourhoods]
+        cells.append(f"{result.group.name}: {_risk(result.group)}")
+    cells += [_risk(place) for place in result.neighbourhoods]
     cells += [number(result.size), number(result.pinball), f"{result.twentieth:.3f}"]
     played = f"{won.wins}/{won.ties}/{won.losses}" if won.total else "-"
     return [*cells, played, f"{result.microseconds:.3g}"]
+
+
+def _risk(local: Local) -> str:
+    known = math.isfinite(local.risk)
+    return plus_minus(local.risk, local.standard_error) if known else "too few rounds"
 
 
 def _score(mine: Result, others: Sequence[Result]) -> Score:

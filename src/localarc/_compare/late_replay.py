@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
+from localarc._replay import examine
 from localarc.calibrators.base import Calibrator
 from localarc.curves import Curves
-from localarc.guarantees import Evidence
 from localarc.record import Record
 from localarc.streams import Stream
 from localarc.validation import FloatArray, IntArray
@@ -32,7 +32,7 @@ def late_replay(calibrator: Calibrator, X: FloatArray, stream: Stream, delays: I
         for known in arrivals.pop(t, ()):
             _tell(calibrator, X[known], stream, known, losses[known], tickets)
     sizes = stream.curves.sizes_at(thresholds)
-    evidence = Evidence(stream.curves.score_range, 0, 0, len(stream))
+    evidence = examine(stream.curves, calibrator.alpha)
     groups, alpha, name = stream.groups, calibrator.alpha, repr(calibrator)
     return Record(thresholds, losses, sizes, groups, alpha, name, evidence)
 

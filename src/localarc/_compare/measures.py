@@ -15,6 +15,9 @@ from localarc.record import Record
 from localarc.streams import Stream
 from localarc.validation import FloatArray
 
+MIN_GROUP = 30
+"""Groups with fewer rounds are left out, unless all groups are that small."""
+
 PARTS = 20
 """Number of parts of the stream, the worst of which is reported."""
 
@@ -51,7 +54,8 @@ def _worst_group(record: Record) -> Local | None:
     if record.groups is None:
         return None
     rows = metrics.group_risk(record.losses, record.groups)
-    worst = max(rows, key=lambda row: row.risk)
+    large = [row for row in rows if row.count >= MIN_GROUP] or rows
+    worst = max(large, key=lambda row: row.risk)
     return Local(str(worst.group), worst.risk, worst.standard_error, float(worst.count))
 
 

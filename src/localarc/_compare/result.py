@@ -47,7 +47,7 @@ class Result:
     risk : float
         Mean loss.
     group : Local or None
-        The group with the highest risk; None without groups.
+        The group of at least 30 rounds with the highest risk; None without groups.
     neighbourhoods : tuple of Local
         The worst neighbourhood of each size, from large to small; empty without features.
     size : float
@@ -58,7 +58,7 @@ class Result:
     twentieth : float
         The highest mean loss among the twenty parts of the stream.
     microseconds : float
-        Time per round, of this run on this machine.
+        Processor time per round, of this run on this machine.
 
     Examples
     --------

@@ -86,7 +86,7 @@ def compare(
     """
     if not isinstance(stream, Stream):
         raise TypeError(f"stream must be a Stream, got {stream!r:.60}. See localarc.streams.")
-    targets = [float(each) for each in validation.numbers("alpha", alpha).reshape(-1)]
+    targets = dict.fromkeys(validation.numbers("alpha", alpha).reshape(-1).tolist())
     delays = check_delays(delay, stream.curves)
     tasks = [(method, target) for target in targets for method in resolve(methods, stream)]
     for method, target in tasks:
@@ -114,7 +114,7 @@ def compare(
 def _run(
     task: Task, stream: Stream, delays: IntArray, kernel: Kernel | None
 ) -> tuple[Record, float]:
-    """The record of one method, and the seconds it took."""
+    """The record of one method, and the seconds of processor time that it took."""
     method, alpha = task
     setting = Setting(alpha, stream, kernel)
     with warnings.catch_warnings():
@@ -122,9 +122,9 @@ def _run(
         warnings.simplefilter("ignore", PromiseWarning)  # methods may fail: that is the comparison
         _play(method.build(setting), _beginning(stream), delays[:_FIRST])
         calibrator = method.build(setting)
-        start = time.perf_counter()
+        start = time.process_time()
         record = _play(calibrator, stream, delays)
-        return record, time.perf_counter() - start
+        return record, time.process_time() - start
 
 
 def _play(calibrator: Calibrator, stream: Stream, delays: IntArray) -> Record:

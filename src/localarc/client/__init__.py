@@ -48,6 +48,7 @@ from localarc.wire.config import (
 )
 from localarc.wire.events import (
     AnyEvent,
+    AuditedEvent,
     ChangeEvent,
     CreatedEvent,
     ExpiredEvent,
@@ -87,6 +88,7 @@ __all__ = [
     "Alive",
     "AnyEvent",
     "AsyncClient",
+    "AuditedEvent",
     "AutoMemory",
     "BadRequestError",
     "BatchResult",

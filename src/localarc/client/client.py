@@ -121,6 +121,7 @@ class Client:
         id: str | None = None,  # noqa: A002 (the API's name)
         group: str | Sequence[str] | None = None,
         scores: Numbers | None = None,
+        confidence: SupportsFloat | None = None,
     ) -> PredictResponse:
         """Request the threshold for an input. Report its loss with `feedback` under its id.
 
@@ -137,13 +138,16 @@ class Client:
         scores : number or flat sequence of numbers, optional
             With scores the response has a prediction set. Their meaning depends on the config's
             `set`.
+        confidence : float, optional
+            For streams with method "gate", which require it: how sure the model is of its answer,
+            in [0, 1]. The response says whether the answer may go out.
 
         Returns
         -------
         PredictResponse
             The threshold, the prediction set if `scores` were given, and the id.
         """
-        return self._send(requests.predict(stream, x, id, group, scores))
+        return self._send(requests.predict(stream, x, id, group, scores, confidence))
 
     def feedback(
         self,
@@ -181,6 +185,34 @@ class Client:
         1
         """
         return self._send(requests.feedback(stream, id, loss, score, outcome))
+
+    def audit(
+        self,
+        stream: str,
+        id: str,  # noqa: A002 (the API's name)
+        wrong: bool,
+    ) -> FeedbackResponse:
+        """Report whether an answer that a gate withheld would have been wrong.
+
+        Parameters
+        ----------
+        stream : str
+            Name of the stream, which has method "gate".
+        id : str
+            Id of the prediction.
+        wrong : bool
+            What somebody found out.
+
+        Examples
+        --------
+        >>> import httpx
+        >>> body = {"seq": 2, "rounds": 0}
+        >>> transport = httpx.MockTransport(lambda request: httpx.Response(200, json=body))
+        >>> client = Client("http://127.0.0.1:8090", transport=transport)
+        >>> client.audit("mail", "a", wrong=True).rounds
+        0
+        """
+        return self._send(requests.audit(stream, id, wrong))
 
     def batch(self, operations: Sequence[Operation]) -> list[BatchResult]:
         """Send up to 1,000 operations, which the service commits together.
@@ -298,8 +330,10 @@ class Client:
 
         Yields
         ------
-        CreatedEvent, PredictedEvent, FeedbackEvent, ExpiredEvent, ImportedEvent or ResetEvent
-            The events as they happen. After a `ResetEvent`, read the history: events were missed.
+        AnyEvent
+            The events as they happen: a `CreatedEvent`, `PredictedEvent`, `FeedbackEvent`,
+            `AuditedEvent`, `ExpiredEvent`, `ImportedEvent` or `ResetEvent`. After the last of
+            these, read the history: events were missed.
 
         Examples
         --------

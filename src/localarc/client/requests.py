@@ -20,6 +20,7 @@ from localarc.client.retry import Attempt, NoReply
 from localarc.wire.config import VALID_NAMES, CreateResponse, StreamConfig
 from localarc.wire.fields import LARGEST, Outcome, Score
 from localarc.wire.predictions import (
+    AuditRequest,
     BatchRequest,
     BatchResponse,
     BatchResult,
@@ -121,6 +122,7 @@ def predict(
     key: str | None,
     group: str | Sequence[str] | None,
     scores: Numbers | None,
+    confidence: SupportsFloat | None,
 ) -> Call[PredictResponse]:
     """Request a threshold; with an id of its own the request can be repeated."""
     request = PredictRequest(
@@ -128,6 +130,7 @@ def predict(
         _new_id() if key is None else key,
         group if group is None or isinstance(group, str) else list(group),
         None if scores is None else _numbers("scores", scores),
+        None if confidence is None else _number("confidence", confidence),
     )
     path = _path(stream, "predict")
     return Call("POST", path, _reader(PredictResponse), _encode(request), _JSON)
@@ -144,6 +147,14 @@ def feedback(
     path = _path(stream, "predictions", key, "feedback")
     request = FeedbackRequest(*_report(loss, score, outcome))
     return Call("PUT", path, _reader(FeedbackResponse), _encode(request), _JSON)
+
+
+def audit(stream: str, key: str, wrong: bool) -> Call[FeedbackResponse]:
+    """Report what became of an answer that was withheld."""
+    if not isinstance(wrong, bool):
+        raise TypeError(f"wrong must be True or False, got {wrong!r}.")
+    path = _path(stream, "predictions", key, "audit")
+    return Call("PUT", path, _reader(FeedbackResponse), _encode(AuditRequest(wrong)), _JSON)
 
 
 def batch(operations: Sequence[Operation]) -> Call[list[BatchResult]]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from localarc.figures.frame import frame, plain, target_line
+from localarc.figures.frame import frame, plain
 from localarc.figures.palette import INK, colours
 
 if TYPE_CHECKING:
@@ -45,13 +45,16 @@ def method_trade_off(
     colour = colours(points)
     for name, (size, risk, error) in points.items():
         axes.errorbar(size, risk, 2.0 * error, fmt="o", color=colour[name], ms=6, lw=1.2)
-    target_line(axes, alpha)
     sizes = [size for size, _, _ in points.values()]
     span = (max(sizes) - min(sizes)) or abs(max(sizes)) or 1.0
-    axes.set_xlim(min(sizes) - 0.08 * span, max(sizes) + 0.55 * span)
+    left, right = min(sizes) - 0.08 * span, max(sizes) + 0.1 * span
+    axes.set_xlim(left, max(sizes) + 0.55 * span)
+    axes.set_xticks([tick for tick in axes.get_xticks() if left <= tick <= right])
+    axes.plot([left, right], [alpha, alpha], color=INK, linestyle="--", linewidth=1.2)
+    axes.text(left, alpha, f" target {alpha:g}", color=INK, fontsize=8, va="bottom")
     top = max([alpha, *(risk + 2.0 * error for _, risk, error in points.values())])
     axes.set_ylim(0.0, 1.08 * top)
-    _labels(axes, points, colour, max(sizes) + 0.12 * span, 1.08 * top)
+    _labels(axes, points, colour, right, 1.08 * top)
     return frame(axes, "Set size and risk, with two standard errors", "mean set size", y)
 
 

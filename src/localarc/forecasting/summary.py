@@ -24,7 +24,7 @@ def _level(found: BandsCertificate, what: str) -> str:
     name = f"{100.0 * found.coverage:g} %"
     if not found.rounds:
         return f"{name}: no outcome is known"
-    most, least = found.alpha + found.above.value, found.alpha - found.below.value
+    most, least = found.alpha + found.above.value, max(0.0, found.alpha - found.below.value)
     text = (
         f"{name}: missed {100.0 * found.risk:.3g} % of {found.rounds:,.0f} {what}; theorem E "
         f"excludes more than {100.0 * most:.3g} % and less than {100.0 * least:.3g} %"

@@ -39,7 +39,10 @@ class Peer(ABC):
         self._dimension: int | None = None
 
     def __repr__(self) -> str:
-        return f"{type(self).__name__}(alpha={self.alpha:g}, rounds={self.rounds})"
+        known = {name: value for name, value in vars(self).items() if name[0] != "_"}
+        shared = {name: known.pop(name) for name in ("loss_bound", "initial_threshold", "rounds")}
+        settings = ", ".join(f"{name}={_short(value)}" for name, value in (known | shared).items())
+        return f"{type(self).__name__}({settings})"
 
     @overload
     def threshold(self, x: Points, groups: Sequence[Groups] | None = None) -> FloatArray: ...
@@ -59,7 +62,8 @@ class Peer(ABC):
             return float(self._threshold(self._point(x), memberships(groups)))
         rows = np.asarray(x)
         each = [None] * len(rows) if groups is None else groups
-        return np.array([self.threshold(row, mine) for row, mine in zip(rows, each, strict=True)])
+        mine = validation.per_round("groups", each, len(rows))
+        return np.array([self.threshold(x, g) for x, g in zip(rows, mine, strict=True)])
 
     def update(
         self, x: Point, loss: float, score: float | None = None, groups: Groups = None
@@ -121,6 +125,13 @@ def memberships(groups: Any) -> Memberships:
         weights = {g: validation.not_negative("a weight", w, hint) for g, w in groups.items()}
         return {group: weight for group, weight in weights.items() if weight > 0.0}
     return dict.fromkeys(validation.labels(groups), 1.0)
+
+
+def _short(value: object) -> str:
+    """A setting as text; of many numbers, the first and the last."""
+    if isinstance(value, tuple) and len(value) > 3:
+        return f"({value[0]}, ..., {value[-1]})"
+    return repr(value)
 
 
 def _target(alpha: Any, bound: float) -> float:

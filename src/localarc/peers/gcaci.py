@@ -65,6 +65,7 @@ class GCACI(Peer):
         self.rate = validation.positive("rate", rate, "It is a part of the scale of the scores.")
         self.scale = scale_setting(scale)
         self._first = FirstRounds(calibration, self.initial_threshold)
+        self.calibration = self._first.size
         self._members: list[Memberships] = []
         self._unit = self.scale
         self._parts: dict[Hashable, float] = {}

@@ -78,6 +78,7 @@ class MVP(Peer):
         self.seed = validation.integer("seed", seed, 0, "It seeds the draws.")
         self.score_range = None if score_range is None else validation.ascending_pair(score_range)
         self._first = FirstRounds(calibration, self.initial_threshold)
+        self.calibration = self._first.size
         self._range = self.score_range
         self._random = np.random.default_rng(self.seed)
         self._draw = float(self._random.random())

@@ -14,6 +14,7 @@ from localarc.peers.local_quantiles import checked_bandwidth
 from localarc.peers.local_window import LocalWindow, rule_of_thumb, weighted_quantile
 from localarc.validation import FloatArray
 
+_TINY = 1e-12
 HORIZON_HINT = "It is the number of rounds to come."
 
 
@@ -93,6 +94,6 @@ def local_quantiles(
     recent: LocalWindow, point: FloatArray, widths: FloatArray, levels: list[float]
 ) -> FloatArray:
     """Return the quantile at one minus each level, with weights of each bandwidth."""
-    distances = recent.distances(point)
-    weights = np.exp((distances.min() - distances)[:, None] / widths)  # the nearest weighs 1
+    weights = np.exp(-recent.distances(point)[:, None] / widths)
+    weights[:, weights.sum(axis=0) < _TINY] = 1.0  # all equal where the point is far from all
     return weighted_quantile(recent.scores, weights, [1.0 - level for level in levels])

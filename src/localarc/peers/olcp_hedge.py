@@ -130,13 +130,11 @@ class _Hedge:
             price = self._price * math.exp(self._price * self._queue)
             losses = losses + price * self._scale * excess
         gap = self._mixability_gap(losses)
-        first = self._inverse_rate == 0.0
         raised = self._inverse_rate + gap / math.log(len(losses))
         self._gains = self._gains - losses
         self._inverse_rate = min(max(raised, 1.0 / (1.1 * self._rate)), 1.0 / (0.9 * self._rate))
-        if not first:  # weights stay equal after the first round, as in the authors' code
-            gains = np.exp((self._gains - self._gains.max()) / self._inverse_rate)
-            self.weights = gains / gains.sum()
+        gains = np.exp((self._gains - self._gains.max()) / self._inverse_rate)
+        self.weights = gains / gains.sum()
 
     def _mixability_gap(self, losses: FloatArray) -> float:
         """How much the mixture lost beyond the exponential mean of the losses."""

@@ -62,6 +62,7 @@ class QuantileTracking(Peer):
         self.rate = as_rate(rate)
         self.scale = scale_setting(scale)
         self._first = FirstRounds(calibration, self.initial_threshold)
+        self.calibration = self._first.size
         self._unit = self.scale
         self._steps = 0
         self._tracked = self.initial_threshold

@@ -76,6 +76,7 @@ class RandomFourierQuantile(Peer):
         self.rate = validation.positive("rate", rate, "It is in units of the scores' spread.")
         self.seed = validation.integer("seed", seed, 0, "It seeds the random features.")
         self._first = FirstRounds(calibration, self.initial_threshold)
+        self.calibration = self._first.size
         self._inputs: list[FloatArray] = []
         self._unit = 0.0
         self._steps = 0

@@ -76,6 +76,7 @@ class SAOCP(Peer):
         self.lifetime = validation.integer("lifetime", lifetime, 1, "It is a number of rounds.")
         self.floor = None if floor is None else validation.finite("floor", floor, FLOOR_HINT)
         self._first = FirstRounds(calibration, self.initial_threshold)
+        self.calibration = self._first.size
         self._seen = ScoreWindow(1)  # for infinite scores
         self._unit = self.scale
         self._born = 0

@@ -61,6 +61,7 @@ class SFOGD(Peer):
         self.scale = scale_setting(scale)
         self.floor = None if floor is None else validation.finite("floor", floor, FLOOR_HINT)
         self._first = FirstRounds(calibration, self.initial_threshold)
+        self.calibration = self._first.size
         self._unit = self.scale
         self._radius = self.initial_threshold
         self._squares = 0.0

@@ -51,6 +51,10 @@ class Theta:
         self._sum = 0.0
         self._moment = 0.0  # sum of t times the score
 
+    def __repr__(self) -> str:
+        low, high = self._weights.min(), self._weights.max()
+        return f"Theta({len(self._weights)} smoothings, {low:g} to {high:g})"
+
     def learn(self, score: float) -> None:
         """Learn the newest score.
 

@@ -14,6 +14,7 @@ from localarc._compare.comparison import Comparison
 from localarc._compare.result import Local, Result
 from localarc.reporting.assessment import jsonable
 from localarc.reporting.html.markup import document, figure, heading, paragraph, table
+from localarc.reporting.html.markup import figures as side_by_side
 from localarc.reporting.provenance import versions
 
 if TYPE_CHECKING:
@@ -30,7 +31,7 @@ READING = (
     "risk everywhere. Pinball loss measures thresholds as quantiles of the scores, lower is "
     "better. Worst 1/20 is the highest risk among twenty parts of the stream. Won, tied and lost: "
     "against every other method, how far the worst neighbourhood of each size, or else the worst "
-    "group, is above the target, at two standard errors. Times are of this run."
+    "group, is above the target, at two standard errors. Times are processor times of this run."
 )
 
 
@@ -120,7 +121,7 @@ def _page(comparison: Comparison, command: str) -> str:
     parts.append(paragraph(READING, "soft"))
     for i, alpha in enumerate(comparison.targets):
         parts += [heading(f"Target {alpha:g}"), table(*comparison.table(alpha))]
-        parts += _figures(comparison, alpha, i)
+        parts.append(side_by_side(_figures(comparison, alpha, i)))
     parts += [
         heading("Methods"),
         table(["method", "target", "calibrator"], _calibrators(comparison)),

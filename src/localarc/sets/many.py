@@ -83,9 +83,9 @@ class LabelMatrix:
 
     members: NDArray[np.bool_]
     classes: NDArray[np.generic]
-    as_frame: Callable[[NDArray[np.bool_]], Any] | None = None
+    as_frame: Callable[[NDArray[np.bool_]], object] | None = None
 
-    def to_frame(self) -> Any:
+    def to_frame(self) -> object:
         """A frame with the index of the rows and one boolean column per label (and level).
 
         Returns

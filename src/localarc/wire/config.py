@@ -236,8 +236,8 @@ class StreamConfig(Request):
     initial_threshold : float, default 0.0
         Threshold before the first loss, in units of the score.
     memory : AutoMemory, LatticeMemory, DictionaryMemory, KeepLastMemory, KeepAllMemory, NodesMemory
-        What the local part stores; requires a kernel, or method "auto" for `NodesMemory`. Default:
-        `AutoMemory()`.
+        What the local part stores; requires a kernel, or method "auto" or "gate" for `NodesMemory`.
+        Default: `AutoMemory()`.
     clip : float, optional
         Largest absolute value of the local part of a threshold, in units of the score; requires a
         kernel.
@@ -253,7 +253,8 @@ class StreamConfig(Request):
     method : str, optional
         "auto" for AutoLARC, which has nothing to tune and learns from losses with scores; "larc"
         for L-ARC, which requires a kernel; "arc" for one threshold; "mondrian" for one threshold
-        per group. Default: "larc" with a kernel, else "auto".
+        per group; "gate" to decide which answers may go out, with `alpha` for the share of wrong
+        ones. Default: "larc" with a kernel, else "auto".
     floor : float, optional
         Lowest useful threshold, in units of the score, for streams in which some rounds cannot
         fail; the guarantee is then one-sided. For "auto", see `limits`.
@@ -287,7 +288,7 @@ class StreamConfig(Request):
     timeout: Annotated[float, Meta(gt=0, le=LARGEST)] | None = None
     default_loss: Annotated[float, Meta(ge=0, le=LARGEST)] | None = None
     retain: Annotated[int, Meta(ge=0, le=100_000)] = 4096
-    method: Literal["arc", "larc", "mondrian", "auto"] | None = None
+    method: Literal["arc", "larc", "mondrian", "auto", "gate"] | None = None
     floor: Number | None = None
     limits: tuple[Number | None, Number | None] = (None, None)
     promise: Literal["both", "at most"] = "both"

@@ -122,6 +122,29 @@ class FeedbackEvent(ChangeEvent, tag="feedback"):
     group: str | list[str] | None = None
 
 
+class AuditedEvent(ChangeEvent, tag="audited"):
+    """Somebody found out about an answer that a gate had withheld; no loss was counted.
+
+    Attributes
+    ----------
+    id : str
+        Id of the prediction.
+    loss : float
+        1 if the answer would have been wrong, 0 if it would have been right.
+    threshold : float
+        The confidence that it did not exceed.
+
+    Examples
+    --------
+    >>> AuditedEvent(2, 0.0, 0, None, 0, 0, 0, id="a", loss=1.0, threshold=0.9).kind
+    'audited'
+    """
+
+    id: str
+    loss: float
+    threshold: float
+
+
 class ExpiredEvent(ChangeEvent, tag="expired"):
     """A prediction expired before its loss arrived.
 
@@ -166,5 +189,11 @@ class ResetEvent(StreamEvent, tag="reset"):
 
 
 AnyEvent: TypeAlias = (
-    CreatedEvent | PredictedEvent | FeedbackEvent | ExpiredEvent | ImportedEvent | ResetEvent
+    CreatedEvent
+    | PredictedEvent
+    | FeedbackEvent
+    | AuditedEvent
+    | ExpiredEvent
+    | ImportedEvent
+    | ResetEvent
 )

@@ -41,6 +41,8 @@ class PredictRequest(Request, omit_defaults=True):
         Method "mondrian" requires one, method "auto" keeps the risk of each near the target.
     scores : list of float, optional
         With scores, the response has a prediction set. What they are depends on the config's `set`.
+    confidence : float, optional
+        Only for method "gate", which requires it: how sure the model is of its answer, in [0, 1].
 
     Examples
     --------
@@ -52,6 +54,7 @@ class PredictRequest(Request, omit_defaults=True):
     id: PredictionId | None = None
     group: Group | None = None
     scores: Scores | None = None
+    confidence: Annotated[float, Meta(ge=0, le=1)] | None = None
 
     def __post_init__(self) -> None:
         """Reject control characters in a group's name."""
@@ -119,6 +122,9 @@ class PredictResponse(Response):
         The threshold, in units of the score.
     set : LabelSet, Interval or None
         The prediction set, if the request had scores.
+    answer : bool or None
+        For method "gate": whether the answer may go out. If it does, report whether it was wrong;
+        if not, an audit may.
 
     Examples
     --------
@@ -130,6 +136,7 @@ class PredictResponse(Response):
     seq: int
     threshold: float
     set: LabelSet | Interval | None = None
+    answer: bool | None = None
 
 
 class FeedbackRequest(Request):
@@ -138,7 +145,8 @@ class FeedbackRequest(Request):
     Parameters
     ----------
     loss : float, optional
-        The loss, between 0 and the loss bound of the stream.
+        The loss, between 0 and the loss bound of the stream. For method "gate" it is 1 for a wrong
+        answer, 0 for a right one.
     score : float, "inf" or "-inf", optional
         Beside a loss: the smallest threshold whose loss is at most `alpha`, for misses the score of
         the true outcome; "-inf" if every threshold would do. Method "auto" learns from it.
@@ -170,6 +178,23 @@ def check_report(loss: float | None, score: Score | None, outcome: Outcome | Non
         raise ValueError("score belongs to a loss: omit it, the outcome determines it")
 
 
+class AuditRequest(Request):
+    """What somebody found out about an answer that a gate had withheld.
+
+    Parameters
+    ----------
+    wrong : bool
+        Whether the answer would have been wrong.
+
+    Examples
+    --------
+    >>> AuditRequest(wrong=True).wrong
+    True
+    """
+
+    wrong: bool
+
+
 class FeedbackResponse(Response):
     """Confirmation that a loss was learned from and stored.
 
@@ -197,7 +222,7 @@ class PredictOperation(PredictRequest, kw_only=True, tag="predict", tag_field="o
     ----------
     stream : str
         Name of the stream.
-    x, id, group, scores
+    x, id, group, scores, confidence
         As in `PredictRequest`.
 
     Examples

@@ -44,14 +44,26 @@ class LabelBase:
         """The label's base, within the scores seen; the largest while it has too few scores."""
         if not len(self._all):
             return self._initial
-        return min(max(self._free(label), self._all.smallest), self._all.largest)
+        smallest, largest = self._range(label)
+        return min(max(self._free(label), smallest), largest)
+
+    def _range(self, label: Hashable) -> tuple[float, float]:
+        """The smallest and largest recent score, of all labels and of the label itself.
+
+        A rare label's own scores may all be older than the recent scores of all labels.
+        """
+        own, every = self.by_label.get(label), self._all
+        if own is None or not len(own.recent):
+            return every.smallest, every.largest
+        recent = own.recent
+        return min(every.smallest, recent.smallest), max(every.largest, recent.largest)
 
     def _free(self, label: Hashable) -> float:
         """The label's quantile and offset, before they are clipped."""
         own = self.by_label.get(label)
         quantile = None if own is None else own.recent.quantile(self._alpha)
         if own is None or quantile is None:
-            return self._all.largest
+            return self._range(label)[1]
         return quantile + self.unit(label) * own.offset
 
     def unit(self, label: Hashable) -> float:

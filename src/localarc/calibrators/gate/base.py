@@ -19,8 +19,8 @@ Topics = Mapping[Hashable, float]
 class TopicBase:
     """Recent outcomes by topic; rounds without a topic share one."""
 
-    def __init__(self, alpha: float, idle: float, start: float) -> None:
-        self.alpha, self.idle, self.start = alpha, idle, start
+    def __init__(self, alpha: float, idle: float, credit: float, start: float) -> None:
+        self.alpha, self.idle, self.credit, self.start = alpha, idle, credit, start
         self.by_topic: dict[Hashable, RecentOutcomes] = {}
 
     def decide(self, topics: Topics) -> tuple[float, float]:
@@ -36,12 +36,12 @@ class TopicBase:
         for topic in self._of(topics):
             topic.see(confidence)
             if not answered:
-                topic.withhold(self.idle)
+                topic.withhold(self.idle, self.credit)
 
     def learn(self, topics: Topics, confidence: float, wrong: bool) -> None:
         """The outcome of an answer that went out."""
         for topic in self._of(topics):
-            topic.learn(confidence, wrong)
+            topic.answer(confidence, wrong)
 
     def audit(self, topics: Topics, confidence: float, wrong: bool) -> None:
         """The outcome that a withheld answer would have had."""

@@ -21,8 +21,8 @@ class Decision:
 
     Parameters
     ----------
-    id : int
-        The number of the decision, counted from 1, for `feedback` and `audit`.
+    id : int or str
+        The number of the decision, counted from 1, or the key that was passed to `decide`.
     answer : bool
         What to do: send the answer, or withhold it and escalate. In shadow mode always True.
     threshold : float
@@ -36,7 +36,7 @@ class Decision:
     True
     """
 
-    id: int
+    id: int | str
     answer: bool
     threshold: float
     would_answer: bool
@@ -51,49 +51,59 @@ class Round:
     threshold: float
     sent: bool  # the answer went out
     answered: bool  # the gate would have let it go out
+    key: str | None = None  # the caller's id
 
     def decision(self, number: int) -> Decision:
         """What the caller saw of it."""
-        return Decision(number, self.sent, self.threshold, self.answered)
+        name = number if self.key is None else self.key
+        return Decision(name, self.sent, self.threshold, self.answered)
 
 
 Rounds: TypeAlias = dict[int, Round]
 
 
-def decision_id(decision: Decision | int) -> int:
-    """The number of a decision, given it or its number."""
-    if isinstance(decision, Decision):
-        return decision.id
-    return validation.integer("id", decision, 1, "It is what `decide` returned, or its id.")
+def decision_id(decision: Decision | int | str) -> int | str:
+    """The number or key of a decision, given it or one of these."""
+    found = decision.id if isinstance(decision, Decision) else decision
+    if isinstance(found, str):
+        return found
+    return validation.integer("id", found, 1, "It is what `decide` returned, or its id.")
 
 
-def not_open(number: int) -> TicketError:
+def checked_key(key: str | None) -> str | None:
+    """An id of the caller's own."""
+    if key is not None and not (isinstance(key, str) and key):
+        raise ValueError(f"key must be text that is not empty, got {key!r:.60}.")
+    return key
+
+
+def not_open(number: int | str) -> TicketError:
     """The error for a decision that waits for no outcome."""
     return TicketError(
-        f"decision {number} waits for no outcome: it was reported before, never made, or withheld "
-        "so long ago that it was forgotten (see `auditable`). Report each outcome once."
+        f"decision {number!r} waits for no outcome: it was reported before, never made, or "
+        "withheld so long ago that it was forgotten (see `auditable`). Report each outcome once."
     )
 
 
-def not_sent(number: int) -> TicketError:
+def not_sent(number: int | str) -> TicketError:
     """The error for feedback about an answer that was withheld."""
     return TicketError(
-        f"the answer of decision {number} was withheld, so nobody saw it. Use audit(id, wrong=...) "
-        "if somebody checked what it would have been."
+        f"the answer of decision {number!r} was withheld, so nobody saw it. Use "
+        "audit(id, wrong=...) if somebody checked what it would have been."
     )
 
 
-def not_withheld(number: int) -> TicketError:
+def not_withheld(number: int | str) -> TicketError:
     """The error for an audit of an answer that went out."""
     return TicketError(
-        f"the answer of decision {number} went out. Use feedback(id, wrong=...), from which the "
+        f"the answer of decision {number!r} went out. Use feedback(id, wrong=...), from which the "
         "promise is kept."
     )
 
 
 def to_json(rounds: Mapping[int, Round]) -> list[Any]:
-    """The topics of rounds, for storage."""
-    return [[[label_to_json(k), w] for k, w in r.topics.items()] for r in rounds.values()]
+    """The keys and topics of rounds, for storage."""
+    return [[r.key, [[label_to_json(k), w] for k, w in r.topics.items()]] for r in rounds.values()]
 
 
 def rows(rounds: Mapping[int, Round]) -> FloatArray:
@@ -102,15 +112,16 @@ def rows(rounds: Mapping[int, Round]) -> FloatArray:
     return np.array(found, np.float64).reshape(-1, 5)
 
 
-def restored(topics: list[Any], stored: FloatArray) -> Rounds:
+def restored(names: list[Any], stored: FloatArray) -> Rounds:
     """What `to_json` and `rows` returned; raises ValueError if they do not belong together."""
-    if stored.shape != (len(topics), 5) or not np.isfinite(stored).all():
+    if stored.shape != (len(names), 5) or not np.isfinite(stored).all():
         raise ValueError("its open decisions do not have one row each")
-    pairs = zip(topics, stored.tolist(), strict=True)
+    pairs = zip(names, stored.tolist(), strict=True)
     return {int(row[0]): _round(each, row) for each, row in pairs}
 
 
-def _round(topics: Any, row: list[float]) -> Round:
+def _round(names: Any, row: list[float]) -> Round:
+    key, topics = names
     _, confidence, threshold, sent, answered = row
     weights = {label_from_json(name): float(weight) for name, weight in topics}
-    return Round(weights, confidence, threshold, bool(sent), bool(answered))
+    return Round(weights, confidence, threshold, bool(sent), bool(answered), checked_key(key))

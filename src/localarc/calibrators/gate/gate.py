@@ -9,28 +9,30 @@ from typing import Self
 
 from localarc import atomic_write, serialization
 from localarc.calibrators.auto.groups import Groups, weights_of
-from localarc.calibrators.auto.single_rounds import in_use
 from localarc.calibrators.auto.inputs import features
 from localarc.calibrators.auto.settings import BYTES
+from localarc.calibrators.auto.single_rounds import in_use
 from localarc.calibrators.gate import state as stored
 from localarc.calibrators.gate.base import TopicBase, Topics
 from localarc.calibrators.gate.bettors import GateBettors, bettor_settings
+from localarc.calibrators.gate.certificate import GateCertificate, certify
 from localarc.calibrators.gate.counts import Counts
 from localarc.calibrators.gate.decisions import (
     Decision,
     Round,
     Rounds,
+    checked_key,
     decision_id,
     not_open,
     not_sent,
     not_withheld,
 )
 from localarc.calibrators.gate.inputs import Input, confidence_of, outcome_of, split
-from localarc.calibrators.gate.promise import terms_of
+from localarc.calibrators.gate.promise import terms_of, terms_of_everyone
 from localarc.calibrators.gate.settings import checked_settings
 from localarc.calibrators.gate.summary import GateSummary
 from localarc.engine.auto import layout
-from localarc.guarantees.theorem_e import AutoCertificate
+from localarc.serialization import StateError
 from localarc.validation import FloatArray
 
 _Place = tuple[FloatArray, Topics, tuple[bool, ...] | None]
@@ -55,8 +57,9 @@ class Gate:
         What a withheld round adds to the promise, in wrong answers. With 0, a topic that has used
         up its bound is never tried again.
     idle : float, default 0.003
-        How fast thresholds fall while answers are withheld: by half this part of the spread of the
-        topic's confidences in each round. The promise does not depend on it.
+        How fast the base threshold of a topic falls while its answers are withheld, and the credit
+        pays for it: by half this part of the spread of its confidences in each round. The promise
+        does not depend on it.
     initial_threshold : float or None, default None
         The threshold of a topic of which no outcome is known; by default `1 - wrong_at_most`, right
         if confidences are probabilities.
@@ -112,12 +115,15 @@ class Gate:
     def reset(self) -> Self:
         """Forget everything learned, and all open decisions."""
         settings = self._settings
-        self._base = TopicBase(self.alpha, settings.idle, settings.initial_threshold)
+        self._base = TopicBase(
+            self.alpha, settings.idle, settings.credit, settings.initial_threshold
+        )
         self._bettors = GateBettors(self._base, self._rules)
         self._texts: tuple[bool, ...] | None = None
         self._all, self._counts = Counts(), dict[Hashable, Counts]()
         self._sent: Rounds = {}
         self._withheld: Rounds = {}
+        self._keys: dict[str, int] = {}  # of both
         return self
 
     # ---- decisions ---------------------------------------------------------------------------
@@ -136,7 +142,14 @@ class Gate:
             point, topics, _ = self._place(x, groups)
             return self._bettors.threshold(point, groups=topics)
 
-    def decide(self, x: Input = None, *, confidence: float, groups: Groups = ()) -> Decision:
+    def decide(
+        self,
+        x: Input = None,
+        *,
+        confidence: float,
+        groups: Groups = (),
+        key: str | None = None,
+    ) -> Decision:
         """Whether the answer of this round may go out.
 
         Parameters
@@ -149,13 +162,16 @@ class Gate:
         groups : hashable, list, set or mapping, default ()
             Topics of the round, in addition to the texts in x; {topic: weight} if it belongs to
             them in part.
+        key : str or None, default None
+            An id of your own, such as that of the message, to report the outcome with.
         """
         sure = confidence_of(confidence)
         with self._exclusive():
+            self._check_key(key)
             point, topics, texts = self._place(x, groups)
             threshold = self._bettors.threshold(point, groups=topics)
             answered = sure > threshold
-            made = Round(topics, sure, threshold, answered or self.shadow, answered)
+            made = Round(topics, sure, threshold, answered or self.shadow, answered, key)
             number = int(self._bettors.engine.numbers[layout.ISSUED]) + 1
             if answered:
                 self._sent[number] = made
@@ -165,8 +181,14 @@ class Gate:
                 self._bettors.update(point, charge, groups=topics)
                 self._keep(number, made)
             self._texts = texts
+            if key is not None:
+                self._keys[key] = number
             self._base.see(topics, sure, answered)
         return made.decision(number)
+
+    def _check_key(self, key: str | None) -> None:
+        if checked_key(key) in self._keys:
+            raise ValueError(f"key {key!r:.60} belongs to a decision that waits for its outcome.")
 
     def _place(self, x: Input, groups: Groups) -> _Place:
         """Features, topics, and which parts of x are texts."""
@@ -180,7 +202,11 @@ class Gate:
             counts.withhold(weight)
         self._withheld[number] = made
         while len(self._withheld) > self._settings.auditable:
-            del self._withheld[next(iter(self._withheld))]
+            self._drop(self._withheld, next(iter(self._withheld)))
+
+    def _drop(self, rounds: Rounds, number: int) -> None:
+        """Remember a round no longer."""
+        self._keys.pop(rounds.pop(number).key or "", None)
 
     def _counted(self, topics: Topics) -> Iterator[tuple[float, Counts]]:
         yield 1.0, self._all
@@ -189,23 +215,24 @@ class Gate:
 
     # ---- outcomes ----------------------------------------------------------------------------
 
-    def feedback(self, decision: Decision | int, wrong: bool) -> Self:
+    def feedback(self, decision: Decision | int | str, wrong: bool) -> Self:
         """Report the outcome of an answer that went out, in any order, any time later.
 
         Parameters
         ----------
-        decision : Decision or int
-            What `decide` returned, or its id.
+        decision : Decision, int or str
+            What `decide` returned, its id, or your key.
         wrong : bool
             Whether the answer was wrong.
         """
-        number, bad = decision_id(decision), outcome_of(wrong)
+        bad = outcome_of(wrong)
         with self._exclusive():
+            number = self._number(decision)
             made = self._pending().get(number)
             if made is None:
                 return self._rehearsed(number, bad)
             self._bettors.tell(number, float(bad))
-            del self._sent[number]
+            self._drop(self._sent, number)
             for weight, counts in self._counted(made.topics):
                 counts.answer(weight, bad)
             self._base.learn(made.topics, made.confidence, bad)
@@ -221,7 +248,7 @@ class Gate:
         self._check(number, made, wrong)
         return self
 
-    def audit(self, decision: Decision | int, wrong: bool) -> Self:
+    def audit(self, decision: Decision | int | str, wrong: bool) -> Self:
         """Report whether a withheld answer would have been wrong, because somebody looked.
 
         It teaches the base where its threshold could be, and never the bettors: the promise rests
@@ -229,13 +256,14 @@ class Gate:
 
         Parameters
         ----------
-        decision : Decision or int
-            What `decide` returned, or its id.
+        decision : Decision, int or str
+            What `decide` returned, its id, or your key.
         wrong : bool
             Whether the answer would have been wrong.
         """
-        number, bad = decision_id(decision), outcome_of(wrong)
+        bad = outcome_of(wrong)
         with self._exclusive():
+            number = self._number(decision)
             made = self._withheld.get(number)
             if made is None:
                 raise not_withheld(number) if number in self._pending() else not_open(number)
@@ -244,28 +272,37 @@ class Gate:
         return self
 
     def _check(self, number: int, made: Round, wrong: bool) -> None:
-        del self._withheld[number]
+        self._drop(self._withheld, number)
         for weight, counts in self._counted(made.topics):
             counts.check(weight, wrong)
 
-    def forget(self, decision: Decision | int) -> Self:
+    def forget(self, decision: Decision | int | str) -> Self:
         """Give up waiting for the outcome of an answer: it counts neither as right nor as wrong.
 
         Parameters
         ----------
-        decision : Decision or int
-            What `decide` returned, or its id.
+        decision : Decision, int or str
+            What `decide` returned, its id, or your key.
         """
-        number = decision_id(decision)
         with self._exclusive():
+            number = self._number(decision)
             if number in self._withheld:
-                del self._withheld[number]
+                self._drop(self._withheld, number)
             elif number in self._pending():
                 self._bettors.forget(number)
-                del self._sent[number]
+                self._drop(self._sent, number)
             else:
                 raise not_open(number)
         return self
+
+    def _number(self, decision: Decision | int | str) -> int:
+        """The number of a decision, or the error for a key that no open one has."""
+        found = decision_id(decision)
+        if isinstance(found, int):
+            return found
+        if found not in self._keys:
+            raise not_open(found)
+        return self._keys[found]
 
     @property
     def pending(self) -> tuple[Decision, ...]:
@@ -307,6 +344,26 @@ class Gate:
         """The decisions that are counted: withheld ones, and answers with a known outcome."""
         return self._bettors.rounds
 
+    @property
+    def decisions(self) -> int:
+        """How many decisions were made."""
+        return int(self._bettors.engine.numbers[layout.ISSUED])
+
+    @property
+    def waiting(self) -> dict[int, float]:
+        """The threshold of each answer whose outcome is still to come, by its number."""
+        return {number: made.threshold for number, made in self._pending().items()}
+
+    @property
+    def consistent(self) -> bool:
+        """Whether the bettors saw what was counted, for everyone; `summary` also says by topic."""
+        return bool(terms_of_everyone(self)["consistent"])
+
+    @property
+    def nbytes(self) -> int:
+        """The size of the table of topics and places, in bytes."""
+        return self._bettors.nbytes
+
     def summary(self) -> GateSummary:
         """The verdict, the three terms of the promise by topic, and what must be withheld.
 
@@ -320,12 +377,12 @@ class Gate:
             waiting = len(self._pending())
         return GateSummary(**everyone, topics=topics, pending=waiting, shadow=self.shadow)
 
-    def certificate(self) -> AutoCertificate:
-        """Theorem E for what the bettors were charged: `wrong`, or `wrong_at_most - credit`.
+    def certificate(self) -> GateCertificate:
+        """What is guaranteed about the share of wrong answers, of everyone and of each topic.
 
-        Its mean loss is therefore not the share of wrong answers, which `summary` has.
+        Its rounds are answers, and its bounds are `(credit x withheld + bound) / answered`.
         """
-        return self._bettors.certificate()
+        return certify(self.summary(), self._bettors.certificate())
 
     # ---- state -------------------------------------------------------------------------------
 
@@ -344,6 +401,21 @@ class Gate:
             What `state` returned.
         """
         return stored.decode(cls, data)  # type: ignore[no-any-return]
+
+    def restore(self, data: bytes) -> Self:
+        """Replace what was learned by a state that was saved with the same settings.
+
+        Parameters
+        ----------
+        data : bytes
+            What `state` returned.
+        """
+        found = type(self).from_state(data)
+        if found._settings != self._settings:
+            raise StateError(f"the state is that of {found!r}, not of {self!r}. Use from_state.")
+        with self._exclusive():
+            self.__dict__.update(vars(found) | {"_busy": True})
+        return self
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the state to a file, completely or not at all.

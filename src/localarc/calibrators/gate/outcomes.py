@@ -1,9 +1,9 @@
 """The threshold of one topic: the lowest that its recent outcomes support, and a slow look below.
 
 Outcomes are known for answers that went out, and for withheld ones that somebody audited. Nobody
-learns what lies below the threshold unless it moves. So it falls slowly while rounds are withheld,
-and while the outcomes leave room for more wrong answers; a wrong answer lifts it again to what the
-outcomes support.
+learns what lies below the threshold unless it moves. So it falls slowly, as long as the balance of
+the promise (target x answered + credit x withheld - wrong) pays for that; a wrong answer lifts it
+again to what the outcomes support.
 """
 
 from __future__ import annotations
@@ -16,14 +16,15 @@ from localarc.validation import FloatArray
 
 WINDOW = 400  # outcomes that are remembered
 PACE = 0.5  # of a spread: how far the threshold would fall per round with `idle` = 1
-ROOM = 5.0  # wrong answers below the target that make right ones lower the threshold
-ROOM_PART = 0.1  # of the target: what `idle` is for these
+BALANCE = 5.0  # wrong answers that a topic can owe, or have saved up
+SAVED = 2.0  # that make right answers lower the threshold as well
+SAVED_PART = 0.1  # of the target: what `idle` is for these
 SPREAD_MEMORY = 500.0  # rounds over which mean and spread of the confidences forget
 FIRST_MEAN, FIRST_SPREAD = 0.5, 0.1  # count as one confidence
 SMALLEST_SPREAD = 1.0 / 1024.0
-AUDIT_WEIGHT = 20.0  # an audit stands for the rounds withheld since the last, at most so many
+AUDIT_WEIGHT = 5.0  # an audit stands for the rounds withheld since the last, at most so many
 ROUNDING = 1e-9
-NUMBERS = ("supported", "below", "mean", "deviation", "seen", "unaudited")
+NUMBERS = ("supported", "below", "mean", "deviation", "seen", "unaudited", "balance")
 
 
 @dataclass
@@ -37,6 +38,7 @@ class RecentOutcomes:
     deviation: float = FIRST_SPREAD
     seen: float = 0.0  # confidences
     unaudited: float = 0.0  # rounds withheld since the last audit
+    balance: float = 0.0  # target x answered + credit x withheld - wrong, within limits
     known: FloatArray = field(default_factory=lambda: np.empty((0, 3)))  # confidence, wrong, weight
 
     @property
@@ -56,43 +58,49 @@ class RecentOutcomes:
         self.mean += share * (confidence - self.mean)
         self.seen += 1.0
 
-    def withhold(self, idle: float) -> None:
+    def withhold(self, idle: float, credit: float) -> None:
         """Nothing is learned from a withheld round: look a little further below."""
         self.unaudited += 1.0
-        self._lower(idle)
+        if self.balance >= 0.0:
+            self._lower(idle)
+        self._pay(credit)
+
+    def answer(self, confidence: float, wrong: bool) -> None:
+        """The outcome of an answer that went out."""
+        self._pay(self.alpha - wrong)
+        self._learn(confidence, wrong, 1.0)
+        if not wrong and self.balance >= SAVED:
+            self._lower(SAVED_PART * self.alpha)
 
     def audit(self, confidence: float, wrong: bool) -> None:
         """Somebody looked at a withheld answer; it stands for those since the last audit."""
         weight = min(max(self.unaudited, 1.0), AUDIT_WEIGHT)
         self.unaudited = 0.0
-        self.learn(confidence, wrong, weight)
+        self._learn(confidence, wrong, weight)
 
-    def learn(self, confidence: float, wrong: bool, weight: float = 1.0) -> None:
-        """The outcome of a round: move to what is supported now, or stay below if it was right."""
+    def _learn(self, confidence: float, wrong: bool, weight: float) -> None:
+        """Move to what is supported now, or stay below it after a right answer."""
         before = self.threshold
         self.known = np.vstack([self.known, (confidence, wrong, weight)])[-WINDOW:]
-        self.supported, room = supported_by(self.known, self.alpha, self.supported)
+        self.supported = supported_by(self.known, self.alpha, self.supported)
         self.below = 0.0 if wrong else max(self.supported - before, 0.0)
-        if not wrong and room >= ROOM:
-            self._lower(ROOM_PART * self.alpha)
+
+    def _pay(self, amount: float) -> None:
+        self.balance = min(max(self.balance + amount, -BALANCE), BALANCE)
 
     def _lower(self, part: float) -> None:
         self.below = min(self.below + PACE * part * self.spread, self.supported)
 
 
-def supported_by(known: FloatArray, alpha: float, current: float) -> tuple[float, float]:
-    """The lowest threshold with at most a share alpha of wrong answers above; and its room.
-
-    The room is how many more of all outcomes might have been wrong.
-    """
+def supported_by(known: FloatArray, alpha: float, current: float) -> float:
+    """The lowest threshold with at most a share alpha of wrong answers above it."""
     ranked = known[np.argsort(-known[:, 0], kind="stable")]
     confidences = ranked[:, 0]
     excess = np.cumsum((ranked[:, 1] - alpha) * ranked[:, 2])
     last_of_equals = np.append(confidences[:-1] != confidences[1:], True)
     fine = np.flatnonzero((excess <= ROUNDING) & last_of_equals)
-    room = -float(excess[-1])
     if not len(fine):
-        return float(confidences[0]), room
+        return float(confidences[0])
     if fine[-1] == len(ranked) - 1:
-        return min(float(np.nextafter(confidences[-1], -1.0)), current), room
-    return float(confidences[fine[-1] + 1]), room
+        return min(float(np.nextafter(confidences[-1], -1.0)), current)
+    return float(confidences[fine[-1] + 1])

@@ -20,16 +20,24 @@ _ROUNDING = 1e-9
 
 def terms_of(gate: Gate) -> tuple[dict[str, Any], dict[Hashable, GateTerms]]:
     """The fields of the terms for everyone, and the terms of each topic."""
-    engine = gate._bettors.engine
-    ledger = Ledger(engine.numbers.copy(), engine.columns, None)
-    credit = gate._settings.credit
+    engine, ledger = gate._bettors.engine, _ledger(gate)
     present = gate._bettors.names.present(engine.keys)
-    everyone = _terms(ledger, gate._all, engine.node(), layout.STAKE_ALL, credit)
     topics = {}
     for name, counts in gate._counts.items():
         node = engine.node(present[name]) if name in present else None
-        topics[name] = GateTerms(**_terms(ledger, counts, node, layout.STAKE, credit))
-    return everyone, topics
+        topics[name] = GateTerms(**_terms(ledger, counts, node, layout.STAKE, gate.credit))
+    return terms_of_everyone(gate), topics
+
+
+def terms_of_everyone(gate: Gate) -> dict[str, Any]:
+    """The fields of the terms for everyone."""
+    node = gate._bettors.engine.node()
+    return _terms(_ledger(gate), gate._all, node, layout.STAKE_ALL, gate.credit)
+
+
+def _ledger(gate: Gate) -> Ledger:
+    engine = gate._bettors.engine
+    return Ledger(engine.numbers.copy(), engine.columns, None)
 
 
 def _terms(

@@ -60,6 +60,8 @@ def decode(kind: type[Gate], data: bytes) -> Any:
         gate._counts = dict(zip(labels, parts, strict=True))
         gate._sent = decisions.restored(content["sent"], arrays["sent"])
         gate._withheld = decisions.restored(content["withheld"], arrays["withheld"])
+        both = gate._sent | gate._withheld
+        gate._keys = {made.key: n for n, made in both.items() if made.key is not None}
         gate._bettors.continue_from(found.engine, GroupNames(found.labels))
         waiting = gate._bettors.engine.pending_tickets()[:, layout.NUMBER]
         if waiting.tolist() != [*gate._sent]:

@@ -70,6 +70,7 @@ from localarc.engine.auto.layout import (
     hats_of_level,
     inlined,
     jit,
+    variable,
 )
 from localarc.engine.auto.wealth import FRESH_BET, largest_bet, wealth, wealths
 
@@ -193,7 +194,7 @@ def settle(state: State, played: Round, z: float, ledger: Ledger, row: int) -> N
     numbers, nodes, table, first = state.numbers, state.nodes, bets_of(state), first_group(state)
     slots, weights, late = played.slots, played.weights, played.late
     up_share, down_share = played.ticket[UP_SHARE], played.ticket[DOWN_SHARE]
-    two, is_late, count = numbers[TWO_SIDED], played.ticket[PENDING_BEFORE] > 0.0, 0
+    two, is_late, count = numbers[TWO_SIDED], played.ticket[PENDING_BEFORE] > 0.0, variable(0)
     for i in range(len(slots)):
         s = slots[i]
         if s < 0:

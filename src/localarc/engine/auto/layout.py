@@ -6,6 +6,7 @@
 
 from typing import Any, NamedTuple
 
+import numpy as np
 from numba import carray, njit  # type: ignore[attr-defined]
 
 from localarc.engine.addresses import float_pointer, integer_pointer
@@ -71,6 +72,21 @@ def inlined(function: Function) -> Function:
     return njit(function, inline="always", **INNER_OPTIONS)  # type: ignore[no-any-return]
 
 
+# Numba compiles a function again for each literal that it is called with; not for these.
+
+
+@jit
+def variable(number: int) -> int:
+    """A constant that is no literal."""
+    return np.int64(number)  # type: ignore[return-value]
+
+
+@jit
+def always() -> bool:
+    """True, but no literal."""
+    return np.int64(1) > 0  # type: ignore[return-value]
+
+
 class State(NamedTuple):
     """Everything that is known, except of pending rounds. Functions below return its sections."""
 
@@ -123,6 +139,12 @@ hats_of_level = jit(hat_columns)
 
 
 @jit
+def section(numbers: Any, start: int, rows: int, columns: int) -> Any:
+    """(rows, columns) of `numbers` from `start` on; `reshape` would take long to compile."""
+    return carray(float_pointer(numbers.ctypes.data + 8 * start), (rows, columns))
+
+
+@jit
 def dimensions_of(state: State) -> int:
     """The number of features."""
     return state.integers[DIMENSIONS]  # type: ignore[no-any-return]
@@ -132,40 +154,41 @@ def dimensions_of(state: State) -> int:
 def grid_of(state: State) -> Any:
     """(3, d): origin, width and exponent of each feature's grid."""
     d = dimensions_of(state)
-    return state.numbers[GRID : GRID + 3 * d].reshape((3, d))
+    return section(state.numbers, GRID, 3, d)
 
 
 @jit
 def reservoir_of(state: State) -> Any:
     """(INPUTS_KEPT, d): inputs, from which the grid is measured."""
     d = dimensions_of(state)
-    start = GRID + 3 * d
-    return state.numbers[start : start + INPUTS_KEPT * d].reshape((INPUTS_KEPT, d))
+    return section(state.numbers, GRID + 3 * d, INPUTS_KEPT, d)
 
 
 @jit
-def columns_of(state: State) -> Any:
-    """(14, width): how fast the node in a column learns; the rest is scratch space."""
-    start = GRID + (5 + INPUTS_KEPT) * dimensions_of(state)
-    return state.numbers[start:].reshape((14, state.integers[WIDTH]))
+def columns_start(state: State) -> int:
+    """Where numbers by column begin: 14 of them, how fast a node learns, then scratch space."""
+    return GRID + (5 + INPUTS_KEPT) * dimensions_of(state)
 
 
 @jit
 def factors_of(state: State) -> Any:
     """(width,): how fast the node in a column learns."""
-    return columns_of(state)[0]
+    start = columns_start(state)
+    return state.numbers[start : start + state.integers[WIDTH]]
 
 
 @jit
 def faded_of(state: State) -> Any:
     """(width,) scratch: the weights of the scores around the nodes, as of now."""
-    return columns_of(state)[1]
+    start, width = columns_start(state), state.integers[WIDTH]
+    return state.numbers[start + width : start + 2 * width]
 
 
 @jit
 def bets_of(state: State) -> Any:
     """(6, 2 width) scratch: what `wealths` reads and writes."""
-    return columns_of(state)[2:].reshape((6, 2 * state.integers[WIDTH]))
+    start, width = columns_start(state), state.integers[WIDTH]
+    return section(state.numbers, start + 2 * width, 6, 2 * width)
 
 
 @jit

@@ -50,11 +50,13 @@ from localarc.engine.auto.layout import (
     Ledger,
     Round,
     State,
+    always,
     group_keys_of,
     input_of,
     jit,
     row_of,
     unpack,
+    variable,
 )
 from localarc.engine.auto.ledger import (
     append,
@@ -191,7 +193,7 @@ def can_reuse(state: State, played: Round, x: Any, keys: Any, weights: Any) -> b
     """Whether row 0 holds the threshold of this input and these groups, made since any change."""
     if state.integers[PEEKED] == 0 or not owns_base(state):
         return False
-    if is_full(len(state.keys), state.numbers, JOINT):
+    if is_full(len(state.keys), state.numbers, variable(JOINT)):
         return False  # a peek counts no node that has no room
     here, group_keys = input_of(state), group_keys_of(state)
     for i in range(len(here)):
@@ -331,7 +333,8 @@ def serve_many(
     """
     state, ledger = unpack(table)
     state.integers[PEEKED] = 0
-    row, played, alpha = 0, row_of(ledger, 0), state.numbers[ALPHA]
+    row, alpha = variable(0), state.numbers[ALPHA]
+    played = row_of(ledger, row)
     breakpoints, losses, offsets = curves
     for t in range(len(X)):
         if mode == ASK:
@@ -347,7 +350,7 @@ def serve_many(
             shown = max(threshold, at_least[t])
             incurred[t] = loss_at(breakpoints, losses, start, stop, shown)
             score = least_threshold(breakpoints, losses, start, stop, alpha)
-            finish(state, ledger, 0, seen, incurred[t], score)
+            finish(state, ledger, row, seen, incurred[t], score)
 
 
 def relink(table: Any, rows: Any) -> None:
@@ -362,7 +365,8 @@ def relink(table: Any, rows: Any) -> None:
 def find_group(table: Any, key: int) -> int:
     """The slot of a group; negative if it has none."""
     state, _ = unpack(table)
-    return find(state.keys, state.nodes, state.numbers, key, GROUP, False, True)
+    kind, no, yes = variable(GROUP), not always(), always()
+    return find(state.keys, state.nodes, state.numbers, key, kind, no, yes)
 
 
 def is_sound(keys: Any) -> bool:

@@ -23,15 +23,18 @@ from localarc.validation import FloatArray, IntArray
 
 LabelScore = Literal["probability", "aps", "raps", "margin"]
 _FREE_LABELS, _PENALTY = 5, 0.01  # k_reg and lambda of RAPS
+_LEAST = 1e-6  # added to probabilities, so that 0 and 1 have finite log-odds
 
 
 @dataclass(frozen=True)
 class LabelKind(SetKind):
     """`{y : score(x, y) <= g}`, with scores from the model's probabilities.
 
-    "probability" is `-p(y)`; "aps" the total probability of the labels at least as likely; "raps"
-    the same with 0.01 added for every label after the fifth; "margin" the probability of the most
-    likely other label, less `p(y)`.
+    "probability" is the log-odds against y, `log((1 - p) / p)`: the order of `-p(y)`, on a scale on
+    which unlikely labels lie apart, so that a threshold that moves a little admits few of them.
+    "aps" is the total probability of the labels at least as likely; "raps" the same with 0.01 added
+    for every label after the fifth; "margin" the probability of the most likely other label, less
+    `p(y)`.
 
     References
     ----------
@@ -107,7 +110,7 @@ class LabelKind(SetKind):
 def label_scores(probabilities: FloatArray, score: LabelScore) -> FloatArray:
     """(n, K) scores of all labels."""
     if score == "probability":
-        return negative_probability(probabilities)
+        return _log_odds_against(probabilities)
     if score == "margin":
         p = -negative_probability(probabilities)  # checked
         two = np.partition(p, -2, axis=1)[:, -2:]
@@ -119,3 +122,8 @@ def label_scores(probabilities: FloatArray, score: LabelScore) -> FloatArray:
     rank = (probabilities[:, None, :] >= probabilities[:, :, None]).sum(axis=2)
     penalty: FloatArray = _PENALTY * np.maximum(0.0, rank - _FREE_LABELS)
     return sums + penalty
+
+
+def _log_odds_against(probabilities: FloatArray) -> FloatArray:
+    p = -negative_probability(probabilities)  # checked
+    return np.asarray(np.log(1.0 - p + _LEAST) - np.log(p + _LEAST))

@@ -135,6 +135,7 @@ def _documented(hint: Any) -> Any:
 READ, WRITE, ADMIN = Scope.READ, Scope.WRITE, Scope.ADMIN
 _STREAM = "/v1/streams/{stream}"
 _FEEDBACK = _STREAM + "/predictions/{prediction}/feedback"
+_AUDIT = _STREAM + "/predictions/{prediction}/audit"
 
 ENDPOINTS = (
     Endpoint("PUT", _STREAM, StreamManager.create, WRITE, writes=True, errors=(409, 429),
@@ -142,6 +143,7 @@ ENDPOINTS = (
     Endpoint("POST", f"{_STREAM}/predict", StreamManager.predict, WRITE, writes=True,
              errors=(404, 409, 429)),
     Endpoint("PUT", _FEEDBACK, StreamManager.feedback, WRITE, writes=True, errors=(404, 409, 410)),
+    Endpoint("PUT", _AUDIT, StreamManager.audit, WRITE, writes=True, errors=(404, 409)),
     Endpoint("POST", "/v1/batch", StreamManager.batch, WRITE, writes=True),
     Endpoint("GET", "/v1/streams", queries.streams, READ),
     Endpoint("GET", _STREAM, queries.summary, READ, errors=(404,)),

@@ -334,8 +334,10 @@ def threshold_map(
             )
     if first == second:
         raise ApiError(422, "first and second must differ: omit second for a map of one feature.")
-    if state.config.method == "mondrian":
-        raise ApiError(422, "thresholds of method mondrian depend on the group, not on features.")
+    if state.config.method in ("mondrian", "gate"):
+        raise ApiError(
+            422, f"thresholds of method {state.config.method} depend on the group, not on features."
+        )
     if not state.features:
         raise ApiError(409, "the stream has no predictions yet, so the range is unknown.")
     return MapCopy(

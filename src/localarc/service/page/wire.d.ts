@@ -22,6 +22,7 @@ export type StreamEvent =
   | Schemas["CreatedEvent"]
   | Schemas["PredictedEvent"]
   | Schemas["FeedbackEvent"]
+  | Schemas["AuditedEvent"]
   | Schemas["ExpiredEvent"]
   | Schemas["ImportedEvent"]
   | Schemas["ResetEvent"];

@@ -25,7 +25,10 @@ class StreamCreated(StoredEvent, tag="stream_created"):
 
 
 class PredictionMade(StoredEvent, tag="prediction_made"):
-    """A threshold was returned; replay must compute the same one."""
+    """A threshold was returned; replay must compute the same one.
+
+    The `scores` of a gate are the model's confidence, one number.
+    """
 
     id: str
     x: list[float]
@@ -35,7 +38,10 @@ class PredictionMade(StoredEvent, tag="prediction_made"):
 
 
 class FeedbackReceived(StoredEvent, tag="feedback_received"):
-    """The loss of a prediction was reported, or follows from the outcome that was."""
+    """The loss of a prediction was reported, or follows from the outcome that was.
+
+    For an answer that a gate withheld, it is what an audit found.
+    """
 
     id: str
     loss: float

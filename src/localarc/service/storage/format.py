@@ -24,13 +24,15 @@ from localarc import serialization
 VERSION = 3
 _SNAPSHOT = "Stream"
 
-Method: TypeAlias = Literal["arc", "larc", "mondrian", "auto"]
+Method: TypeAlias = Literal["arc", "larc", "mondrian", "auto", "gate"]
 Group: TypeAlias = str | list[str] | None
 """The group of a prediction, several, or none; as it was sent."""
 Score: TypeAlias = float | Literal["inf", "-inf"] | None
 """A score; JSON has no infinity."""
 Outcome: TypeAlias = float | str | None
 """What came true: a number, a label, or the position of a label."""
+WITHHELD = "withheld"
+"""The outcome of an answered prediction whose answer a gate withheld; an audit adds the loss."""
 
 
 class Stored(msgspec.Struct, forbid_unknown_fields=True):

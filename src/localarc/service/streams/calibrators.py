@@ -20,8 +20,11 @@ from localarc.wire.config import KernelConfig, StreamConfig
 NODES_BYTES = 9_000_000
 """Size limit of AutoLARC's table by default. It belongs to the stored format, as `_memory` does."""
 
+GATE_CREDIT, GATE_IDLE, GATE_AUDITABLE = 0.001, 0.003, 1000
+"""What a gate is made with; these belong to the stored format, too."""
+
 if TYPE_CHECKING:
-    from localarc import AutoLARC
+    from localarc import AutoLARC, Gate
 
 _KERNELS: dict[str, Callable[..., Stationary]] = {
     "rbf": kernels.RBF,
@@ -81,6 +84,8 @@ def build_calibrator(config: Config) -> AnyCalibrator:
     check_fields(config)
     if config.method == "auto":
         return _auto(config)
+    if config.method == "gate":
+        return _gate(config)
     if config.method == "mondrian":
         return Mondrian(lambda: _arc(config).silence())
     return (_arc if config.kernel is None else _larc)(config).silence()
@@ -131,6 +136,19 @@ def _auto(config: Config) -> AutoLARC:
     )
 
 
+def _gate(config: Config) -> Gate:
+    """A gate; what is not in the config belongs to the stored format."""
+    from localarc import Gate  # imports numba
+
+    return Gate(
+        config.alpha,
+        credit=GATE_CREDIT,
+        idle=GATE_IDLE,
+        auditable=GATE_AUDITABLE,
+        max_bytes=config.memory.max_bytes or NODES_BYTES,
+    )
+
+
 def validate_and_compile(config: StreamConfig) -> None:
     """Raise ValueError if a config is invalid, and compile what its calibrator needs."""
     _compile(to_stored(config))
@@ -143,8 +161,8 @@ def _compile(config: Config) -> None:
     for t in range(2):  # the first round allocates the local part, the second takes the fast path
         threshold, ticket = method.threshold(x, group), method.ask(x, group)
         zero = stored.Pending(t, 0.0, b"", threshold, x.tobytes(), group, None, None, ticket)
-        method.learn(zero, config.loss_bound, 0.0)
-    if config.method != "mondrian":
+        method.learn(zero, config.loss_bound, None if config.method == "gate" else 0.0)
+    if config.method not in ("mondrian", "gate"):
         method.calibrator.threshold(x[None])
     method.certificate(0)
 

@@ -7,12 +7,18 @@ from localarc.service.storage.format import Config
 MAX_BYTES = 2**28
 """Size limit of a stream's local part: a snapshot is one value in the database."""
 
+_LOSSES = "arc", "larc", "mondrian", "auto"
+
 _FIELDS: dict[str, tuple[tuple[str, ...], object]] = {
     "kernel": (("larc",), None),
     "clip": (("larc",), None),
     "regularization": (("arc", "larc", "mondrian"), 1e-4),
     "rate": (("arc", "larc", "mondrian"), 1.0),
     "floor": (("arc", "larc", "mondrian"), None),
+    "loss_bound": (_LOSSES, 1.0),
+    "score_range": (_LOSSES, None),
+    "initial_threshold": (_LOSSES, 0.0),
+    "set": (_LOSSES, None),
     "limits": (("auto",), (None, None)),
     "promise": (("auto",), "both"),
     "evenness": (("auto",), 1.0),
@@ -44,11 +50,11 @@ def _either(names: tuple[str, ...]) -> str:
 
 def _check_memory(config: Config) -> None:
     kind, method = config.memory.kind, config.method
-    kinds = {"auto", "nodes"} if method == "auto" else _MEMORIES.get(method, ("auto",))
+    kinds = {"auto", "nodes"} if method in ("auto", "gate") else _MEMORIES.get(method, ("auto",))
     if kind not in kinds:
         raise ValueError(
-            f"memory {kind} does not apply to method {method}: nodes applies to auto, all others "
-            "configure the local part of larc, which requires a kernel. Omit it."
+            f"memory {kind} does not apply to method {method}: nodes applies to auto and gate, all "
+            "others configure the local part of larc, which requires a kernel. Omit it."
         )
     if config.kernel is not None and not config.features:
         raise ValueError(
@@ -72,6 +78,11 @@ def _check_default_loss(config: Config) -> None:
         raise ValueError(
             f"default_loss must be at most the loss bound {config.loss_bound}, got "
             f"{config.default_loss}."
+        )
+    if config.method == "gate" and config.default_loss not in (0.0, 1.0):
+        raise ValueError(
+            "default_loss of a gate must be 1, an expired answer was wrong, or 0, it was right, "
+            f"got {config.default_loss}. Omit it to count such answers neither way."
         )
 
 

@@ -19,6 +19,7 @@ from localarc.service.limits import Limits
 from localarc.service.storage import events
 from localarc.service.storage.events import Event
 from localarc.service.storage.format import (
+    WITHHELD,
     Answered,
     Config,
     Pending,
@@ -34,6 +35,7 @@ from localarc.wire.config import CreateResponse, StreamConfig
 from localarc.wire.events import ChangeEvent
 from localarc.wire.fields import PredictionId, StreamName
 from localarc.wire.predictions import (
+    AuditRequest,
     BatchRequest,
     BatchResponse,
     BatchResult,
@@ -105,7 +107,8 @@ class StreamManager:
     def predict(self, stream: StreamName, body: PredictRequest) -> PredictResponse:
         """Return a threshold for an input; a retry with the same id and body has no effect."""
         found = self._writable(stream)
-        previous = self._previous_answer(found, body)
+        scores = _as_422(lambda: _scores(found, body))
+        previous = self._previous_answer(found, body, scores)
         if previous is None:
             self._check_limits(found, body)
             key = body.id or _new_id(found)
@@ -116,12 +119,15 @@ class StreamManager:
                 x=body.x,
                 threshold=threshold,
                 group=body.group,
-                scores=body.scores,
+                scores=scores,
             )
             self._apply(found, event)
             seq = found.state.seq
         else:
             key, seq, threshold = body.id or "", previous.seq, previous.threshold
+        if body.confidence is not None:
+            answer = not found.method.is_withheld(body.confidence, threshold)
+            return PredictResponse(key, seq, threshold, answer=answer)
         made = prediction_set(found.state.config.set, body.scores, threshold)
         return PredictResponse(key, seq, threshold, made)
 
@@ -141,12 +147,44 @@ class StreamManager:
                 f"the latest {state.config.retain} answered predictions.",
             )
         answered = state.answered[prediction]
+        if _is_withheld(found, answered):
+            raise ApiError(
+                409, f"the answer of prediction {prediction!r} was withheld: report it as an audit."
+            )
         if answered.expired:
             raise ApiError(
                 410, f"prediction {prediction!r} has expired and no longer accepts feedback."
             )
         if not _same_report(answered, body):
             raise ApiError(409, f"prediction {prediction!r} already has {_reported(answered)}.")
+        return FeedbackResponse(answered.feedback_seq, answered.rounds)
+
+    def audit(
+        self, stream: StreamName, prediction: PredictionId, body: AuditRequest
+    ) -> FeedbackResponse:
+        """Report what became of an answer that a gate withheld; a retry has no effect."""
+        found = self._writable(stream)
+        state, loss = found.state, float(body.wrong)
+        if prediction in state.pending:
+            raise ApiError(
+                409, f"the answer of prediction {prediction!r} went out: report its loss instead."
+            )
+        answered = state.answered.get(prediction)
+        if answered is None:
+            raise ApiError(
+                404,
+                f"there is no withheld answer {prediction!r} among the latest "
+                f"{state.config.retain} answered predictions.",
+            )
+        if not _is_withheld(found, answered):
+            raise ApiError(409, f"prediction {prediction!r} was not withheld by a gate.")
+        if answered.loss is None:
+            self._apply(found, events.FeedbackReceived(self._clock(), prediction, loss))
+            return FeedbackResponse(state.seq, state.rounds)
+        if answered.loss != loss:
+            raise ApiError(
+                409, f"prediction {prediction!r} was already audited as {answered.loss}."
+            )
         return FeedbackResponse(answered.feedback_seq, answered.rounds)
 
     def _received(self, stream: Stream, key: str, body: FeedbackRequest) -> events.FeedbackReceived:
@@ -203,7 +241,7 @@ class StreamManager:
         return stream
 
     def _previous_answer(
-        self, stream: Stream, request: PredictRequest
+        self, stream: Stream, request: PredictRequest, scores: list[float] | None
     ) -> Pending | Answered | None:
         """The prediction that this id already has; raises if its body was different."""
         if request.id is None:
@@ -212,7 +250,7 @@ class StreamManager:
         found = state.pending.get(request.id) or state.answered.get(request.id)
         if found is None:
             return None
-        digest = request_digest(to_bytes(request.x), request.group, request.scores)
+        digest = request_digest(to_bytes(request.x), request.group, scores)
         if found.digest != digest:
             raise ApiError(409, f"prediction {request.id!r} was made with a different body.")
         return found
@@ -246,6 +284,22 @@ class StreamManager:
             return BatchResult(200, prediction=self.predict(operation.stream, operation))
         except ApiError as error:
             return BatchResult(error.status, problem=error.problem())
+
+
+def _scores(stream: Stream, request: PredictRequest) -> list[float] | None:
+    """The scores of a request; those of a gate are the confidence."""
+    if stream.state.config.method != "gate":
+        if request.confidence is not None:
+            raise ValueError("confidence applies to method gate only: omit it.")
+        return request.scores
+    if request.confidence is None or request.scores is not None:
+        raise ValueError("method gate requires confidence, between 0 and 1, and no scores.")
+    return [request.confidence]
+
+
+def _is_withheld(stream: Stream, answered: Answered) -> bool:
+    """Whether a gate withheld the answer, so that only an audit can tell of it."""
+    return stream.state.config.method == "gate" and answered.outcome == WITHHELD
 
 
 def _created(stream: str, body: StreamConfig, config: Config) -> CreateResponse:

@@ -14,6 +14,7 @@ from localarc.guarantees.verdict import INCONSISTENT
 from localarc.service.storage import events
 from localarc.service.storage.events import Event
 from localarc.service.storage.format import (
+    WITHHELD,
     Answered,
     Group,
     Outcome,
@@ -31,6 +32,7 @@ from localarc.service.streams.methods import AnyCalibrator, method_of
 from localarc.service.streams.prediction_sets import set_size
 from localarc.service.streams.state import Point, StreamState
 from localarc.wire.events import (
+    AuditedEvent,
     ChangeEvent,
     CreatedEvent,
     ExpiredEvent,
@@ -98,9 +100,10 @@ class Stream:
     def _apply_prediction(self, event: events.PredictionMade) -> ChangeEvent:
         state = self.state
         x = to_bytes(event.x)
-        size = set_size(state.config.set, event.scores, event.threshold)
+        gate = state.config.method == "gate"
+        size = None if gate else set_size(state.config.set, event.scores, event.threshold)
         digest = request_digest(x, event.group, event.scores)
-        ticket = self.method.ask(np.array(event.x, dtype=np.float64), event.group)
+        ticket = self.method.make(event)
         state.outstanding = max(state.outstanding, len(state.pending))
         state.seq += 1
         state.predictions += 1
@@ -116,10 +119,14 @@ class Stream:
             scores=None if event.scores is None else to_bytes(event.scores),
             ticket=ticket,
         )
+        if gate and ticket is None:  # withheld: there will be no feedback, but maybe an audit
+            self._close(event.id, state.pending[event.id], None, outcome=WITHHELD)
         about = {"id": event.id, "threshold": event.threshold, "size": size, "group": event.group}
         return self._change(PredictedEvent, event.at, **about)
 
     def _apply_feedback(self, event: events.FeedbackReceived) -> ChangeEvent:
+        if event.id in self.state.answered:
+            return self._apply_audit(event)
         pending = self.state.pending[event.id]
         self._learn(pending, event.loss, event.score)
         self.state.late += pending.seq < self.state.newest_learned
@@ -135,6 +142,16 @@ class Stream:
             threshold=pending.threshold,
             size=pending.size,
             group=pending.group,
+        )
+
+    def _apply_audit(self, event: events.FeedbackReceived) -> ChangeEvent:
+        state, withheld = self.state, self.state.answered[event.id]
+        self.method.audit(event.id, event.loss)  # raises before any change
+        state.seq += 1
+        about = {"loss": event.loss, "feedback_seq": state.seq, "rounds": state.rounds}
+        state.answered[event.id] = msgspec.structs.replace(withheld, **about)
+        return self._change(
+            AuditedEvent, event.at, id=event.id, loss=event.loss, threshold=withheld.threshold
         )
 
     def _apply_expiry(self, event: events.PredictionExpired) -> ChangeEvent:

@@ -35,6 +35,7 @@ function describeMethod({ method, kernel, promise, limits }) {
   if (kernel) return `L-ARC, ${describeKernel(kernel)}`;
   if (method === "arc") return "ARC, one threshold for all inputs";
   if (method === "mondrian") return "Mondrian, one threshold per group";
+  if (method === "gate") return "Gate, answer or escalate";
   const [floor, ceiling] = limits.map((limit) => (limit === null ? null : formatNumber(limit)));
   const parts = ["AutoLARC, a threshold for every place and group"];
   if (floor !== null) parts.push(`at least ${floor}`);

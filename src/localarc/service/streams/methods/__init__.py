@@ -10,11 +10,11 @@ from localarc.service.streams.methods.base import Method
 from localarc.service.streams.methods.mondrian import MondrianMethod
 
 if TYPE_CHECKING:
-    from localarc import ARC, LARC, AutoLARC, Mondrian
+    from localarc import ARC, LARC, AutoLARC, Gate, Mondrian
 
 __all__ = ["AnyCalibrator", "Method", "method_of"]
 
-AnyCalibrator: TypeAlias = "ARC | LARC | Mondrian | AutoLARC"
+AnyCalibrator: TypeAlias = "ARC | LARC | Mondrian | AutoLARC | Gate"
 
 
 def method_of(calibrator: Any, config: Config) -> Method[Any]:
@@ -23,6 +23,10 @@ def method_of(calibrator: Any, config: Config) -> Method[Any]:
         from localarc.service.streams.methods.auto import AutoMethod  # imports numba
 
         return AutoMethod(calibrator, config)
+    if config.method == "gate":
+        from localarc.service.streams.methods.gate import GateMethod
+
+        return GateMethod(calibrator, config)
     if config.method == "mondrian":
         return MondrianMethod(calibrator, config)
     return AdaptiveMethod(calibrator, config)

@@ -7,8 +7,11 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from typing import Any, Generic, TypeVar
 
+import numpy as np
+
 from localarc.calibrators.settings import Settings
 from localarc.guarantees import Bound
+from localarc.service.storage.events import PredictionMade
 from localarc.service.storage.format import Config, Group, Pending, Score
 from localarc.service.streams.state import StreamState
 from localarc.validation import FloatArray
@@ -32,6 +35,18 @@ class Method(ABC, Generic[Kind]):
     def ask(self, x: FloatArray, group: Group) -> int | None:
         """The ticket of a prediction that is made now, where there are tickets."""
         return None
+
+    def make(self, event: PredictionMade) -> int | None:
+        """The ticket of a prediction that was requested."""
+        return self.ask(np.array(event.x, dtype=np.float64), event.group)
+
+    def is_withheld(self, confidence: float | None, threshold: float) -> bool:
+        """Whether a gate keeps an answer back; other methods have no answers."""
+        return False
+
+    def audit(self, key: str, loss: float) -> None:
+        """Learn what became of an answer that was withheld."""
+        raise ValueError("only method gate has audits: report feedback.")
 
     @abstractmethod
     def learn(self, pending: Pending, loss: float, score: Score) -> None:

@@ -1,0 +1,1 @@
+"""How much a gate answers, and how much of it is wrong."""

@@ -1,0 +1,87 @@
+"""The certificate of a gate: theorem E for the share of wrong answers."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from localarc.calibrators.gate.summary import GateSummary, GateTerms
+from localarc.guarantees.bounds import Bound
+from localarc.guarantees.theorem_e import AutoCertificate, NodeCertificate
+from localarc.guarantees.verdict import Part, Verdict
+
+_NAME = "theorem E, above"
+
+
+@dataclass(frozen=True)
+class GateCertificate(AutoCertificate):
+    """The certificate of a gate: rounds are answers, the risk is the share of wrong ones.
+
+    Parameters
+    ----------
+    rounds, alpha, risk, excess, worst_stretch, above, below
+        As of a node, for all answers. `worst_stretch` is that of wrong answers beyond target and
+        credit.
+    observed, loss_bound, identity_gap, identity_holds, pending, most_pending, evicted, refused
+        As of `AutoCertificate`.
+    groups : mapping
+        The certificate of each topic.
+    summary : GateSummary
+        The promise from which the bounds follow.
+
+    Examples
+    --------
+    >>> from localarc import Gate
+    >>> gate = Gate(wrong_at_most=0.1)
+    >>> gate = gate.feedback(gate.decide("billing", confidence=0.99), wrong=False)
+    >>> certificate = gate.certificate()
+    >>> certificate.rounds, certificate.risk, certificate.groups["billing"].rounds
+    (1, 0.0, 1.0)
+    """
+
+    summary: GateSummary
+
+    def judge(self, parts: Sequence[Part]) -> Verdict:
+        """The verdict of the summary, which knows the topics.
+
+        Parameters
+        ----------
+        parts : sequence of Part
+            Ignored.
+        """
+        return self.summary.verdict
+
+
+def certify(summary: GateSummary, charged: AutoCertificate) -> GateCertificate:
+    """The certificate of a gate, given its promise and theorem E for what its bettors saw."""
+    groups = {
+        name: NodeCertificate(**_node(part, charged.groups.get(name)))
+        for name, part in summary.topics.items()
+    }
+    fields = {
+        field.name: getattr(charged, field.name) for field in dataclasses.fields(AutoCertificate)
+    }
+    whole = _node(summary, charged)
+    same = charged.identity_holds and summary.consistent
+    more: dict[str, Any] = {"observed": whole["above"], "identity_holds": same, "groups": groups}
+    rounds = {"rounds": int(summary.answered), "summary": summary}
+    return GateCertificate(**(fields | whole | more | rounds))
+
+
+def _node(part: GateTerms, charged: NodeCertificate | None) -> dict[str, Any]:
+    """What was seen and is guaranteed for everyone or a topic."""
+    answered, limit = part.answered, 1.0 - part.alpha
+    value = min((part.limit / answered) - part.alpha, limit) if answered else math.inf
+    unmet = () if answered else ("no outcome is known",)
+    return {
+        "rounds": answered,
+        "alpha": part.alpha,
+        "risk": part.wrong_share,
+        "excess": part.wrong - part.alpha * answered,
+        "worst_stretch": charged.worst_stretch if charged is not None else math.inf,
+        "above": Bound(_NAME, value, (), unmet, side="above"),
+        "below": Bound("not below 0", part.alpha, (), unmet, "below"),
+    }

@@ -1,0 +1,130 @@
+"""Gate: a prediction is a decision, its loss says whether the answer was wrong; and audits."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from localarc import Gate
+from localarc.calibrators.gate import GateCertificate
+from localarc.calibrators.tickets import TicketError
+from localarc.guarantees import Bound
+from localarc.service.storage.events import PredictionMade
+from localarc.service.storage.format import Group, Pending, Score
+from localarc.service.streams.methods.base import Method, ticket_of
+from localarc.service.streams.state import StreamState
+from localarc.validation import FloatArray
+
+
+class GateMethod(Method[Gate]):
+    """Which answers may go out. Rounds are answers with a known outcome, the risk is wrong ones."""
+
+    def threshold(self, x: FloatArray, group: Group) -> float:
+        """The confidence that an answer must exceed."""
+        return self.calibrator.threshold(x, groups=_topics(group))
+
+    def ask(self, x: FloatArray, group: Group) -> int:
+        """The ticket of an answer that goes out."""
+        self.calibrator.decide(x, confidence=1.0, groups=_topics(group))
+        return self.calibrator.decisions
+
+    def make(self, event: PredictionMade) -> int | None:
+        """Decide; an answer that is withheld has no ticket, and an audit finds it by its id."""
+        if event.scores is None:
+            raise ValueError("method gate requires the confidence of the answer.")
+        if event.id in self.calibrator._keys:  # of a withheld answer that the stream has forgotten
+            self.calibrator.forget(event.id)
+        decision = self.calibrator.decide(
+            np.array(event.x, dtype=np.float64),
+            confidence=event.scores[0],
+            groups=_topics(event.group),
+            key=event.id,
+        )
+        return self.calibrator.decisions if decision.answer else None
+
+    def is_withheld(self, confidence: float | None, threshold: float) -> bool:
+        """Whether the confidence is too small."""
+        return confidence is not None and confidence <= threshold
+
+    def learn(self, pending: Pending, loss: float, score: Score) -> None:
+        """Learn whether an answer was wrong."""
+        if loss not in (0.0, 1.0) or score is not None:
+            raise ValueError(
+                f"method gate learns whether an answer was wrong: report a loss of 1 or 0 without "
+                f"a score, got {loss}."
+            )
+        self.calibrator.feedback(ticket_of(pending), wrong=loss == 1.0)
+
+    def audit(self, key: str, loss: float) -> None:
+        """Learn whether an answer that was withheld would have been wrong."""
+        try:
+            self.calibrator.audit(key, wrong=loss == 1.0)
+        except TicketError as error:
+            raise ValueError(str(error)) from error
+
+    def forget(self, pending: Pending) -> None:
+        """The outcome of an answer will never be known."""
+        self.calibrator.forget(ticket_of(pending))
+
+    def tickets(self) -> Mapping[int, float]:
+        """The threshold of each answer that waits for its outcome."""
+        return self.calibrator.waiting
+
+    @property
+    def rounds(self) -> int:
+        """The number of answers with a known outcome."""
+        return int(self.calibrator._all.answered)
+
+    @property
+    def loss_sum(self) -> float:
+        """The number of wrong ones."""
+        return self.calibrator._all.wrong
+
+    @property
+    def identity_holds(self) -> bool:
+        """Whether the bettors saw what was counted."""
+        return self.calibrator.consistent
+
+    @property
+    def pending(self) -> int:
+        """The number of answers that wait for their outcome."""
+        return len(self.calibrator._pending())
+
+    def certificate(self, outstanding: int) -> GateCertificate:
+        """The promise about wrong answers."""
+        return self.calibrator.certificate()
+
+    def bound(self, certificate: Any) -> Bound:
+        """How far the share of wrong answers can be above the target."""
+        found: Bound = certificate.above
+        return found
+
+    def problems(self, state: StreamState) -> list[str]:
+        """Whether the table of nodes is too small."""
+        refused = self.certificate(0).refused["groups"]
+        if not refused:
+            return []
+        return [
+            f"{refused} times a topic had no place in the full table of nodes, and no guarantee. "
+            f"Try memory nodes with max_bytes={2 * self._max_bytes}."
+        ]
+
+    @property
+    def _max_bytes(self) -> int:
+        return self.calibrator._settings.max_bytes
+
+    @property
+    def memory(self) -> str:
+        """The table of nodes."""
+        return f"Nodes(max_bytes={self._max_bytes})"
+
+    @property
+    def memory_bytes(self) -> int:
+        """Its size."""
+        return self.calibrator.nbytes
+
+
+def _topics(group: Group) -> Any:
+    return () if group is None else group
