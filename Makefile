@@ -5,7 +5,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
 
-.PHONY: demo test slow training beams page service cluster check format bench figures reference clean
+.PHONY: demo test slow training beams page service cluster peers check format bench figures reference clean
 
 # The marks say which set of packages is installed and are out of date when its description changes.
 $(VENV)/.default: pyproject.toml constraints.txt
@@ -33,6 +33,10 @@ $(VENV)/.service: $(VENV)/.dev
 
 $(VENV)/.cluster: $(VENV)/.dev
 	$(INSTALL) -e '.[dev,dask,spark]'
+	touch $@
+
+$(VENV)/.benchmarks: $(VENV)/.dev
+	$(INSTALL) -e '.[dev,benchmarks]'
 	touch $@
 
 # AutoLARC beside ARC, in seconds; then the paper's electricity experiment.
@@ -89,20 +93,27 @@ format: $(VENV)/.dev
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
 
-bench: $(VENV)/.dev
+# Wrapped models beside MAPIE, crepes and river, on a few streams; `make bench` runs all of them.
+peers: $(VENV)/.benchmarks
+	$(BIN)/python -m pytest -rs tests/test_models_benchmark.py
+
+bench: $(VENV)/.benchmarks
 	$(BIN)/python -m benchmarks
 	$(BIN)/python -m benchmarks.service
 	$(BIN)/python -m benchmarks.keyed
 	$(BIN)/python -m benchmarks.auto
+	$(BIN)/python -m benchmarks.peers
+	$(BIN)/python -m benchmarks.models
 
-# The README's figure.
+# The figures of README and of the comparison of methods.
 figures: $(VENV)/.default
 	$(BIN)/localarc demo --out demo-output/synthetic
 	cp demo-output/synthetic/easy-hard.png docs/easy-hard.png
+	$(BIN)/python -m benchmarks.peers.table --figure docs/compare-methods.png
 
 # The API reference, from docstrings, in docs/reference.
 reference: $(VENV)/.dev
-	$(BIN)/pdoc -o docs/reference localarc localarc.calibrators.base localarc.kernels localarc.rates localarc.memory localarc.guarantees localarc.curves localarc.sets localarc.metrics localarc.panel localarc.streams localarc.reporting localarc.figures localarc.experiments.data localarc.experiments localarc.testing localarc.client localarc.wire localarc.spark
+	$(BIN)/pdoc -o docs/reference localarc localarc.calibrators.base localarc.kernels localarc.rates localarc.memory localarc.guarantees localarc.curves localarc.sets localarc.metrics localarc.panel localarc.peers localarc.streams localarc.reporting localarc.figures localarc.experiments.data localarc.experiments localarc.testing localarc.client localarc.wire localarc.spark
 
 clean:
 	rm -rf $(VENV) node_modules build dist demo-output docs/reference .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache

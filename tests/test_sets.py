@@ -50,7 +50,7 @@ def test_the_repr_shows_the_members() -> None:
         (lambda: label_set([0.5, 1.5], 0.0), "probabilities must lie in"),
         (lambda: label_set([[0.5]], 0.0), "one entry per label"),
         (lambda: label_set([0.5], 0.0, labels=["a", "b"]), "labels must name all 1"),
-        (lambda: label_set([0.5], 0.0, score="aps"), "score must be"),  # type: ignore[arg-type]
+        (lambda: label_set([0.5], 0.0, score="aps"), "score must be"),  # type: ignore[call-overload]
         (lambda: mask([[np.nan]], 0.0), "probabilities must be finite"),
     ],
 )

@@ -10,6 +10,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from localarc._compare import Comparison, compare
     from localarc._replay import replay, replay_many
     from localarc._sweep import Sweep, sweep
     from localarc._tune import Tuning, tune
@@ -42,10 +43,12 @@ if TYPE_CHECKING:
     __version__: str
 
 _MODULES = (
-    *("client", "curves", "experiments", "figures", "guarantees", "kernels", "memory", "metrics"),
-    *("panel", "rates", "reporting", "service", "sets", "spark", "streams", "testing", "wire"),
+    *("client", "curves", "experiments", "figures", "forecasting", "guarantees", "kernels"),
+    *("memory", "metrics", "models", "panel", "peers", "rates", "reporting", "service", "sets"),
+    *("spark", "streams", "testing", "wire"),
 )
 _HOME = {
+    "localarc._compare": ("Comparison", "compare"),
     "localarc._replay": ("replay", "replay_many"),
     "localarc._sweep": ("Sweep", "sweep"),
     "localarc._tune": ("Tuning", "tune"),
@@ -80,6 +83,7 @@ __all__ = [
     "Calibrator",
     "Cauchy",
     "Certificate",
+    "Comparison",
     "Constant",
     "Custom",
     "Decision",
@@ -111,6 +115,7 @@ __all__ = [
     "Triangular",
     "Tuning",
     "__version__",
+    "compare",
     "replay",
     "replay_many",
     "sweep",

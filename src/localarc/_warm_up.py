@@ -93,6 +93,7 @@ def _use_auto() -> None:
     cal.tell(second, 0.0, 0.5).forget(first)
     again = AutoLARC.from_state(cal.state()).tell(third.id, 1.0, 2.0)
     again.threshold(X)
+    again.tell_many(again.ask_many(X), scores, scores).forget_many(again.ask_many(X))
     again.certificate()
 
 

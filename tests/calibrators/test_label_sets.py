@@ -117,6 +117,20 @@ def test_a_label_with_few_scores_is_excluded_only_beyond_every_score_seen() -> N
     assert "rare" not in cal.predict(None, {"common": 0.1, "rare": 0.89})
 
 
+def test_a_rare_label_with_the_largest_scores_is_covered() -> None:
+    random = np.random.default_rng(0)
+    cal, losses = LabelSets(0.1, ["common", "rare"]), []
+    for _ in range(12_000):
+        scores = random.random(2) + np.array([0.0, 10.0])
+        if random.random() < 0.98:
+            cal.update(None, scores, "common")
+            continue
+        losses.append("rare" not in cal.predict(None, scores))
+        cal.update(None, scores, "rare")
+    assert len(losses) > 200
+    assert abs(np.mean(losses) - 0.1) < 0.03
+
+
 def test_labels_are_added_when_they_first_appear() -> None:
     cal = LabelSets(0.1)
     cal.update(None, {"a": 0.2, "b": 0.4}, "a")

@@ -10,10 +10,11 @@ import numpy as np
 import pytest
 
 from experiments.commands import assert_one_sentence, reproduce, results
-from localarc.experiments import EXPERIMENTS, Experiment, Method, Outcome, Plan, Task, provenance
+from localarc.experiments import EXPERIMENTS, Experiment, Method, Outcome, Plan, Task
 from localarc.experiments.experiment import FigureSpec, Row, Table, option
-from localarc.experiments.provenance import source_digest
 from localarc.experiments.runner import run
+from localarc.reporting import provenance
+from localarc.reporting.provenance import source_digest
 
 PERFORMED: list[Task[str]] = []
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,7 +10,7 @@ import numpy as np
 
 from localarc import validation
 from localarc.memory.base import Arrays
-from localarc.validation import FloatArray
+from localarc.validation import FloatArray, IntArray
 
 
 class TicketError(LookupError):
@@ -53,6 +53,63 @@ def not_pending(number: int) -> TicketError:
         f"ticket {number} is not pending: its loss was reported before, or it was never issued. "
         "Report each loss once, with the ticket that `ask` returned for it."
     )
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Tickets:
+    """Many tickets, as two arrays; iterating gives each as a `Ticket`.
+
+    Calibrators issue them: `tickets = cal.ask_many(X)`, later `cal.tell_many(tickets, losses)`.
+
+    Parameters
+    ----------
+    ids : array of shape (n,)
+        The numbers of the tickets. They can be stored in place of the tickets.
+    thresholds : array of shape (n,)
+        The threshold of each round.
+
+    Examples
+    --------
+    >>> tickets = Tickets(ids=[1, 2], thresholds=[0.5, 0.7])
+    >>> len(tickets), [ticket.threshold for ticket in tickets]
+    (2, [0.5, 0.7])
+    """
+
+    ids: IntArray
+    thresholds: FloatArray
+
+    def __post_init__(self) -> None:
+        thresholds = validation.floats("thresholds", self.thresholds)
+        object.__setattr__(self, "ids", ticket_ids(self.ids))
+        object.__setattr__(self, "thresholds", thresholds)
+        if thresholds.shape != self.ids.shape:
+            raise ValueError(
+                f"tickets must have one threshold per id, got {thresholds.shape} for "
+                f"{self.ids.shape}."
+            )
+
+    def __len__(self) -> int:
+        return len(self.ids)
+
+    def __iter__(self) -> Iterator[Ticket]:
+        pairs = zip(self.ids.tolist(), self.thresholds.tolist(), strict=True)
+        return (Ticket(number, threshold) for number, threshold in pairs)
+
+
+def ticket_ids(tickets: Tickets | Iterable[Ticket | int] | IntArray) -> IntArray:
+    """The numbers of distinct tickets, given them or their numbers."""
+    if isinstance(tickets, Tickets):
+        return tickets.ids
+    if isinstance(tickets, np.ndarray) and tickets.dtype.kind in "iu" and tickets.ndim == 1:
+        numbers = np.require(tickets, np.int64, ["C", "W"])
+    else:
+        numbers = np.array([ticket_id(each) for each in tickets], np.int64)
+    distinct, counts = np.unique(numbers, return_counts=True)
+    if (counts > 1).any():
+        raise TicketError(
+            f"ticket {distinct[counts > 1][0]} is there more than once. Report each loss once."
+        )
+    return numbers
 
 
 class PendingRounds:

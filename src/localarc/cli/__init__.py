@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import click
 
+from localarc.cli.compare import compare_command
 from localarc.cli.data import data
 from localarc.cli.demo import demo
 from localarc.cli.group import LocalarcGroup
@@ -23,5 +24,8 @@ def main() -> None:
     """Online risk control for deployed models, overall and per region of the input space."""
 
 
-for _command in (replay_command, tune_command, demo, reproduce, data, serve, warm_up_command):
+for _command in (
+    *(replay_command, tune_command, compare_command, demo, reproduce),
+    *(data, serve, warm_up_command),
+):
     main.add_command(_command)

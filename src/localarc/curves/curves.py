@@ -189,6 +189,33 @@ class Curves:
         reached = self.breakpoints <= np.repeat(at, np.diff(self.offsets))
         return self.offsets[:-1] + np.add.reduceat(reached, self.offsets[:-1], dtype=np.int64) - 1
 
+    def min_thresholds(self, loss: float = 0.0) -> FloatArray:
+        """Return the smallest threshold of each round whose loss is at most `loss`.
+
+        Parameters
+        ----------
+        loss : float, default 0.0
+            Acceptable loss.
+
+        Returns
+        -------
+        array of float, shape (n,)
+            Thresholds: minus infinity where the empty set will do, infinity where none does.
+
+        Examples
+        --------
+        >>> from localarc.curves import miscoverage
+        >>> miscoverage([0.3, 0.1]).min_thresholds()
+        array([0.3, 0.1])
+        """
+        most = validation.finite("loss", loss, "It is the largest loss to accept, e.g. 0.0.")
+        too_much = np.concatenate(([0], np.cumsum(self.losses > most)))
+        first = self.offsets[:-1] + np.diff(too_much[self.offsets])  # losses do not increase
+        found = np.full(len(self), np.inf)
+        some = first < self.offsets[1:]
+        found[some] = self.breakpoints[first[some]]
+        return found
+
     def take(self, rounds: slice | ArrayLike) -> Curves:
         """Return the curves of some of the rounds.
 

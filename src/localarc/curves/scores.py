@@ -133,20 +133,18 @@ def cumulative_probability(probabilities: ArrayLike) -> FloatArray:
         raise ValueError(f"probabilities must have one entry per label, got shape {p.shape}.")
     order = np.argsort(-p, axis=-1, kind="stable")
     sorted_p = np.take_along_axis(p, order, axis=-1)
-    scores = np.empty_like(p)
     sums = np.minimum(np.cumsum(sorted_p, axis=-1), 1.0)  # rounding must not exceed 1
-    np.put_along_axis(scores, order, sums, axis=-1)
-    return _equal_for_ties(p, scores)
+    scores = np.empty_like(p)
+    np.put_along_axis(scores, order, _equal_for_ties(sorted_p, sums), axis=-1)
+    return scores
 
 
-def _equal_for_ties(p: FloatArray, scores: FloatArray) -> FloatArray:
-    """Give labels of equal probability the largest of their scores."""
-    flat_p, flat = p.reshape(-1, p.shape[-1]), scores.reshape(-1, p.shape[-1])
-    for row_p, row in zip(flat_p, flat, strict=True):
-        if len(np.unique(row_p)) < len(row_p):
-            for value in np.unique(row_p):
-                row[row_p == value] = row[row_p == value].max()
-    return flat.reshape(p.shape)
+def _equal_for_ties(sorted_p: FloatArray, sums: FloatArray) -> FloatArray:
+    """Give labels of equal probability the sum at the last of them."""
+    last = np.arange(sums.shape[-1]) + np.zeros(sums.shape, np.int64)
+    last[..., :-1][sorted_p[..., :-1] == sorted_p[..., 1:]] = sums.shape[-1]
+    last = np.minimum.accumulate(last[..., ::-1], axis=-1)[..., ::-1]
+    return np.take_along_axis(sums, last, axis=-1)
 
 
 def _probabilities(values: ArrayLike) -> FloatArray:

@@ -51,18 +51,36 @@ def specialise(function: Any, profile: Profile, dimensions: int, *parts: Any) ->
     `squared_distances` and `kernel_at`; a part may call the parts before it.
     """
     width = min(dimensions, MAX_UNROLLED + 1)
-    key = function, profile.formula, width
     compiled = _compiled if profile.name else profile.loops
+    key = function, profile.formula, width
+    if key not in compiled:
+        label, kernel = _kernel_parts(compiled, profile, dimensions, width)
+        place = function.__module__, profile.formula, width  # loops of a module share its parts
+        shared = compiled.setdefault(place, dict(kernel))
+        for part in parts:
+            if part.__name__ not in shared:
+                shared[part.__name__] = jit(with_unique_name(with_globals(part, **shared), label))
+        compiled[key] = compile_entry(function, label, bool(profile.name), **shared)
+    return compiled[key]
+
+
+def _kernel_parts(
+    compiled: dict[Any, Any], profile: Profile, dimensions: int, width: int
+) -> tuple[str, dict[str, Any]]:
+    """A label for a kernel and number of features, and the four functions that depend on them."""
+    key = profile.formula, width
     if key not in compiled:
         label = f"{profile.name or f'custom{next(_custom)}'}_{width}"
         few = dimensions <= MAX_UNROLLED
-        kernel = (
-            _few_dimensions(profile, dimensions, label) if few else _many_dimensions(profile, label)
+        compiled[key] = (
+            label,
+            (
+                _few_dimensions(profile, dimensions, label)
+                if few
+                else _many_dimensions(profile, label)
+            ),
         )
-        for part in parts:
-            kernel[part.__name__] = jit(with_unique_name(with_globals(part, **kernel), label))
-        compiled[key] = compile_entry(function, label, bool(profile.name), **kernel)
-    return compiled[key]
+    return compiled[key]  # type: ignore[no-any-return]
 
 
 _custom = itertools.count()

@@ -11,10 +11,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from localarc.experiments.experiment import Data, FigureSpec, Results, Row, Setting
-from localarc.experiments.provenance import versions
 from localarc.reporting.assessment import jsonable
 from localarc.reporting.files import staged
 from localarc.reporting.html.markup import document, figure, figures, heading, paragraph, table
+from localarc.reporting.provenance import versions
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

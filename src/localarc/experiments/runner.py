@@ -20,7 +20,7 @@ from localarc import atomic_write
 from localarc._sweep import as_they_finish
 from localarc.experiments.experiment import Data, Experiment, Outcome, Plan, Results, Setting, Task
 from localarc.experiments.methods import Method
-from localarc.experiments.provenance import source_digest, versions
+from localarc.reporting.provenance import source_digest, versions
 
 Progress = Callable[[int, int], None]
 """Called with the number of finished tasks and the number of all tasks."""

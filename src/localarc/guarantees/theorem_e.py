@@ -495,6 +495,8 @@ def forward(ledger: Ledger, node: FloatArray, rounds: int) -> Bound:
         unmet = [*_broken_floor(ledger)]
     if not seen:
         unmet.append("no round has been seen")
+    elif math.isnan(ledger.ceiling):
+        unmet.append("no score has been seen")
     assumes = (
         *(_A1, _ceiling(ledger), *_floor(ledger)),
         "units, the range of scores and the number of pending losses stay as seen",

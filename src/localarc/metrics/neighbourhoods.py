@@ -220,7 +220,7 @@ def worst_neighbourhoods(
     [9.0, 0.0]
     """
     points = validation.points(X)
-    local = localized_risk(points, losses, kernel, points[_spread(points, candidates)])
+    local = localized_risk(points, losses, kernel, points[spread_centres(points, candidates)])
     lower = local.risks - 2.0 * local.standard_errors
     order = [i for i in np.argsort(-lower) if local.counts[i] >= min_count]
     if not order:
@@ -245,7 +245,7 @@ def worst_neighbourhoods(
     ]
 
 
-def _spread(points: FloatArray, number: int) -> IntArray:
+def spread_centres(points: FloatArray, number: int) -> IntArray:
     """Return rounds whose inputs cover the input space, by farthest-point sampling."""
     if len(points) <= number:
         return np.arange(len(points))

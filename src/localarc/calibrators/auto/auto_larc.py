@@ -94,6 +94,22 @@ class AutoLARC(GuardedCalibrator):
         new._continue(found.engine, GroupNames(found.labels))
         return new
 
+    def restart_units(self) -> Self:
+        """Learn anew where scores lie, as after a change of the model; the promise goes on.
+
+        The sums of theorem E are kept, so that it holds for the rounds before and after together.
+        Nothing may be pending: tell or forget tickets first.
+        """
+        if self.pending:
+            raise RuntimeError(
+                f"{len(self.pending)} tickets are pending, in the units of earlier scores. Tell "
+                "their losses, or forget them, first."
+            )
+        with self._exclusive():
+            if self._engine is not None:
+                self._engine.restart_units()
+        return self
+
     def _base_state(self) -> None:
         return None
 

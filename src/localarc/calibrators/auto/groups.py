@@ -20,6 +20,9 @@ Groups: TypeAlias = Hashable | Sequence[Hashable] | Set[Hashable] | Mapping[Any,
 Resolved: TypeAlias = tuple[IntArray, FloatArray]
 """The keys of a round's groups, and their weights."""
 
+MOST_COMBINATIONS = 4096  # that are kept resolved
+_SIMPLE = frozenset({str, int, tuple})  # types of a single label
+
 NO_GROUPS: Resolved = np.empty(0, np.int64), np.empty(0)
 
 
@@ -95,28 +98,65 @@ def _canonical(label: Hashable) -> Any:
 
 
 class GroupNames:
-    """The groups seen so far, by label. The table of nodes only knows their keys."""
+    """The groups seen so far, by label. The table of nodes only knows their keys.
+
+    Rounds repeat combinations of groups, so those whose labels are known are kept resolved.
+    """
 
     def __init__(self, labels: Iterable[Hashable] = ()) -> None:
-        self.known: dict[Hashable, Resolved] = {label: _resolved({label: 1.0}) for label in labels}
+        self.known: dict[Hashable, Resolved] = {label: _single(label) for label in labels}
+        self._combinations: dict[Hashable, Resolved] = {}
 
-    def resolve(self, groups: Groups | None, missing: tuple[int, ...] = ()) -> Resolved:
+    def copy(self) -> GroupNames:
+        """The same names, which then grow on their own."""
+        new = GroupNames()
+        new.known, new._combinations = self.known.copy(), self._combinations.copy()
+        return new
+
+    def resolve(
+        self, groups: Groups | None, missing: tuple[int, ...] = (), remember: bool = False
+    ) -> Resolved:
         """Keys and weights of a round's groups, in an order that no hash seed changes."""
         if not missing:
             if groups is None or (type(groups) is tuple and not groups):
                 return NO_GROUPS
-            if type(groups) in (str, int, tuple) and groups in self.known:
+            if type(groups) in _SIMPLE and groups in self.known:
                 return self.known[groups]
+        mark = combination(groups, missing)
+        try:
+            found = self._combinations.get(mark)
+        except TypeError:  # not hashable: `weights_of` says what is wrong, if anything is
+            mark = found = None
+        if found is None:
+            found = self._combined(groups, missing)
+            if remember:
+                self._remember(groups, missing, mark, found)
+        return found
+
+    def _combined(self, groups: Groups | None, missing: tuple[int, ...]) -> Resolved:
+        """`resolve` without looking it up."""
         weights = weights_of(groups) | {MissingFeature(i): 1.0 for i in missing}
-        return _resolved(weights)
+        pairs = sorted((self._key(label), weight) for label, weight in weights.items())
+        return np.array([key for key, _ in pairs], np.int64), np.array([w for _, w in pairs], float)
+
+    def _key(self, label: Hashable) -> int:
+        found = self.known.get(label)
+        return key_of(label) if found is None else int(found[0][0])
 
     def add(self, groups: Groups | None, missing: tuple[int, ...] = ()) -> None:
         """Remember the labels of a round."""
-        if not missing and type(groups) in (str, int, tuple) and groups in self.known:
-            return
+        self.resolve(groups, missing, remember=True)
+
+    def _remember(
+        self, groups: Groups | None, missing: tuple[int, ...], mark: Hashable, found: Resolved
+    ) -> None:
         for label in (*weights_of(groups), *map(MissingFeature, missing)):
             if label not in self.known:
-                self.known[label] = _resolved({label: 1.0})
+                self.known[label] = _single(label)
+        if mark is not None:
+            if len(self._combinations) >= MOST_COMBINATIONS:
+                self._combinations.clear()
+            self._combinations[mark] = found
 
     def present(self, keys: IntArray) -> dict[Hashable, int]:
         """The labels whose nodes are in a table with these keys."""
@@ -129,9 +169,17 @@ class GroupNames:
         }
 
 
-def _resolved(weights: dict[Hashable, float]) -> Resolved:
-    pairs = sorted((key_of(label), weight) for label, weight in weights.items())
-    return np.array([key for key, _ in pairs], np.int64), np.array([w for _, w in pairs], float)
+def _single(label: Hashable) -> Resolved:
+    return np.array([key_of(label)], np.int64), np.ones(1)
+
+
+def combination(groups: Groups | None, missing: tuple[int, ...]) -> Any:
+    """What rounds with the same groups have in common; hashable if labels and weights are."""
+    if isinstance(groups, list):
+        return list, tuple(groups), missing
+    if isinstance(groups, Mapping):
+        return dict, tuple(groups.items()), missing
+    return type(groups), frozenset(groups) if isinstance(groups, set) else groups, missing
 
 
 def label_to_json(label: Hashable) -> Any:

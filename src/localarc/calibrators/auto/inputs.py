@@ -71,3 +71,56 @@ def score(value: Any) -> float:
     if isinstance(value, float | np.floating) and math.isinf(value):
         return float(value)
     return validation.finite("score", value, "Pass None if it is unknown.")
+
+
+def many_losses(values: Any, rounds: int, bound: float) -> FloatArray:
+    """One loss per round, in [0, bound]."""
+    losses = _per_round("losses", validation.numbers("losses", values), rounds)
+    wrong = (losses < 0.0) | (losses > bound)
+    if wrong.any():
+        row = int(np.argmax(wrong))
+        raise ValueError(
+            f"losses must lie between 0 and the loss bound {bound}, got {losses[row]} in row {row}."
+            " Rescale the losses, or set loss_bound to their largest possible value."
+        )
+    return losses
+
+
+def many_scores(values: Any, rounds: int | None) -> FloatArray:
+    """One score per round (any number of rounds if None): NaN where it is unknown."""
+    if values is None and rounds is not None:
+        return np.full(rounds, np.nan)
+    scores = _per_round("scores", validation.floats("scores", values), rounds)
+    _check_size("scores", scores)
+    return scores
+
+
+def shown_levels(values: Any, rounds: int) -> FloatArray:
+    """The least threshold that was shown in each round, minus infinity where any was."""
+    if values is None:
+        return np.full(rounds, -np.inf)
+    levels = _per_round("at_least", validation.floats("at_least", values), rounds)
+    if np.isnan(levels).any():
+        raise ValueError(
+            f"at_least must be known, got NaN in row {int(np.argmax(np.isnan(levels)))}. "
+            "Pass minus infinity where nothing else was shown."
+        )
+    return levels
+
+
+def _per_round(name: str, array: FloatArray, rounds: int | None) -> FloatArray:
+    expected = (len(array) if array.ndim else 0) if rounds is None else rounds
+    if array.shape != (expected,):
+        count = "one number per round" if rounds is None else f"{rounds} numbers, one per round"
+        raise ValueError(f"{name} must have {count}, got shape {array.shape}.")
+    return np.require(array, np.float64, ["C", "W"])
+
+
+def _check_size(name: str, array: FloatArray) -> None:
+    wrong = np.isfinite(array) & (np.abs(array) > LARGEST)
+    if wrong.any():
+        row = int(np.argmax(wrong))
+        raise ValueError(
+            f"{name} must be at most {LARGEST:g} in magnitude, or infinite, got {array[row]} in "
+            f"row {row}."
+        )

@@ -15,6 +15,7 @@ from localarc.engine.auto.base import RANGE_PART, VISITS_COUNTED
 from localarc.engine.auto.engine import RATE
 from localarc.memory.base import Arrays
 from localarc.serialization import StateError
+from localarc.validation import FloatArray
 
 FEW = 16  # scores are too few for a spread of their own
 
@@ -37,19 +38,32 @@ class LabelBase:
         self.by_label: dict[Hashable, LabelScores] = {}
         self._all = RecentScores()
         self._rounds = 0.0
+        self._known: dict[Hashable, tuple[float, float, float]] = {}  # looked up since it learned
 
     def threshold(self, label: Hashable) -> float:
         """The label's base, within the scores seen; the largest while it has too few scores."""
         if not len(self._all):
             return self._initial
-        return min(max(self._free(label), self._all.smallest), self._all.largest)
+        smallest, largest = self._range(label)
+        return min(max(self._free(label), smallest), largest)
+
+    def _range(self, label: Hashable) -> tuple[float, float]:
+        """The smallest and largest recent score, of all labels and of the label itself.
+
+        A rare label's own scores may all be older than the recent scores of all labels.
+        """
+        own, every = self.by_label.get(label), self._all
+        if own is None or not len(own.recent):
+            return every.smallest, every.largest
+        recent = own.recent
+        return min(every.smallest, recent.smallest), max(every.largest, recent.largest)
 
     def _free(self, label: Hashable) -> float:
         """The label's quantile and offset, before they are clipped."""
         own = self.by_label.get(label)
         quantile = None if own is None else own.recent.quantile(self._alpha)
         if own is None or quantile is None:
-            return self._all.largest
+            return self._range(label)[1]
         return quantile + self.unit(label) * own.offset
 
     def unit(self, label: Hashable) -> float:
@@ -64,6 +78,34 @@ class LabelBase:
         spread = every.spread if own is None or len(own.recent) < FEW else own.recent.spread
         return max(spread, (every.largest - every.smallest) / RANGE_PART) or size
 
+    def thresholds(self, labels: tuple[Hashable, ...]) -> tuple[FloatArray, FloatArray]:
+        """`threshold` and `unit` of several labels, bit for bit."""
+        every, known = self._all, self._known
+        if len(every) < FEW:
+            each = [(self.threshold(label), self.unit(label)) for label in labels]
+            return np.array([base for base, _ in each]), np.array([unit for _, unit in each])
+        rows = [known[label] if label in known else self._look_up(label) for label in labels]
+        quantiles, offsets, spreads = np.array(rows).T
+        few = np.isnan(spreads)
+        if few.any():
+            spreads = np.where(few, every.spread, spreads)
+        low, high = every.smallest, every.largest
+        units = np.maximum(spreads, (high - low) / RANGE_PART)
+        units[units == 0.0] = max(abs(low), abs(high)) or 1.0
+        return np.minimum(np.maximum(quantiles + units * offsets, low), high), units
+
+    def _look_up(self, label: Hashable) -> tuple[float, float, float]:
+        """The label's quantile (infinite if it has none), offset and spread (NaN if it has few)."""
+        own = self.by_label.get(label)
+        quantile = None if own is None else own.recent.quantile(self._alpha)
+        if own is None or quantile is None:
+            quantile = math.inf
+        offset = 0.0 if own is None else own.offset
+        few = own is None or len(own.recent) < FEW
+        found = quantile, offset, math.nan if own is None or few else own.recent.spread
+        self._known[label] = found
+        return found
+
     def learn(self, label: Hashable, score: float, loss: float, pending: int) -> None:
         """The score of a true label and the loss of its threshold; other rounds may be pending."""
         own = self.by_label.setdefault(label, LabelScores())
@@ -74,6 +116,7 @@ class LabelBase:
         if math.isfinite(score):
             own.recent.add(score)
             self._all.add(score)
+        self._known.pop(label, None)
 
     def _step(self, label: Hashable, own: LabelScores, excess: float, late: float) -> float:
         """As in AutoLARC; nothing before there is a quantile, or beyond the scores seen."""

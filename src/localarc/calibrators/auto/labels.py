@@ -21,10 +21,10 @@ from localarc.calibrators.auto.candidates import (
     checked_scores,
 )
 from localarc.calibrators.auto.groups import GroupNames, Groups, Resolved, weights_of
-from localarc.calibrators.auto.guarded import in_use
 from localarc.calibrators.auto.inputs import features
 from localarc.calibrators.auto.label_base import LabelBase
 from localarc.calibrators.auto.settings import BYTES, checked_settings
+from localarc.calibrators.auto.single_rounds import in_use
 from localarc.calibrators.base import Point
 from localarc.calibrators.tickets import not_pending, ticket_id
 from localarc.engine.auto import layout
@@ -34,7 +34,7 @@ from localarc.guarantees import theorem_e
 from localarc.guarantees.theorem_e import AutoCertificate
 from localarc.validation import FloatArray
 
-_Place = tuple[FloatArray, dict[Hashable, float], tuple[int, ...]]  # input, groups, what is missing
+Place = tuple[FloatArray, dict[Hashable, float], tuple[int, ...]]  # input, groups, what is missing
 
 
 class LabelSets:
@@ -121,6 +121,22 @@ class LabelSets:
         self._pending: dict[int, Candidates] = {}
         return self
 
+    def restart_units(self) -> Self:
+        """Learn anew where scores lie, as after a change of the model; the promise goes on.
+
+        Nothing may be pending: tell or forget tickets first.
+        """
+        if self._waiting():
+            raise RuntimeError(
+                f"{len(self._waiting())} tickets are pending, in the units of earlier scores. Tell "
+                "their labels, or forget them, first."
+            )
+        with self._exclusive():
+            if self._engine is not None:
+                self._engine.restart_units()
+            self._base = LabelBase(self.alpha, self.settings.initial_threshold)
+        return self
+
     # ---- sets --------------------------------------------------------------------------------
 
     def thresholds(
@@ -178,7 +194,7 @@ class LabelSets:
             place = self._place(x, groups)
             decision = self._decide(name, place)
             loss = float(score > decision[layout.THRESHOLD])
-            self._names.add(_nodes(name, place), place[2])
+            self._names.add(nodes_of(name, place), place[2])
             self._serve(STEP, name, place, loss, score)
             self._learn(name, score, loss)
         return self
@@ -202,9 +218,9 @@ class LabelSets:
             made = self._candidates(place, scores)
             weights: dict[Hashable, float] = {}
             for name in made.labels:
-                weights |= _nodes(name, place)
+                weights |= nodes_of(name, place)
             keys, shares = self._names.resolve(weights, place[2])
-            engine = self._prepared(len(place[0]), len(keys), ticket=True)
+            engine = self._prepared(len(place[0]), len(keys), tickets=1)
             self._names.add(weights, place[2])
             number = int(engine.numbers[layout.ISSUED]) + 1
             self._pending[number] = made
@@ -269,13 +285,13 @@ class LabelSets:
 
     # ---- one round ---------------------------------------------------------------------------
 
-    def _place(self, x: Point, groups: Groups) -> _Place:
+    def _place(self, x: Point, groups: Groups) -> Place:
         engine = self._engine
         started = engine is not None and engine.started
         point, missing = features(x, engine.dimensions if engine and started else None)
         return point, weights_of(groups), missing
 
-    def _candidates(self, place: _Place, scores: Scores) -> Candidates:
+    def _candidates(self, place: Place, scores: Scores) -> Candidates:
         """What `ask` would issue; changes nothing."""
         by_label = checked_scores(scores, self.labels)
         decisions = [self._decide(name, place) for name in by_label]
@@ -283,29 +299,29 @@ class LabelSets:
         values = np.array([*by_label.values()])
         return Candidates(tuple(by_label), values, np.array(keys), np.array(decisions))
 
-    def _decide(self, name: Hashable, place: _Place) -> FloatArray:
+    def _decide(self, name: Hashable, place: Place) -> FloatArray:
         """The threshold of a label and what it is made of; columns as in the engine's tickets."""
         self._serve(PEEK, name, place, 0.0, 0.0)
         engine: Any = self._engine
         return engine.last_decision  # type: ignore[no-any-return]
 
-    def _serve(self, mode: int, name: Hashable, place: _Place, loss: float, score: float) -> None:
+    def _serve(self, mode: int, name: Hashable, place: Place, loss: float, score: float) -> None:
         keys, weights = self._resolve(name, place)
-        engine = self._prepared(len(place[0]), len(keys), ticket=False)
+        engine = self._prepared(len(place[0]), len(keys), tickets=0)
         base, unit = self._base.threshold(name), self._base.unit(name)
         engine.serve(mode, place[0], keys, weights, base, unit, loss, score)
 
-    def _resolve(self, name: Hashable, place: _Place) -> Resolved:
+    def _resolve(self, name: Hashable, place: Place) -> Resolved:
         simple = not place[1] and not place[2]
-        return self._names.resolve(name if simple else _nodes(name, place), place[2])
+        return self._names.resolve(name if simple else nodes_of(name, place), place[2])
 
-    def _prepared(self, dimensions: int, groups: int, *, ticket: bool) -> AutoEngine:
-        """The engine, with room for the next round."""
+    def _prepared(self, dimensions: int, groups: int, *, tickets: int) -> AutoEngine:
+        """The engine, with room for the next round, and for so many more tickets."""
         engine = self._engine
         if engine is None or engine.dimensions != dimensions:
             engine = self._engine = AutoEngine(self.settings.rules(own_base=False), dimensions)
-        if ticket or groups > engine.groups:
-            engine.reserve(groups, 1)
+        if tickets or groups > engine.groups:
+            engine.reserve(groups, max(1, tickets))
         return engine
 
     def _learn(self, name: Hashable, score: float, loss: float) -> None:
@@ -420,7 +436,7 @@ class LabelSets:
         return f"LabelSets({self.settings.describe()}, rounds={self.rounds})"
 
 
-def _nodes(name: Hashable, place: _Place) -> dict[Hashable, float]:
+def nodes_of(name: Hashable, place: Place) -> dict[Hashable, float]:
     """The nodes of a candidate with their weights: the label, and the label in each group."""
     return {name: 1.0} | {(name, group): weight for group, weight in place[1].items()}
 

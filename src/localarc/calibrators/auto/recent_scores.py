@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
+from array import array
 from bisect import bisect_left, insort
-from collections import deque
 from collections.abc import Iterable
 
 import numpy as np
@@ -19,14 +19,14 @@ class RecentScores:
     """The last `KEPT` scores, in order of arrival and in order of size."""
 
     def __init__(self, scores: Iterable[float] = ()) -> None:
-        self._arrived = deque(scores, KEPT)
+        self._arrived = array("d", scores)
         self._ordered = sorted(self._arrived)
         self._spread: float | None = None
 
     def add(self, score: float) -> None:
         """Remember a finite score, and forget the oldest if there are too many."""
         if len(self._arrived) == KEPT:
-            del self._ordered[bisect_left(self._ordered, self._arrived[0])]
+            del self._ordered[bisect_left(self._ordered, self._arrived.pop(0))]
         self._arrived.append(score)
         insort(self._ordered, score)
         self._spread = None
@@ -54,8 +54,9 @@ class RecentScores:
     def spread(self) -> float:
         """1.5 mean absolute deviations."""
         if self._spread is None:
-            scores = self.to_array()
-            self._spread = SPREAD * float(np.abs(scores - scores.mean()).mean())
+            scores, count = np.frombuffer(self._arrived), len(self._arrived)
+            away = np.abs(scores - np.add.reduce(scores) / count)
+            self._spread = SPREAD * float(np.add.reduce(away) / count)
         return self._spread
 
     def to_array(self) -> FloatArray:

@@ -3,22 +3,25 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Sequence
 from typing import Any, Self
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from localarc import validation
 from localarc.calibrators.auto import state as stored
 from localarc.calibrators.auto.groups import Groups
 from localarc.calibrators.auto.guarded import GuardedCalibrator
+from localarc.calibrators.auto.inputs import many_losses, many_scores
+from localarc.calibrators.auto.many_rounds import Batch
 from localarc.calibrators.auto.settings import BYTES, checked_settings
 from localarc.calibrators.base import BaseCalibrator, Calibrator, Point, Progress
 from localarc.calibrators.step_by_step import play_round
-from localarc.calibrators.tickets import Ticket, not_pending, ticket_id
+from localarc.calibrators.tickets import Ticket, Tickets, not_pending, ticket_id, ticket_ids
 from localarc.memory.base import LossCurves
 from localarc.serialization import StateError
-from localarc.validation import FloatArray
+from localarc.validation import FloatArray, IntArray
 
 Base = Calibrator | Callable[[Any], float]
 
@@ -145,6 +148,71 @@ class Safeguard(GuardedCalibrator):
         super().forget(ticket)
         self._inputs.pop(ticket_id(ticket), None)
         return self
+
+    def _issue(self, batch: Batch) -> Tickets:
+        tickets = super()._issue(batch)
+        groups = batch.groups or [()] * len(tickets)
+        inputs = zip(batch.points.copy(), groups, strict=True)
+        self._inputs.update(zip(tickets.ids.tolist(), inputs, strict=True))
+        return tickets
+
+    def tell_many(
+        self,
+        tickets: Tickets | Sequence[Ticket | int] | IntArray,
+        losses: ArrayLike,
+        scores: ArrayLike | None = None,
+    ) -> Self:
+        """`tell` for each ticket, in the given order; for all of them or, if one fails, for none.
+
+        Parameters
+        ----------
+        tickets : Tickets, or a sequence of tickets or ids
+            What `ask_many` or `ask` returned, in any order, each once.
+        losses : array of shape (n,)
+            The loss of each ticket's set, in [0, `loss_bound`].
+        scores : array of shape (n,), optional
+            The score of each round, as in `update`; NaN if it is unknown.
+        """
+        numbers = ticket_ids(tickets).tolist()
+        costs = many_losses(losses, len(numbers), self._loss_bound)
+        told = many_scores(scores, len(numbers))
+        with self._unchanged_on_failure():
+            for number, loss, score in zip(numbers, costs.tolist(), told.tolist(), strict=True):
+                self.tell(number, loss, None if score != score else score)
+        return self
+
+    def forget_many(self, tickets: Tickets | Sequence[Ticket | int] | IntArray) -> Self:
+        """`forget` for each ticket; for all of them or, if one is not pending, for none.
+
+        Parameters
+        ----------
+        tickets : Tickets, or a sequence of tickets or ids
+            What `ask_many` or `ask` returned, in any order, each once.
+        """
+        numbers = ticket_ids(tickets)
+        super().forget_many(numbers)
+        for number in numbers.tolist():
+            self._inputs.pop(number, None)
+        return self
+
+    def _cover(
+        self,
+        points: FloatArray,
+        scores: FloatArray,
+        groups: Sequence[Groups] | None,
+        at_least: FloatArray,
+    ) -> tuple[FloatArray, FloatArray]:
+        thresholds, losses = np.empty((2, len(points)))
+        each = [()] * len(points)
+        if groups is not None:
+            each = validation.per_round("groups", groups, len(points))
+        with self._unchanged_on_failure():
+            for t, (x, score) in enumerate(zip(points, scores.tolist(), strict=True)):
+                thresholds[t] = self.threshold(x, each[t])
+                covered = score <= max(thresholds[t], at_least[t])
+                losses[t] = 0.0 if covered else self._loss_bound
+                self.update(x, float(losses[t]), score, each[t])
+        return thresholds, losses
 
     def _teach(self, x: Point, loss: float, told: float, groups: Groups) -> None:
         wanted = _wanted(self.base)

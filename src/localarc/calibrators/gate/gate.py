@@ -9,9 +9,9 @@ from typing import Self
 
 from localarc import atomic_write, serialization
 from localarc.calibrators.auto.groups import Groups, weights_of
-from localarc.calibrators.auto.guarded import in_use
 from localarc.calibrators.auto.inputs import features
 from localarc.calibrators.auto.settings import BYTES
+from localarc.calibrators.auto.single_rounds import in_use
 from localarc.calibrators.gate import state as stored
 from localarc.calibrators.gate.base import TopicBase, Topics
 from localarc.calibrators.gate.bettors import GateBettors, bettor_settings

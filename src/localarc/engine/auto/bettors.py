@@ -12,6 +12,7 @@ import numpy as np
 from localarc.engine.auto.base import lowest_threshold
 from localarc.engine.auto.hats import TO_BE_MADE
 from localarc.engine.auto.layout import (
+    ARRIVED,
     BASE,
     BETS,
     CEILING,
@@ -22,7 +23,6 @@ from localarc.engine.auto.layout import (
     DOWN_COST,
     DOWN_GAIN,
     DOWN_SHARE,
-    DOWN_SPENT,
     DOWN_SUM,
     DROP_DOWN,
     DROP_UP,
@@ -33,16 +33,17 @@ from localarc.engine.auto.layout import (
     GRANTED,
     ITS_FLOOR,
     ITS_UNIT,
-    LEFT,
     LEVELS,
     LOST_DOWN,
     LOST_UP,
     MOST_WEIGHT,
     NEGLIGIBLE,
+    NEWEST,
     NEXT,
     PAID,
     PENDING,
     PENDING_BEFORE,
+    PREVIOUS,
     ROUNDS,
     SEEN,
     SMALLEST_UNIT,
@@ -50,6 +51,7 @@ from localarc.engine.auto.layout import (
     STAKE_ALL,
     STAKED,
     THRESHOLD,
+    TOTALS,
     TWO_SIDED,
     UP_BASE,
     UP_BET,
@@ -57,7 +59,6 @@ from localarc.engine.auto.layout import (
     UP_GAIN,
     UP_INVERSE,
     UP_SHARE,
-    UP_SPENT,
     UP_SUM,
     VISITS,
     WEIGHT_PENDING,
@@ -69,6 +70,7 @@ from localarc.engine.auto.layout import (
     hats_of_level,
     inlined,
     jit,
+    variable,
 )
 from localarc.engine.auto.wealth import FRESH_BET, largest_bet, wealth, wealths
 
@@ -171,9 +173,10 @@ def late_cost(y: float, drop: float, late: Any, i: int, column: int) -> float:
 
     `column` says where what has arrived since then is added up: the steps, then their costs.
     """
-    seen, left = late[i, SEEN], late[i, LEFT]
+    seen = late[i, SEEN]
     if seen <= NEGLIGIBLE:
         return SQUARE * y * y
+    left = max(0.0, seen - late[i, ARRIVED])
     arrived, spent = late[i, column], late[i, column + 1]
     if y >= 0.0:
         return SQUARE * y * y + y * max(0.0, min(seen, arrived + left))  # type: ignore[no-any-return]
@@ -191,12 +194,14 @@ def settle(state: State, played: Round, z: float, ledger: Ledger, row: int) -> N
     numbers, nodes, table, first = state.numbers, state.nodes, bets_of(state), first_group(state)
     slots, weights, late = played.slots, played.weights, played.late
     up_share, down_share = played.ticket[UP_SHARE], played.ticket[DOWN_SHARE]
-    two, is_late, count = numbers[TWO_SIDED], played.ticket[PENDING_BEFORE] > 0.0, 0
+    two, is_late, count = numbers[TWO_SIDED], played.ticket[PENDING_BEFORE] > 0.0, variable(0)
     for i in range(len(slots)):
         s = slots[i]
         if s < 0:
             continue
         release(nodes, s, weights[i])
+        if is_late and row > 0:
+            note_arrivals(ledger, late[i], nodes[s])
         nodes[s, VISITS] += weights[i]
         nodes[s, EXCESS] += z * weights[i]
         y = up_share * z * weights[i]
@@ -213,7 +218,7 @@ def settle(state: State, played: Round, z: float, ledger: Ledger, row: int) -> N
             step_down(nodes, s, down, down_cost, drop, table, count)
             count += 1
         if row > 0:
-            tell_later(ledger, row, i, weights[i], y, q, down, down_cost)
+            tell_later(ledger, row, i, nodes[s], (weights[i], y, q, down, down_cost))
     wealths(count, table[0], table[1], table[2], table[3], table[4], table[5])
     store_bets(nodes, slots, table, two, first)
 
@@ -303,24 +308,43 @@ def release(nodes: Any, slot: int, weight: float) -> None:
 
 
 @jit
-def tell_later(
-    ledger: Ledger,
-    row: int,
-    column: int,
-    weight: float,
-    up: float,
-    up_cost: float,
-    down: float,
-    down_cost: float,
-) -> None:
-    """Later pending rounds at the same node note what an earlier one has added to it."""
-    width = ledger.slots.shape[1]
-    entry = ledger.links[row, column, NEXT]
+def newest_entry(node: Any) -> int:
+    """The newest pending round at a node, and the node's column there; -1 if there is none."""
+    return int(node[NEWEST]) - 1  # a new node's 0 is nobody
+
+
+@jit
+def note_arrivals(ledger: Ledger, late: Any, node: Any) -> None:
+    """Put what has arrived at a node since a round's threshold went out into its own row."""
+    width, newest = ledger.slots.shape[1], newest_entry(node)
+    totals = ledger.late[newest // width, newest % width]
+    for k in range(ARRIVED, ARRIVED + TOTALS):
+        late[k] = totals[k + TOTALS] - late[k]
+
+
+@jit
+def tell_later(ledger: Ledger, row: int, column: int, node: Any, arrived: Any) -> None:
+    """Later pending rounds at the same node note what an earlier one has added to it.
+
+    They do so through the totals, which the rounds before it must not notice; or, where there are
+    fewer later rounds than earlier ones, each by itself.
+    """
+    width, links = ledger.slots.shape[1], ledger.links
+    before, after = links[row, column, PREVIOUS], links[row, column, NEXT]
+    if after < 0:
+        return
+    while before >= 0 and after >= 0:
+        before = links[before // width, before % width, PREVIOUS]
+        after = links[after // width, after % width, NEXT]
+    direction, sign = (PREVIOUS, 1.0) if before < 0 else (NEXT, -1.0)
+    if before < 0:
+        newest = newest_entry(node)
+        totals = ledger.late[newest // width, newest % width]
+        for k in range(TOTALS):
+            totals[ARRIVED + TOTALS + k] += arrived[k]
+    entry = links[row, column, direction]
     while entry >= 0:
         late = ledger.late[entry // width, entry % width]
-        late[LEFT] = max(0.0, late[LEFT] - weight)
-        late[UP_SUM] += up
-        late[UP_SPENT] += up_cost
-        late[DOWN_SUM] += down
-        late[DOWN_SPENT] += down_cost
-        entry = ledger.links[entry // width, entry % width, NEXT]
+        for k in range(TOTALS):
+            late[ARRIVED + k] += sign * arrived[k]
+        entry = links[entry // width, entry % width, direction]

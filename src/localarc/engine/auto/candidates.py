@@ -32,7 +32,8 @@ def drop_others(state: State, ledger: Ledger, row: int, kept: Any) -> None:
     for i in range(first_group(state), len(slots)):
         if slots[i] >= 0 and not contains(kept, state.keys[slots[i]]):
             release(state.nodes, slots[i], weights[i])
-            tell_later(ledger, row, i, weights[i], 0.0, 0.0, 0.0, 0.0)
+            node = state.nodes[slots[i]]
+            tell_later(ledger, row, i, node, (weights[i], 0.0, 0.0, 0.0, 0.0))
             unlink(state, ledger, row, i)
             slots[i] = -1
 

@@ -10,9 +10,10 @@ from typing import Any, Self
 
 import numpy as np
 
+from localarc.engine.addresses import table_of
 from localarc.engine.auto import candidates, layout, loops
-from localarc.engine.auto.addresses import table_of
 from localarc.engine.auto.hats import JOINT, KIND_SHIFT
+from localarc.engine.auto.restart import restart_units
 from localarc.engine.auto.wealth import FRESH_BET
 from localarc.engine.numba_tools import FLOAT, INTEGER, POINT, bind_state, strict_jit
 from localarc.engine.step import check_shapes, require
@@ -105,13 +106,44 @@ class AutoEngine:
         self.nodes: FloatArray = arrays[3]
         self._arrays = arrays
 
+    # ---- many rounds, each in one compiled call ----------------------------------------------
+
+    def serve_many(
+        self, mode: int, X: FloatArray, keys: IntArray, weights: FloatArray, given: FloatArray
+    ) -> FloatArray:
+        """Thresholds of rows; ASK issues tickets, for which there must be room."""
+        thresholds = np.empty(len(X))
+        none = np.empty(0)
+        curves = none, none, np.empty(0, np.int64)
+        _serve_many(self._table, mode, X, keys, weights, given, none, curves, thresholds, none)
+        return thresholds
+
     def replay(
-        self, X: FloatArray, keys: IntArray, weights: FloatArray, given: FloatArray, curves: Arrays
+        self,
+        X: FloatArray,
+        keys: IntArray,
+        weights: FloatArray,
+        curves: Arrays,
+        at_least: FloatArray | None = None,
     ) -> tuple[FloatArray, FloatArray]:
-        """Thresholds and losses of rounds whose curves are known."""
+        """Thresholds and losses of rounds whose curves are known.
+
+        Losses are those of the threshold, or of `at_least` where that is more.
+        """
         thresholds, losses = np.empty((2, len(X)))
-        _replay(self._table, X, keys, weights, given, curves, thresholds, losses)
+        own, least = np.full(len(X), np.nan), np.full(len(X), -np.inf)
+        least = least if at_least is None else at_least
+        step = loops.STEP
+        _serve_many(self._table, step, X, keys, weights, own, least, curves, thresholds, losses)
         return thresholds, losses
+
+    def tell_many(self, tickets: IntArray, losses: FloatArray, scores: FloatArray) -> int:
+        """Losses of distinct tickets; or the position of one that is not pending, else -1."""
+        return int(_tell_many(self._table, tickets, losses, scores))
+
+    def forget_many(self, tickets: IntArray) -> int:
+        """Distinct tickets without a loss; or the position of one that is not pending, else -1."""
+        return int(_forget_many(self._table, tickets))
 
     def tell_one_of(
         self, number: int, kept: IntArray, decision: FloatArray, loss: float, score: float
@@ -145,6 +177,11 @@ class AutoEngine:
         rows = np.flatnonzero(tickets[1:, layout.NUMBER]) + 1
         rows = rows[np.argsort(tickets[rows, layout.NUMBER])]
         return slots[rows], weights[rows], late[rows], tickets[rows]
+
+    def restart_units(self) -> None:
+        """Forget where scores lie; the bettors and their sums go on. Nothing may be pending."""
+        self._arrays[1][layout.PEEKED] = 0
+        restart_units(self.numbers, self.keys, self.nodes, self.rules.numbers())
 
     # ---- what is known -----------------------------------------------------------------------
 
@@ -230,6 +267,7 @@ class AutoEngine:
 
     def restore(self, arrays: Mapping[str, Any]) -> Self:
         """Load what `arrays` returned; rules and dimensions must be the same."""
+        arrays = _with_totals(arrays)
         self._check(arrays)
         width = arrays["pending_slots"].shape[1]
         groups = width - 1 - layout.LEVELS * layout.hat_columns(self.dimensions)
@@ -258,7 +296,7 @@ class AutoEngine:
             nodes=(count + 1, layout.COLUMNS),
             pending_slots=(pending, width),
             pending_weights=(pending, width),
-            pending_late=(pending, width, 6),
+            pending_late=(pending, width, layout.LATE),
             tickets=(pending, layout.TICKET),
         )
         hats = 1 + layout.LEVELS * layout.hat_columns(self.dimensions)
@@ -285,7 +323,8 @@ class AutoEngine:
         finite = all(np.isfinite(arrays[name]).all() for name in ("nodes", "pending_late"))
         require(finite, "its sums are not finite")
         require(bool((arrays["nodes"][:, _NOT_NEGATIVE] >= 0.0).all()), "a node makes no sense")
-        require(bool((arrays["pending_late"][:, :, :2] >= 0.0).all()), "a pending weight is < 0")
+        seen = arrays["pending_late"][:, :, layout.SEEN]
+        require(bool((seen >= 0.0).all()), "a pending weight is < 0")
         tickets = arrays["tickets"]
         require(bool((tickets[:, layout.ITS_UNIT] > 0.0).all()), "a unit is not positive")
         for part in (weights, tickets[:, _SHARES]):
@@ -314,6 +353,17 @@ def _entry_points() -> tuple[Callable[..., Any], ...]:
         bind_state(_forget, example, INTEGER),
     )
     return tuple(call.func for call in bound)
+
+
+def _with_totals(arrays: Mapping[str, Any]) -> Mapping[str, Any]:
+    """A state as it is stored now; once, rounds kept what had arrived instead of totals."""
+    late = arrays["pending_late"]
+    if late.ndim != 3 or late.shape[2] != 6:
+        return arrays
+    seen, left, sums = late[:, :, :1], late[:, :, 1:2], late[:, :, 2:]
+    before = -np.concatenate([seen - left, sums], axis=2)  # since then, the totals are 0
+    stored = np.concatenate([seen, before, np.zeros_like(before)], axis=2)
+    return {**arrays, "pending_late": stored}
 
 
 def _used_width(slots: IntArray, dimensions: int) -> int:
@@ -353,7 +403,7 @@ def _new_arrays(
         _new_nodes(rules) if nodes is None else nodes,
         np.full((rows, width), -1, np.int64),
         np.zeros((rows, width)),
-        np.zeros((rows, width, 6)),
+        np.zeros((rows, width, layout.LATE)),
         np.full((rows, width, 2), -1, np.int64),
         np.zeros((rows, layout.TICKET)),
     )
@@ -401,7 +451,9 @@ _serve: Any = strict_jit(loops.serve)
 _tell: Any = strict_jit(loops.tell)
 _forget: Any = strict_jit(loops.forget)
 _tell_one_of: Any = strict_jit(candidates.tell_one_of)
-_replay: Any = strict_jit(loops.replay)
+_serve_many: Any = strict_jit(loops.serve_many)
+_tell_many: Any = strict_jit(loops.tell_many)
+_forget_many: Any = strict_jit(loops.forget_many)
 _relink: Any = strict_jit(loops.relink)
 _find_group: Any = strict_jit(loops.find_group)
 _is_sound: Any = strict_jit(loops.is_sound)

@@ -20,6 +20,7 @@ from localarc.engine.auto.layout import (
     SWEPT,
     State,
     jit,
+    variable,
 )
 
 
@@ -28,7 +29,7 @@ def sweep_if_full(state: State, slots: Any) -> None:
     """Evict idle nodes from a full table, at most once in as many rounds as it has slots."""
     numbers = state.numbers
     if numbers[ASKED] - numbers[SWEPT] < len(state.keys) or not is_full(
-        len(state.keys), numbers, JOINT
+        len(state.keys), numbers, variable(JOINT)
     ):
         return
     numbers[SWEPT] = numbers[ASKED]
@@ -66,7 +67,8 @@ def insert(state: State, key: Any, node: Any) -> Any:
     while state.keys[slot] != 0:
         slot = (slot + 1) & mask
     state.keys[slot] = key
-    state.nodes[slot] = node
+    for i in range(len(node)):
+        state.nodes[slot, i] = node[i]
     return slot
 
 

@@ -30,12 +30,14 @@ from localarc.engine.auto.layout import (
     UP_BET,
     VISITS,
     State,
+    always,
     grid_of,
     group_keys_of,
     hats_of_level,
     input_of,
     jit,
     place_of,
+    variable,
 )
 from localarc.engine.auto.wealth import FRESH_BET
 
@@ -135,7 +137,7 @@ def locate(state: State, peek: bool, slots: Any, weights: Any) -> None:
     x, grid, group_keys = input_of(state), grid_of(state), group_keys_of(state)
     fractions, cells, order, salts = place_of(state)
     table, d = (keys, nodes, numbers), len(x)
-    columns, may_add = hats_of_level(d), True
+    columns, may_add = hats_of_level(d), always()
     slots[:] = NO_NODE
     slots[0], weights[0] = len(keys), 1.0
     for level in range(LEVELS if d > 0 and numbers[MEASURED] > 0.0 else 0):
@@ -154,7 +156,7 @@ def locate(state: State, peek: bool, slots: Any, weights: Any) -> None:
     for i in range(len(group_keys)):
         if group_keys[i] != 0:
             at = 1 + LEVELS * columns + i
-            slots[at] = find(keys, nodes, numbers, group_keys[i], GROUP, True, peek)
+            slots[at] = find(keys, nodes, numbers, group_keys[i], variable(GROUP), always(), peek)
     numbers[PLANNED] = numbers[PLANNED_JOINTS] = 0.0
 
 
@@ -199,6 +201,7 @@ def single_hats(
     if math.isnan(fraction):
         return
     keys, nodes, numbers = table
+    kind, may_add = variable(SINGLE), always()
     key = np.uint64(scale + 512) * np.uint64(0x9E3779B97F4A7C15)
     key += np.uint64(salt) * np.uint64(0xA0761D6478BD642F)
     for side in range(2):
@@ -206,7 +209,7 @@ def single_hats(
         weights[start + side] = weight
         if weight > 0.0:
             corner = key + np.uint64(cell + side) * np.uint64(0xE7037ED1A0B428DB)
-            found = find(keys, nodes, numbers, mix(corner, SINGLE), SINGLE, True, peek)
+            found = find(keys, nodes, numbers, mix(corner, kind), kind, may_add, peek)
             slots[start + side] = found
 
 
@@ -225,14 +228,14 @@ def joint_hats(
 ) -> bool:
     """The corners of the simplex; whether the nearest has enough visits for a finer level."""
     keys, nodes, numbers = table
-    d = len(order)
+    d, kind = len(order), variable(JOINT)
     last, largest, visits = 1.0, 0.0, 0.0
     for k in range(d + 1):
         at, weight = start + k, last - (fractions[order[k]] if k < d else 0.0)
         weights[at] = weight
         last -= weight
         if weight > 0.0:
-            slots[at] = find(keys, nodes, numbers, mix(key, JOINT), JOINT, may_add, peek)
+            slots[at] = find(keys, nodes, numbers, mix(key, kind), kind, may_add, peek)
         if weight > largest:
             largest = weight
             visits = nodes[slots[at], VISITS] if slots[at] >= 0 else 0.0

@@ -6,9 +6,10 @@
 
 from typing import Any, NamedTuple
 
+import numpy as np
 from numba import carray, njit  # type: ignore[attr-defined]
 
-from localarc.engine.auto.addresses import float_pointer, integer_pointer
+from localarc.engine.addresses import float_pointer, integer_pointer
 from localarc.engine.numba_tools import STRICT_OPTIONS, Function
 
 LEVELS = 6  # grids: a cell is 1, 1/2, ..., 1/32 of a feature's spread wide
@@ -44,12 +45,16 @@ SCORE_WEIGHT, SCORE_MEAN, SCORE_DEVIATION, SCORE_CLOCK = range(10, 14)
 DOWN_GAIN, DOWN_COST, DOWN_BET = SCORE_WEIGHT, SCORE_MEAN, SCORE_DEVIATION
 COLUMNS = 14
 
-# ---- a pending round: its ticket, and by node what was and is pending there ---------------------
+# ---- a pending round: its ticket, and by node what was pending there and has arrived since -------
+# What arrives at a node is added to the totals of its newest pending round. Each round remembers
+# the totals as they were when its threshold went out: what arrived since is the difference.
 NUMBER, BASE, ITS_UNIT, ITS_FLOOR, UP_SHARE, DOWN_SHARE, THRESHOLD = range(7)
 SCORES_KNOWN, GIVEN, PENDING_BEFORE = range(7, 10)
 LOCAL_MEAN, FREE_BASE = range(10, 12)  # scratch, of row 0
 TICKET = 12
-SEEN, LEFT, UP_SUM, UP_SPENT, DOWN_SUM, DOWN_SPENT = range(6)
+SEEN, ARRIVED, UP_SUM, UP_SPENT, DOWN_SUM, DOWN_SPENT = range(6)
+TOTALS = 5  # further on are the totals of ARRIVED to DOWN_SPENT
+LATE = SEEN + 1 + 2 * TOTALS
 NEXT, PREVIOUS = range(2)
 
 
@@ -67,6 +72,21 @@ def inlined(function: Function) -> Function:
     return njit(function, inline="always", **INNER_OPTIONS)  # type: ignore[no-any-return]
 
 
+# Numba compiles a function again for each literal that it is called with; not for these.
+
+
+@jit
+def variable(number: int) -> int:
+    """A constant that is no literal."""
+    return np.int64(number)  # type: ignore[return-value]
+
+
+@jit
+def always() -> bool:
+    """True, but no literal."""
+    return np.int64(1) > 0  # type: ignore[return-value]
+
+
 class State(NamedTuple):
     """Everything that is known, except of pending rounds. Functions below return its sections."""
 
@@ -81,7 +101,7 @@ class Round(NamedTuple):
 
     slots: Any  # (width,): -1 where there is no node
     weights: Any
-    late: Any  # (width, 6)
+    late: Any  # (width, LATE)
     ticket: Any
 
 
@@ -119,6 +139,12 @@ hats_of_level = jit(hat_columns)
 
 
 @jit
+def section(numbers: Any, start: int, rows: int, columns: int) -> Any:
+    """(rows, columns) of `numbers` from `start` on; `reshape` would take long to compile."""
+    return carray(float_pointer(numbers.ctypes.data + 8 * start), (rows, columns))
+
+
+@jit
 def dimensions_of(state: State) -> int:
     """The number of features."""
     return state.integers[DIMENSIONS]  # type: ignore[no-any-return]
@@ -128,40 +154,41 @@ def dimensions_of(state: State) -> int:
 def grid_of(state: State) -> Any:
     """(3, d): origin, width and exponent of each feature's grid."""
     d = dimensions_of(state)
-    return state.numbers[GRID : GRID + 3 * d].reshape((3, d))
+    return section(state.numbers, GRID, 3, d)
 
 
 @jit
 def reservoir_of(state: State) -> Any:
     """(INPUTS_KEPT, d): inputs, from which the grid is measured."""
     d = dimensions_of(state)
-    start = GRID + 3 * d
-    return state.numbers[start : start + INPUTS_KEPT * d].reshape((INPUTS_KEPT, d))
+    return section(state.numbers, GRID + 3 * d, INPUTS_KEPT, d)
 
 
 @jit
-def columns_of(state: State) -> Any:
-    """(14, width): how fast the node in a column learns; the rest is scratch space."""
-    start = GRID + (5 + INPUTS_KEPT) * dimensions_of(state)
-    return state.numbers[start:].reshape((14, state.integers[WIDTH]))
+def columns_start(state: State) -> int:
+    """Where numbers by column begin: 14 of them, how fast a node learns, then scratch space."""
+    return GRID + (5 + INPUTS_KEPT) * dimensions_of(state)
 
 
 @jit
 def factors_of(state: State) -> Any:
     """(width,): how fast the node in a column learns."""
-    return columns_of(state)[0]
+    start = columns_start(state)
+    return state.numbers[start : start + state.integers[WIDTH]]
 
 
 @jit
 def faded_of(state: State) -> Any:
     """(width,) scratch: the weights of the scores around the nodes, as of now."""
-    return columns_of(state)[1]
+    start, width = columns_start(state), state.integers[WIDTH]
+    return state.numbers[start + width : start + 2 * width]
 
 
 @jit
 def bets_of(state: State) -> Any:
     """(6, 2 width) scratch: what `wealths` reads and writes."""
-    return columns_of(state)[2:].reshape((6, 2 * state.integers[WIDTH]))
+    start, width = columns_start(state), state.integers[WIDTH]
+    return section(state.numbers, start + 2 * width, 6, 2 * width)
 
 
 @jit

@@ -2,14 +2,17 @@
 
 from typing import Any
 
-from localarc.engine.auto.bettors import release, tell_later
+from localarc.engine.auto.bettors import newest_entry, release, tell_later
 from localarc.engine.auto.layout import (
+    ARRIVED,
+    LATE,
     NEWEST,
     NEXT,
     NUMBER,
     PENDING,
     PREVIOUS,
     SEEN,
+    TOTALS,
     WEIGHT_PENDING,
     Ledger,
     State,
@@ -42,12 +45,21 @@ def row_of_ticket(ledger: Ledger, number: Any) -> int:
 
 
 @jit
+def first_missing(ledger: Ledger, numbers: Any) -> int:
+    """The position of the first number that is no pending ticket's, -1 if there is none."""
+    for i in range(len(numbers)):
+        if row_of_ticket(ledger, numbers[i]) == 0:
+            return i
+    return -1
+
+
+@jit
 def note_pending(state: State, slots: Any, late: Any) -> None:
     """What is pending at each node as a threshold goes out; nothing of it has arrived yet."""
     for i in range(len(slots)):
         if slots[i] >= 0:
             late[i, :] = 0.0
-            late[i, : SEEN + 2] = state.nodes[slots[i], WEIGHT_PENDING]
+            late[i, SEEN] = state.nodes[slots[i], WEIGHT_PENDING]
 
 
 @jit
@@ -55,7 +67,22 @@ def enter(state: State, ledger: Ledger, row: int) -> None:
     """A round is pending at its nodes, after all others there."""
     state.numbers[PENDING] += 1.0
     hold(state, ledger.slots[row], ledger.weights[row])
+    slots = ledger.slots[row]
+    for i in range(len(slots)):
+        if slots[i] >= 0:
+            copy_totals(ledger, newest_entry(state.nodes[slots[i]]), ledger.late[row, i])
     append(state, ledger, row)
+
+
+@jit
+def copy_totals(ledger: Ledger, newest: int, late: Any) -> None:
+    """A round goes behind the newest one: nothing has arrived since its threshold went out."""
+    width = ledger.slots.shape[1]
+    for k in range(ARRIVED, ARRIVED + TOTALS):
+        total = 0.0
+        if newest >= 0:
+            total = ledger.late[newest // width, newest % width, k + TOTALS]
+        late[k] = late[k + TOTALS] = total
 
 
 @jit
@@ -73,7 +100,7 @@ def append(state: State, ledger: Ledger, row: int) -> None:
     for i in range(width):
         if slots[i] >= 0:
             node, entry = state.nodes[slots[i]], row * width + i
-            newest = int(node[NEWEST]) - 1  # a new node's 0 is nobody
+            newest = newest_entry(node)
             ledger.links[row, i, NEXT], ledger.links[row, i, PREVIOUS] = NOBODY, newest
             if newest >= 0:
                 ledger.links[newest // width, newest % width, NEXT] = entry
@@ -100,6 +127,10 @@ def unlink(state: State, ledger: Ledger, row: int, column: int) -> None:
         ledger.links[after // width, after % width, PREVIOUS] = before
     else:
         state.nodes[ledger.slots[row, column], NEWEST] = before + 1
+        if before >= 0:
+            newest, late = ledger.late[before // width, before % width], ledger.late[row, column]
+            for k in range(ARRIVED + TOTALS, LATE):
+                newest[k] = late[k]
 
 
 @jit
@@ -109,4 +140,5 @@ def give_up(state: State, ledger: Ledger, row: int) -> None:
     for i in range(len(slots)):
         if slots[i] >= 0:
             release(state.nodes, slots[i], weights[i])
-            tell_later(ledger, row, i, weights[i], 0.0, 0.0, 0.0, 0.0)
+            node = state.nodes[slots[i]]
+            tell_later(ledger, row, i, node, (weights[i], 0.0, 0.0, 0.0, 0.0))

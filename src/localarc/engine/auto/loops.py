@@ -1,4 +1,4 @@
-"""The calls from Python: peek at a threshold, ask for one, tell its loss, forget it, replay.
+"""The calls from Python: peek at a threshold, ask for one, tell its loss, forget it; or many.
 
 Each call changes the state completely or not at all: an interrupt arrives before or after it.
 """
@@ -50,15 +50,18 @@ from localarc.engine.auto.layout import (
     Ledger,
     Round,
     State,
+    always,
     group_keys_of,
     input_of,
     jit,
     row_of,
     unpack,
+    variable,
 )
 from localarc.engine.auto.ledger import (
     append,
     enter,
+    first_missing,
     free_row,
     give_up,
     hold,
@@ -190,7 +193,7 @@ def can_reuse(state: State, played: Round, x: Any, keys: Any, weights: Any) -> b
     """Whether row 0 holds the threshold of this input and these groups, made since any change."""
     if state.integers[PEEKED] == 0 or not owns_base(state):
         return False
-    if is_full(len(state.keys), state.numbers, JOINT):
+    if is_full(len(state.keys), state.numbers, variable(JOINT)):
         return False  # a peek counts no node that has no room
     here, group_keys = input_of(state), group_keys_of(state)
     for i in range(len(here)):
@@ -249,6 +252,24 @@ def serve(
     return played.ticket[THRESHOLD]  # type: ignore[no-any-return]
 
 
+@jit
+def tell_row(state: State, ledger: Ledger, row: int, loss: float, score: float) -> None:
+    """The loss of a pending round."""
+    state.numbers[PENDING] -= 1.0
+    played = row_of(ledger, row)
+    seen = look(state, played.slots, played.weights, played.ticket[GIVEN], np.nan)
+    finish(state, ledger, row, seen, loss, score)
+    leave(state, ledger, row)
+
+
+@jit
+def forget_row(state: State, ledger: Ledger, row: int) -> None:
+    """A pending round whose loss will never come."""
+    state.numbers[PENDING] -= 1.0
+    give_up(state, ledger, row)
+    leave(state, ledger, row)
+
+
 def tell(table: Any, number: int, loss: float, score: float) -> bool:
     """The loss of a ticket; False, and nothing changed, if it is not pending."""
     state, ledger = unpack(table)
@@ -256,11 +277,7 @@ def tell(table: Any, number: int, loss: float, score: float) -> bool:
     row = row_of_ticket(ledger, number)
     if row == 0:
         return False
-    state.numbers[PENDING] -= 1.0
-    played = row_of(ledger, row)
-    seen = look(state, played.slots, played.weights, played.ticket[GIVEN], np.nan)
-    finish(state, ledger, row, seen, loss, score)
-    leave(state, ledger, row)
+    tell_row(state, ledger, row, loss, score)
     return True
 
 
@@ -271,36 +288,69 @@ def forget(table: Any, number: int) -> bool:
     row = row_of_ticket(ledger, number)
     if row == 0:
         return False
-    state.numbers[PENDING] -= 1.0
-    give_up(state, ledger, row)
-    leave(state, ledger, row)
+    forget_row(state, ledger, row)
     return True
 
 
-def replay(
+def tell_many(table: Any, tickets: Any, losses: Any, scores: Any) -> int:
+    """`tell` for each ticket; or, changing nothing, the position of one that is not pending."""
+    state, ledger = unpack(table)
+    missing = first_missing(ledger, tickets)
+    if missing < 0:
+        state.integers[PEEKED] = 0
+        for i in range(len(tickets)):
+            row = row_of_ticket(ledger, tickets[i])
+            tell_row(state, ledger, row, losses[i], scores[i])
+    return missing
+
+
+def forget_many(table: Any, tickets: Any) -> int:
+    """`forget` for each ticket; or, changing nothing, the position of one that is not pending."""
+    state, ledger = unpack(table)
+    missing = first_missing(ledger, tickets)
+    if missing < 0:
+        state.integers[PEEKED] = 0
+        for ticket in tickets:
+            forget_row(state, ledger, row_of_ticket(ledger, ticket))
+    return missing
+
+
+def serve_many(
     table: Any,
+    mode: int,
     X: Any,
     keys: Any,
     weights: Any,
     given: Any,
+    at_least: Any,
     curves: Any,
     thresholds: Any,
     incurred: Any,
 ) -> None:
-    """STEP for each row of X, with the loss of its curve at its threshold."""
+    """`serve` for each row of X.
+
+    STEP learns from the loss of the row's curve at its threshold, or at `at_least` if that is more.
+    """
     state, ledger = unpack(table)
     state.integers[PEEKED] = 0
-    played, alpha = row_of(ledger, 0), state.numbers[ALPHA]
+    row, alpha = variable(0), state.numbers[ALPHA]
+    played = row_of(ledger, row)
     breakpoints, losses, offsets = curves
     for t in range(len(X)):
+        if mode == ASK:
+            row = free_row(ledger, state.numbers[ISSUED] + 1.0)
+            played = row_of(ledger, row)
         bring(state, X[t], keys[t], weights[t], played.weights)
-        seen = begin(state, played, given[t], np.nan, False)
-        hand_out(state, ledger, 0)
+        seen = begin(state, played, given[t], np.nan, mode == PEEK)
         thresholds[t] = threshold = played.ticket[THRESHOLD]
-        start, stop = offsets[t], offsets[t + 1]
-        incurred[t] = loss_at(breakpoints, losses, start, stop, threshold)
-        score = least_threshold(breakpoints, losses, start, stop, alpha)
-        finish(state, ledger, 0, seen, incurred[t], score)
+        if mode != PEEK:
+            hand_out(state, ledger, row)
+        if mode == STEP:
+            start, stop = offsets[t], offsets[t + 1]
+            shown = max(threshold, at_least[t])
+            incurred[t] = loss_at(breakpoints, losses, start, stop, shown)
+            score = least_threshold(breakpoints, losses, start, stop, alpha)
+            finish(state, ledger, row, seen, incurred[t], score)
 
 
 def relink(table: Any, rows: Any) -> None:
@@ -315,7 +365,8 @@ def relink(table: Any, rows: Any) -> None:
 def find_group(table: Any, key: int) -> int:
     """The slot of a group; negative if it has none."""
     state, _ = unpack(table)
-    return find(state.keys, state.nodes, state.numbers, key, GROUP, False, True)
+    kind, no, yes = variable(GROUP), not always(), always()
+    return find(state.keys, state.nodes, state.numbers, key, kind, no, yes)
 
 
 def is_sound(keys: Any) -> bool:

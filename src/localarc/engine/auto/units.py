@@ -28,7 +28,8 @@ def measure(state: State) -> None:
     asked = int(numbers[ASKED])
     row = place_in_reservoir(asked)
     if row < INPUTS_KEPT:
-        reservoir[row, :] = x
+        for i in range(len(x)):  # assigning all at once would take long to compile
+            reservoir[row, i] = x[i]
     asked += 1
     numbers[ASKED] = asked
     if asked >= WARM and (asked & (asked - 1)) == 0:

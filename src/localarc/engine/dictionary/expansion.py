@@ -6,10 +6,11 @@ from typing import Any, Self
 
 import numpy as np
 
+from localarc.engine.addresses import address_of, table_of
 from localarc.engine.dictionary import loops
 from localarc.engine.dictionary.probes import PROBES
 from localarc.engine.kernels import Profile
-from localarc.engine.numba_tools import FLOAT, POINT, bind_state, compile_entry
+from localarc.engine.numba_tools import FLOAT, INTEGER, POINT, bind_state, compile_entry
 from localarc.engine.step import check_shapes, require
 from localarc.engine.stream import Played, Stream
 from localarc.engine.tiles import (
@@ -62,7 +63,7 @@ class DictionaryExpansion:
     def _initial_numbers(self, roots: FloatArray | None) -> FloatArray:
         numbers = np.zeros(loops.ROOTS + 2 * self.dimensions)
         settings = self.tolerance, self.scale, self.profile.peak
-        numbers[loops.FADE], numbers[loops.TOLERANCE : loops.ROOTS] = 1.0, settings
+        numbers[loops.FADE], numbers[loops.TOLERANCE : loops.LOST] = 1.0, settings
         numbers[loops.ROOTS :] = np.inf  # no point is evaluated yet
         numbers[loops.ROOTS : loops.ROOTS + self.dimensions] = 1.0 if roots is None else roots
         return numbers
@@ -70,14 +71,12 @@ class DictionaryExpansion:
     def _bind(self) -> None:
         """Compile the loops for this kernel, and bind them to the arrays, which never change."""
         profile, dimensions = self.profile, self.dimensions
-        values = loops.value_at, loops.values_at
+        self._table = self._addresses()
         self._value_at = specialise(loops.value_at, profile, dimensions)
         evaluate = specialise(loops.evaluate_raw, profile, dimensions, loops.value_at)
-        learn = specialise(
-            loops.learn, profile, dimensions, *values, loops.evaluate_raw, loops.flush_buffer,
-            loops.add,
-        )  # fmt: skip
-        arrays = *self._arrays, self._numbers, profile.parameter
+        parts = loops.value_at, loops.evaluate_raw
+        learn = specialise(loops.learn, profile, dimensions, *parts)
+        arrays = *self._arrays, self._numbers, profile.parameter, self._table.ctypes.data
         atoms, coefs, _, to_atoms, to_buffer, buffer, _, _ = self._arrays
         read = atoms, coefs, to_atoms, to_buffer, buffer, self._numbers, profile.parameter
         # f at a raw point, before division by the roots, NaN unless finite and in range.
@@ -85,6 +84,13 @@ class DictionaryExpansion:
         self._learn = bind_state(learn, arrays, FLOAT, POINT, FLOAT, FLOAT)
         self.try_learn_fast: Callable[[FloatArray, float, float], bool]
         self.try_learn_fast = bind_state(learn, (*arrays, 1.0), POINT, FLOAT, FLOAT)
+
+    def _addresses(self) -> IntArray:
+        """The table that loops hand on: of the arrays, and of what flushes the buffer."""
+        parts = loops.value_at, loops.values_at
+        flush = specialise(loops.flush_buffer, self.profile, self.dimensions, *parts)
+        functions = address_of(flush, INTEGER, FLOAT), address_of(_project, INTEGER, FLOAT, FLOAT)
+        return table_of((*self._arrays, self._numbers), *functions)
 
     @property
     def _arrays(self) -> tuple[FloatArray, ...]:
@@ -150,9 +156,8 @@ class DictionaryExpansion:
         """f <- f + weight k(point, .)."""
         self.evaluate_one(point)
         self._buffer[: self.dimensions, self.held] = point
-        parts = loops.value_at, loops.values_at, loops.flush_buffer
-        add = specialise(loops.add, self.profile, self.dimensions, *parts)
-        add(self._arrays, self._numbers, self.profile.parameter, weight)
+        address, parameter = self._table.ctypes.data, self.profile.parameter
+        _add(address, self._arrays, self._numbers, parameter, weight)
 
     def learn_raw(
         self, point: FloatArray, decay: float, weight: float, projection: float = 1.0
@@ -183,14 +188,14 @@ class DictionaryExpansion:
 
     def replay(self, stream: Stream) -> Played:
         """Replay the whole stream from the current state; f ends where the last round leaves it."""
-        parts = loops.value_at, loops.values_at, loops.flush_buffer
-        play = specialise(loops.replay, self.profile, self.dimensions, *parts)
+        play = specialise(loops.replay, self.profile, self.dimensions, loops.value_at)
         rules = stream.rules(self.scale, self.profile)
         played = stream.empty_result()
         done = 0
         while done < len(stream):
             rest = slice(done, len(stream))
             steps, played.constant, played.norm = play(
+                self._table.ctypes.data,
                 self._arrays,
                 self._numbers,
                 (played.constant, played.norm),
@@ -268,3 +273,5 @@ class DictionaryExpansion:
 
 _accumulate = compile_entry(loops.accumulate)
 _shrink = compile_entry(loops.shrink)
+_add = compile_entry(loops.add)
+_project = compile_entry(loops.project_buffer)

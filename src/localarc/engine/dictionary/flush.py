@@ -86,8 +86,8 @@ def find_worst(lost: Any, tried: Any) -> int:
 def flush(
     atoms: Any, coefs: Any, factor: Any, to_atoms: Any, to_buffer: Any, buffer: Any, size: int,
     limit: float, norm_limit: float, peak: float,
-) -> tuple[int, Any, float]:  # fmt: skip
-    """The new number of atoms, rho at the buffer's points, and |rho| in the kernel's space.
+) -> tuple[int, float, float]:  # fmt: skip
+    """The new number of atoms, the largest |rho| at the buffer's points, and |rho| as a norm.
 
     `limit` bounds the residual at the points of the buffer; `norm_limit` bounds |rho|, and thereby
     the residual anywhere. Once the dictionary is full, both may be exceeded.
@@ -129,4 +129,4 @@ def flush(
         size += 1
     add_to(coefs[0, :size], 1.0, gained[:size])
     add_to(coefs[1, :size], 1.0, gained_past[:size])
-    return size, lost, np.sqrt(max(dot(weights, lost), 0.0))
+    return size, np.abs(lost).max(), np.sqrt(max(dot(weights, lost), 0.0))

@@ -8,7 +8,8 @@ lattice, and `joined` and `folded` for the weights, as in the exact expansion.
 weights, joined and folded below it; to_atoms[i] and to_buffer[i] are the kernel between point i of
 the buffer and the atoms and earlier points; row `held` of both belongs to the latest evaluation.
 `tables` are all of these arrays, in the order (atoms, coefs, factor, to_atoms, to_buffer, buffer,
-probes, truths).
+probes, truths). `address` is that of a table of their addresses, of `numbers`, and of the functions
+that flush a buffer, which are compiled once for all loops.
 
 `numbers` is everything else that a step changes, so that one compiled call is the whole step:
 Python can be interrupted between two calls, but not within one. The roots at its end are
@@ -18,10 +19,12 @@ followed by the raw point of the latest evaluation, infinite if another has used
 from typing import Any
 
 import numpy as np
+from numba import carray  # type: ignore[attr-defined]
 
+from localarc.engine.addresses import caller_of, float_pointer, integer_pointer
 from localarc.engine.dictionary.flush import dot, flush
 from localarc.engine.dictionary.probes import largest_deviation, place_probes, replace_probe
-from localarc.engine.numba_tools import jit
+from localarc.engine.numba_tools import FLOAT, INTEGER, jit
 from localarc.engine.step import (
     MIN_FADE,
     NEGLIGIBLE,
@@ -42,7 +45,14 @@ AT_POINTS = 1 / 100
 IN_NORM = 2.0
 
 # The entries of `numbers`: what a step changes, and from TOLERANCE on what it only reads.
-FADE, CLOCK, ROUNDS, SIZE, HELD, ERROR, FLUSHES, TOLERANCE, SCALE, PEAK, ROOTS = range(11)
+# LOST and RESIDUAL are what `project_buffer` reports.
+FADE, CLOCK, ROUNDS, SIZE, HELD, ERROR, FLUSHES = range(7)
+TOLERANCE, SCALE, PEAK, LOST, RESIDUAL, ROOTS = range(7, 13)
+
+# The functions whose addresses follow the arrays in the table.
+FLUSH, PROJECT = range(9, 11)
+call_flush: Any = caller_of(INTEGER, FLOAT)
+call_project: Any = caller_of(INTEGER, FLOAT, FLOAT)
 
 
 @jit
@@ -145,33 +155,77 @@ def shrink(tables: Any, numbers: Any, factor: float) -> None:
         numbers[FADE], numbers[CLOCK] = 1.0, 0.0
 
 
-def flush_buffer(tables: Any, numbers: Any, parameter: float) -> None:
-    """Flush the full buffer into the dictionary, and measure the error."""
-    atoms, coefs, factor, to_atoms, to_buffer, buffer, probes, truths = tables
-    dimensions, fade, size = atoms.shape[1], numbers[FADE], int(numbers[SIZE])
+@jit
+def table_at(address: int) -> Any:
+    """The addresses of arrays and functions."""
+    return carray(integer_pointer(address), (PROJECT + 1, 4))
+
+
+@jit
+def unpack(address: int) -> Any:
+    """The arrays, given the address of their addresses."""
+    table = table_at(address)
+    at, n, m, k = table[:, 0], table[:, 1], table[:, 2], table[:, 3]
+    tables = (
+        carray(float_pointer(at[0]), (n[0], m[0], k[0])),
+        carray(float_pointer(at[1]), (n[1], m[1])),
+        carray(float_pointer(at[2]), (n[2], m[2])),
+        carray(float_pointer(at[3]), (n[3], m[3])),
+        carray(float_pointer(at[4]), (n[4], m[4])),
+        carray(float_pointer(at[5]), (n[5], m[5])),
+        carray(float_pointer(at[6]), (n[6], m[6])),
+        carray(float_pointer(at[7]), (n[7],)),
+    )
+    return tables, carray(float_pointer(at[8]), (n[8],))
+
+
+def project_buffer(address: int, limit: float, norm_limit: float) -> int:
+    """`flush` for the arrays at an address, whatever the kernel; 1, or 0 if it failed."""
+    (atoms, coefs, factor, to_atoms, to_buffer, buffer, _, _), numbers = unpack(address)
+    size, lost, norm = flush(
+        atoms, coefs, factor, to_atoms, to_buffer, buffer, int(numbers[SIZE]),
+        limit, norm_limit, numbers[PEAK],
+    )  # fmt: skip
+    numbers[SIZE], numbers[LOST], numbers[RESIDUAL] = size, lost, norm
+    return 1
+
+
+def flush_buffer(address: int, parameter: float) -> int:
+    """Flush the full buffer into the dictionary, and measure the error; 1, or 0 if it failed."""
+    (atoms, coefs, _, to_atoms, to_buffer, buffer, probes, truths), numbers = unpack(address)
+    dimensions, fade = atoms.shape[1], numbers[FADE]
     points = buffer[:dimensions]
     if numbers[FLUSHES] == 0.0:
         place_probes(probes, points)
     truths[:-1] += values_at(0, TILE, atoms, coefs, to_atoms, to_buffer, buffer, probes, parameter)
     allowed = numbers[TOLERANCE] / fade
-    size, lost, norm = flush(
-        atoms, coefs, factor, to_atoms, to_buffer, buffer, size,
-        AT_POINTS * allowed, IN_NORM * allowed, numbers[PEAK],
-    )  # fmt: skip
+    limits = address, AT_POINTS * allowed, IN_NORM * allowed
+    if call_project(table_at(address)[PROJECT, 0], limits) != 1:
+        return 0
+    size = int(numbers[SIZE])
     values = values_at(size, 0, atoms, coefs, to_atoms, to_buffer, buffer, probes, parameter)
-    error = fade * max(largest_deviation(truths, values), np.abs(lost).max())
+    error = fade * max(largest_deviation(truths, values), numbers[LOST])
     turn = replace_probe(probes, points, int(numbers[FLUSHES]))
-    truths[turn] = value_at(
-        size, 0, atoms, coefs, to_atoms, to_buffer, buffer, probes[turn], parameter
-    )
-    truths[-1] += norm
+    truths[turn] = values_at(
+        size, 0, atoms, coefs, to_atoms, to_buffer, buffer, probes[turn : turn + 1], parameter
+    )[0]
+    truths[-1] += numbers[RESIDUAL]
     buffer[dimensions:] = 0.0
-    numbers[SIZE], numbers[HELD] = size, 0.0
+    numbers[HELD] = 0.0
     numbers[ERROR] = max(numbers[ERROR], error)
     numbers[FLUSHES] += 1.0
+    return 1
 
 
-def add(tables: Any, numbers: Any, parameter: float, weight: float) -> None:
+@jit
+def flush_at(address: int, parameter: float) -> None:
+    """`flush_buffer` of the kernel and the arrays at an address."""
+    if call_flush(table_at(address)[FLUSH, 0], (address, parameter)) != 1:
+        raise MemoryError
+
+
+@jit
+def add(address: int, tables: Any, numbers: Any, parameter: float, weight: float) -> None:
     """Add a term at the point in column `held`, whose kernel rows are in row `held`."""
     atoms, _, _, _, _, buffer, _, _ = tables
     dimensions, held = atoms.shape[1], int(numbers[HELD])
@@ -180,13 +234,13 @@ def add(tables: Any, numbers: Any, parameter: float, weight: float) -> None:
     latest(numbers, dimensions)[:] = np.inf
     numbers[HELD] += 1.0
     if held + 1 == TILE:
-        flush_buffer(tables, numbers, parameter)
+        flush_at(address, parameter)
 
 
 def learn(
     atoms: Any, coefs: Any, factor: Any, to_atoms: Any, to_buffer: Any, buffer: Any, probes: Any,
-    truths: Any, numbers: Any, parameter: float, projection: float, point: Any, decay: float,
-    weight: float,
+    truths: Any, numbers: Any, parameter: float, address: int, projection: float, point: Any,
+    decay: float, weight: float,
 ) -> bool:  # fmt: skip
     """One round with a raw point, then f <- projection f; False, and nothing changed, if the point
     is not finite and in range."""
@@ -198,12 +252,13 @@ def learn(
     scale_point(point, numbers[ROOTS:], buffer[:, int(numbers[HELD])])
     accumulate(numbers)
     shrink(tables, numbers, decay)
-    add(tables, numbers, parameter, weight)
+    add(address, tables, numbers, parameter, weight)
     shrink(tables, numbers, projection)
     return True
 
 
 def replay(
+    address: int,
     tables: Any,
     numbers: Any,
     start: tuple[float, float],
@@ -252,5 +307,5 @@ def replay(
     numbers[FADE], numbers[CLOCK], numbers[HELD] = fade, clock, held
     numbers[ROUNDS] += t
     if held == TILE:
-        flush_buffer(tables, numbers, parameter)
+        flush_at(address, parameter)
     return t, constant, norm

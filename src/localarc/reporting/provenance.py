@@ -7,10 +7,9 @@ import platform
 from importlib import metadata
 from pathlib import Path
 
-import localarc
 from localarc.reporting.assessment import version
 
-PACKAGE = Path(localarc.__file__).parent
+PACKAGE = Path(__file__).parent.parent
 _PACKAGES = ("numpy", "numba", "matplotlib", "joblib")
 
 

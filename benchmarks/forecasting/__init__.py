@@ -1,0 +1,1 @@
+"""Bands around forecasts: coverage and width on real series, and speed."""

@@ -1,0 +1,50 @@
+"""A figure: how far the worst third of each stream is from the target, by method."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from benchmarks.models.bars import NEARER
+from benchmarks.models.interval_rows import IntervalRow, by_stream
+from localarc.figures.frame import frame, legend
+from localarc.figures.palette import FAINT, METHODS
+
+COLOURS = {
+    "localarc": METHODS["AutoLARC"],
+    "localarc, asymmetric": "#dd99bb",
+    "MAPIE ACI": METHODS["ARC"],
+    "crepes online": METHODS["Mondrian"],
+    "river jackknife": METHODS["L-ARC"],
+}
+
+
+def draw(rows: list[IntervalRow], path: Path) -> None:
+    """One line per stream, one dot with two standard errors per method."""
+    import matplotlib
+
+    matplotlib.use("Agg")
+    from matplotlib import pyplot
+
+    streams = by_stream(rows)
+    figure, axes = pyplot.subplots(figsize=(7.5, 0.36 * len(streams) + 1.6), layout="constrained")
+    names = sorted(streams, key=lambda name: max(r.worst.distance for r in streams[name].values()))
+    for line, name in enumerate(names):
+        axes.axhline(line, color=FAINT, linewidth=0.4, zorder=0)
+        for k, (method, row) in enumerate(streams[name].items()):
+            axes.errorbar(
+                row.worst.distance,
+                line + 0.13 * (len(streams[name]) / 2 - k),
+                xerr=2.0 * row.worst.error,
+                fmt="o",
+                markersize=4,
+                linewidth=0.8,
+                color=COLOURS[method],
+                label=method if line == 0 else None,
+            )
+    axes.axvline(NEARER, color=FAINT, linestyle="--", linewidth=1.0)
+    axes.set_yticks(range(len(names)), names)
+    axes.set_xlim(left=0.0)
+    frame(axes, "The worst third of each stream", "distance of its coverage from 0.9", "")
+    legend(axes)
+    figure.savefig(path, dpi=150)
+    pyplot.close(figure)

@@ -1,0 +1,151 @@
+"""Many rounds of LabelSets in few compiled calls: bit for bit what as many single calls would do.
+
+Scores are an (n, K) array in the order of `labels`, which the calibrator must have. Thresholds come
+back as an (n, K) array. All input is checked before anything changes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from localarc.calibrators.auto.candidates import Candidates
+from localarc.calibrators.auto.groups import Groups, Resolved, combination, weights_of
+from localarc.calibrators.auto.inputs import NO_FEATURES, many_features
+from localarc.calibrators.auto.labels import LabelSets, Place, nodes_of
+from localarc.engine.auto import label_rounds, layout
+from localarc.validation import FloatArray, IntArray
+
+
+class Rows(NamedTuple):
+    """Inputs, and by candidate the keys and weights of their nodes."""
+
+    points: FloatArray  # (n, d)
+    keys: IntArray  # (n, K, g)
+    weights: FloatArray
+    all_keys: IntArray  # (n, K g): of all candidates together
+    all_weights: FloatArray
+    places: list[Place]  # with different groups or gaps; their points are of no importance
+    codes: list[int]  # (n,): which of them
+
+
+def thresholds(cal: LabelSets, X: Any, groups: Sequence[Groups] | None) -> FloatArray:
+    """The thresholds of all labels; changes nothing."""
+    with cal._exclusive():
+        rows = _rows(cal, X, groups)
+        engine = cal._prepared(rows.points.shape[1], rows.keys.shape[2], tickets=0)
+        decisions, bases = _room(rows), cal._base.thresholds(_labels(cal))
+        where = rows.points, rows.keys, rows.weights
+        label_rounds.peek(engine._table, *where, *bases, decisions)
+    return decisions[:, :, layout.THRESHOLD].copy()
+
+
+def ask(
+    cal: LabelSets, X: Any, scores: FloatArray, groups: Sequence[Groups] | None
+) -> tuple[IntArray, FloatArray]:
+    """`LabelSets.ask` for each row: ids and thresholds."""
+    with cal._exclusive():
+        rows, labels = _rows(cal, X, groups), _labels(cal)
+        engine = cal._prepared(rows.points.shape[1], rows.all_keys.shape[1], tickets=len(scores))
+        decisions, bases = _room(rows), cal._base.thresholds(labels)
+        ids = int(engine.numbers[layout.ISSUED]) + 1 + np.arange(len(scores))
+        widths = [1 + len(labelled) + len(gaps) for _, labelled, gaps in rows.places]
+        own = [keys[:, : widths[kind]] for keys, kind in zip(rows.keys, rows.codes, strict=True)]
+        parts = [*zip(ids.tolist(), scores, own, decisions, strict=True)]
+        for place in rows.places:
+            cal._names.add(_all_nodes(cal, place), place[2])
+        for number, *made in parts:
+            cal._pending[number] = Candidates(labels, *made)
+        where = rows.points, rows.keys, rows.weights
+        together = rows.all_keys, rows.all_weights
+        label_rounds.ask(engine._table, *where, *bases, decisions, *together)
+        for number, *made in parts:  # copies: a row that is told must not keep the others alive
+            cal._pending[number] = Candidates(labels, *(part.copy() for part in made))
+    return ids, decisions[:, :, layout.THRESHOLD].copy()
+
+
+def learn(
+    cal: LabelSets, X: Any, scores: FloatArray, true: IntArray, groups: Sequence[Groups] | None
+) -> FloatArray:
+    """`LabelSets.update` for each row; returns the thresholds before it."""
+    with cal._exclusive():
+        rows, labels = _rows(cal, X, groups), _labels(cal)
+        engine = cal._prepared(rows.points.shape[1], rows.keys.shape[2], tickets=0)
+        for kind, at in dict.fromkeys(zip(rows.codes, true.tolist(), strict=True)):
+            cal._names.add(nodes_of(labels[at], rows.places[kind]), rows.places[kind][2])
+        decisions = _room(rows)
+        own = scores[np.arange(len(true)), true].tolist()
+        for t, (at, score) in enumerate(zip(true.tolist(), own, strict=True)):
+            where = rows.points[t], rows.keys[t], rows.weights[t]
+            bases = cal._base.thresholds(labels)
+            loss = label_rounds.step(engine._table, *where, *bases, decisions[t], at, score)
+            cal._learn(labels[at], score, loss)
+    return decisions[:, :, layout.THRESHOLD].copy()
+
+
+def tell(cal: LabelSets, ids: IntArray, true: IntArray) -> None:
+    """`LabelSets.tell` for each row."""
+    labels = _labels(cal)
+    for number, at in zip(ids.tolist(), true.tolist(), strict=True):
+        cal.tell(number, labels[at])
+
+
+def _labels(cal: LabelSets) -> tuple[Hashable, ...]:
+    assert cal.labels is not None
+    return cal.labels
+
+
+def _room(rows: Rows) -> FloatArray:
+    return np.empty((*rows.keys.shape[:2], layout.TICKET))
+
+
+def _rows(cal: LabelSets, X: Any, groups: Sequence[Groups] | None) -> Rows:
+    engine = cal._engine
+    fixed = engine.dimensions if engine is not None and engine.started else None
+    points = many_features(X, fixed)
+    places, codes = _places(points, groups)
+    each = [cal._resolve(name, place) for place in places for name in _labels(cal)]
+    together = [cal._names.resolve(_all_nodes(cal, place), place[2]) for place in places]
+    (keys, weights), (all_keys, all_weights) = _padded(each), _padded(together)
+    shape = len(places), len(_labels(cal)), -1
+    own = keys.reshape(shape)[codes], weights.reshape(shape)[codes]
+    return Rows(points, *own, all_keys[codes], all_weights[codes], places, codes)
+
+
+def _all_nodes(cal: LabelSets, place: Place) -> dict[Hashable, float]:
+    """The nodes of all labels."""
+    nodes = dict[Hashable, float]()
+    for name in _labels(cal):
+        nodes |= nodes_of(name, place)
+    return nodes
+
+
+def _padded(resolved: list[Resolved]) -> Resolved:
+    """Keys and weights of several combinations as tables, 0 where one has fewer."""
+    width = max((len(keys) for keys, _ in resolved), default=0)
+    keys, weights = np.zeros((len(resolved), width), np.int64), np.zeros((len(resolved), width))
+    for i, (its_keys, its_weights) in enumerate(resolved):
+        keys[i, : len(its_keys)], weights[i, : len(its_keys)] = its_keys, its_weights
+    return keys, weights
+
+
+def _places(points: FloatArray, groups: Sequence[Groups] | None) -> tuple[list[Place], list[int]]:
+    """The combinations of groups and missing features, and which one each row has."""
+    missing = np.isnan(points)
+    if groups is None and not missing.any():
+        return [(NO_FEATURES, {}, ())], [0] * len(points)
+    numbers: dict[Any, int] = {}
+    found, codes = list[Place](), list[int]()
+    for t, row in enumerate(missing):
+        given, gaps = () if groups is None else groups[t], tuple(np.flatnonzero(row).tolist())
+        mark = combination(given, gaps)
+        try:
+            code = numbers.setdefault(mark, len(found))
+        except TypeError:  # not hashable: `weights_of` says what is wrong
+            code = len(found)
+        if code == len(found):
+            found.append((NO_FEATURES, weights_of(given), gaps))
+        codes.append(code)
+    return found, codes

@@ -1,0 +1,288 @@
+"""One round at a time: thresholds, updates, and tickets for losses that come late."""
+
+from __future__ import annotations
+
+import contextlib
+import math
+from abc import abstractmethod
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, Self, overload
+
+import numpy as np
+
+from localarc import validation
+from localarc.calibrators.auto.groups import GroupNames, Groups
+from localarc.calibrators.auto.inputs import features, score
+from localarc.calibrators.auto.settings import AutoSettings
+from localarc.calibrators.base import BaseCalibrator, Point, Points
+from localarc.calibrators.tickets import Ticket, not_pending, ticket_id
+from localarc.engine.auto import layout
+from localarc.engine.auto.engine import AutoEngine
+from localarc.engine.auto.loops import ASK, PEEK, STEP, UNCHECKED
+from localarc.validation import FloatArray
+
+_NAN = math.nan
+_ARRAY, _FLOAT64 = np.ndarray, np.dtype(np.float64)
+_OWN = _NAN, _NAN  # the engine's own base, and its own unit
+_NOTHING = np.zeros(layout.FIRST)
+
+
+class SingleRounds(BaseCalibrator):
+    """An engine, and one compiled call for each round."""
+
+    learns_from = frozenset({"groups", "score"})
+    settings: AutoSettings
+    _own_base = True
+
+    def _start(self, settings: AutoSettings) -> None:
+        """Begin, or begin again, before the first round."""
+        self.settings = settings
+        self.alpha = settings.alpha
+        self._loss_bound = settings.loss_bound
+        self._engine: AutoEngine | None = None
+        self._names = GroupNames()
+        self._fixed: int | None = None  # the number of features, once a threshold went out
+        self._busy = False
+
+    def _continue(self, engine: AutoEngine | None, names: GroupNames) -> None:
+        """Go on from what another calibrator learned."""
+        self._engine, self._names = engine, names
+        self._fixed = engine.dimensions if engine is not None and engine.started else None
+
+    # ---- thresholds --------------------------------------------------------------------------
+
+    @overload
+    def threshold(self, x: Points, groups: Sequence[Groups] = ()) -> FloatArray: ...
+    @overload
+    def threshold(self, x: Point, groups: Groups = ()) -> float: ...
+    def threshold(
+        self, x: Point | Points, groups: Groups | Sequence[Groups] = ()
+    ) -> float | FloatArray:
+        """The threshold for one input, or n thresholds for n inputs; changes nothing.
+
+        Parameters
+        ----------
+        x : array of shape (d,) or (n, d), or None
+            The features of one input, or of n inputs; None or an empty array if there are none.
+        groups : hashable, list, set or mapping, or a sequence of n of these
+            The groups of the input, or of each input.
+        """
+        if validation.is_single(x):
+            return self._serve(PEEK, x, groups, 0.0, 0.0)  # type: ignore[arg-type]
+        return self._thresholds(x, None if type(groups) is tuple and not groups else groups)
+
+    @abstractmethod
+    def _thresholds(self, X: Any, groups: Any) -> FloatArray:
+        """`threshold` of many inputs."""
+
+    def update(
+        self, x: Point, loss: float, score: float | None = None, groups: Groups = ()
+    ) -> Self:
+        """Learn from the loss of the threshold for this input, at once.
+
+        Parameters
+        ----------
+        x : array of shape (d,) or None
+            The input of the round; NaN marks a missing feature.
+        loss : float
+            The loss of the set that the threshold made, in [0, `loss_bound`].
+        score : float or None, default None
+            The least threshold whose loss is at most `alpha`: for miscoverage, the score of the
+            true outcome. Minus infinity if every threshold would do; None if it is unknown.
+        groups : hashable, list, set or mapping, default ()
+            The groups of the input.
+        """
+        if type(loss) is not float or not 0.0 <= loss <= self._loss_bound:
+            loss = validation.loss(loss, self._loss_bound)
+        self._serve(STEP, x, groups, loss, self._checked_score(score))
+        return self
+
+    def ask(self, x: Point, groups: Groups = ()) -> Ticket:
+        """A threshold whose loss will be told later, in any order.
+
+        Parameters
+        ----------
+        x : array of shape (d,) or None
+            The input of the round; NaN marks a missing feature.
+        groups : hashable, list, set or mapping, default ()
+            The groups of the input.
+
+        Returns
+        -------
+        Ticket
+            The threshold, and a number to hand back with its loss.
+        """
+        threshold = self._serve(ASK, x, groups, 0.0, 0.0)
+        return Ticket(int(self._numbers[layout.ISSUED]), threshold)
+
+    def _serve(self, mode: int, x: Point, groups: Groups, loss: float, told: float) -> float:
+        """One compiled call; everything that can raise comes before it."""
+        if self._busy:
+            raise in_use()
+        self._busy = True
+        try:
+            quick = self._own_base  # other bases learn before the call, so x is checked first
+            if quick and type(x) is _ARRAY and x.dtype is _FLOAT64 and x.shape == (self._fixed,):
+                threshold = self._call(mode + UNCHECKED, x, groups, (), loss, told)
+                if threshold == threshold:
+                    return threshold
+            point, missing = features(x, self._fixed)
+            return self._call(mode, point, groups, missing, loss, told)
+        finally:
+            self._busy = False
+
+    def _call(
+        self,
+        mode: int,
+        point: FloatArray,
+        groups: Groups,
+        missing: tuple[int, ...],
+        loss: float,
+        told: float,
+    ) -> float:
+        action = mode % UNCHECKED
+        keys, weights = self._names.resolve(groups, missing, action != PEEK)
+        engine = self._engine
+        if engine is None or action == ASK or len(keys) > engine.groups or not self._fixed:
+            engine = self._prepared(len(point), len(keys), int(action == ASK))
+        given, unit = _OWN if self._own_base else self._given(point, groups)
+        if action != PEEK:
+            self._fixed = engine.dimensions
+            if action == STEP and not self._own_base:
+                self._teach(point, loss, told, groups)
+        return engine.serve(mode, point, keys, weights, given, unit, loss, told)
+
+    def _prepared(self, dimensions: int, groups: int, tickets: int) -> AutoEngine:
+        """The engine, with room for so many groups per round, and so many more tickets."""
+        engine = self._engine
+        if engine is None or engine.dimensions != dimensions:
+            engine = self._engine = AutoEngine(self.settings.rules(self._own_base), dimensions)
+        if tickets or groups > engine.groups:
+            engine.reserve(groups, tickets)
+        return engine
+
+    def _given(self, point: FloatArray, groups: Groups) -> tuple[float, float]:
+        """The base threshold and its unit, NaN where they are the engine's own."""
+        return _OWN
+
+    def _teach(self, x: Point, loss: float, told: float, groups: Groups) -> None:
+        """Let a base of somebody else's learn; the score is NaN if it is unknown."""
+
+    # ---- late losses -------------------------------------------------------------------------
+
+    def tell(self, ticket: Ticket | int, loss: float, score: float | None = None) -> Self:
+        """Learn from the loss of a ticket.
+
+        Parameters
+        ----------
+        ticket : Ticket or int
+            What `ask` returned, or its id.
+        loss : float
+            The loss of the set that its threshold made, in [0, `loss_bound`].
+        score : float or None, default None
+            The least threshold whose loss is at most `alpha`, as in `update`.
+        """
+        number = ticket_id(ticket)
+        cost, told = validation.loss(loss, self._loss_bound), self._checked_score(score)
+        self._close(number, lambda engine: engine.tell(number, cost, told))
+        return self
+
+    def forget(self, ticket: Ticket | int) -> Self:
+        """Give up waiting for the loss of a ticket: it counts as a loss of `alpha`.
+
+        Parameters
+        ----------
+        ticket : Ticket or int
+            What `ask` returned, or its id.
+        """
+        number = ticket_id(ticket)
+        self._close(number, lambda engine: engine.forget(number))
+        return self
+
+    def _close(self, number: int, close: Callable[[AutoEngine], bool]) -> None:
+        with self._exclusive():
+            if self._engine is None or not close(self._engine):
+                raise not_pending(number)
+
+    @property
+    def pending(self) -> tuple[Ticket, ...]:
+        """The tickets whose loss is still to come, in the order in which they were issued."""
+        engine = self._engine
+        if engine is None:
+            return ()
+        rows = engine.pending_tickets()
+        numbers, thresholds = rows[:, layout.NUMBER], rows[:, layout.THRESHOLD]
+        return tuple(
+            Ticket(int(number), float(threshold))
+            for number, threshold in zip(numbers, thresholds, strict=True)
+        )
+
+    @contextlib.contextmanager
+    def _exclusive(self) -> Iterator[None]:
+        """Raise if another thread is inside."""
+        if self._busy:
+            raise in_use()
+        self._busy = True
+        try:
+            yield
+        finally:
+            self._busy = False
+
+    def _checked_score(self, value: Any) -> float:
+        """The score, NaN if unknown; raises if thresholds would then have no unit or no floor."""
+        told = score(value)
+        if told == told or self._numbers[layout.SCORES] > 0.0:
+            return told
+        settings = self.settings
+        if settings.unit is None:
+            raise ValueError(
+                "without scores, thresholds have no unit. Pass score=..., the least threshold "
+                "whose loss is at most alpha, or construct the calibrator with unit=..., a typical "
+                "difference between scores. Thresholds then follow losses alone: they adapt more "
+                "slowly, and not to where scores lie."
+            )
+        if settings.two_sided and settings.limits[0] is None:
+            raise ValueError(
+                "without scores, nothing says how low thresholds may fall. Construct the "
+                'calibrator with limits=(floor, None), or with promise="at most".'
+            )
+        return told
+
+    # ---- what was learned --------------------------------------------------------------------
+
+    @property
+    def _numbers(self) -> Any:
+        return _NOTHING if self._engine is None else self._engine.numbers
+
+    @property
+    def rounds(self) -> int:
+        """The number of losses learned from."""
+        return int(self._numbers[layout.ROUNDS])
+
+    @property
+    def risk(self) -> float:
+        """The mean loss so far, NaN before the first."""
+        rounds = self.rounds
+        return float(self._numbers[layout.LOSS_SUM]) / rounds if rounds else _NAN
+
+    @property
+    def loss_bound(self) -> float:
+        """The largest loss that a round may have."""
+        return self.settings.loss_bound
+
+    @property
+    def nbytes(self) -> int:
+        """The size of the tables, in bytes."""
+        return 0 if self._engine is None else self._engine.nbytes
+
+    def reset(self) -> Self:
+        """Forget everything learned."""
+        self._start(self.settings)
+        return self
+
+
+def in_use() -> RuntimeError:
+    """The error for a call while another thread is inside."""
+    return RuntimeError(
+        "the calibrator is in use by another thread. Use one calibrator per thread, or a lock."
+    )

@@ -1,0 +1,202 @@
+"""`localarc compare`: several methods on the rounds of one file, and a table."""
+
+from __future__ import annotations
+
+import shlex
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from localarc.cli import options
+from localarc.cli.group import user_errors
+from localarc.cli.replay import NO_SIZES
+
+if TYPE_CHECKING:
+    from localarc import Comparison
+    from localarc.kernels import Kernel
+    from localarc.streams import Stream
+    from localarc.validation import FloatArray
+
+_OPTIONS: list[options.Option] = [
+    click.option(
+        "--methods",
+        callback=options.names,
+        metavar="A,B",
+        help="Names of methods, which --list shows, or classes of your own such as "
+        "my_method.py:Mine.  [default: auto, arc, aci, dtaci, pid, saocp and rolling; larc too if "
+        "--kernel or --length-scale is given]",
+    ),
+    click.option("--features", callback=options.names, metavar="A,B", help="Columns of the input."),
+    click.option("--score", help="Column with the score of the true outcome.  [required]"),
+    *options.ROUNDS[1:],
+    click.option("--group", help="Column with the group."),
+    click.option(
+        "--alpha",
+        callback=options.numbers,
+        metavar="A,A",
+        help="Target risk, or several: the mean loss you accept.  [required]",
+    ),
+    click.option(
+        "--delay",
+        default="0",
+        metavar="N",
+        help="After how many further rounds a loss is known: a number, or a column.",
+    ),
+    click.option("--loss-bound", type=float, default=1.0, help="Largest possible loss."),
+    click.option(
+        "--kernel",
+        type=click.Choice(list(options.KERNELS)),
+        metavar="NAME",
+        help=f"Kernel of L-ARC: {', '.join(options.KERNELS)}.  [default: rbf]",
+    ),
+    click.option(
+        "--length-scale",
+        callback=options.length_scale,
+        metavar="L",
+        help="Length scale of L-ARC's kernel, in the units of the features; one number, or one per "
+        "feature.  [default: about a tenth of the rounds in a neighbourhood]",
+    ),
+    click.option(
+        "--jobs",
+        type=int,
+        default=1,
+        callback=options.jobs,
+        help="Number of processes; -1 uses every core. Only the times depend on it.",
+    ),
+    click.option("--list", "list_them", is_flag=True, help="List the methods and exit."),
+    click.option("--quiet", is_flag=True, help="Suppress normal output."),
+    click.option("--out", type=click.Path(path_type=Path), help="Output folder.  [required]"),
+]
+
+
+@click.command(name="compare", short_help="Compare online methods on the rounds of a file.")
+@click.argument("file", type=click.Path(path_type=Path), required=False)
+@options.with_options(_OPTIONS)
+def compare_command(
+    file: Path | None,
+    methods: tuple[str, ...] | None,
+    features: tuple[str, ...] | None,
+    score: str | None,
+    loss: str | None,
+    width: str | None,
+    group: str | None,
+    alpha: tuple[float, ...] | None,
+    delay: str,
+    loss_bound: float,
+    kernel: str | None,
+    length_scale: float | tuple[float, ...] | None,
+    jobs: int,
+    list_them: bool,
+    quiet: bool,
+    out: Path | None,
+) -> None:
+    """Compare online methods on FILE, a table as `localarc replay` reads it.
+
+    Prints a table and writes comparison.csv, comparison.json, comparison.png (if set sizes are
+    known) and report.html to the folder OUT. Finished runs are stored in OUT/runs, and an
+    interrupted comparison resumes from them.
+
+    \b
+    Examples:
+      localarc compare scores.csv --features hour,demand --score residual --alpha 0.1 --out arena
+      localarc compare scores.csv --features hour --score residual --group season --alpha 0.1 \\
+        --methods auto,aci,pid,gcaci,my_method.py:Mine --jobs -1 --out arena
+    """
+    if list_them:
+        _list()
+        return
+    from localarc.cli.console import warnings_as_notes
+
+    with user_errors():
+        from localarc.reporting.comparison import FILES, write_comparison
+        from localarc.reporting.files import check_input_survives, staged
+        from localarc.streams import read_table
+
+        if file is None or score is None or alpha is None or out is None:
+            raise ValueError("compare requires FILE, --score, --alpha and --out.")
+        check_input_survives(file, out, FILES)
+        with warnings_as_notes():
+            stream = read_table(file, features or (), score, loss, group, loss_bound, width)
+            delays = _delays(file, score, delay)
+            if stream.curves.widths is None:
+                click.echo(f"note: {NO_SIZES}.", err=True)
+            chosen = _kernel(kernel, length_scale)
+            found = _run(stream, methods, alpha, delays, chosen, jobs, out / "runs", quiet)
+        with staged(out, FILES) as folder:
+            written = write_comparison(found, folder, _command())
+    if not quiet:
+        _print(found, [out / path.name for path in written])
+
+
+def _run(
+    stream: Stream,
+    methods: tuple[str, ...] | None,
+    alpha: tuple[float, ...],
+    delays: int | FloatArray,
+    kernel: Kernel | None,
+    jobs: int,
+    folder: Path,
+    quiet: bool,
+) -> Comparison:
+    """Compare, with a progress bar on a terminal."""
+    from localarc import compare
+    from localarc.cli.console import task_bar
+
+    with task_bar(quiet) as progress:
+        return compare(
+            methods or _default(kernel),
+            stream,
+            alpha=alpha,
+            delay=delays,
+            kernel=kernel,
+            jobs=jobs,
+            folder=folder,
+            progress=progress,
+        )
+
+
+def _list() -> None:
+    from localarc._compare.methods import KNOWN
+
+    for name, known in KNOWN.items():
+        needs = f" (requires {known.needs})" if known.needs else ""
+        click.echo(f"{name:16}{known.title}{needs}")
+
+
+def _default(kernel: Kernel | None) -> tuple[str, ...]:
+    from localarc._compare.methods import DEFAULT
+
+    return DEFAULT if kernel is None else ("larc", *DEFAULT)
+
+
+def _kernel(name: str | None, length_scale: float | tuple[float, ...] | None) -> Kernel | None:
+    """The kernel of L-ARC, if one is named."""
+    if name is None and length_scale is None:
+        return None
+    return options.KERNELS[name or "rbf"](1.0 if length_scale is None else length_scale)
+
+
+def _delays(file: Path, score: str, delay: str) -> int | FloatArray:
+    """A number of rounds, or those of a column."""
+    from localarc.streams import read_table
+
+    return int(delay) if delay.isdecimal() else read_table(file, (delay,), score).X[:, 0]
+
+
+def _command() -> str:
+    return shlex.join(["localarc", *sys.argv[1:]])
+
+
+def _print(found: Comparison, paths: list[Path]) -> None:
+    from localarc.cli.console import print_rows
+    from localarc.reporting.comparison import READING
+
+    if found.reused:
+        click.echo(f"reused {found.reused} stored run(s)")
+    for alpha in found.targets:
+        print_rows(f"{found.stream}, target {alpha:g}", *found.table(alpha))
+    click.echo(READING)
+    for path in paths:
+        click.echo(f"wrote {path}")

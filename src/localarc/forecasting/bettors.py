@@ -1,0 +1,161 @@
+"""Bettors: one pair for every series and step, so that misses there stay near the target.
+
+Each cell (a series and a step) is an instance of theorem E of docs/guarantees.md with a single node
+of weight 1. Names follow that page: gain G, cost W, and what was pending when a threshold was made.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from localarc.forecasting.columns import Arrays, Columns
+from localarc.validation import FloatArray, IntArray
+
+STAKE = 0.05
+BETAS = 2.0 ** -np.arange(1.0, 17.0)
+SQUARE = 4.0 * (np.log(2.0) - 0.5)
+LATE_RESTART = 2.72
+UP_STEP, UP_COST, DOWN_STEP, DOWN_COST = range(4)  # what is summed up of arrived losses
+
+_SUMS = (
+    *("up gain", "up cost", "down gain", "down cost"),
+    *("excess", "misses", "lost", "paid", "staked"),
+)
+
+
+class Bettors:
+    """The sums of every cell, by level, and the bets that follow from them."""
+
+    def __init__(self, alphas: FloatArray) -> None:
+        self.alphas = alphas
+        self.top = np.maximum(alphas, 1.0 - alphas)
+        self._up_drop = alphas / self.top
+        self._down_drop = (1.0 - alphas) / self.top
+        levels = len(alphas)
+        sums = dict.fromkeys(_SUMS, ("f8", levels)) | {"arrived": ("f8", 4 * levels)}
+        self.cells = Columns(sums | dict.fromkeys(("visits", "most"), ("f8", None)))
+
+    def reserve(self, cells: int) -> None:
+        """Make room for so many cells."""
+        self.cells.reserve(cells)
+
+    def restrict(self, cell: IntArray, pending: FloatArray) -> None:
+        """Before thresholds are made: what is pending at a cell bounds its bets, for good."""
+        rounded = np.exp2(np.ceil(np.log2(pending + 1.0))) - 1.0
+        self.cells["most"][cell] = np.maximum(self.cells["most"][cell], rounded)
+
+    def bets(self, cell: IntArray) -> tuple[FloatArray, FloatArray]:
+        """(n, levels): what is added to the threshold in units, and what is taken away."""
+        sums, most = self.cells, self.cells["most"][cell][:, None]
+        up = wealth(sums["up gain"][cell], sums["up cost"][cell], largest_bet(most, self._up_drop))
+        down = wealth(
+            sums["down gain"][cell], sums["down cost"][cell], largest_bet(most, self._down_drop)
+        )
+        return 0.5 * STAKE * up, 0.5 * STAKE * down
+
+    def arrived(self, cell: IntArray) -> FloatArray:
+        """(n, 4, levels): steps and costs of all losses so far, up and down."""
+        return np.asarray(self.cells["arrived"][cell]).reshape(len(cell), 4, -1)
+
+    def settle(
+        self,
+        cell: IntArray,
+        missed: FloatArray,
+        bet: FloatArray,
+        share: FloatArray,
+        seen: FloatArray,
+        left: FloatArray,
+        since: FloatArray,
+        waiting: FloatArray,
+    ) -> FloatArray:
+        """Learn from misses (n, levels) at distinct cells; returns what `arrived` grew by.
+
+        `bet` and `share` are what the threshold was moved by, in units, and the part of the down
+        bet in it. `seen` counts the rounds pending when it was made, `left` those that still are,
+        `since` (n, 4, levels) what has arrived of them; `waiting` counts rounds pending now.
+        """
+        sums = self.cells
+        z = (missed - self.alphas) / self.top
+        up, down = z, -share * z
+        up_cost = late_cost(up, self._up_drop, seen, left, since[:, UP_STEP], since[:, UP_COST])
+        down_cost = late_cost(
+            down, self._down_drop, seen, left, since[:, DOWN_STEP], since[:, DOWN_COST]
+        )
+        sums["visits"][cell] += 1.0
+        sums["misses"][cell] += missed
+        sums["excess"][cell] += z
+        sums["paid"][cell] += z * bet
+        sums["lost"][cell] += (1.0 - share) * np.maximum(-z, 0.0)
+        sums["down gain"][cell] += down
+        sums["down cost"][cell] += down_cost
+        self._step_up(cell, up, up_cost, waiting)
+        grown = np.stack([up, up_cost, down, down_cost], axis=1)
+        sums["arrived"][cell] += grown.reshape(len(cell), -1)
+        return grown
+
+    def _step_up(
+        self, cell: IntArray, step: FloatArray, cost: FloatArray, waiting: FloatArray
+    ) -> None:
+        """The up side begins again, at a price, when it has lost everything."""
+        gain = self.cells["up gain"][cell] + step
+        again = gain < 0.0
+        self.cells["up gain"][cell] = np.where(again, 0.0, gain)
+        self.cells["up cost"][cell] = np.where(again, 0.0, self.cells["up cost"][cell] + cost)
+        price = 0.5 * STAKE * np.where(waiting > 0.0, LATE_RESTART, 1.0)
+        self.cells["staked"][cell] += again * price[:, None]
+
+    def most_gains(self, cells: slice) -> tuple[FloatArray, FloatArray]:
+        """(n, levels): the largest sums of z, up and down, that theorem E allows.
+
+        A of the theorem is what the bets were granted in fact, so nothing is assumed.
+        """
+        sums, most = self.cells, self.cells["most"][cells][:, None]
+        granted = STAKE + sums["staked"][cells] + sums["paid"][cells]
+        budget = np.log(2.0 * len(BETAS) * granted / STAKE)
+        up = smallest(budget, sums["up cost"][cells], largest_bet(most, self._up_drop))
+        down = smallest(budget, sums["down cost"][cells], largest_bet(most, self._down_drop))
+        return up, down + sums["lost"][cells]
+
+    def state(self, cells: int) -> Arrays:
+        """The arrays of so many cells."""
+        return self.cells.stored(slice(cells))
+
+    def restore(self, arrays: Arrays) -> None:
+        """Continue from `state`."""
+        self.cells.restore(arrays)
+
+
+def largest_bet(pending: FloatArray, drop: FloatArray) -> FloatArray:
+    """The largest beta allowed once so many rounds were pending; drop: the largest -y."""
+    late = np.minimum(1.0, 0.25 / drop) / (1.0 + pending)
+    return np.where(pending > 0.0, late, 0.5)
+
+
+def wealth(gain: FloatArray, cost: FloatArray, largest: FloatArray) -> FloatArray:
+    """H(G, W) = (1/K) sum_k beta_k exp(beta_k G - beta_k^2 W), over the bets up to `largest`."""
+    power = BETAS * (gain[..., None] - BETAS * cost[..., None])
+    terms = BETAS * np.exp(np.minimum(power, 300.0)) * (largest[..., None] >= BETAS)
+    return np.asarray(terms.sum(axis=-1) / len(BETAS))
+
+
+def smallest(budget: FloatArray, cost: FloatArray, largest: FloatArray) -> FloatArray:
+    """min over beta of (Lambda + beta^2 W) / beta, over the bets up to `largest`."""
+    values = budget[..., None] / BETAS + BETAS * cost[..., None]
+    return np.asarray(np.where(largest[..., None] >= BETAS, values, np.inf).min(axis=-1))
+
+
+def late_cost(
+    y: FloatArray,
+    drop: FloatArray,
+    seen: FloatArray,
+    left: FloatArray,
+    arrived: FloatArray,
+    spent: FloatArray,
+) -> FloatArray:
+    """q: what a step y costs, given what was pending when its threshold was made."""
+    seen, left = seen[:, None], left[:, None]
+    gained = SQUARE * y * y + y * np.clip(arrived + left, 0.0, seen)
+    behind = largest_bet(seen, drop) * spent - arrived + 1.455 * drop * left
+    fell = 1.25 * np.abs(y) * (np.abs(y) + np.clip(behind, 0.0, 1.455 * drop * seen))
+    late = np.where(y >= 0.0, gained, fell)
+    return np.asarray(np.where(seen > 0.0, late, SQUARE * y * y))

@@ -1,0 +1,257 @@
+"""Open rounds: thresholds that were issued for a series and step, and what they learn from."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from localarc.forecasting.bettors import Bettors
+from localarc.forecasting.columns import Arrays, Columns, Pool, named, part
+from localarc.forecasting.offsets import Offsets
+from localarc.forecasting.scale import ScoreScale
+from localarc.validation import FloatArray, IntArray
+
+NONE = -1
+FREE, AT_FLOOR, BLIND = range(3)  # learnt; held up by the floor; made before any score was known
+
+
+@dataclass(frozen=True)
+class Places:
+    """The series, step and phase (hour of the week) of n rounds, as integers."""
+
+    series: IntArray
+    step: IntArray
+    phase: IntArray
+
+
+class Rounds:
+    """Thresholds for several levels at once, whose scores arrive late and in any order.
+
+    threshold = mean + unit (offsets + bets), at least a floor and at least that of the level below.
+    """
+
+    def __init__(self, alphas: FloatArray, steps: int, first_unit: float = 0.0) -> None:
+        self.alphas, self.steps = alphas, steps
+        self._first_unit = first_unit  # before any score is known
+        self.scale = ScoreScale(steps)
+        self.offsets = Offsets(alphas, steps)
+        self.bettors = Bettors(alphas)
+        levels = len(alphas)
+        counts = dict.fromkeys(("newest", "pending", "closed"), ("i8", None))
+        self._cells = Columns(counts)
+        self._open = Pool(
+            {
+                "number": ("i8", None),
+                "cell": ("i4", None),
+                "phase": ("i2", None),
+                "earlier": ("i4", None),  # the pending round before this one at its cell
+                "later": ("i4", None),
+                "seen": ("i4", None),  # how many were pending at the cell
+                "closed": ("i4", None),  # losses that had arrived there, later rounds' not counted
+                "arrived": ("f8", 4 * levels),  # what they summed up to
+                "threshold": ("f8", levels),
+                "bet": ("f8", levels),
+                "share": ("f8", levels),
+                "basis": ("u1", levels),  # of the threshold: FREE, AT_FLOOR or BLIND
+            }
+        )
+        self._issued = 0
+
+    def reserve(self, series: int) -> None:
+        """Make room for so many series."""
+        self.scale.reserve(series)
+        self.offsets.reserve(series)
+        self.bettors.reserve(series * self.steps)
+        known = self._cells.rows
+        self._cells.reserve(series * self.steps)
+        self._cells["newest"][known:] = NONE
+
+    # ---- thresholds --------------------------------------------------------------------------
+
+    def ask(self, places: Places, floor: FloatArray) -> tuple[IntArray, FloatArray]:
+        """Numbers of new rounds at distinct cells, and their thresholds (n, levels)."""
+        cell = places.series * self.steps + places.step
+        seen = self._cells["pending"][cell]
+        self.bettors.restrict(cell, seen.astype(np.float64))
+        rows, new = self._open.take(len(cell)), self._open
+        new["cell"][rows], new["phase"][rows] = cell, places.phase
+        new["number"][rows] = self._issued + np.arange(len(rows))
+        new["seen"][rows], new["closed"][rows] = seen, self._cells["closed"][cell]
+        new["arrived"][rows] = self.bettors.cells["arrived"][cell]
+        self._play(rows, places, cell, floor)
+        self._issued += len(rows)
+        self._cells["pending"][cell] += 1
+        self._append(rows, cell)
+        return rows, self._open["threshold"][rows]
+
+    def _play(self, rows: IntArray, places: Places, cell: IntArray, floor: FloatArray) -> None:
+        """Threshold, bet, share of the down bet, and whether the floor holds the base up."""
+        mean, unit = self.scale.look(places.series, places.step)
+        offsets = self.offsets.at(self.offsets.nodes(places.series, places.step, places.phase))
+        up, down = self.bettors.bets(cell)
+        known = self.scale.knows(places.series)
+        unit = np.where(known, unit, self._first_unit)
+        for level in range(len(self.alphas)):
+            free = mean + unit * offsets[:, level]
+            base = np.maximum(free, floor)
+            bet, share = up[:, level] - down[:, level], np.ones(len(cell))
+            low = base + unit * bet < floor
+            bet[low] = (floor - base)[low] / unit[low]
+            share[low] = np.clip((up[low, level] - bet[low]) / down[low, level], 0.0, 1.0)
+            self._open["basis"][rows, level] = np.where(known, free < floor, BLIND)
+            floor = np.where(low, floor, base + unit * bet)  # that of the next level
+            self._open["threshold"][rows, level] = floor
+            self._open["bet"][rows, level] = bet
+            self._open["share"][rows, level] = share
+
+    def _append(self, rows: IntArray, cell: IntArray) -> None:
+        """The rounds are now the newest ones of their cells."""
+        before = self._cells["newest"][cell]
+        self._open["earlier"][rows] = before
+        self._open["later"][rows] = NONE
+        self._open["later"][before[before != NONE]] = rows[before != NONE]
+        self._cells["newest"][cell] = rows
+
+    # ---- what became known -------------------------------------------------------------------
+
+    def tell(self, rows: IntArray, scores: FloatArray) -> None:
+        """Learn from the scores of pending rounds that became known at one time."""
+        places = self.places(rows)
+        missed = (scores[:, None] > self._open["threshold"][rows]).astype(np.float64)
+        self._teach_base(rows, places, missed, scores)
+        for wave in self._waves(rows):
+            self._settle(rows[wave], missed[wave])
+            self._close(rows[wave])
+        self._open.give_back(rows)
+
+    def forget(self, rows: IntArray) -> None:
+        """Close rounds whose scores will never be known: they count as a loss of alpha."""
+        for wave in self._waves(rows):
+            self._correct_earlier(rows[wave], np.zeros((len(wave), 4, len(self.alphas))))
+            self._close(rows[wave])
+        self._open.give_back(rows)
+
+    def places(self, rows: IntArray) -> Places:
+        """Where pending rounds are."""
+        series, step = np.divmod(self._open["cell"][rows].astype(np.int64), self.steps)
+        return Places(series, step, self._open["phase"][rows].astype(np.int64))
+
+    def _teach_base(
+        self, rows: IntArray, places: Places, missed: FloatArray, scores: FloatArray
+    ) -> None:
+        excess, basis = missed - self.alphas, self._open["basis"][rows]
+        excess[(basis == BLIND) | ((basis == AT_FLOOR) & (excess < 0.0))] = 0.0
+        slower = np.sqrt(1.0 + self._open["seen"][rows])[:, None]
+        nodes = self.offsets.nodes(places.series, places.step, places.phase)
+        self.offsets.learn(nodes, excess / slower)
+        self.scale.learn(places.series, places.step, scores)
+
+    def _waves(self, rows: IntArray) -> list[IntArray]:
+        """Positions of rounds at distinct cells, such that each cell's are in order."""
+        cell = self._open["cell"][rows]
+        order = np.lexsort((self._open["number"][rows], cell))
+        sorted_cells = cell[order]
+        first = np.ones(len(rows), bool)
+        first[1:] = sorted_cells[1:] != sorted_cells[:-1]
+        starts = np.flatnonzero(first)
+        rank = np.arange(len(rows)) - starts[np.cumsum(first) - 1]
+        return [order[rank == k] for k in range(int(rank.max(initial=-1)) + 1)]
+
+    def _settle(self, rows: IntArray, missed: FloatArray) -> None:
+        """Let the bettors of distinct cells learn; earlier pending rounds must not hear of it."""
+        mine, cell = self._open, self._open["cell"][rows].astype(np.int64)
+        seen = mine["seen"][rows].astype(np.float64)
+        heard = self._cells["closed"][cell] - mine["closed"][rows]
+        since = self.bettors.arrived(cell) - mine["arrived"][rows].reshape(len(rows), 4, -1)
+        waiting = self._cells["pending"][cell] - 1.0
+        grown = self.bettors.settle(
+            *(cell, missed, mine["bet"][rows], mine["share"][rows]),
+            *(seen, seen - heard, since, waiting),
+        )
+        self._correct_earlier(rows, grown)
+
+    def _correct_earlier(self, rows: IntArray, grown: FloatArray) -> None:
+        """What arrives is part of what later rounds see, and not of what earlier ones do."""
+        change, at = grown.reshape(len(rows), -1), self._open["earlier"][rows]
+        while (some := at != NONE).any():
+            at, change = at[some], change[some]
+            self._open["closed"][at] += 1
+            self._open["arrived"][at] += change
+            at = self._open["earlier"][at]
+
+    def _close(self, rows: IntArray) -> None:
+        """Take rounds at distinct cells out of the lists."""
+        cell = self._open["cell"][rows]
+        earlier, later = self._open["earlier"][rows], self._open["later"][rows]
+        inner = later != NONE
+        self._open["earlier"][later[inner]] = earlier[inner]
+        self._cells["newest"][cell[~inner]] = earlier[~inner]
+        inner = earlier != NONE
+        self._open["later"][earlier[inner]] = later[inner]
+        self._cells["pending"][cell] -= 1
+        self._cells["closed"][cell] += 1
+
+    # ---- what is known -----------------------------------------------------------------------
+
+    def numbers(self, rows: IntArray) -> IntArray:
+        """The order in which pending rounds were issued."""
+        return np.asarray(self._open["number"][rows])
+
+    @property
+    def capacity(self) -> int:
+        """One more than the largest number that a pending round can have."""
+        return self._open.rows
+
+    @property
+    def pending(self) -> int:
+        """How many rounds are pending."""
+        return self._open.used
+
+    @property
+    def nbytes(self) -> int:
+        """The size of the pending rounds."""
+        return self._open.nbytes
+
+    def state(self, series: int) -> Arrays:
+        """The arrays of so many series and of all pending rounds, in order of prediction."""
+        cells = series * self.steps
+        counts, rounds = self._cells.stored(slice(cells)), self._open.stored(self.in_order())
+        for name in ("earlier", "later"):
+            rounds[name][:] = NONE  # the lists follow from the order
+        counts["newest"][:] = NONE
+        return (
+            {"issued": np.array([self._issued])}
+            | named("scale", self.scale.state(series))
+            | named("offsets", self.offsets.state(series))
+            | named("bettors", self.bettors.state(cells))
+            | named("cells", counts)
+            | named("open", rounds)
+        )
+
+    def restore(self, arrays: Arrays) -> None:
+        """Continue from `state`; the pending rounds are then rows 0, 1, ..."""
+        self._issued = int(arrays["issued"][0])
+        self.scale.restore(part("scale", arrays))
+        self.offsets.restore(part("offsets", arrays))
+        self.bettors.restore(part("bettors", arrays))
+        self._cells.restore(part("cells", arrays))
+        self._open.restore(part("open", arrays))
+        self._relink()
+
+    def _relink(self) -> None:
+        """Build the lists anew from rounds in order of prediction."""
+        cell = self._open["cell"][: self._open.used]
+        order = np.argsort(cell, kind="stable")
+        same = cell[order][1:] == cell[order][:-1]
+        for name in ("earlier", "later"):
+            self._open[name][:] = NONE
+        self._open["earlier"][order[1:][same]] = order[:-1][same]
+        self._open["later"][order[:-1][same]] = order[1:][same]
+        self._cells["newest"][:] = NONE
+        self._cells["newest"][cell] = np.arange(len(cell))  # the last one of a cell stays
+
+    def in_order(self) -> IntArray:
+        """The pending rounds in order of prediction."""
+        used = self._open.used_rows()
+        return used[np.argsort(self._open["number"][used])]

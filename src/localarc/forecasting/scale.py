@@ -1,0 +1,104 @@
+"""Where scores lie: their recent mean and deviation for every series and step."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from localarc.forecasting.columns import Arrays, Columns, named, part
+from localarc.validation import FloatArray, IntArray
+
+MEMORY = 500.0  # times that a score is remembered
+SHORT_MEMORY = 25.0  # the same after a change
+CHANGE = 1.0  # units between the means of the two memories that mean a change
+PRIOR = 8.0  # times that a series' own mean counts beside that of one of its steps
+UNIT_PART = 1.5  # mean absolute deviations in a unit
+LEAST_PART = 1.0 / 16.0  # a step's unit is at least this part of its series'
+TINY = 1e-290
+_KINDS = dict.fromkeys(("weight", "mean", "deviation"), ("f8", None))
+
+
+class ScoreScale:
+    """Mean and unit of the scores of a series and step.
+
+    A step that was seen rarely has those of its series, and a series that was never seen those of
+    all others. All scores that arrive for one node at the same time count as one.
+    """
+
+    def __init__(self, steps: int) -> None:
+        self.steps = steps
+        self._all, self._cells = Columns(_KINDS, 1), Columns(_KINDS)
+        self._series = Columns(_KINDS | {"recent": ("f8", None)})
+
+    def reserve(self, series: int) -> None:
+        """Make room for so many series."""
+        self._series.reserve(series)
+        self._cells.reserve(self._series.rows * self.steps)
+
+    def look(self, series: IntArray, step: IntArray) -> tuple[FloatArray, FloatArray]:
+        """Mean and unit of each round's scores; 0 and 1 before the first score."""
+        everyone, own = self._all, self._series
+        seen = own["weight"][series] > 0.0
+        mean = np.where(seen, own["mean"][series], everyone["mean"][0])
+        away = np.where(seen, own["deviation"][series], everyone["deviation"][0])
+        cell = series * self.steps + step
+        weight = self._cells["weight"][cell]
+        part = weight / (weight + PRIOR)
+        fine = away + part * (self._cells["deviation"][cell] - away)
+        mean = mean + part * (self._cells["mean"][cell] - mean)
+        unit = UNIT_PART * np.maximum(fine, LEAST_PART * away)
+        return mean, np.where(unit > TINY, unit, 1.0)
+
+    def learn(self, series: IntArray, step: IntArray, scores: FloatArray) -> None:
+        """Follow the scores that have arrived at one time."""
+        mean, _ = self.look(series, step)
+        _follow(self._cells, series * self.steps + step, scores, mean)
+        _follow(self._series, series, scores, self._series["mean"][series])
+        self._hurry(series, step, scores)
+        everyone = np.zeros(len(scores), np.int64)
+        _follow(self._all, everyone, scores, self._all["mean"][everyone])
+
+    def _hurry(self, series: IntArray, step: IntArray, scores: FloatArray) -> None:
+        """Shorten the memory of series whose recent scores lie elsewhere."""
+        at, inverse, count = np.unique(series, return_inverse=True, return_counts=True)
+        own, mean = self._series, np.bincount(inverse, scores) / count
+        pace = 1.0 / np.minimum(own["weight"][at], SHORT_MEMORY)
+        own["recent"][at] += pace * (mean - own["recent"][at])
+        away = np.abs(own["recent"][at] - own["mean"][at])
+        changed = away > CHANGE * UNIT_PART * own["deviation"][at]
+        for nodes, index in (
+            (own, at[changed]),
+            (self._cells, (series * self.steps + step)[changed[inverse]]),
+        ):
+            nodes["weight"][index] = np.minimum(nodes["weight"][index], SHORT_MEMORY)
+
+    def knows(self, series: IntArray) -> Any:
+        """Whether anything says in which units the scores of a series are."""
+        return (self._series["weight"][series] > 0.0) | (self._all["weight"][0] > 0.0)
+
+    def state(self, series: int) -> Arrays:
+        """The arrays of so many series."""
+        return (
+            named("all", self._all.stored(slice(1)))
+            | named("series", self._series.stored(slice(series)))
+            | named("cells", self._cells.stored(slice(series * self.steps)))
+        )
+
+    def restore(self, arrays: Arrays) -> None:
+        """Continue from `state`."""
+        self._all.restore(part("all", arrays))
+        self._series.restore(part("series", arrays))
+        self._cells.restore(part("cells", arrays))
+
+
+def _follow(nodes: Columns, index: IntArray, scores: FloatArray, centre: FloatArray) -> None:
+    """Move mean and deviation of each node towards those of its new scores."""
+    at, inverse, count = np.unique(index, return_inverse=True, return_counts=True)
+    weight = nodes["weight"][at] * (1.0 - 1.0 / MEMORY) + 1.0
+    mean = np.bincount(inverse, scores) / count
+    away = np.bincount(inverse, np.abs(scores - centre)) / count
+    nodes["weight"][at] = weight
+    nodes["mean"][at] += (mean - nodes["mean"][at]) / weight
+    # The first score has no mean to deviate from: its deviation is replaced by the second one's.
+    nodes["deviation"][at] += (away - nodes["deviation"][at]) / np.maximum(weight - 1.0, 1.0)

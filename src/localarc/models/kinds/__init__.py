@@ -1,0 +1,43 @@
+"""Kinds of prediction sets: intervals, labels, masks and rankings."""
+
+from __future__ import annotations
+
+from typing import Any, Literal, TypeAlias, get_args
+
+from localarc.models.kinds.base import SetKind
+from localarc.models.kinds.intervals import IntervalKind, Sides
+from localarc.models.kinds.labels import LabelKind, LabelScore
+from localarc.models.kinds.members import MemberKind
+
+KindName: TypeAlias = Literal[
+    "auto",
+    "symmetric",
+    "asymmetric",
+    "lower",
+    "upper",
+    "probability",
+    "aps",
+    "raps",
+    "margin",
+    "masks",
+    "ranking",
+    "top-k",
+]
+
+
+def kind_named(name: str, model: Any, classes: Any, difficulty: Any) -> SetKind:
+    """The kind of that name; "auto" is by the model: labels for a classifier, else intervals."""
+    if name == "auto":
+        classifies = hasattr(model, "predict_proba") or classes is not None
+        name = "probability" if classifies else "symmetric"
+    if name in get_args(LabelScore):
+        known = getattr(model, "classes_", None) if classes is None else classes
+        return LabelKind(name, None if known is None else tuple(known))  # type: ignore[arg-type]
+    if name in get_args(Sides):
+        return IntervalKind(name, difficulty)  # type: ignore[arg-type]
+    if name in ("masks", "ranking", "top-k"):
+        return MemberKind(name)  # type: ignore[arg-type]
+    raise ValueError(f"kind must be one of {[*get_args(KindName)]}, got {name!r}.")
+
+
+__all__ = ["IntervalKind", "KindName", "LabelKind", "MemberKind", "SetKind", "kind_named"]

@@ -1,0 +1,62 @@
+"""Rows that were asked and not yet told: what the model said, and the thresholds they had."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from localarc.calibrators.tickets import not_pending
+from localarc.models.kinds.base import Outputs
+from localarc.validation import FloatArray, IntArray
+
+
+class Pending:
+    """Outputs and thresholds by id."""
+
+    def __init__(self) -> None:
+        self.rows: dict[int, tuple[Any, FloatArray]] = {}
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def add(self, ids: IntArray, outputs: Outputs, played: FloatArray) -> None:
+        """Remember rows."""
+        # Copies: a row that is told must not keep its whole batch alive.
+        made = {
+            number: (np.array(output), threshold.copy())
+            for number, output, threshold in zip(ids.tolist(), outputs, played, strict=True)
+        }
+        self.rows.update(made)  # all or, after an interrupt, none
+
+    def find(self, ids: ArrayLike) -> tuple[IntArray, Outputs, FloatArray]:
+        """Ids, outputs and thresholds; raises unless all are pending, each once."""
+        numbers = np.atleast_1d(np.asarray(ids))
+        if numbers.ndim != 1 or numbers.dtype.kind not in "iu":
+            raise TypeError(f"ids must be whole numbers, as in batch.ids, got {ids!r:.60}.")
+        listed = numbers.tolist()
+        if len(set(listed)) < len(listed):
+            raise ValueError("ids must be distinct, one was passed twice. Nothing was learned.")
+        for number in listed:
+            if number not in self.rows:
+                raise not_pending(number)
+        found = [self.rows[number] for number in listed]
+        outputs = stacked([output for output, _ in found])
+        return numbers.astype(np.int64), outputs, np.array([played for _, played in found])
+
+    def drop(self, ids: IntArray) -> None:
+        """Forget rows that were told."""
+        for number in ids.tolist():
+            self.rows.pop(number, None)
+
+
+def stacked(outputs: Sequence[Any]) -> Outputs:
+    """Outputs of rows as one array; of objects where they differ in shape."""
+    if len({output.shape for output in outputs}) <= 1:
+        return np.array(outputs)
+    rows = np.empty(len(outputs), object)
+    for t, output in enumerate(outputs):
+        rows[t] = output
+    return rows

@@ -1,0 +1,75 @@
+"""How a model is asked: an estimator, a function, a pair of them, or predictions made elsewhere."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Protocol, TypeAlias
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from localarc import validation
+from localarc.models.frames import Rows, values_of
+from localarc.validation import FloatArray
+
+
+class Predicts(Protocol):
+    """An estimator with `predict`; classifiers have `predict_proba`, too."""
+
+    def predict(self, X: Rows, /) -> ArrayLike:
+        """The predictions of n rows."""
+
+
+Model: TypeAlias = Predicts | Callable[[Rows], ArrayLike]
+"""An estimator, or a function from rows to predictions."""
+
+
+def call(model: Any, X: Any, method: str = "predict") -> NDArray[Any]:
+    """What the model says of rows, by a method or, for a function, by a call."""
+    if model is None:
+        raise ValueError(
+            "there is no model. Pass one to Calibrated, or prediction=... with every call."
+        )
+    if hasattr(model, method):
+        return _array(getattr(model, method)(X))
+    if callable(model):
+        return _array(model(X))
+    raise TypeError(f"the model must have {method} or be a function, got {type(model).__name__}.")
+
+
+def _array(found: Any) -> NDArray[Any]:
+    if isinstance(found, tuple) and len(found) == 2:  # a pair of quantiles
+        return np.column_stack([values_of(part) for part in found])
+    return values_of(found)
+
+
+def prediction(model: Any, X: Any) -> FloatArray:
+    """(n,) predictions, or (n, 2) quantiles of a pair of models or of one that returns both."""
+    if isinstance(model, tuple | list):
+        if len(model) != 2:
+            raise ValueError(f"a pair of quantile models is (lower, upper), got {len(model)}.")
+        return np.column_stack([_numbers(call(part, X)) for part in model])
+    return _numbers(call(model, X))
+
+
+def probabilities(model: Any, X: Any) -> FloatArray:
+    """(n, K) probabilities of the classes."""
+    return _numbers(call(model, X, "predict_proba"))
+
+
+def standard_deviation(model: Any, X: Any) -> FloatArray:
+    """(n,) the model's own standard deviation: `predict_std`, or `predict(X, return_std=True)`."""
+    if hasattr(model, "predict_std"):
+        return _numbers(call(model, X, "predict_std"))
+    try:
+        _, deviation = model.predict(X, return_std=True)
+    except (TypeError, AttributeError) as error:
+        raise TypeError(
+            'difficulty="std" needs a model with predict_std(X) or predict(X, return_std=True), '
+            f"{type(model).__name__} has neither. Pass an estimator of the error's size instead."
+        ) from error
+    return _numbers(values_of(deviation))
+
+
+def _numbers(values: NDArray[Any]) -> FloatArray:
+    return validation.numbers("the model's prediction", values)

@@ -1,0 +1,89 @@
+"""What bands guarantee: bounds that no outcome can break, and a verdict in words."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from localarc.forecasting import Bands
+
+
+def play(bands: Bands, choose: str, rounds: int = 200, seed: int = 0) -> Bands:
+    """Outcomes chosen against the bands: outside, inside, by turns, or at random."""
+    rng, horizon = np.random.default_rng(seed), 3
+    waiting: dict[tuple[int, int], float] = {}
+    for t in range(rounds):
+        ds = np.arange(t + 1, t + 1 + horizon)
+        out = bands.predict(pd.DataFrame({"ds": ds, "yhat": rng.normal(size=horizon)}))
+        top = float(out["hi-90"].max())
+        attack = {
+            "outside": True,
+            "inside": False,
+            "by turns": (t // 40) % 2 == 0,
+            "at random": rng.random() < 0.3,
+        }[choose]
+        capped = min(top + 1.0, 1000.0)  # scores have some largest value
+        waiting[t + 1, 0] = capped if attack else float(out["yhat"].iloc[0])
+        late = [key for key in waiting if rng.random() < 0.6]
+        frame = pd.DataFrame({"ds": [key[0] for key in late], "y": [waiting.pop(k) for k in late]})
+        if late:
+            bands.observe(frame)
+    return bands
+
+
+@pytest.mark.parametrize("choose", ["outside", "inside", "by turns", "at random"])
+@pytest.mark.parametrize("seed", range(2))
+def test_no_outcomes_contradict_the_bounds_of_any_series_and_step(choose: str, seed: int) -> None:
+    found = play(Bands(horizon=3, by=None), choose, seed=seed).certificate()
+    for node in (found, *found.series.values(), *found.steps.values()):
+        assert node.above.holds
+        assert -node.below.value - 1e-9 <= node.risk - 0.1 <= node.above.value + 1e-9
+        assert node.excess == pytest.approx(node.rounds * (node.risk - 0.1))
+
+
+def test_bounds_shrink_as_outcomes_arrive() -> None:
+    few, many = (
+        play(Bands(horizon=3, by=None), "at random", rounds).certificate() for rounds in (150, 600)
+    )
+    assert many.above.value < 0.7 * few.above.value
+    assert many.above.value < 0.5
+
+
+def test_before_the_first_outcome_nothing_is_guaranteed() -> None:
+    found = Bands(horizon=3).certificate()
+    assert not found.above.holds
+    assert found.verdict.state == "too early"
+    assert np.isnan(found.risk)
+
+
+def test_the_summary_leads_with_the_verdict() -> None:
+    rng = np.random.default_rng(0)
+    bands = Bands(coverage=[0.5, 0.9], horizon=2)
+    for t in range(250):
+        names = np.repeat(["North", "South"], 2)
+        frame = {"unique_id": names, "ds": [t, t + 1, t, t + 1], "yhat": 0.0}
+        bands.predict(pd.DataFrame(frame))
+        y = {"unique_id": ["North", "South"], "ds": t, "y": rng.normal(size=2)}
+        bands.observe(pd.DataFrame(y))
+    first, *levels, last = bands.summary().splitlines()
+    assert first.startswith("Misses ")
+    assert "target" in first
+    assert [line.split(":")[0] for line in levels] == ["50 %", "90 %"]
+    assert last == "2 forecasts of 2 series are pending"
+
+
+def test_a_series_that_misses_too_often_is_named_first() -> None:
+    bands = Bands(horizon=1)
+    for t in range(240):
+        frame = {"unique_id": ["North", "South"], "ds": t, "yhat": 0.0}
+        out = bands.predict(pd.DataFrame(frame))
+        outside = 1.001 * float(out["hi-90"].iloc[1]) + 1e-6 if t % 3 == 0 else 0.0
+        y = {"unique_id": ["North", "South"], "ds": t, "y": [0.01 * (t % 7), outside]}
+        bands.observe(pd.DataFrame(y))
+    verdict = bands.certificate().verdict
+    assert verdict.state == "not kept"
+    assert verdict.text.startswith("South misses 33")
+
+
+def test_an_unknown_level_is_rejected() -> None:
+    with pytest.raises(ValueError, match=r"must be one of \[0.9\], got 0.8"):
+        Bands().certificate(0.8)
