@@ -5,7 +5,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
 
-.PHONY: demo test slow training beams page service cluster peers check format bench figures reference clean
+.PHONY: demo test slow training beams page service cluster peers models check format bench figures reference clean
 
 # The marks say which set of packages is installed and are out of date when its description changes.
 $(VENV)/.default: pyproject.toml constraints.txt
@@ -29,6 +29,10 @@ $(VENV)/.beams: $(VENV)/.dev
 
 $(VENV)/.service: $(VENV)/.dev
 	$(INSTALL) -e '.[dev,service-tests]'
+	touch $@
+
+$(VENV)/.models: $(VENV)/.dev
+	$(INSTALL) -e '.[dev,models-tests]'
 	touch $@
 
 $(VENV)/.cluster: $(VENV)/.dev
@@ -80,6 +84,11 @@ cluster: $(VENV)/.cluster
 	java -version
 	$(BIN)/python -m pytest -rs tests/cluster tests/spark
 	$(BIN)/python -m pytest -rs tests/test_documentation.py -k 'scale or spark'
+
+# Calibrated models that MLflow logs and loads.
+models: $(VENV)/.models
+	$(BIN)/python -c 'import mlflow'
+	$(BIN)/python -m pytest -rs tests/test_documentation.py -k mlflow
 
 # Style, types, the direction of imports, every code block of README and docs.
 check: $(VENV)/.dev

@@ -13,6 +13,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, clone
+from sklearn.utils import get_tags
 
 from localarc import atomic_write, serialization
 from localarc.models import difficulty as difficulties
@@ -523,6 +524,17 @@ class Calibrated(BaseEstimator):  # type: ignore[misc]
         return made
 
     # ---- parts -------------------------------------------------------------------------------
+
+    @property
+    def n_features_in_(self) -> int:
+        """The number of features that the model was fitted with."""
+        return int(self._model.n_features_in_)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        if hasattr(self.model, "__sklearn_tags__"):
+            tags.input_tags = get_tags(self.model).input_tags
+        return tags
 
     @property
     def _model(self) -> Any:

@@ -20,7 +20,14 @@ class Predicts(Protocol):
         """The predictions of n rows."""
 
 
-Model: TypeAlias = Predicts | Callable[[Rows], ArrayLike]
+class LearnsOne(Protocol):
+    """An estimator of river, with `predict_one` or `predict_proba_one`."""
+
+    def learn_one(self, x: Any, y: Any, /) -> object:
+        """Learn from one row."""
+
+
+Model: TypeAlias = Predicts | LearnsOne | Callable[[Any], ArrayLike]
 """An estimator, or a function from rows to predictions."""
 
 

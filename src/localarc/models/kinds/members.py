@@ -65,8 +65,10 @@ class MemberKind(SetKind):
         rows = [
             row[..., None] <= levels[:, 0] for row, levels in zip(outputs, thresholds, strict=True)
         ]
-        same = len({row.shape for row in rows}) <= 1
-        return np.array(rows, bool) if same else rows
+        if not rows:
+            return np.empty((0, thresholds.shape[1]), bool)
+        same = len({row.shape for row in rows}) == 1
+        return np.array(rows) if same else rows
 
     def sizes(self, sets: Any) -> FloatArray:
         """The number of members; for masks their share."""
