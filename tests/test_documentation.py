@@ -15,8 +15,10 @@ import pytest
 ROOT = Path(__file__).parent.parent
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted(ROOT.glob("docs/**/*.md"))]
 BLOCK = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
-# Pages about engines run where these are installed: `make cluster`.
-ENGINE = re.compile(r"^(?:import|from) (pyspark)\b", re.MULTILINE)
+# Pages about other packages run where these are installed: `make cluster`, `make forecasting`.
+ENGINE = re.compile(
+    r"^(?:import|from) (pyspark|statsforecast|mlforecast|darts|sktime)\b", re.MULTILINE
+)
 # What installs or runs the whole project is run by .ci/run itself, on a clean checkout.
 ELSEWHERE = ("make ", "pip install", "git clone", ".ci/run", "cd ")
 
@@ -31,7 +33,7 @@ def blocks(page: Path) -> list[tuple[str, str]]:
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 def test_every_code_block_runs(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for engine in ENGINE.findall(page.read_text(encoding="utf-8")):
-        pytest.importorskip(engine, reason=f"{page.name} needs {engine}: make cluster runs it")
+        pytest.importorskip(engine, reason=f"{page.name} needs {engine}: see the Makefile")
     monkeypatch.chdir(tmp_path)
     names: dict[str, object] = {"__name__": "__main__"}
     for language, code in blocks(page):
