@@ -5,7 +5,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
 
-.PHONY: demo test slow training beams page service cluster peers models check format bench figures reference clean
+.PHONY: demo test slow training beams page service cluster peers models forecasting check format bench figures reference clean
 
 # The marks say which set of packages is installed and are out of date when its description changes.
 $(VENV)/.default: pyproject.toml constraints.txt
@@ -90,6 +90,17 @@ models: $(VENV)/.models
 	$(BIN)/python -c 'import mlflow'
 	$(BIN)/python -m pytest -rs tests/test_documentation.py -k mlflow
 
+# Bands around the forecasts of other libraries, which cap pandas below 3: they get an environment of their own.
+build/forecasting/.installed: pyproject.toml
+	$(PYTHON) -m venv build/forecasting
+	build/forecasting/bin/python -m pip install --quiet --disable-pip-version-check -e '.[forecasters]'
+	touch $@
+
+forecasting: build/forecasting/.installed
+	LOCALARC_REQUIRE_FORECASTERS=1 build/forecasting/bin/python -m pytest -rs tests/forecasting/test_recipes.py
+	build/forecasting/bin/python -m pytest -rs tests/forecasting/test_bands.py -k polars
+	build/forecasting/bin/python -m pytest -rs tests/test_documentation.py -k recipes
+
 # Style, types, the direction of imports, every code block of README and docs.
 check: $(VENV)/.dev
 	$(BIN)/ruff format --check .
@@ -122,7 +133,7 @@ figures: $(VENV)/.default
 
 # The API reference, from docstrings, in docs/reference.
 reference: $(VENV)/.dev
-	$(BIN)/pdoc -o docs/reference localarc localarc.calibrators.base localarc.kernels localarc.rates localarc.memory localarc.guarantees localarc.curves localarc.sets localarc.metrics localarc.panel localarc.peers localarc.streams localarc.reporting localarc.figures localarc.experiments.data localarc.experiments localarc.testing localarc.client localarc.wire localarc.spark
+	$(BIN)/pdoc -o docs/reference localarc localarc.calibrators.base localarc.kernels localarc.rates localarc.memory localarc.guarantees localarc.curves localarc.sets localarc.metrics localarc.panel localarc.peers localarc.streams localarc.reporting localarc.figures localarc.forecasting localarc.experiments.data localarc.experiments localarc.testing localarc.client localarc.wire localarc.spark
 
 clean:
 	rm -rf $(VENV) node_modules build dist demo-output docs/reference .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache

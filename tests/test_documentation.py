@@ -15,8 +15,10 @@ import pytest
 ROOT = Path(__file__).parent.parent
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted(ROOT.glob("docs/**/*.md"))]
 BLOCK = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
-# Pages about engines run where these are installed.
-ENGINE = re.compile(r"^(?:import|from) (pyspark|mlflow)\b", re.MULTILINE)
+# Pages about other packages run where these are installed.
+ENGINE = re.compile(
+    r"^(?:import|from) (pyspark|mlflow|statsforecast|mlforecast|darts|sktime)\b", re.MULTILINE
+)
 RUN_BY = {"pyspark": "make cluster", "mlflow": "make models"}
 # What installs or runs the whole project is run by .ci/run itself, on a clean checkout.
 ELSEWHERE = ("make ", "pip install", "git clone", ".ci/run", "cd ")
@@ -32,7 +34,8 @@ def blocks(page: Path) -> list[tuple[str, str]]:
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 def test_every_code_block_runs(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for engine in ENGINE.findall(page.read_text(encoding="utf-8")):
-        pytest.importorskip(engine, reason=f"{page.name} needs {engine}: {RUN_BY[engine]} runs it")
+        runner = RUN_BY.get(engine, "make forecasting")
+        pytest.importorskip(engine, reason=f"{page.name} needs {engine}: {runner} runs it")
     monkeypatch.chdir(tmp_path)
     names: dict[str, object] = {"__name__": "__main__"}
     for language, code in blocks(page):

@@ -18,11 +18,11 @@ LARGER = 1.05
 
 @dataclass(frozen=True)
 class Bar:
-    """A claim, what was measured for it, and whether it holds; None if nothing was asked."""
+    """A claim, what was measured for it, and whether it holds."""
 
     claim: str
     measured: str
-    met: bool | None
+    met: bool
 
 
 def of_intervals(rows: list[IntervalRow]) -> list[Bar]:

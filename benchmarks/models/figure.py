@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from benchmarks.models.bars import NEARER
 from benchmarks.models.interval_rows import IntervalRow, by_stream
 from localarc.figures.frame import frame, legend
 from localarc.figures.palette import FAINT, METHODS
@@ -33,7 +32,7 @@ def draw(rows: list[IntervalRow], path: Path) -> None:
         for k, (method, row) in enumerate(streams[name].items()):
             axes.errorbar(
                 row.worst.distance,
-                line + 0.13 * (len(streams[name]) / 2 - k),
+                line + 0.15 * ((len(streams[name]) - 1) / 2 - k),
                 xerr=2.0 * row.worst.error,
                 fmt="o",
                 markersize=4,
@@ -41,7 +40,6 @@ def draw(rows: list[IntervalRow], path: Path) -> None:
                 color=COLOURS[method],
                 label=method if line == 0 else None,
             )
-    axes.axvline(NEARER, color=FAINT, linestyle="--", linewidth=1.0)
     axes.set_yticks(range(len(names)), names)
     axes.set_xlim(left=0.0)
     frame(axes, "The worst third of each stream", "distance of its coverage from 0.9", "")

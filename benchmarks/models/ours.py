@@ -25,11 +25,11 @@ def sets(case: Case, **settings: Any) -> Any:
 
 
 def calibrated(case: Case, **settings: Any) -> Calibrated:
-    """With the stream's groups and, unless the settings say otherwise, its local features."""
+    """With the stream's local features and groups; it has no model, but the predictions of one."""
     number = case.local.shape[1]
     groups = [] if case.groups is None else [number]
     classes = None if case.classes is None else case.classes.tolist()
-    local = settings.pop("local", range(number))
+    local = [*range(number)]
     return Calibrated(None, local=local, groups=groups, classes=classes, **settings)
 
 

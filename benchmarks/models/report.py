@@ -130,7 +130,7 @@ def bar_table(found: list[Bar]) -> Table:
     """One line per claim."""
     table = _table("Bars", "claim", "measured", "met")
     for bar in found:
-        table.add_row(bar.claim, bar.measured, {True: "yes", False: "NO", None: ""}[bar.met])
+        table.add_row(bar.claim, bar.measured, "yes" if bar.met else "NO")
     return table
 
 

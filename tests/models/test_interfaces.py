@@ -124,13 +124,14 @@ def test_label_sets_come_back_as_a_frame_with_the_index() -> None:
     table = pd.DataFrame(X, columns=["a", "b"], index=[f"row {i}" for i in range(N)])
     model = LogisticRegression().fit(table, LABELS)
     found = Calibrated(model).update(table, LABELS).predict_set(table[:4])
-    frame = found.to_frame()
+    frame: Any = found.to_frame()
     assert list(frame.columns) == ["high", "low"]
     assert list(frame.index) == list(table.index[:4])
     np.testing.assert_array_equal(frame.to_numpy(), np.asarray(found))
     several = Calibrated(model, [0.5, 0.8]).update(table, LABELS).predict_set(table[:4])
-    assert list(several.to_frame().columns) == ["high 0.5", "high 0.8", "low 0.5", "low 0.8"]
-    np.testing.assert_array_equal(several.to_frame()["low 0.8"], np.asarray(several)[:, 1, 1])
+    frame = several.to_frame()
+    assert list(frame.columns) == ["high 0.5", "high 0.8", "low 0.5", "low 0.8"]
+    np.testing.assert_array_equal(frame["low 0.8"], np.asarray(several)[:, 1, 1])
     assert isinstance(_polars_sets(model, table), pl.DataFrame)
     with pytest.raises(TypeError, match="no frame"):
         LabelMatrix(np.ones((1, 2), bool), np.arange(2)).to_frame()

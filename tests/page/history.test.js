@@ -92,3 +92,9 @@ test("the recent part of a history ends with its last point", () => {
   assert.deepEqual([recent.length, recent[0], recent.at(-1)], [25, 76, 100]);
   assert.equal(recentHistory(history, 1).points.length, 100);
 });
+
+test("an audit adds no point: nothing was learned from the loss of an answer", () => {
+  const before = readHistory(response);
+  const after = extendHistory(before, event(2, { kind: "audited" }));
+  assert.deepEqual(after, { ...before, seq: 12 });
+});

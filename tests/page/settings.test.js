@@ -16,6 +16,7 @@ test("each method is named with what its threshold depends on", () => {
   const text = (more) =>
     describeSettings({ config: { ...config, ...more }, predictions: 1200, memory: "none" });
   assert.equal(text({}), "ARC, one threshold for all inputs · 1,200 predictions");
+  assert.match(text({ method: "gate", features: 1 }), /^Gate, answer or escalate · 1,200/);
   assert.match(text({ method: "mondrian" }), /^Mondrian, one threshold per group · 1,200/);
   assert.match(
     text({ method: "auto", features: 1 }),

@@ -419,3 +419,24 @@ def test_both_views_begin_with_the_verdict_of_the_service(start: Start, visit: V
     expect(page.locator(".verdict-line")).to_contain_text(summary["verdict"]["text"])
     expect(page.locator(".verdict-line")).to_contain_text("Try rate=")
     assert watched.unexpected() == []
+
+
+def test_a_gate_is_shown_with_its_verdict_and_follows_audits(
+    server: Server, client: Client, visit: Visitor
+) -> None:
+    client.create("mail", {"alpha": 0.1, "method": "gate", "features": 1})
+    for t in range(40):
+        made = client.predict("mail", x=[t / 40], group=f"topic {t % 2}", confidence=t / 40)
+        if made.answer:
+            client.feedback("mail", made.id, loss=float(t == 39))
+    watched = visit(server.url)
+    page = watched.open("mail")
+    live(page)
+    expect(page.locator("#settings")).to_contain_text("Gate, answer or escalate")
+    expect(page.locator("#verdict-text")).to_contain_text("answers wrong, target 10 %")
+    expect(chart(page, "risk")).to_be_visible()
+    kept = client.predict("mail", x=[0.5], confidence=0.0)
+    client.audit("mail", kept.id, wrong=True)
+    sent = client.predict("mail", x=[0.5], confidence=1.0)
+    expect(page.locator("#pending")).to_have_text("1" if sent.answer else "0")
+    assert watched.unexpected() == []

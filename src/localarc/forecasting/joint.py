@@ -21,7 +21,7 @@ class JointBands(SeparateBands):
     """
 
     def __init__(self, alphas: FloatArray, horizon: int) -> None:
-        self.rounds = Rounds(alphas, 1, first_unit=1.0)
+        self.rounds = Rounds(alphas, 1, paths=True)
         self.rows = OpenRows(mean=("f8", None), unit=("f8", None))
         self._shape = ScoreScale(horizon)
         self._paths = Columns({"worst": ("f8", None), "left": ("i8", None), "void": ("u1", None)})

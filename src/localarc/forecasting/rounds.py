@@ -31,9 +31,9 @@ class Rounds:
     threshold = mean + unit (offsets + bets), at least a floor and at least that of the level below.
     """
 
-    def __init__(self, alphas: FloatArray, steps: int, first_unit: float = 0.0) -> None:
+    def __init__(self, alphas: FloatArray, steps: int, paths: bool = False) -> None:
         self.alphas, self.steps = alphas, steps
-        self._first_unit = first_unit  # before any score is known
+        self._paths = paths  # whether scores have a unit already, and pending rounds overlap
         self.scale = ScoreScale(steps)
         self.offsets = Offsets(alphas, steps)
         self.bettors = Bettors(alphas)
@@ -91,7 +91,7 @@ class Rounds:
         offsets = self.offsets.at(self.offsets.nodes(places.series, places.step, places.phase))
         up, down = self.bettors.bets(cell)
         known = self.scale.knows(places.series)
-        unit = np.where(known, unit, self._first_unit)
+        unit = np.where(known, unit, 1.0 if self._paths else 0.0)
         for level in range(len(self.alphas)):
             free = mean + unit * offsets[:, level]
             base = np.maximum(free, floor)
@@ -142,10 +142,11 @@ class Rounds:
     ) -> None:
         excess, basis = missed - self.alphas, self._open["basis"][rows]
         excess[(basis == BLIND) | ((basis == AT_FLOOR) & (excess < 0.0))] = 0.0
-        slower = np.sqrt(1.0 + self._open["seen"][rows])[:, None]
+        overlap = 1.0 + self._open["seen"][rows]
         nodes = self.offsets.nodes(places.series, places.step, places.phase)
-        self.offsets.learn(nodes, excess / slower)
-        self.scale.learn(places.series, places.step, scores)
+        self.offsets.learn(nodes, excess / np.sqrt(overlap)[:, None])
+        share = 1.0 / overlap if self._paths else None
+        self.scale.learn(places.series, places.step, scores, share)
 
     def _waves(self, rows: IntArray) -> list[IntArray]:
         """Positions of rounds at distinct cells, such that each cell's are in order."""

@@ -12,6 +12,8 @@ from localarc.validation import FloatArray, IntArray
 MEMORY = 500.0  # times that a score is remembered
 SHORT_MEMORY = 25.0  # the same after a change
 CHANGE = 1.0  # units between the means of the two memories that mean a change
+OUTLIER = 8.0  # units from the mean beyond which a score moves it no further
+KNOWN = 16.0  # times after which a series has a unit to say so
 PRIOR = 8.0  # times that a series' own mean counts beside that of one of its steps
 UNIT_PART = 1.5  # mean absolute deviations in a unit
 LEAST_PART = 1.0 / 16.0  # a step's unit is at least this part of its series'
@@ -50,27 +52,32 @@ class ScoreScale:
         unit = UNIT_PART * np.maximum(fine, LEAST_PART * away)
         return mean, np.where(unit > TINY, unit, 1.0)
 
-    def learn(self, series: IntArray, step: IntArray, scores: FloatArray) -> None:
-        """Follow the scores that have arrived at one time."""
-        mean, _ = self.look(series, step)
-        _follow(self._cells, series * self.steps + step, scores, mean)
-        _follow(self._series, series, scores, self._series["mean"][series])
-        self._hurry(series, step, scores)
-        everyone = np.zeros(len(scores), np.int64)
-        _follow(self._all, everyone, scores, self._all["mean"][everyone])
+    def learn(
+        self, series: IntArray, step: IntArray, scores: FloatArray, share: FloatArray | None = None
+    ) -> None:
+        """Follow the scores that have arrived at one time, each of which counts as its share."""
+        share = np.ones(len(scores)) if share is None else share
+        mean, unit = self.look(series, step)
+        own = self._series
+        if_known = np.where(own["weight"][series] >= KNOWN, OUTLIER * unit, np.inf)
+        scores = np.clip(scores, mean - if_known, mean + if_known)
+        cell, everyone = series * self.steps + step, np.zeros(len(scores), np.int64)
+        _follow(self._cells, cell, scores, mean, share)
+        _follow(own, series, scores, own["mean"][series], share)
+        _follow(self._all, everyone, scores, self._all["mean"][everyone], share)
+        self._hurry(series, cell, scores, share)
 
-    def _hurry(self, series: IntArray, step: IntArray, scores: FloatArray) -> None:
+    def _hurry(
+        self, series: IntArray, cell: IntArray, scores: FloatArray, share: FloatArray
+    ) -> None:
         """Shorten the memory of series whose recent scores lie elsewhere."""
-        at, inverse, count = np.unique(series, return_inverse=True, return_counts=True)
-        own, mean = self._series, np.bincount(inverse, scores) / count
-        pace = 1.0 / np.minimum(own["weight"][at], SHORT_MEMORY)
+        at, (mean, part), inverse = _means(series, scores, share)
+        own = self._series
+        pace = part / np.minimum(own["weight"][at], SHORT_MEMORY)
         own["recent"][at] += pace * (mean - own["recent"][at])
         away = np.abs(own["recent"][at] - own["mean"][at])
         changed = away > CHANGE * UNIT_PART * own["deviation"][at]
-        for nodes, index in (
-            (own, at[changed]),
-            (self._cells, (series * self.steps + step)[changed[inverse]]),
-        ):
+        for nodes, index in ((own, at[changed]), (self._cells, cell[changed[inverse]])):
             nodes["weight"][index] = np.minimum(nodes["weight"][index], SHORT_MEMORY)
 
     def knows(self, series: IntArray) -> Any:
@@ -92,13 +99,22 @@ class ScoreScale:
         self._cells.restore(part("cells", arrays))
 
 
-def _follow(nodes: Columns, index: IntArray, scores: FloatArray, centre: FloatArray) -> None:
+def _follow(
+    nodes: Columns, index: IntArray, scores: FloatArray, centre: FloatArray, share: FloatArray
+) -> None:
     """Move mean and deviation of each node towards those of its new scores."""
-    at, inverse, count = np.unique(index, return_inverse=True, return_counts=True)
-    weight = nodes["weight"][at] * (1.0 - 1.0 / MEMORY) + 1.0
-    mean = np.bincount(inverse, scores) / count
-    away = np.bincount(inverse, np.abs(scores - centre)) / count
+    at, (mean, away, part), _ = _means(index, scores, np.abs(scores - centre), share)
+    weight = nodes["weight"][at] * (1.0 - part / MEMORY) + part
     nodes["weight"][at] = weight
-    nodes["mean"][at] += (mean - nodes["mean"][at]) / weight
+    nodes["mean"][at] += part / weight * (mean - nodes["mean"][at])
     # The first score has no mean to deviate from: its deviation is replaced by the second one's.
-    nodes["deviation"][at] += (away - nodes["deviation"][at]) / np.maximum(weight - 1.0, 1.0)
+    since = np.maximum(weight - 1.0, part)
+    nodes["deviation"][at] += part / since * (away - nodes["deviation"][at])
+
+
+def _means(
+    index: IntArray, *values: FloatArray
+) -> tuple[IntArray, tuple[FloatArray, ...], IntArray]:
+    """Distinct nodes, the means of their values, and where each value's node is among them."""
+    at, inverse, count = np.unique(index, return_inverse=True, return_counts=True)
+    return at, tuple(np.bincount(inverse, each) / count for each in values), inverse

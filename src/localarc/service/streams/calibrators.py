@@ -158,10 +158,11 @@ def _compile(config: Config) -> None:
     """Build a calibrator and run two rounds."""
     method = method_of(build_calibrator(config), config)
     x, group = np.zeros(config.features), "any"
+    loss = (0.0, None) if config.method == "gate" else (config.loss_bound, 0.0)
     for t in range(2):  # the first round allocates the local part, the second takes the fast path
         threshold, ticket = method.threshold(x, group), method.ask(x, group)
         zero = stored.Pending(t, 0.0, b"", threshold, x.tobytes(), group, None, None, ticket)
-        method.learn(zero, config.loss_bound, None if config.method == "gate" else 0.0)
+        method.learn(zero, *loss)
     if config.method not in ("mondrian", "gate"):
         method.calibrator.threshold(x[None])
     method.certificate(0)
