@@ -18,6 +18,8 @@ from localarc.calibrators.auto.labels import LabelSets, Place, nodes_of
 from localarc.engine.auto import label_rounds, layout
 from localarc.validation import FloatArray, IntArray
 
+_ROWS_AT_ONCE = 64  # a decision has twelve numbers per label, of which a threshold keeps one
+
 
 class Rows(NamedTuple):
     """Inputs, and by candidate the keys and weights of their nodes."""
@@ -36,10 +38,14 @@ def thresholds(cal: LabelSets, X: Any, groups: Sequence[Groups] | None) -> Float
     with cal._exclusive():
         rows = _rows(cal, X, groups)
         engine = cal._prepared(rows.points.shape[1], rows.keys.shape[2], tickets=0)
-        decisions, bases = _room(rows), cal._base.thresholds(_labels(cal))
-        where = rows.points, rows.keys, rows.weights
-        label_rounds.peek(engine._table, *where, *bases, decisions)
-    return decisions[:, :, layout.THRESHOLD].copy()
+        bases, found = cal._base.thresholds(_labels(cal)), np.empty(rows.keys.shape[:2])
+        for start in range(0, len(found), _ROWS_AT_ONCE):
+            part = slice(start, start + _ROWS_AT_ONCE)
+            decisions = np.empty((*found[part].shape, layout.TICKET))
+            where = rows.points[part], rows.keys[part], rows.weights[part]
+            label_rounds.peek(engine._table, *where, *bases, decisions)
+            found[part] = decisions[:, :, layout.THRESHOLD]
+    return found
 
 
 def ask(
@@ -49,7 +55,8 @@ def ask(
     with cal._exclusive():
         rows, labels = _rows(cal, X, groups), _labels(cal)
         engine = cal._prepared(rows.points.shape[1], rows.all_keys.shape[1], tickets=len(scores))
-        decisions, bases = _room(rows), cal._base.thresholds(labels)
+        decisions = np.empty((*scores.shape, layout.TICKET))
+        bases = cal._base.thresholds(labels)
         ids = int(engine.numbers[layout.ISSUED]) + 1 + np.arange(len(scores))
         widths = [1 + len(labelled) + len(gaps) for _, labelled, gaps in rows.places]
         own = [keys[:, : widths[kind]] for keys, kind in zip(rows.keys, rows.codes, strict=True)]
@@ -75,14 +82,15 @@ def learn(
         engine = cal._prepared(rows.points.shape[1], rows.keys.shape[2], tickets=0)
         for kind, at in dict.fromkeys(zip(rows.codes, true.tolist(), strict=True)):
             cal._names.add(nodes_of(labels[at], rows.places[kind]), rows.places[kind][2])
-        decisions = _room(rows)
+        found, decided = np.empty(scores.shape), np.empty((len(labels), layout.TICKET))
         own = scores[np.arange(len(true)), true].tolist()
         for t, (at, score) in enumerate(zip(true.tolist(), own, strict=True)):
             where = rows.points[t], rows.keys[t], rows.weights[t]
             bases = cal._base.thresholds(labels)
-            loss = label_rounds.step(engine._table, *where, *bases, decisions[t], at, score)
+            loss = label_rounds.step(engine._table, *where, *bases, decided, at, score)
+            found[t] = decided[:, layout.THRESHOLD]
             cal._learn(labels[at], score, loss)
-    return decisions[:, :, layout.THRESHOLD].copy()
+    return found
 
 
 def tell(cal: LabelSets, ids: IntArray, true: IntArray) -> None:
@@ -95,10 +103,6 @@ def tell(cal: LabelSets, ids: IntArray, true: IntArray) -> None:
 def _labels(cal: LabelSets) -> tuple[Hashable, ...]:
     assert cal.labels is not None
     return cal.labels
-
-
-def _room(rows: Rows) -> FloatArray:
-    return np.empty((*rows.keys.shape[:2], layout.TICKET))
 
 
 def _rows(cal: LabelSets, X: Any, groups: Sequence[Groups] | None) -> Rows:
