@@ -11,7 +11,7 @@ import numpy as np
 
 from localarc._replay import replay, replay_many
 from localarc.calibrators.arc import ARC
-from localarc.calibrators.auto import AutoLARC
+from localarc.calibrators.auto import AutoLARC, LabelSets, many_labels
 from localarc.calibrators.larc import LARC
 from localarc.curves import Curves, miscoverage
 from localarc.kernels import Kernel
@@ -40,7 +40,7 @@ def warm_up(kernel: Kernel, memory: Memory | str, features: int) -> Loops:
 
 
 def warm_up_auto() -> Loops:
-    """Use all that is compiled for AutoLARC, whatever the number of features."""
+    """Use all that is compiled for AutoLARC and LabelSets, whatever the number of features."""
     return _counted(_use_auto)
 
 
@@ -95,6 +95,17 @@ def _use_auto() -> None:
     again.threshold(X)
     again.tell_many(again.ask_many(X), scores, scores).forget_many(again.ask_many(X))
     again.certificate()
+    _use_labels(X, np.column_stack([scores, 1.0 - scores]))
+
+
+def _use_labels(X: FloatArray, scores: FloatArray) -> None:
+    """Learn labels online, late and in batches."""
+    cal, true = LabelSets(0.1, labels=range(2)), scores.argmin(axis=1)
+    cal.update(X[0], scores[0], int(true[0]))
+    cal.tell(cal.ask(X[1], scores[1]), int(true[1]))
+    many_labels.learn(cal, X, scores, true, None)
+    many_labels.ask(cal, X, scores, None)
+    many_labels.thresholds(cal, X, None)
 
 
 def _use_panel(panel: Panel, X: FloatArray, curves: Curves) -> None:
