@@ -65,8 +65,8 @@ def test_without_bets_adversaries_break_the_promise(monkeypatch: pytest.MonkeyPa
 class TaughtByAudits(Gate):
     """The mistake that the promise rules out: an audit is charged to the bettors as an answer."""
 
-    def audit(self, decision: Decision | int, wrong: bool) -> "TaughtByAudits":
-        made = self._withheld[decision.id if isinstance(decision, Decision) else decision]
+    def audit(self, decision: Decision | int | str, wrong: bool) -> "TaughtByAudits":
+        made = self._withheld[self._number(decision)]
         super().audit(decision, wrong)
         features = np.full(self._bettors.engine.dimensions, 0.0)
         self._bettors.update(features, float(wrong), groups=made.topics)
