@@ -183,7 +183,7 @@ class Gate:
         return made.decision(number)
 
     def _charge(self, number: int, made: Round, point: FloatArray) -> None:
-        """Tell the bettors: an answer waits for its outcome, a withheld round is charged at once."""
+        """Tell the bettors: an answer waits for its outcome, a withheld round is charged now."""
         if made.answered:
             self._sent[number] = made
             self._bettors.ask(point, groups=made.topics)
