@@ -84,6 +84,21 @@ def _peeked(cal: LabelSets, place: Any, part: slice) -> FloatArray:
     return np.array([[*cal.thresholds(x, groups).values()] for x, groups in rows])
 
 
+def test_a_label_older_than_all_recent_scores_keeps_its_own() -> None:
+    random = np.random.default_rng(2)
+    true = np.where(np.arange(700) < 40, np.arange(700) % 2, 0)
+    scores = random.uniform(size=(700, 2)) * np.where(true == 1, 9.0, 1.0)[:, None]
+    nothing = np.empty((700, 0))
+    one, many = (LabelSets(0.1, labels=range(2)) for _ in range(2))
+    for t in range(700):
+        one.update(None, scores[t], int(true[t]))
+    many_labels.learn(many, nothing, scores, true, None)
+    expected = [*one.thresholds().values()]
+    assert many_labels.thresholds(many, nothing[:1], None)[0].tolist() == expected
+    assert expected[1] > 1.0  # no recent score of all labels is as large
+    assert many.state() == one.state()
+
+
 def test_invalid_rows_change_nothing() -> None:
     cal = LabelSets(0.1, labels=range(K))
     many_labels.learn(cal, X[:50], SCORES[:50], TRUE[:50], None)

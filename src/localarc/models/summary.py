@@ -142,13 +142,16 @@ def summarize(calibration: Calibration) -> Summary:
     levels = calibration.levels
     if isinstance(levels, PerClass) and not levels.calibrators:
         return Summary((), ("No row was seen so far.",))
-    made = [_level(calibration, at) for at in range(len(levels.coverages))]
-    return Summary(tuple(made), tuple(_notes(levels, len(calibration.pending))))
+    certificates = [[cal.certificate() for cal in level] for level in levels.calibrators]
+    made = [_level(calibration, at, of_level) for at, of_level in enumerate(certificates)]
+    notes = _notes(levels, len(calibration.pending), certificates[-1][0])
+    return Summary(tuple(made), tuple(notes))
 
 
-def _level(calibration: Calibration, at: int) -> LevelSummary:
+def _level(
+    calibration: Calibration, at: int, certificates: Sequence[AutoCertificate]
+) -> LevelSummary:
     levels = calibration.levels
-    certificates = [cal.certificate() for cal in levels.calibrators[at]]
     target = levels.coverages[at]
     rows, risk = certificates[0].rounds, sum(c.risk for c in certificates)
     groups = _groups(certificates, _titles(calibration))
@@ -242,14 +245,13 @@ def _parts(found: Sequence[Coverage], kind: Any) -> list[Part]:
     return [Part(part.name, part.rows, 1.0 - part.coverage, kind=kind) for part in found]
 
 
-def _notes(levels: Levels | PerClass, pending: int) -> list[str]:
+def _notes(levels: Levels | PerClass, pending: int, certificate: AutoCertificate) -> list[str]:
     notes = []
     needed = levels.needed(len(levels.coverages) - 1)
     if levels.rounds < needed:
         notes.append(
             f"{levels.rounds} of {needed} outcomes are known; until then, sets are unbounded."
         )
-    certificate = levels.calibrators[-1][0].certificate()
     if certificate.most_pending > 1 and certificate.rounds:
         batches = certificate.rounds / certificate.most_pending
         notes.append(

@@ -38,7 +38,9 @@ class LabelBase:
         self.by_label: dict[Hashable, LabelScores] = {}
         self._all = RecentScores()
         self._rounds = 0.0
-        self._known: dict[Hashable, tuple[float, float, float]] = {}  # looked up since it learned
+        self._order: tuple[Hashable, ...] = ()  # the labels of the table
+        self._table: FloatArray = np.empty((5, 0))
+        self._learned: set[Hashable] = set()  # since the table was made
 
     def threshold(self, label: Hashable) -> float:
         """The label's base, within the scores seen; the largest while it has too few scores."""
@@ -80,31 +82,39 @@ class LabelBase:
 
     def thresholds(self, labels: tuple[Hashable, ...]) -> tuple[FloatArray, FloatArray]:
         """`threshold` and `unit` of several labels, bit for bit."""
-        every, known = self._all, self._known
+        every = self._all
         if len(every) < FEW:
             each = [(self.threshold(label), self.unit(label)) for label in labels]
             return np.array([base for base, _ in each]), np.array([unit for _, unit in each])
-        rows = [known[label] if label in known else self._look_up(label) for label in labels]
-        quantiles, offsets, spreads = np.array(rows).T
-        few = np.isnan(spreads)
-        if few.any():
-            spreads = np.where(few, every.spread, spreads)
+        quantiles, offsets, spreads, smallest, largest = self._columns(labels)
+        if np.isnan(spreads).any():
+            spreads = np.where(np.isnan(spreads), every.spread, spreads)
         low, high = every.smallest, every.largest
         units = np.maximum(spreads, (high - low) / RANGE_PART)
         units[units == 0.0] = max(abs(low), abs(high)) or 1.0
-        return np.minimum(np.maximum(quantiles + units * offsets, low), high), units
+        bases = np.maximum(quantiles + units * offsets, np.minimum(smallest, low))
+        return np.minimum(bases, np.maximum(largest, high)), units
 
-    def _look_up(self, label: Hashable) -> tuple[float, float, float]:
-        """The label's quantile (infinite if it has none), offset and spread (NaN if it has few)."""
+    def _columns(self, labels: tuple[Hashable, ...]) -> FloatArray:
+        """(5, K): `_column` of each label; those that learned since the last call are made anew."""
+        if self._order != labels:
+            self._order = labels
+            self._table = np.array([self._column(label) for label in labels]).T.copy()
+        for label in self._learned & {*labels}:
+            self._table[:, labels.index(label)] = self._column(label)
+        self._learned.clear()
+        return self._table
+
+    def _column(self, label: Hashable) -> tuple[float, ...]:
+        """Quantile (infinite if there is none), offset, spread (NaN of few scores), their range."""
         own = self.by_label.get(label)
-        quantile = None if own is None else own.recent.quantile(self._alpha)
-        if own is None or quantile is None:
-            quantile = math.inf
-        offset = 0.0 if own is None else own.offset
-        few = own is None or len(own.recent) < FEW
-        found = quantile, offset, math.nan if own is None or few else own.recent.spread
-        self._known[label] = found
-        return found
+        if own is None or not len(own.recent):
+            return math.inf, 0.0, math.nan, math.inf, -math.inf
+        recent = own.recent
+        quantile = recent.quantile(self._alpha)
+        spread = math.nan if len(recent) < FEW else recent.spread
+        top = math.inf if quantile is None else quantile
+        return top, own.offset, spread, recent.smallest, recent.largest
 
     def learn(self, label: Hashable, score: float, loss: float, pending: int) -> None:
         """The score of a true label and the loss of its threshold; other rounds may be pending."""
@@ -116,14 +126,15 @@ class LabelBase:
         if math.isfinite(score):
             own.recent.add(score)
             self._all.add(score)
-        self._known.pop(label, None)
+        self._learned.add(label)
 
     def _step(self, label: Hashable, own: LabelScores, excess: float, late: float) -> float:
         """As in AutoLARC; nothing before there is a quantile, or beyond the scores seen."""
-        if own.recent.quantile(self._alpha) is None:
+        quantile = own.recent.quantile(self._alpha)
+        if quantile is None:
             return 0.0
-        outside = self._free(label) - self.threshold(label)
-        if outside * excess > 0.0:
+        free, (smallest, largest) = quantile + self.unit(label) * own.offset, self._range(label)
+        if (free - min(max(free, smallest), largest)) * excess > 0.0:
             return 0.0
         visits = 1.0 + min(own.rounds, VISITS_COUNTED * late)
         return self._rate * excess / math.sqrt(visits) / late

@@ -1,0 +1,1 @@
+"""The figure of docs/models.md and its numbers: `python -m benchmarks.model_page`."""
