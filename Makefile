@@ -105,6 +105,7 @@ bench: $(VENV)/.dev
 	$(BIN)/python -m benchmarks.service
 	$(BIN)/python -m benchmarks.keyed
 	$(BIN)/python -m benchmarks.auto
+	$(BIN)/python -m benchmarks.forecasting
 
 # The README's figure.
 figures: $(VENV)/.default
