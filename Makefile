@@ -124,6 +124,7 @@ bench: $(VENV)/.benchmarks
 	$(BIN)/python -m benchmarks.auto
 	$(BIN)/python -m benchmarks.peers
 	$(BIN)/python -m benchmarks.models
+	$(BIN)/python -m benchmarks.forecasting
 
 # The figures of README and of the comparison of methods.
 figures: $(VENV)/.default

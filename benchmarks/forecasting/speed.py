@@ -35,7 +35,7 @@ def measure() -> list[Measured]:
 
 
 def run(bands: Bands) -> tuple[float, float]:
-    """Microseconds of processor time per predicted row and per settled forecast, when as much is open as ever."""
+    """Microseconds of processor time per row and per settled forecast, with most forecasts open."""
     predict, observe = [], []
     for hour in range(HOURS):
         predict.append(_seconds(bands.predict, forecasts(hour)))
