@@ -109,7 +109,7 @@ class Calibrated(BaseEstimator):  # type: ignore[misc]
     >>> bool(upper[1] - lower[1] > 2 * (upper[0] - lower[0]))
     True
     >>> print(m.summary().verdict)
-    Misses 10.2 %, target 10 %; no neighbourhood above 12.6 %.
+    Misses 10.2 %, target 10 %; no neighbourhood above 11.3 %.
 
     References
     ----------

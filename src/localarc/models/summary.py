@@ -7,6 +7,7 @@ from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from localarc.guarantees.chance import ENOUGH_LOSSES
 from localarc.guarantees.theorem_e import AutoCertificate, Place
 from localarc.guarantees.verdict import Part, Verdict, verdict
 from localarc.models.calibration import Calibration
@@ -219,7 +220,7 @@ def _places(calibration: Calibration, at: int) -> tuple[Coverage, ...]:
     found: list[Coverage] = []
     for tail, cal in zip(levels.kind.tails, levels.calibrators[at], strict=True):
         side = f", {tail} end" if tail else ""
-        heavy = 5.0 / cal.alpha  # lighter places differ by chance alone
+        heavy = ENOUGH_LOSSES / (1.0 - levels.coverages[at])  # the verdict ignores lighter places
         found += [
             Coverage(
                 _where(place, calibration.columns.names) + side,
