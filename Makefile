@@ -99,7 +99,7 @@ build/forecasting/.installed: pyproject.toml
 forecasting: build/forecasting/.installed
 	LOCALARC_REQUIRE_FORECASTERS=1 build/forecasting/bin/python -m pytest -rs tests/forecasting/test_recipes.py
 	build/forecasting/bin/python -m pytest -rs tests/forecasting/test_bands.py -k polars
-	build/forecasting/bin/python -m pytest -rs tests/test_documentation.py -k recipes
+	build/forecasting/bin/python -m pytest -rs -W ignore tests/test_documentation.py -k recipes
 
 # Style, types, the direction of imports, every code block of README and docs.
 check: $(VENV)/.dev
@@ -125,6 +125,7 @@ bench: $(VENV)/.benchmarks
 	$(BIN)/python -m benchmarks.model_speed
 	$(BIN)/python -m benchmarks.peers
 	$(BIN)/python -m benchmarks.models
+	$(BIN)/python -m benchmarks.forecasting
 
 # The figures of README and of the comparison of methods.
 figures: $(VENV)/.default

@@ -21,7 +21,7 @@ MODULES = (
 )
 CITED = (  # what others invented says where it comes from
     *("ARC", "LARC", "Mondrian", "RBF", "Laplace", "Matern32", "Matern52", "Cauchy", "Triangular"),
-    *("RationalQuadratic", "block_bootstrap", "cumulative_scores", "LabelSets"),
+    *("RationalQuadratic", "block_bootstrap", "cumulative_scores", "LabelSets", "Gate"),
     *importlib.import_module("localarc.peers").__all__,
 )
 

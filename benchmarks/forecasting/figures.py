@@ -44,8 +44,8 @@ def _fans(axes: Axes, table: Any) -> None:
     shown = table[(table.ds >= cutoffs[0]) & (table.ds <= cutoffs[-1] + pd.Timedelta(days=1))]
     truth = shown.drop_duplicates("ds").sort_values("ds")
     axes.plot(truth.ds, truth.y, color=INK, lw=1.3, label="outcome")
-    dates: Any = ConciseDateFormatter
-    axes.xaxis.set_major_formatter(dates(axes.xaxis.get_major_locator()))
+    short = ConciseDateFormatter(axes.xaxis.get_major_locator())  # type: ignore[no-untyped-call]
+    axes.xaxis.set_major_formatter(short)
     frame(axes, "Four forecasts of the next 24 hours, made at midnight", "", "demand (Elec2)")
     legend(axes)
 

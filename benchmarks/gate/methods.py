@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections import deque
 from dataclasses import dataclass
 
 import numpy as np
 
 from benchmarks.gate.questions import TOPICS, Questions
-from localarc import Gate
+from localarc import Decision, Gate
 from localarc.validation import FloatArray, IntArray
 
 
@@ -33,19 +34,23 @@ class Decided:
 
 
 def gated(
-    questions: Questions, alpha: float, *, topics: bool = True, audits: float = 0.0
+    questions: Questions, alpha: float, *, topics: bool = True, audits: float = 0.0, late: int = 0
 ) -> Decided:
-    """A gate, with feedback at once, and audits of a random share of what it withholds."""
+    """A gate; outcomes arrive when `late` newer answers wait, audits of a random share at once."""
     gate, random = Gate(alpha), np.random.default_rng(0)
     answered, thresholds = np.zeros(len(questions), np.int64), np.zeros(len(questions))
+    waiting: deque[tuple[Decision, bool]] = deque()
     for t in range(len(questions)):
         about = TOPICS[questions.topic[t]] if topics else None
         decision = gate.decide(about, confidence=float(questions.confidence[t]))
         answered[t], thresholds[t] = decision.answer, decision.threshold
+        wrong = bool(questions.wrong[t])
         if decision.answer:
-            gate.feedback(decision, wrong=bool(questions.wrong[t]))
+            waiting.append((decision, wrong))
         elif random.random() < audits:
-            gate.audit(decision, wrong=bool(questions.wrong[t]))
+            gate.audit(decision, wrong=wrong)
+        if len(waiting) > late:
+            gate.feedback(*waiting.popleft())
     return Decided(answered, thresholds, gate)
 
 

@@ -70,12 +70,14 @@ def compared(name: str, streams: list[Questions], target: float) -> list[Row]:
     best = [methods.best_threshold(s, e) for s, e in zip(streams, errors, strict=True)]
     ratios = [made.share / max(one, 1e-9) for made, one in zip(gates, best, strict=True)]
     audited = [methods.gated(stream, target, audits=0.05) for stream in streams]
+    late = [methods.gated(stream, target, late=100) for stream in streams]
     blind = [methods.gated(stream, target, topics=False) for stream in streams]
     online = [methods.one_threshold_online(stream, target, rate=0.02) for stream in streams]
     ideal = [methods.best_by_topic_and_half(stream, target) for stream in streams]
     return [
         _row(name, target, "gate", streams, gates, with_error(ratios, 2)),
         _row(name, target, "gate, 5 % of the withheld audited", streams, audited),
+        _row(name, target, "gate, outcomes 100 answers late", streams, late),
         _row(name, target, "gate without topics", streams, blind),
         _row(name, target, "one threshold, online", streams, online),
         Row(name, target, "one threshold, best in hindsight", *map(with_error, (best, errors))),

@@ -188,6 +188,13 @@ def test_outcomes_can_be_reported_with_a_key_of_the_callers_own() -> None:
     assert not gate._keys
 
 
+def test_a_gate_that_remembers_nothing_withheld_frees_keys_at_once() -> None:
+    gate = Gate(0.1, auditable=0)
+    for _ in range(2):
+        assert not gate.decide("a", confidence=0.1, key="mail-1").answer
+    assert not gate._keys
+
+
 def test_a_state_is_restored_into_a_gate_with_the_same_settings_only() -> None:
     gate, other = Gate(0.1), Gate(0.1)
     play(gate, 200, late=3)

@@ -66,8 +66,7 @@ class TaughtByAudits(Gate):
     """The mistake that the promise rules out: an audit is charged to the bettors as an answer."""
 
     def audit(self, decision: Decision | int | str, wrong: bool) -> "TaughtByAudits":
-        number = decision.id if isinstance(decision, Decision) else decision
-        made = self._withheld[int(number)]
+        made = self._withheld[self._number(decision)]
         super().audit(decision, wrong)
         features = np.full(self._bettors.engine.dimensions, 0.0)
         self._bettors.update(features, float(wrong), groups=made.topics)

@@ -119,6 +119,16 @@ def test_bands_follow_a_change_of_noise() -> None:
     assert abs(misses(out, 800).missed.mean() - 0.1) < 0.02
 
 
+@pytest.mark.parametrize("joint", [False, True])
+def test_one_impossible_outcome_does_not_widen_bands_for_long(joint: bool) -> None:
+    noise = noises(300)
+    plain = Bands(horizon=4, joint=joint).replay(history(noise))
+    noise[150, 0] = 1e4
+    hit = Bands(horizon=4, joint=joint).replay(history(noise))
+    later = (hit.cutoff >= START + 180 * HOUR) & (hit.unique_id == "a")
+    assert (hit["hi-90"] - 10.0)[later].mean() < 1.5 * (plain["hi-90"] - 10.0)[later].mean()
+
+
 def test_scaling_a_series_scales_its_bands() -> None:
     noise = noises(80, scale=(1.0, 1.0))
     plain = follow(Bands(horizon=4), 0, noise)[-1]

@@ -26,11 +26,12 @@ BODIES = [each.body for each in ENDPOINTS if each.body not in (None, bytes)]
 
 
 def test_the_keys_that_are_checked_follow_from_the_type() -> None:
-    assert unique_keys(PredictRequest) == {"x", "id", "group", "scores"}
+    predicted = {"x", "id", "group", "scores", "confidence"}
+    assert unique_keys(PredictRequest) == predicted
     assert unique_keys(FeedbackRequest) == {"loss", "score", "outcome"}
     assert unique_keys(BatchEnvelope) == {"operations"}
     reported = {"loss", "score", "outcome"}
-    assert unique_keys(Operation) == {"op", "stream", "x", "id", "group", "scores"} | reported
+    assert unique_keys(Operation) == {"op", "stream"} | predicted | reported
     assert unique_keys(StreamConfig) is None  # "kind" occurs in several objects
 
 

@@ -116,8 +116,8 @@ def band_columns(
     forecasts: Forecasts, thresholds: FloatArray, settings: BandsSettings
 ) -> dict[str, FloatArray]:
     """The lower and upper ends of all bands."""
-    lows, highs = forecasts.low[:, None] - thresholds, forecasts.high[:, None] + thresholds
-    # A band at its floor is a point, whose ends rounding must not swap.
-    lows = np.minimum(lows, np.maximum(highs, lows).min(axis=1, keepdims=True))
-    ends = [*lows.T[::-1], *np.maximum(highs, lows).T]
+    middle = 0.5 * (forecasts.low + forecasts.high)[:, None]  # where a band at its floor is a point
+    lows = np.minimum(forecasts.low[:, None] - thresholds, middle)
+    highs = np.maximum(forecasts.high[:, None] + thresholds, middle)
+    ends = [*lows.T[::-1], *highs.T]
     return dict(zip(band_names(forecasts.prefix, settings), ends, strict=True))

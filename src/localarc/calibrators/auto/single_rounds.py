@@ -11,7 +11,7 @@ from typing import Any, Self, overload
 import numpy as np
 
 from localarc import validation
-from localarc.calibrators.auto.groups import GroupNames, Groups
+from localarc.calibrators.auto.groups import NO_GROUPS, GroupNames, Groups
 from localarc.calibrators.auto.inputs import features, score
 from localarc.calibrators.auto.settings import AutoSettings
 from localarc.calibrators.base import BaseCalibrator, Point, Points
@@ -19,7 +19,7 @@ from localarc.calibrators.tickets import Ticket, not_pending, ticket_id
 from localarc.engine.auto import layout
 from localarc.engine.auto.engine import AutoEngine
 from localarc.engine.auto.loops import ASK, PEEK, STEP, UNCHECKED
-from localarc.validation import FloatArray
+from localarc.validation import LARGEST, FloatArray
 
 _NAN = math.nan
 _ARRAY, _FLOAT64 = np.ndarray, np.dtype(np.float64)
@@ -67,7 +67,7 @@ class SingleRounds(BaseCalibrator):
         groups : hashable, list, set or mapping, or a sequence of n of these
             The groups of the input, or of each input.
         """
-        if validation.is_single(x):
+        if (type(x) is _ARRAY and x.ndim == 1) or validation.is_single(x):
             return self._serve(PEEK, x, groups, 0.0, 0.0)  # type: ignore[arg-type]
         return self._thresholds(x, None if type(groups) is tuple and not groups else groups)
 
@@ -94,7 +94,9 @@ class SingleRounds(BaseCalibrator):
         """
         if type(loss) is not float or not 0.0 <= loss <= self._loss_bound:
             loss = validation.loss(loss, self._loss_bound)
-        self._serve(STEP, x, groups, loss, self._checked_score(score))
+        if type(score) is not float or not -LARGEST <= score <= LARGEST:
+            score = self._checked_score(score)
+        self._serve(STEP, x, groups, loss, score)
         return self
 
     def ask(self, x: Point, groups: Groups = ()) -> Ticket:
@@ -123,13 +125,23 @@ class SingleRounds(BaseCalibrator):
         try:
             quick = self._own_base  # other bases learn before the call, so x is checked first
             if quick and type(x) is _ARRAY and x.dtype is _FLOAT64 and x.shape == (self._fixed,):
-                threshold = self._call(mode + UNCHECKED, x, groups, (), loss, told)
+                threshold = self._call_unchecked(mode, x, groups, loss, told)
                 if threshold == threshold:
                     return threshold
             point, missing = features(x, self._fixed)
             return self._call(mode, point, groups, missing, loss, told)
         finally:
             self._busy = False
+
+    def _call_unchecked(
+        self, mode: int, x: FloatArray, groups: Groups, loss: float, told: float
+    ) -> float:
+        """The threshold, or NaN and nothing changed if x is not finite and in range."""
+        engine = self._engine
+        if type(groups) is not tuple or groups or mode == ASK or engine is None:
+            return self._call(mode + UNCHECKED, x, groups, (), loss, told)
+        keys, weights = NO_GROUPS
+        return engine.serve(mode + UNCHECKED, x, keys, weights, _NAN, _NAN, loss, told)
 
     def _call(
         self,

@@ -172,19 +172,23 @@ class Gate:
             threshold = self._bettors.threshold(point, groups=topics)
             answered = sure > threshold
             made = Round(topics, sure, threshold, answered or self.shadow, answered, key)
-            number = int(self._bettors.engine.numbers[layout.ISSUED]) + 1
-            if answered:
-                self._sent[number] = made
-                self._bettors.ask(point, groups=topics)
-            else:
-                charge = self.alpha - self.credit
-                self._bettors.update(point, charge, groups=topics)
-                self._keep(number, made)
+            number = self.decisions + 1
+            self._charge(number, made, point)
             self._texts = texts
             if key is not None:
                 self._keys[key] = number
+            if not answered:
+                self._keep(number, made)
             self._base.see(topics, sure, answered)
         return made.decision(number)
+
+    def _charge(self, number: int, made: Round, point: FloatArray) -> None:
+        """Tell the bettors: an answer waits for its outcome, a withheld round is charged now."""
+        if made.answered:
+            self._sent[number] = made
+            self._bettors.ask(point, groups=made.topics)
+        else:
+            self._bettors.update(point, self.alpha - self.credit, groups=made.topics)
 
     def _check_key(self, key: str | None) -> None:
         if checked_key(key) in self._keys:

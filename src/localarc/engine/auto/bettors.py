@@ -185,11 +185,8 @@ def late_cost(y: float, drop: float, late: Any, i: int, column: int) -> float:
 
 
 @jit
-def settle(state: State, played: Round, z: float, ledger: Ledger, row: int) -> None:
-    """The loss of a round, z = (L - alpha) / top, moves the bets of its nodes.
-
-    Later pending rounds that share a node (row > 0) take note.
-    """
+def settle(state: State, played: Round, z: float) -> None:
+    """The loss of a round, z = (L - alpha) / top, moves the bets of its nodes."""
     account(state.numbers, played.ticket, z)
     numbers, nodes, table, first = state.numbers, state.nodes, bets_of(state), first_group(state)
     slots, weights, late = played.slots, played.weights, played.late
@@ -200,27 +197,43 @@ def settle(state: State, played: Round, z: float, ledger: Ledger, row: int) -> N
         if s < 0:
             continue
         release(nodes, s, weights[i])
-        if is_late and row > 0:
-            note_arrivals(ledger, late[i], nodes[s])
         nodes[s, VISITS] += weights[i]
         nodes[s, EXCESS] += z * weights[i]
         y = up_share * z * weights[i]
         q = late_cost(y, numbers[DROP_UP], late, i, UP_SUM) if is_late else SQUARE * y * y
         step_up(numbers, nodes, s, i, y, q, table, count)
         count += 1
-        down = down_cost = 0.0
         if bets_down(two, i, first):
-            down = -down_share * z * weights[i]
-            drop = numbers[DROP_DOWN]
-            down_cost = SQUARE * down * down
-            if is_late:
-                down_cost = late_cost(down, drop, late, i, DOWN_SUM)
-            step_down(nodes, s, down, down_cost, drop, table, count)
+            y = -down_share * z * weights[i]
+            q = late_cost(y, numbers[DROP_DOWN], late, i, DOWN_SUM) if is_late else SQUARE * y * y
+            step_down(nodes, s, y, q, numbers[DROP_DOWN], table, count)
             count += 1
-        if row > 0:
-            tell_later(ledger, row, i, nodes[s], (weights[i], y, q, down, down_cost))
     wealths(count, table[0], table[1], table[2], table[3], table[4], table[5])
     store_bets(nodes, slots, table, two, first)
+
+
+@jit
+def tell_all_later(state: State, played: Round, z: float, ledger: Ledger, row: int) -> None:
+    """Later pending rounds that share a node take note of the step that `settle` makes there.
+
+    Before, the round itself notes what has arrived since its threshold went out.
+    """
+    numbers, first, weights, late = state.numbers, first_group(state), played.weights, played.late
+    two, is_late = numbers[TWO_SIDED], played.ticket[PENDING_BEFORE] > 0.0
+    for i in range(len(played.slots)):
+        if played.slots[i] < 0:
+            continue
+        node = state.nodes[played.slots[i]]
+        if is_late:
+            note_arrivals(ledger, late[i], node)
+        up, down = played.ticket[UP_SHARE] * z * weights[i], 0.0
+        if bets_down(two, i, first):
+            down = -played.ticket[DOWN_SHARE] * z * weights[i]
+        up_cost, down_cost = SQUARE * up * up, SQUARE * down * down
+        if is_late:
+            up_cost = late_cost(up, numbers[DROP_UP], late, i, UP_SUM)
+            down_cost = late_cost(down, numbers[DROP_DOWN], late, i, DOWN_SUM) if down else 0.0
+        tell_later(ledger, row, i, node, (weights[i], up, up_cost, down, down_cost))
 
 
 @inlined

@@ -34,9 +34,11 @@ from localarc.engine.auto.layout import (
     grid_of,
     group_keys_of,
     hats_of_level,
+    hot,
     input_of,
     jit,
     place_of,
+    positions_of,
     variable,
 )
 from localarc.engine.auto.wealth import FRESH_BET
@@ -63,19 +65,34 @@ def kind_of(key: Any) -> Any:
     return (key >> KIND_SHIFT) - 1
 
 
-@jit
+@hot
 def find(
     keys: Any, nodes: Any, numbers: Any, key: Any, kind: int, may_add: bool, peek: bool
 ) -> int:
     """The slot of a node, added if it may be; NO_NODE, or TO_BE_MADE if `ask` would add it."""
     mask = len(keys) - 1
     slot = key & mask
-    while keys[slot] != 0:
-        if keys[slot] == key:
-            if not peek:
-                nodes[slot, LAST_ASKED] = numbers[ASKED]
-            return slot  # type: ignore[no-any-return]
+    while keys[slot] != key and keys[slot] != 0:
         slot = (slot + 1) & mask
+    if keys[slot] == 0:
+        return make(keys, nodes, numbers, key, slot, kind, may_add, peek)
+    if not peek:
+        nodes[slot, LAST_ASKED] = numbers[ASKED]
+    return slot  # type: ignore[no-any-return]
+
+
+@jit
+def make(
+    keys: Any,
+    nodes: Any,
+    numbers: Any,
+    key: Any,
+    slot: int,
+    kind: int,
+    may_add: bool,
+    peek: bool,
+) -> int:
+    """`find` where there is no such node yet; it would go to the slot."""
     if not may_add:
         return NO_NODE
     if is_full(len(keys), numbers, kind):
@@ -88,7 +105,15 @@ def find(
         return TO_BE_MADE
     keys[slot] = key
     add_node(nodes, numbers, slot, kind)
-    return slot  # type: ignore[no-any-return]
+    return slot
+
+
+@jit
+def touch(nodes: Any, slots: Any, asked: float) -> None:
+    """A round visits its nodes: eviction spares them."""
+    for i in range(1, len(slots)):
+        if slots[i] >= 0:
+            nodes[slots[i], LAST_ASKED] = asked
 
 
 @jit
@@ -134,7 +159,8 @@ def bring(state: State, x: Any, keys: Any, weights: Any, column_weights: Any) ->
 def locate(state: State, peek: bool, slots: Any, weights: Any) -> None:
     """Slots and weights of all nodes: the constant, by level joint then single hats, groups."""
     keys, nodes, numbers = state.keys, state.nodes, state.numbers
-    x, grid, group_keys = input_of(state), grid_of(state), group_keys_of(state)
+    x, grid, group_keys = positions_of(state), grid_of(state), group_keys_of(state)
+    measure_positions(input_of(state), grid, x)
     fractions, cells, order, salts = place_of(state)
     table, d = (keys, nodes, numbers), len(x)
     columns, may_add = hats_of_level(d), always()
@@ -161,10 +187,20 @@ def locate(state: State, peek: bool, slots: Any, weights: Any) -> None:
 
 
 @jit
+def measure_positions(x: Any, grid: Any, positions: Any) -> None:
+    """Where an input lies, in cells of the first level from the origin of the grid."""
+    for i in range(len(x)):
+        positions[i] = math.ldexp((x[i] - grid[0, i]) / grid[1, i], -int(grid[2, i]))
+
+
+@jit
 def place_in_cell(
     x: Any, grid: Any, salts: Any, level: int, fractions: Any, cells: Any, order: Any
 ) -> Any:
-    """Cell, fractions and their descending order; the cell's key, and whether x is complete."""
+    """Cell, fractions and their descending order; the cell's key, and whether x is complete.
+
+    `x` is the input in cells of this level, and of the next one after the call.
+    """
     key, complete = np.uint64(level + 1), True
     for i in range(len(x)):
         if math.isnan(x[i]):
@@ -172,8 +208,8 @@ def place_in_cell(
             continue
         scale = level - int(grid[2, i])
         shift = (scale + 64) * (i + 1) * 0.46653
-        y = math.ldexp((x[i] - grid[0, i]) / grid[1, i], scale) + (shift - math.floor(shift))
-        y = min(max(y, -FARTHEST), FARTHEST)
+        y = min(max(x[i] + (shift - math.floor(shift)), -FARTHEST), FARTHEST)
+        x[i] *= 2.0
         cells[i], fractions[i] = np.int64(math.floor(y)), y - math.floor(y)
         salt = np.uint64(salts[i])
         key += np.uint64(cells[i]) * salt + np.uint64(scale + 512) * (salt >> np.uint64(7))

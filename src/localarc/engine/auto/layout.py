@@ -72,6 +72,11 @@ def inlined(function: Function) -> Function:
     return njit(function, inline="always", **INNER_OPTIONS)  # type: ignore[no-any-return]
 
 
+def hot(function: Function) -> Function:
+    """`jit` for what is called for every node, and is always compiled into its caller."""
+    return njit(function, forceinline=True, **INNER_OPTIONS)  # type: ignore[no-any-return]
+
+
 # Numba compiles a function again for each literal that it is called with; not for these.
 
 
@@ -127,7 +132,7 @@ def lasting(dimensions: int) -> int:
 
 def numbers_length(dimensions: int, width: int) -> int:
     """The length of `numbers`."""
-    return lasting(dimensions) + 2 * dimensions + 14 * width
+    return lasting(dimensions) + 2 * dimensions + 14 * width + dimensions
 
 
 def integers_length(dimensions: int, groups: int) -> int:
@@ -197,6 +202,12 @@ def input_of(state: State) -> Any:
     d = dimensions_of(state)
     start = GRID + (4 + INPUTS_KEPT) * d
     return state.numbers[start : start + d]
+
+
+@jit
+def positions_of(state: State) -> Any:
+    """(d,) scratch: the input, in cells of a level."""
+    return state.numbers[len(state.numbers) - dimensions_of(state) :]
 
 
 @jit

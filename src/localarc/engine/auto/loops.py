@@ -17,9 +17,9 @@ from localarc.engine.auto.base import (
     offset,
     owns_base,
 )
-from localarc.engine.auto.bettors import all_bets, play, restrict_bets, settle
+from localarc.engine.auto.bettors import all_bets, play, restrict_bets, settle, tell_all_later
 from localarc.engine.auto.eviction import sweep_if_full
-from localarc.engine.auto.hats import GROUP, JOINT, TO_BE_MADE, bring, find, is_full, locate
+from localarc.engine.auto.hats import GROUP, JOINT, TO_BE_MADE, bring, find, is_full, locate, touch
 from localarc.engine.auto.layout import (
     ALPHA,
     ASKED,
@@ -31,7 +31,6 @@ from localarc.engine.auto.layout import (
     ISSUED,
     ITS_FLOOR,
     ITS_UNIT,
-    LAST_ASKED,
     LOCAL_MEAN,
     LOSS_SUM,
     MOST_PENDING,
@@ -105,7 +104,11 @@ def predict(state: State, played: Round, given: float, given_unit: float) -> Any
 
 @jit
 def begin(state: State, played: Round, given: float, unit: float, peek: bool) -> Any:
-    """Find the nodes of the input and its threshold; unless to peek, note what is pending there."""
+    """Find the nodes of the input and its threshold; unless to peek, note what is pending there.
+
+    `peek` is a literal wherever this is called: it is compiled for each of the two, which saves a
+    tenth of a round.
+    """
     locate(state, peek, played.slots, played.weights)
     if not peek:
         note(state, played)
@@ -130,7 +133,10 @@ def finish(state: State, ledger: Ledger, row: int, seen: Any, loss: float, score
     """The loss of a round: the bets, then the base, then the scores. PENDING counts the others."""
     numbers, played = state.numbers, row_of(ledger, row)
     mean, unit, free, base = seen
-    settle(state, played, (loss - numbers[ALPHA]) / numbers[TOP], ledger, row)
+    z = (loss - numbers[ALPHA]) / numbers[TOP]
+    if row > 0:
+        tell_all_later(state, played, z, ledger, row)
+    settle(state, played, z)
     numbers[ROUNDS] += 1.0
     numbers[LOSS_SUM] += loss
     target = score
@@ -179,10 +185,7 @@ def in_range(x: Any) -> bool:
 @jit
 def reuse(state: State, played: Round) -> Any:
     """What `begin` would return for the input that was peeked at last."""
-    slots, nodes, asked = played.slots, state.nodes, state.numbers[ASKED]
-    for i in range(1, len(slots)):
-        if slots[i] >= 0:
-            nodes[slots[i], LAST_ASKED] = asked
+    touch(state.nodes, played.slots, state.numbers[ASKED])
     note(state, played)
     ticket = played.ticket
     return ticket[LOCAL_MEAN], ticket[ITS_UNIT], ticket[FREE_BASE], ticket[BASE]
@@ -243,7 +246,10 @@ def serve(
         seen = reuse(state, played)
     else:
         bring(state, x, keys, weights, played.weights)
-        seen = begin(state, played, given, unit, mode == PEEK)
+        if mode == PEEK:
+            seen = begin(state, played, given, unit, True)
+        else:
+            seen = begin(state, played, given, unit, False)
     state.integers[PEEKED] = 1 if mode == PEEK else 0
     if mode != PEEK:
         hand_out(state, ledger, row)
@@ -341,10 +347,13 @@ def serve_many(
             row = free_row(ledger, state.numbers[ISSUED] + 1.0)
             played = row_of(ledger, row)
         bring(state, X[t], keys[t], weights[t], played.weights)
-        seen = begin(state, played, given[t], np.nan, mode == PEEK)
+        if mode == PEEK:
+            begin(state, played, given[t], np.nan, True)
+            thresholds[t] = played.ticket[THRESHOLD]
+            continue
+        seen = begin(state, played, given[t], np.nan, False)
         thresholds[t] = threshold = played.ticket[THRESHOLD]
-        if mode != PEEK:
-            hand_out(state, ledger, row)
+        hand_out(state, ledger, row)
         if mode == STEP:
             start, stop = offsets[t], offsets[t + 1]
             shown = max(threshold, at_least[t])
@@ -365,8 +374,8 @@ def relink(table: Any, rows: Any) -> None:
 def find_group(table: Any, key: int) -> int:
     """The slot of a group; negative if it has none."""
     state, _ = unpack(table)
-    kind, no, yes = variable(GROUP), not always(), always()
-    return find(state.keys, state.nodes, state.numbers, key, kind, no, yes)
+    kind, yes = variable(GROUP), always()
+    return find(state.keys, state.nodes, state.numbers, key, kind, not yes, yes)
 
 
 def is_sound(keys: Any) -> bool:

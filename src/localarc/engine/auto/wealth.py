@@ -11,11 +11,21 @@ LARGEST_TERM = 1e150  # exp(beta G - beta^2 W) stays below; under the theorem it
 
 
 @jit
+def is_small(v: float) -> bool:
+    """Whether `series` is exact."""
+    return -1e-3 < v < 1e-3
+
+
+@jit
+def series(v: float) -> float:
+    """exp(v) for small v."""
+    return 1.0 + v * (1.0 + v * (0.5 + v * (1.0 / 6.0 + v / 24.0)))
+
+
+@jit
 def exponential(v: float) -> float:
     """exp(v), by its series where that is exact."""
-    if -1e-3 < v < 1e-3:
-        return 1.0 + v * (1.0 + v * (0.5 + v * (1.0 / 6.0 + v / 24.0)))
-    return math.exp(min(v, 500.0))
+    return series(v) if is_small(v) else math.exp(min(v, 500.0))
 
 
 @jit
@@ -49,16 +59,20 @@ def wealths(
 ) -> None:
     """totals = BETS times `wealth` of the first `count` nodes; terms and shrinks are scratch.
 
-    The doublings are outside and the nodes inside, so that the inner loop is vectorised: it is
-    only if the arrays are arguments.
+    The doublings are outside and the nodes inside, so that the inner loops are vectorised: they are
+    only if the arrays are arguments, and if few of them meet in one loop.
     """
-    beta, most = SMALLEST, 0.0
+    beta = SMALLEST
     for i in range(count):
-        shrinks[i] = exponential(-beta * beta * costs[i])
-        terms[i] = exponential(beta * gains[i]) * shrinks[i]
+        shrinks[i] = series(-beta * beta * costs[i])
+    for i in range(count):
+        terms[i] = series(beta * gains[i]) * shrinks[i]
+    for i in range(count):
         totals[i] = 0.0
-        most = max(most, largests[i])
-    while beta <= most:
+        if not (is_small(beta * gains[i]) and is_small(-beta * beta * costs[i])):
+            shrinks[i] = exponential(-beta * beta * costs[i])
+            terms[i] = exponential(beta * gains[i]) * shrinks[i]
+    for _ in range(BETS):
         for i in range(count):
             totals[i] += beta * terms[i] if beta <= largests[i] else 0.0
             shrink = shrinks[i] * shrinks[i]
