@@ -80,7 +80,8 @@ class Calibrated(BaseEstimator):  # type: ignore[misc]
         The share of outcomes to cover. Several levels give nested sets.
     local : "prediction" or sequence of columns, default "prediction"
         Columns that say where a row is, by name in frames and by position in arrays; text becomes
-        one feature per category. By default the model's own output; `()` for none.
+        one feature per category. By default the model's own output, with `per_class` nothing;
+        `()` for none.
     groups : sequence of columns, default ()
         Columns whose values are groups, each with a promise of its own. They may overlap.
     kind : str, default "auto"
@@ -552,7 +553,9 @@ class Calibrated(BaseEstimator):  # type: ignore[misc]
             kind = kind_named(self.kind, self._model, self.classes, used)
             if self.per_class and not isinstance(kind, LabelKind):
                 raise ValueError("per_class=True applies to label sets; the model predicts none.")
-            columns = Columns(self.local, self.groups, self.cyclic or {})
+            # A place for each label and output has too few rows: sets would be up to a fifth larger.
+            local = () if self.per_class and self.local == "prediction" else self.local
+            columns = Columns(local, self.groups, self.cyclic or {})
             self._running = Calibration(kind, _levels(self.coverage), columns, self.per_class)
         return self._running
 
