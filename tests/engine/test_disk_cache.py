@@ -71,6 +71,7 @@ def read_only(folder: Path) -> tuple[str, ...]:
     return "unshare", "-m", "sh", "-c", f'{script} && exec "$@"', "sh"
 
 
+@pytest.mark.slow  # compiles without a cache
 def test_without_a_writable_folder_everything_works_and_one_line_says_so(package: Path) -> None:
     done = run("-c", ONLINE, environment={"PYTHONPATH": str(package.parent)})
     first, second = done.stdout.splitlines()

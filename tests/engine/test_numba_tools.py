@@ -5,6 +5,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 CODE = """
 import sys
 import numpy as np
@@ -27,6 +29,7 @@ def run(cache: Path, *kernels: str) -> None:
     subprocess.run([sys.executable, "-c", CODE, *kernels], check=True, env=environment)
 
 
+@pytest.mark.slow  # compiles in several processes
 def test_kernels_compiled_in_several_processes_do_not_mix(tmp_path: Path) -> None:
     run(tmp_path, "rbf")
     run(tmp_path, "laplace")  # compiled while no other kernel is there

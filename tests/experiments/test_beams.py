@@ -325,6 +325,7 @@ def test_every_method_meets_its_target_and_only_l_arc_does_so_evenly(
     assert online["L-ARC l=100", shown]["cell_std"] < 0.6 * online["ARC", shown]["cell_std"]
 
 
+@pytest.mark.slow  # plays the experiment three times
 def test_the_numbers_do_not_depend_on_the_number_of_jobs(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

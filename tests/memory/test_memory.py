@@ -264,6 +264,7 @@ def test_theorem_b_covers_a_lattice_but_not_a_dictionary() -> None:
     assert clipped.update([0.0], 1.0).certificate().theorem_a.holds
 
 
+@pytest.mark.slow  # compiles loops that nothing else uses
 def test_a_compiled_function_of_the_distance_is_a_kernel() -> None:
     cauchy: Any = njit(lambda u: 1.0 / (1.0 + u))
     X, curves = stream(200, d=3)
