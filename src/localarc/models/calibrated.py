@@ -553,7 +553,7 @@ class Calibrated(BaseEstimator):  # type: ignore[misc]
             kind = kind_named(self.kind, self._model, self.classes, used)
             if self.per_class and not isinstance(kind, LabelKind):
                 raise ValueError("per_class=True applies to label sets; the model predicts none.")
-            # A place for each label and output has too few rows: sets would be up to a fifth larger.
+            # Places for each label have too few rows: sets would be up to a quarter larger.
             local = () if self.per_class and self.local == "prediction" else self.local
             columns = Columns(local, self.groups, self.cyclic or {})
             self._running = Calibration(kind, _levels(self.coverage), columns, self.per_class)
