@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import datetime
-import os
 from collections.abc import Hashable, Sequence
 from typing import Any, Self, TypeVar
 
 import numpy as np
 
-from localarc import atomic_write, serialization, validation
+from localarc import serialization, validation
+from localarc.calibrators.saved import Saved
 from localarc.forecasting import batches, frames
 from localarc.forecasting.batches import Forecasts, band_columns, read_forecasts
 from localarc.forecasting.certificate import BandsCertificate, certify
@@ -25,7 +25,7 @@ from localarc.validation import FloatArray, IntArray
 Frame = TypeVar("Frame")
 
 
-class Bands:
+class Bands(Saved):
     """Bands around forecasts, in which a stated share of outcomes lies, learned as outcomes come.
 
     Forecasts arrive in long frames, one row per series and time, as the Nixtla libraries use them;
@@ -327,27 +327,6 @@ class Bands:
             new._series, new._temporal = SeriesNames(names), content["temporal"]
             new._bands.restore(dict(arrays), len(names))
         return new
-
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the state to a file, completely or not at all.
-
-        Parameters
-        ----------
-        path : path
-            The file to write; its folder must exist.
-        """
-        atomic_write.write(path, self.state())
-
-    @classmethod
-    def load(cls, path: str | os.PathLike[str]) -> Self:
-        """Read a file written by `save`.
-
-        Parameters
-        ----------
-        path : path
-            The file to read.
-        """
-        return cls.from_state(serialization.read(path))
 
 
 def _check_distinct(series: IntArray, time: IntArray) -> None:

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import contextlib
-import os
 from collections.abc import Hashable, Iterator, Sequence
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from localarc import atomic_write, serialization
 from localarc.calibrators.auto import label_state
 from localarc.calibrators.auto.candidates import (
     Candidates,
@@ -26,6 +24,7 @@ from localarc.calibrators.auto.label_base import LabelBase
 from localarc.calibrators.auto.settings import BYTES, checked_settings
 from localarc.calibrators.auto.single_rounds import in_use
 from localarc.calibrators.base import Point
+from localarc.calibrators.saved import Saved
 from localarc.calibrators.tickets import not_pending, ticket_id
 from localarc.engine.auto import layout
 from localarc.engine.auto.engine import AutoEngine
@@ -37,7 +36,7 @@ from localarc.validation import FloatArray
 Place = tuple[FloatArray, dict[Hashable, float], tuple[int, ...]]  # input, groups, what is missing
 
 
-class LabelSets:
+class LabelSets(Saved):
     """Prediction sets for classification whose coverage holds for each true class, online.
 
     The set of a round is `{y : score(x, y) <= g(x, y)}`. A label's threshold is the conformal
@@ -410,27 +409,6 @@ class LabelSets:
         self._engine, self._names = found._engine, found._names
         self._base, self._pending = found._base, found._pending
         return self
-
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the state to a file, completely or not at all.
-
-        Parameters
-        ----------
-        path : path
-            The file to write; its folder must exist.
-        """
-        atomic_write.write(path, self.state())
-
-    @classmethod
-    def load(cls, path: str | os.PathLike[str]) -> Self:
-        """Read a file written by `save`.
-
-        Parameters
-        ----------
-        path : path
-            The file to read.
-        """
-        return cls.from_state(serialization.read(path))
 
     def __repr__(self) -> str:
         return f"LabelSets({self.settings.describe()}, rounds={self.rounds})"

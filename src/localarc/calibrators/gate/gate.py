@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import contextlib
-import os
 from collections.abc import Hashable, Iterator
 from typing import Self
 
-from localarc import atomic_write, serialization
 from localarc.calibrators.auto.groups import Groups, weights_of
 from localarc.calibrators.auto.inputs import features
 from localarc.calibrators.auto.settings import BYTES
@@ -31,6 +29,7 @@ from localarc.calibrators.gate.inputs import Input, confidence_of, outcome_of, s
 from localarc.calibrators.gate.promise import terms_of, terms_of_everyone
 from localarc.calibrators.gate.settings import checked_settings
 from localarc.calibrators.gate.summary import GateSummary
+from localarc.calibrators.saved import Saved
 from localarc.engine.auto import layout
 from localarc.serialization import StateError
 from localarc.validation import FloatArray
@@ -38,7 +37,7 @@ from localarc.validation import FloatArray
 _Place = tuple[FloatArray, Topics, tuple[bool, ...] | None]
 
 
-class Gate:
+class Gate(Saved):
     """Decides whether a model may answer by itself, so that few of its answers are wrong.
 
     An answer goes out if the model's confidence exceeds a threshold, which depends on the topic.
@@ -420,27 +419,6 @@ class Gate:
         with self._exclusive():
             self.__dict__.update(vars(found) | {"_busy": True})
         return self
-
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the state to a file, completely or not at all.
-
-        Parameters
-        ----------
-        path : path
-            The file to write; its folder must exist.
-        """
-        atomic_write.write(path, self.state())
-
-    @classmethod
-    def load(cls, path: str | os.PathLike[str]) -> Self:
-        """Read a file written by `save`.
-
-        Parameters
-        ----------
-        path : path
-            The file to read.
-        """
-        return cls.from_state(serialization.read(path))
 
     def __repr__(self) -> str:
         shadow = ", shadow=True" if self.shadow else ""

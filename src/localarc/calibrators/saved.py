@@ -1,0 +1,52 @@
+"""Saved: files on top of `state` and `from_state`."""
+
+from __future__ import annotations
+
+import os
+from typing import Self
+
+from localarc import atomic_write, serialization
+
+
+class Saved:
+    """An object whose state can be written to a file."""
+
+    def state(self) -> bytes:
+        """Everything that was learned, for storage."""
+        raise NotImplementedError
+
+    @classmethod
+    def from_state(cls, data: bytes) -> Self:
+        """The object whose `state` this was.
+
+        Parameters
+        ----------
+        data : bytes
+            What `state` returned.
+        """
+        raise NotImplementedError
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the state to a file, completely or not at all.
+
+        Parameters
+        ----------
+        path : path
+            The file to write; its folder must exist.
+        """
+        atomic_write.write(path, self.state())
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> Self:
+        """Read a file written by `save`.
+
+        Parameters
+        ----------
+        path : path
+            The file to read.
+        """
+        data = serialization.read(path)
+        try:
+            return cls.from_state(data)
+        except serialization.StateError as error:
+            raise serialization.StateError(f"{path}: {error}") from error
