@@ -63,7 +63,8 @@ class LevelSummary:
     rows : int
         The number of rows with outcomes.
     coverage : float
-        The share of them that was covered; for masks and rankings, the mean recall.
+        The share of them that was covered; for masks and rankings, the mean recall. Rows that were
+        shown unbounded sets count as their finite thresholds would have covered them.
     at_least, at_most : float
         What theorem E guarantees about it so far.
     mean_size : float
