@@ -237,7 +237,7 @@ class Monitor:
             stored.count("reached", parts["reached"]),
         )
         made._sums = stored.sums(parts["sums"])
-        made._recent.blocks = [stored.sums(block) for block in parts["recent"]]
+        made._recent = Recent(made._settings.window, map(stored.sums, parts["recent"]))
         made._change.money = stored.money(parts["money"])
         made._intervals = stored.intervals(parts["intervals"])
         return made

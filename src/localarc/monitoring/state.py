@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from array import array
 from collections.abc import Mapping
 from typing import Any
 
 from localarc import validation
 from localarc.monitoring.bets import SIZES, Sums
-from localarc.monitoring.intervals import Intervals
+from localarc.monitoring.intervals import BUCKETS, Intervals
 from localarc.monitoring.settings import Settings
 from localarc.serialization import StateError
 
@@ -64,18 +65,23 @@ def money(values: Any) -> list[float]:
 
 def intervals(values: Any) -> Intervals:
     """Return stored intervals."""
-    last, known, median, weights = _listed("intervals", values, 4)
+    last, known, median, total, weights = _listed("intervals", values, 5)
     made = Intervals()
     made.last, made.known = time("last", last), count("known", known)
     made.median = None if median is None else validation.positive("median", median, _HINT)
+    made.total = _amount("total", total)
+    if weights:
+        made.weights = array("d", bytes(8 * BUCKETS))
     for bucket, weight in (_listed("weights", pair, 2) for pair in weights):
-        made.weights[int(bucket)] = _amount("weights", weight)
+        index = validation.integer("bucket", bucket, 0, _HINT, maximum=BUCKETS - 1)
+        made.weights[index] = _amount("weights", weight)
     return made
 
 
 def stored_intervals(made: Intervals) -> list[Any]:
-    """The same as plain numbers; the order of the weights is that of their sum."""
-    return [made.last, made.known, made.median, [list(pair) for pair in made.weights.items()]]
+    """The same as plain numbers, without empty buckets."""
+    weights = [[bucket, weight] for bucket, weight in enumerate(made.weights) if weight]
+    return [made.last, made.known, made.median, made.total, weights]
 
 
 def _amount(name: str, value: Any) -> float:
