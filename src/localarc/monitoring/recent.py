@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Iterable, Iterator
+from operator import add
 
 from localarc.monitoring.bets import Sums
 
@@ -36,6 +37,17 @@ class Recent:
         sums[-2] += loss
         sums[-1] += loss * (1.0 - loss)
 
+    def is_possible_after(self, rounds: int) -> bool:
+        """Whether so many rounds can have left these blocks."""
+        sizes = [block.rounds for block in self.blocks]
+        filled = all(size == self._block for size in sizes[:-1])
+        newest = rounds and (rounds - 1) % self._block + 1
+        return (
+            filled
+            and sizes[-1:] == ([newest] if rounds else [])
+            and (len(sizes) == min(self._most, -(-rounds // self._block)))
+        )
+
     @property
     def blocks(self) -> list[Sums]:
         """Sums of each block, the oldest first."""
@@ -47,7 +59,7 @@ class Recent:
         """Sums of the rounds since the start of each block, the newest block first."""
         sums = Sums()
         for block in reversed(self.blocks):
-            sums = sums.plus(block)
+            sums = Sums(*map(add, sums, block))
             yield sums
 
     @property
