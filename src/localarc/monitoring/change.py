@@ -38,7 +38,7 @@ class ChangeDetector:
         start = start_money(earlier)
         self.money = [
             (money + start * share) * (idle + slope * loss)
-            for money, (share, idle, slope) in zip(self.money, self.payoffs, strict=True)
+            for money, (share, idle, slope) in zip(self.money, self.payoffs, strict=False)
         ]
         total = sum(self.money)
         if total < self.cap:
