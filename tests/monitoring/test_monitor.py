@@ -108,6 +108,13 @@ def test_drifting_clears_a_window_after_the_last_evidence() -> None:
     assert fed(monitor, [0.0]) == [(1, "ok")]
 
 
+def test_what_a_drift_won_is_forgotten_when_it_clears() -> None:
+    monitor = Monitor(target=0.1, window=20)
+    drift = fed(monitor, [0.0] * 2000 + [0.2] * 300 + [0.115] * 20)  # a slow decline of the bets
+    assert [state for _, state in drift] == ["drifting", "ok"]
+    assert fed(monitor, [0.3] * 3) == []
+
+
 def test_a_second_rise_is_found_as_fast_as_the_first() -> None:
     monitor = Monitor(target=0.1, window=100)
     rise = [0.0] * 3000 + [1.0] * 20
