@@ -47,7 +47,7 @@ def main() -> None:
     ratio = float(np.median([slow / fast for fast, slow in found]))
     print(f"{ROWS:,} rows, {size / 1e6:.0f} MB: {fast:.2f} s with pyarrow, {slow:.2f} s without")
     print(f"median ratio of processor times: {ratio:.1f}")
-    write_json(options.json, fast=fast, slow=slow, ratio=ratio)
+    write_json(options.json, times=found, ratio=[ratio])
 
 
 if __name__ == "__main__":
