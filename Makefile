@@ -123,7 +123,7 @@ format: $(VENV)/.dev
 
 # Wrapped models beside MAPIE, crepes and river, on a few streams; `make bench` runs all of them.
 peers: $(VENV)/.benchmarks
-	$(BIN)/python -m pytest -rs tests/test_models_benchmark.py
+	$(BIN)/python -m pytest -rs tests/test_models_benchmark.py tests/monitoring/test_benchmark.py
 
 bench: $(VENV)/.benchmarks
 	$(BIN)/python -m benchmarks
@@ -134,6 +134,7 @@ bench: $(VENV)/.benchmarks
 	$(BIN)/python -m benchmarks.peers
 	$(BIN)/python -m benchmarks.models
 	$(BIN)/python -m benchmarks.forecasting
+	$(BIN)/python -m benchmarks.monitoring
 
 # The figures of README and of the comparison of methods.
 figures: $(VENV)/.default
@@ -143,7 +144,7 @@ figures: $(VENV)/.default
 
 # The API reference, from docstrings, in docs/reference.
 reference: $(VENV)/.dev
-	$(BIN)/pdoc -o docs/reference localarc localarc.calibrators.base localarc.kernels localarc.rates localarc.memory localarc.guarantees localarc.curves localarc.sets localarc.metrics localarc.models localarc.panel localarc.peers localarc.streams localarc.reporting localarc.figures localarc.forecasting localarc.experiments.data localarc.experiments localarc.testing localarc.client localarc.wire localarc.spark
+	$(BIN)/pdoc -o docs/reference localarc localarc.calibrators.base localarc.kernels localarc.rates localarc.memory localarc.guarantees localarc.curves localarc.sets localarc.metrics localarc.models localarc.monitoring localarc.panel localarc.peers localarc.streams localarc.reporting localarc.figures localarc.forecasting localarc.experiments.data localarc.experiments localarc.testing localarc.client localarc.wire localarc.spark
 
 clean:
 	rm -rf $(VENV) node_modules build dist demo-output docs/reference .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
