@@ -12,6 +12,7 @@ from collections.abc import Callable, Collection, Iterator
 from pathlib import Path
 
 from localarc.service.storage import events, migrations
+from localarc.service.storage.checksums import row_checksum
 from localarc.service.storage.format import VERSION
 from localarc.service.storage.migrations import OLDEST
 from localarc.service.streams.manager import PendingWrite
@@ -23,9 +24,9 @@ _PRUNE_BATCH = 10_000
 
 _SCHEMA = (
     "CREATE TABLE events (id INTEGER PRIMARY KEY, stream TEXT NOT NULL, seq INTEGER NOT NULL,"
-    " event BLOB NOT NULL)",
+    " event BLOB NOT NULL, checksum INTEGER NOT NULL)",
     "CREATE TABLE snapshots (stream TEXT PRIMARY KEY, last_event INTEGER NOT NULL,"
-    " state BLOB NOT NULL)",
+    " state BLOB NOT NULL, checksum INTEGER NOT NULL)",
     "CREATE TABLE probe (id INTEGER PRIMARY KEY, filler BLOB)",
 )
 
@@ -95,13 +96,10 @@ class EventStore:
 
     def append(self, writes: Collection[PendingWrite]) -> None:
         """Put events on disk, all of them or none."""
-        rows = [
-            (number, write.stream, write.seq, events.encode(write.event))
-            for number, write in enumerate(writes, self._next)
-        ]
+        rows = [_event_row(number, write) for number, write in enumerate(writes, self._next)]
         with self._transaction():
-            self._database.executemany("INSERT INTO events VALUES (?, ?, ?, ?)", rows)
-        for number, name, _, data in rows:
+            self._database.executemany("INSERT INTO events VALUES (?, ?, ?, ?, ?)", rows)
+        for number, name, _, data, _ in rows:
             self.unsaved.setdefault(name, number)
             self.bytes += len(data)
         self._next += len(rows)
@@ -109,9 +107,10 @@ class EventStore:
 
     def snapshot(self, stream: Stream) -> None:
         """Store all of a stream, so that its events so far are no longer needed."""
-        row = stream.name, self._next - 1, stream.snapshot()
+        name, last_event, data = stream.name, self._next - 1, stream.snapshot()
+        row = name, last_event, data, row_checksum(name, last_event, data)
         with self._transaction():
-            self._database.execute("INSERT OR REPLACE INTO snapshots VALUES (?, ?, ?)", row)
+            self._database.execute("INSERT OR REPLACE INTO snapshots VALUES (?, ?, ?, ?)", row)
         self.unsaved.pop(stream.name, None)
 
     def prune(self) -> int:
@@ -169,6 +168,11 @@ class EventStore:
         """Checkpoint the write-ahead log, and close the database."""
         self._database.execute("PRAGMA wal_checkpoint(TRUNCATE)")
         self._database.close()
+
+
+def _event_row(number: int, write: PendingWrite) -> tuple[int, str, int, bytes, int]:
+    data = events.encode(write.event)
+    return number, write.stream, write.seq, data, row_checksum(write.stream, write.seq, data)
 
 
 def _replay(streams: dict[str, Stream], name: str, seq: int, data: bytes) -> ChangeEvent:
