@@ -1,8 +1,8 @@
 """Loading: streams from their snapshots and the events after them, whichever store has the rows.
 
 A row whose checksum differs is skipped. What is missing then shows: an event does not follow the
-previous one, or the stream ends before its high-water mark or a damaged event. Such a stream is set aside with what
-could be read of it, and the others are loaded.
+previous one, or the stream ends before its high-water mark or a damaged event. Such a stream is set
+aside with what could be read of it, and the others are loaded.
 """
 
 from __future__ import annotations

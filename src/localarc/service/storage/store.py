@@ -51,13 +51,10 @@ class EventStore:
     """The database of a data folder, used by one thread."""
 
     def __init__(self, folder: Path, synchronous: str = "FULL") -> None:
-        self._database = sqlite3.connect(
-            folder / FILE_NAME, isolation_level=None, check_same_thread=False
-        )
-        self._database.text_factory = _text
-        self._database.execute("PRAGMA journal_mode = WAL")
-        self._database.execute(f"PRAGMA synchronous = {synchronous}")
-        self._database.execute(f"PRAGMA journal_size_limit = {2**24}")
+        self._path = folder / FILE_NAME
+        self._synchronous = synchronous
+        self.degraded = ""  # why nothing can be written since the start; empty if it can
+        self._connect()
         self._open()
         self._marks = HighWaterMark(folder)
         self._next = 1 + max(
@@ -68,6 +65,26 @@ class EventStore:
         self.recount()
         self.unsaved: dict[str, int] = {}  # the first event after a stream's snapshot, oldest first
         self.quarantined: dict[str, Quarantine] = {}  # found by `load`; their rows are kept
+
+    def _connect(self) -> None:
+        """Open the database; on a full disk, without the file that other processes would share."""
+        try:
+            self._connect_with("NORMAL")
+            self.degraded = ""
+        except sqlite3.OperationalError as error:
+            self._database.close()
+            if not self._path.exists():
+                raise
+            self._connect_with("EXCLUSIVE")
+            self.degraded = str(error)
+
+    def _connect_with(self, locking_mode: str) -> None:
+        self._database = sqlite3.connect(self._path, isolation_level=None, check_same_thread=False)
+        self._database.text_factory = _text
+        self._database.execute(f"PRAGMA locking_mode = {locking_mode}")
+        self._database.execute("PRAGMA journal_mode = WAL")
+        self._database.execute(f"PRAGMA synchronous = {self._synchronous}")
+        self._database.execute(f"PRAGMA journal_size_limit = {2**24}")
 
     def _open(self) -> None:
         """Create the tables, or convert those of an older version: all or nothing."""
@@ -195,6 +212,11 @@ class EventStore:
 
     def probe(self) -> None:
         """Write as much as a usual commit does, to find out whether writing works."""
+        if self.degraded:
+            self._database.close()
+            self._connect()
+        if self.degraded:
+            raise sqlite3.OperationalError(self.degraded)
         with self._transaction():
             self._database.execute("INSERT OR REPLACE INTO probe VALUES (1, zeroblob(65536))")
 

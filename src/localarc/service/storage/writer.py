@@ -142,6 +142,8 @@ class Writer:
         manager = self._manager
         manager.streams = self._store.load(publish=self._publish)
         self._set_aside()
+        if self._store.degraded:
+            self._fail(sqlite3.OperationalError(self._store.degraded))
         self.status = "the engine is being compiled"
         precompile(stream.state.config for stream in manager.streams.values())
         self._check_consistency(manager.streams)
