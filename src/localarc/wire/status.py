@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from typing import Literal
 
+import msgspec
+
 from localarc.wire.config import StreamConfig
 from localarc.wire.fields import Response
+from localarc.wire.health import Health
 
 
 class VerdictStatus(Response):
@@ -39,6 +42,8 @@ class StreamListItem(Response):
         Name of the stream.
     seq, rounds, risk, target, pending, expired, late, memory_bytes, healthy, verdict, warnings
         As in `StreamSummary`.
+    health : Health
+        As in `StreamSummary`.
 
     Examples
     --------
@@ -59,6 +64,7 @@ class StreamListItem(Response):
     healthy: bool
     verdict: VerdictStatus
     warnings: list[str]
+    health: Health | None = None
 
 
 class StreamList(Response):
@@ -254,6 +260,14 @@ class StreamSummary(Response):
         Its size, in bytes.
     features : list of FeatureRange
         One item per feature; empty before the first prediction.
+    health : Health
+        The worst of all rounds and of each group: `health.group` says which it is.
+    overall : Health
+        That of all rounds.
+    groups_health : list of Health
+        That of each group that has a loss, the worst first.
+    groups_left_out : int
+        How many groups `groups_health` does not list.
 
     Examples
     --------
@@ -281,6 +295,10 @@ class StreamSummary(Response):
     memory: str
     memory_bytes: int
     features: list[FeatureRange]
+    health: Health | None = None
+    overall: Health | None = None
+    groups_health: list[Health] = msgspec.field(default_factory=list)
+    groups_left_out: int = 0
 
 
 class HistoryPoint(Response, array_like=True):

@@ -53,9 +53,10 @@ def upgrade_snapshot(data: bytes, version: int) -> bytes:
     state = msgspec.msgpack.decode(arrays["book" if version == 1 else "state"].tobytes())
     if version == 1:
         state = _named_state(state)
+    if version < 3:
+        state["pending"] = {key: row | _PENDING_3 for key, row in state["pending"].items()}
+        state["answered"] = {key: [*row, *_ANSWERED_3] for key, row in state["answered"].items()}
     state["config"] = _upgrade_config(state["config"], version)
-    state["pending"] = {key: row | _PENDING_3 for key, row in state["pending"].items()}
-    state["answered"] = {key: [*row, *_ANSWERED_3] for key, row in state["answered"].items()}
     return encode_snapshot(
         Snapshot(
             content["name"],
@@ -69,7 +70,18 @@ def upgrade_snapshot(data: bytes, version: int) -> bytes:
 def _upgrade_config(config: Plain, version: int) -> Plain:
     if version == 1:
         config = _config_from_1(config)
-    return _config_from_2(config)
+    if version < 3:
+        config = _config_from_2(config)
+    return _config_from_3(config)
+
+
+# ---- version 3: nothing watched the losses -------------------------------------------------------
+
+
+def _config_from_3(config: Plain) -> Plain:
+    above = config["loss_bound"] - config["alpha"]
+    tolerance = min(0.02 * config["loss_bound"], above / 2)
+    return config | {"feature_names": None, "tolerance": tolerance, "window": 1000}
 
 
 # ---- version 2: no methods, one group at most, losses only ---------------------------------------

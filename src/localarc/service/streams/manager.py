@@ -303,7 +303,8 @@ def _is_withheld(stream: Stream, answered: Answered) -> bool:
 
 
 def _created(stream: str, body: StreamConfig, config: Config) -> CreateResponse:
-    return CreateResponse(stream, msgspec.structs.replace(body, method=config.method))
+    filled = {"method": config.method, "tolerance": config.tolerance}
+    return CreateResponse(stream, msgspec.structs.replace(body, **filled))
 
 
 def _same_report(answered: Answered, body: FeedbackRequest) -> bool:
