@@ -15,6 +15,7 @@ from localarc.wire.config import CreateResponse, StreamConfig
 from localarc.wire.events import AnyEvent
 from localarc.wire.predictions import BatchResult, FeedbackResponse, Operation, PredictResponse
 from localarc.wire.status import (
+    AcknowledgeResponse,
     Alive,
     History,
     ImportResponse,
@@ -273,6 +274,18 @@ class AsyncClient:
         """
         return await self._send(requests.import_state(stream, state))
 
+    async def acknowledge(self, stream: str) -> AcknowledgeResponse:
+        """Acknowledge the alarms of a stream: the evidence about it and its groups starts anew.
+
+        A broken stream is "ok" after that, until the losses from then on say otherwise.
+
+        Parameters
+        ----------
+        stream : str
+            Name of the stream.
+        """
+        return await self._send(requests.acknowledge(stream))
+
     async def events(self, stream: str, after: int | None = None) -> AsyncGenerator[AnyEvent, None]:
         """Subscribe to the events of a stream; a lost connection is resumed without a gap.
 
@@ -287,8 +300,8 @@ class AsyncClient:
         ------
         AnyEvent
             The events as they happen: a `CreatedEvent`, `PredictedEvent`, `FeedbackEvent`,
-            `AuditedEvent`, `ExpiredEvent`, `ImportedEvent` or `ResetEvent`. After the last of
-            these, read the history: events were missed.
+            `AuditedEvent`, `ExpiredEvent`, `ImportedEvent`, `HealthEvent`, `AcknowledgedEvent` or
+            `ResetEvent`. After the last of these, read the history: events were missed.
         """
         import httpx
 

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Literal
 
-import msgspec
-
 from localarc.wire.config import StreamConfig
 from localarc.wire.fields import Response
 from localarc.wire.health import Health
@@ -48,7 +46,8 @@ class StreamListItem(Response):
     Examples
     --------
     >>> verdict = VerdictStatus("too early", "Too early to tell.")
-    >>> StreamListItem("demand", 3, 1, 1.0, 0.1, 1, 0, 0, 29344, True, verdict, []).pending
+    >>> health = Health("ok", 0.0, 0, "Fine.", 1, 1.0, 1.0, 0.0, 0.1, 0.02, 1000)
+    >>> StreamListItem("demand", 3, 1, 1.0, 0.1, 1, 0, 0, 29344, True, verdict, [], health).pending
     1
     """
 
@@ -64,7 +63,7 @@ class StreamListItem(Response):
     healthy: bool
     verdict: VerdictStatus
     warnings: list[str]
-    health: Health | None = None
+    health: Health
 
 
 class StreamList(Response):
@@ -295,10 +294,10 @@ class StreamSummary(Response):
     memory: str
     memory_bytes: int
     features: list[FeatureRange]
-    health: Health | None = None
-    overall: Health | None = None
-    groups_health: list[Health] = msgspec.field(default_factory=list)
-    groups_left_out: int = 0
+    health: Health
+    overall: Health
+    groups_health: list[Health]
+    groups_left_out: int
 
 
 class HistoryPoint(Response, array_like=True):
@@ -428,6 +427,27 @@ class ImportResponse(Response):
 
     seq: int
     rounds: int
+
+
+class AcknowledgeResponse(Response):
+    """Confirmation that the evidence about a stream and its groups starts anew.
+
+    Attributes
+    ----------
+    seq : int
+        Position of the acknowledgement in the stream.
+    health : Health
+        The health of all rounds after it.
+
+    Examples
+    --------
+    >>> health = Health("ok", 0.0, 90, "No feedback yet.", 0, None, None, None, 0.1, 0.02, 1000)
+    >>> AcknowledgeResponse(10, health).health.state
+    'ok'
+    """
+
+    seq: int
+    health: Health
 
 
 class Alive(Response):

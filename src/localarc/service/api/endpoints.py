@@ -155,6 +155,8 @@ ENDPOINTS = (
              media_type=BYTES),
     Endpoint("PUT", f"{_STREAM}/state", StreamManager.import_state, ADMIN, writes=True,
              errors=(404,)),
+    Endpoint("POST", f"{_STREAM}/acknowledge", StreamManager.acknowledge, WRITE, writes=True,
+             errors=(404,)),
     Endpoint("GET", f"{_STREAM}/events", queries.events, READ, errors=(404, 429),
              media_type=EVENTS),
     Endpoint("GET", "/livez", queries.alive),

@@ -62,6 +62,7 @@ def upgrade_snapshot(data: bytes, version: int) -> bytes:
             content["name"],
             content["differs" if version == 1 else "replay_differs"],
             msgspec.msgpack.encode(msgspec.convert(state, State)),
+            _WATCH_4,
             arrays["calibrator"].tobytes(),
         )
     )
@@ -76,6 +77,9 @@ def _upgrade_config(config: Plain, version: int) -> Plain:
 
 
 # ---- version 3: nothing watched the losses -------------------------------------------------------
+
+
+_WATCH_4 = msgspec.msgpack.encode({"monitors": {}, "announced": {}})
 
 
 def _config_from_3(config: Plain) -> Plain:
