@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 import math
+from array import array
+from bisect import bisect_left
+from itertools import accumulate
 
 PATIENCE = 10.0  # median intervals without feedback
 _KNOWN = 5  # intervals before anything is unusual
 _MEMORY = 30 * 86_400.0  # seconds; older intervals fade
-_LOWEST, _HIGHEST = -20, 50  # exponents of the square root of two, in seconds: 1 ms to a year
+_LOWEST = -10  # the shortest interval in powers of the square root of two: 31 ms
+BUCKETS = 55  # up to 50 days
+_REFRESH = 16  # intervals after which the median is computed again
 
 
 class Intervals:
@@ -18,13 +23,14 @@ class Intervals:
     interval counts at most as long as all before it together, so that one outage is no rhythm.
     """
 
-    __slots__ = ("known", "last", "median", "weights")
+    __slots__ = ("known", "last", "median", "total", "weights")
 
     def __init__(self) -> None:
         self.last: float | None = None
         self.known = 0
         self.median: float | None = None
-        self.weights: dict[int, float] = {}
+        self.total = 0.0  # of the weights
+        self.weights = array("d")  # none before the first interval
 
     def add(self, at: float) -> None:
         """Count an arrival; one at the same time as the last, or before it, is the same arrival."""
@@ -35,23 +41,25 @@ class Intervals:
             self.last = at
 
     def _count(self, length: float) -> None:
-        total = sum(self.weights.values())
-        bucket = min(max(math.floor(2.0 * math.log2(length)), _LOWEST), _HIGHEST)
-        weight = min(length, total) if total else length
-        self.weights[bucket] = self.weights.get(bucket, 0.0) + weight
-        if total + weight > _MEMORY:
-            self.weights = {each: 0.5 * held for each, held in self.weights.items()}
+        """Count an interval between arrivals."""
+        if not self.weights:
+            self.weights = array("d", bytes(8 * BUCKETS))
+        weight = min(length, self.total) if self.total else length
+        bucket = math.floor(2.0 * math.log2(length)) - _LOWEST
+        self.weights[min(max(bucket, 0), BUCKETS - 1)] += weight
+        self.total += weight
+        if self.total > _MEMORY:
+            self.weights = array("d", [0.5 * held for held in self.weights])
+            self.total *= 0.5
         self.known += 1
-        if self.known <= 16 or self.known % 16 == 0:
+        if self.known <= _REFRESH or self.known % _REFRESH == 0:
             self.median = self._median()
 
     def _median(self) -> float:
-        half, passed, bucket = 0.5 * sum(self.weights.values()), 0.0, 0
-        for bucket in sorted(self.weights):
-            passed += self.weights[bucket]
-            if passed >= half:
-                break
-        return float(2.0 ** (0.5 * (bucket + 0.5)))
+        """The middle of the bucket in which half of the time has passed."""
+        half = 0.5 * self.total
+        bucket = bisect_left(list(accumulate(self.weights)), half)
+        return float(2.0 ** (0.5 * (min(bucket, BUCKETS - 1) + _LOWEST + 0.5)))
 
     @property
     def deadline(self) -> float | None:

@@ -4,18 +4,19 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import astuple
+from dataclasses import astuple, replace
 from typing import Any, Self
 
 from localarc import validation
 from localarc.monitoring import reasons
 from localarc.monitoring import state as stored
-from localarc.monitoring.bets import Sums, log_evidence, lower_limit
+from localarc.monitoring.bets import Sums, Tally, log_evidence, lower_limit
 from localarc.monitoring.change import ChangeDetector, start_money
 from localarc.monitoring.intervals import Intervals
 from localarc.monitoring.recent import Recent
 from localarc.monitoring.settings import Settings
 from localarc.monitoring.status import State, Status
+from localarc.serialization import StateError
 
 
 class Monitor:
@@ -58,6 +59,7 @@ class Monitor:
     """
 
     __slots__ = (
+        "_all",
         "_broken",
         "_change",
         "_intervals",
@@ -66,7 +68,6 @@ class Monitor:
         "_settings",
         "_since",
         "_since_round",
-        "_sums",
         "_total",
     )
 
@@ -87,7 +88,7 @@ class Monitor:
     def _start_anew(self) -> None:
         """Forget all losses and intervals."""
         kept = self._settings
-        self._sums = Sums()
+        self._all = Tally()
         self._recent = Recent(kept.window)
         self._change = ChangeDetector(kept.boundary, 0.5 * kept.level)
         self._intervals = Intervals()
@@ -123,16 +124,16 @@ class Monitor:
 
     def _play(self, loss: float) -> None:
         """Bet on one round, against all rounds and against recent ones."""
-        self._sums = self._sums.with_loss(loss)
+        self._all.add(loss)
         self._recent.add(loss)
-        rounds = self._sums.rounds
+        rounds = self._all.rounds
         if self._change.add(loss, rounds - 1):
             self._reached = rounds
         elif self._reached and rounds - self._reached >= self._settings.window:
             self._reached = 0
             self._change.forget_all_but(self._recent, rounds)
         if not self._broken:
-            evidence = log_evidence(self._sums, self._settings.boundary)
+            evidence = log_evidence(self._all, self._settings.boundary)
             self._broken = evidence >= self._settings.needed
 
     def _state(self, now: float | None) -> State:
@@ -165,42 +166,33 @@ class Monitor:
             The time in seconds since the epoch. Without it, `stale` is not judged.
         """
         time = None if now is None else _seconds("now", now)
-        state = self._state(time)
-        stale_since = self._intervals.deadline if state == "stale" else None
-        kept, recent = self._settings, self._recent.sums
-        first = self._sums.rounds - recent.rounds  # rounds before the recent ones
-        unit = kept.max_loss
+        status = self._figures(self._state(time))
+        heard, median = self._intervals.last, self._intervals.median
+        if status.state == "stale" and time is not None and heard is not None and median:
+            why = reasons.stale(time - heard, median)
+        else:
+            why = reasons.risk(status, 0.5 * self._settings.level, self._total)
+        return replace(status, why=why)
+
+    def _figures(self, state: State) -> Status:
+        """A status without its reason."""
+        kept, played, recent = self._settings, self._all, self._recent.sums
+        needed_of_recent = kept.needed - math.log(start_money(played.rounds - recent.rounds))
+        stale = state == "stale"
         return Status(
             state=state,
-            since_round=self._total if stale_since is not None else self._since_round,
-            since=self._since if stale_since is None else stale_since,
-            why=self._why(state, time),
-            rounds=self._sums.rounds,
-            risk=_risk(self._sums, unit),
-            at_least=unit * lower_limit(self._sums, kept.needed),
+            since_round=self._total if stale else self._since_round,
+            since=self._intervals.deadline if stale else self._since,
+            why="",
+            rounds=played.rounds,
+            risk=_risk(played, kept.max_loss),
+            at_least=kept.max_loss * lower_limit(played, kept.needed),
             recent_rounds=recent.rounds,
-            recent_risk=_risk(recent, unit),
-            recent_at_least=unit * lower_limit(recent, kept.needed - math.log(start_money(first))),
+            recent_risk=_risk(recent, kept.max_loss),
+            recent_at_least=kept.max_loss * lower_limit(recent, needed_of_recent),
             target=kept.target,
             tolerance=kept.tolerance,
         )
-
-    def _why(self, state: State, now: float | None) -> str:
-        """One sentence with figures."""
-        kept, sums, recent = self._settings, self._sums, self._recent.sums
-        risk, last = _risk(sums, kept.max_loss), _risk(recent, kept.max_loss)
-        last_heard, median = self._intervals.last, self._intervals.median
-        if state == "stale" and now is not None and last_heard is not None and median is not None:
-            return reasons.stale(now - last_heard, median)
-        if risk is None or last is None:
-            return "No feedback since the last acknowledgement."
-        if state == "broken":
-            alarm = self._since_round - (self._total - sums.rounds)
-            at_least = kept.max_loss * lower_limit(sums, kept.needed)
-            return reasons.broken(kept, alarm, sums.rounds, risk, at_least)
-        if state == "drifting":
-            return reasons.drifting(kept, self._since_round, (recent.rounds, last))
-        return reasons.ok(kept, sums.rounds, risk, (recent.rounds, last))
 
     def state(self, now: float | None = None) -> State:
         """Return the state alone: it costs less than `status`.
@@ -237,7 +229,7 @@ class Monitor:
             "since": self._since,
             "broken": self._broken,
             "reached": self._reached,
-            "sums": list(self._sums),
+            "all": [self._all.rounds, self._all.losses, list(self._all.won)],
             "recent": [list(block) for block in self._recent.blocks],
             "money": list(self._change.money),
             "intervals": stored.stored_intervals(self._intervals),
@@ -253,19 +245,25 @@ class Monitor:
             What `to_state` returned, possibly through JSON or msgpack.
         """
         parts = stored.checked(state)
-        made = cls(*astuple(stored.settings(parts["settings"])))
-        made._total = stored.count("total", parts["total"])
-        made._since_round = stored.count("since_round", parts["since_round"])
-        made._since = stored.time("since", parts["since"])
-        made._broken, made._reached = (
-            bool(parts["broken"]),
-            stored.count("reached", parts["reached"]),
-        )
-        made._sums = stored.sums(parts["sums"])
-        made._recent.blocks = [stored.sums(block) for block in parts["recent"]]
-        made._change.money = stored.money(parts["money"])
-        made._intervals = stored.intervals(parts["intervals"])
+        try:
+            made = cls(*stored.settings(parts["settings"]))
+            made._restore(parts)
+        except (TypeError, ValueError) as error:
+            raise StateError(f"the state of the monitor is damaged: {error}") from error
         return made
+
+    def _restore(self, parts: Mapping[str, Any]) -> None:
+        """Take over what `to_state` wrote."""
+        self._total = stored.count("total", parts["total"])
+        self._since_round = stored.count("since_round", parts["since_round"], self._total)
+        self._since = stored.time("since", parts["since"])
+        self._broken = stored.flag("broken", parts["broken"])
+        self._all = stored.tally(parts["all"], self._total)
+        rounds = self._all.rounds
+        self._reached = stored.count("reached", parts["reached"], rounds)
+        self._recent = stored.recent(parts["recent"], self._settings.window, rounds)
+        self._change.money = stored.money(parts["money"], self._change.cap)
+        self._intervals = stored.intervals(parts["intervals"])
 
 
 def _seconds(name: str, value: float) -> float:
@@ -273,6 +271,6 @@ def _seconds(name: str, value: float) -> float:
     return validation.finite(name, value, "It is a time in seconds since the epoch.")
 
 
-def _risk(sums: Sums, unit: float) -> float | None:
+def _risk(sums: Tally | Sums, unit: float) -> float | None:
     """The mean loss of some rounds."""
     return unit * sums.losses / sums.rounds if sums.rounds else None

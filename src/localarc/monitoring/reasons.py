@@ -2,52 +2,36 @@
 
 from __future__ import annotations
 
-from localarc.monitoring.settings import Settings
+from localarc.monitoring.status import Status
 
 _UNITS = ((86_400.0, "days"), (3_600.0, "hours"), (60.0, "minutes"), (1.0, "seconds"))
 
 
-def ok(settings: Settings, rounds: int, risk: float, recent: tuple[int, float]) -> str:
-    """Neither all nor recent rounds speak against the promise."""
-    return (
-        f"The risk of {rounds:,} rounds is {risk:.3g}, that of the last {recent[0]:,} is "
-        f"{recent[1]:.3g}; neither is above {limit(settings)} by more than chance."
+def risk(status: Status, level: float, total: int) -> str:
+    """What the figures of a status say; an alarm of its kind has this level."""
+    if status.risk is None or status.recent_risk is None:
+        return "No feedback since the last acknowledgement."
+    above = f"above {status.target + status.tolerance:.4g}"
+    now = (
+        f"of all {status.rounds:,} rounds since the last acknowledgement it is {status.risk:.3g}, "
+        f"of the last {status.recent_rounds:,} {status.recent_risk:.3g}"
     )
-
-
-def drifting(settings: Settings, since_round: int, recent: tuple[int, float]) -> str:
-    """Rounds up to an alarm had too high a risk."""
-    return (
-        f"The risk was above {limit(settings)} in rounds up to round {since_round:,} "
-        f"({confidence(settings)}); over the last {recent[0]:,} rounds it is {recent[1]:.3g}."
-    )
-
-
-def broken(settings: Settings, alarm: int, rounds: int, risk: float, at_least: float) -> str:
-    """All rounds up to an alarm together had too high a risk."""
-    return (
-        f"The risk of the first {alarm:,} rounds since the last acknowledgement was above "
-        f"{limit(settings)} ({confidence(settings)}); of all {rounds:,} it is {risk:.3g}, "
-        f"at least {at_least:.3g}."
-    )
+    if status.state == "broken":
+        alarm = status.since_round - (total - status.rounds)
+        which = f"the first {alarm:,} rounds"
+    elif status.state == "drifting":
+        which = f"rounds up to round {status.since_round:,}"
+    else:
+        return f"The risk is not {above} by more than chance: {now}."
+    return f"The risk of {which} was {above} ({100.0 * (1.0 - level):g} % confidence); {now}."
 
 
 def stale(silence: float, median: float) -> str:
     """Feedback is overdue."""
-    return f"No feedback for {duration(silence)}; the usual interval is {duration(median)}."
+    return f"No feedback for {_duration(silence)}; the usual interval is {_duration(median)}."
 
 
-def limit(settings: Settings) -> str:
-    """The limit and its parts."""
-    return f"{settings.limit:.4g} (target {settings.target:g} + tolerance {settings.tolerance:g})"
-
-
-def confidence(settings: Settings) -> str:
-    """The confidence of one kind of alarm."""
-    return f"{100.0 * (1.0 - 0.5 * settings.level):g} % confidence"
-
-
-def duration(seconds: float) -> str:
+def _duration(seconds: float) -> str:
     """A length of time in its largest unit."""
     for unit, name in _UNITS:
         if seconds >= 2.0 * unit:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from array import array
+from collections.abc import Iterable, Iterator
+from operator import add
 
 from localarc.monitoring.bets import Sums
 
 _BLOCKS = 8
+_NUMBERS = 3  # of a block's sums
 
 
 class Recent:
@@ -16,28 +19,51 @@ class Recent:
     them would exceed the window, the oldest is dropped.
     """
 
-    __slots__ = ("block", "blocks", "most")
+    __slots__ = ("_block", "_most", "_sums")
 
-    def __init__(self, window: int) -> None:
-        self.block = -(-window // _BLOCKS)
-        self.most = window // self.block
-        self.blocks: list[Sums] = []
+    def __init__(self, window: int, blocks: Iterable[Sums] = ()) -> None:
+        self._block = -(-window // _BLOCKS)
+        self._most = window // self._block
+        self._sums = array("d", [number for block in blocks for number in block])
 
     def add(self, loss: float) -> None:
         """Count one more round."""
-        if self.blocks and self.blocks[-1].rounds < self.block:
-            self.blocks[-1] = self.blocks[-1].with_loss(loss)
-        else:
-            self.blocks = [*self.blocks, Sums().with_loss(loss)][-self.most :]
+        sums = self._sums
+        if not sums or sums[-3] >= self._block:
+            if len(sums) == _NUMBERS * self._most:
+                del sums[:_NUMBERS]
+            sums.extend((0.0, 0.0, 0.0))
+        sums[-3] += 1.0
+        sums[-2] += loss
+        sums[-1] += loss * (1.0 - loss)
+
+    def is_possible_after(self, rounds: int) -> bool:
+        """Whether so many rounds can have left these blocks."""
+        sizes = [block.rounds for block in self.blocks]
+        filled = all(size == self._block for size in sizes[:-1])
+        newest = rounds and (rounds - 1) % self._block + 1
+        return (
+            filled
+            and sizes[-1:] == ([newest] if rounds else [])
+            and (len(sizes) == min(self._most, -(-rounds // self._block)))
+        )
+
+    @property
+    def blocks(self) -> list[Sums]:
+        """Sums of each block, the oldest first."""
+        flat = self._sums
+        starts = range(0, len(flat), _NUMBERS)
+        return [Sums(int(flat[i]), flat[i + 1], flat[i + 2]) for i in starts]
 
     def since_each_start(self) -> Iterator[Sums]:
         """Sums of the rounds since the start of each block, the newest block first."""
         sums = Sums()
         for block in reversed(self.blocks):
-            sums = sums.plus(block)
+            sums = Sums(*map(add, sums, block))
             yield sums
 
     @property
     def sums(self) -> Sums:
         """Sums of all recent rounds."""
-        return Sums(*map(sum, zip(*self.blocks, strict=True))) if self.blocks else Sums()
+        flat = self._sums
+        return Sums(int(sum(flat[::3])), sum(flat[1::3]), sum(flat[2::3]))

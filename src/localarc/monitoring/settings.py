@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Self
+from functools import cached_property, lru_cache
 
 from localarc import validation
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Settings:
     """Target, tolerance, level, window and largest loss, in the units of the losses."""
 
@@ -22,7 +22,7 @@ class Settings:
     @classmethod
     def checked(
         cls, target: float, tolerance: float, level: float, window: int, max_loss: float
-    ) -> Self:
+    ) -> Settings:
         """Return the settings, or raise what is wrong with them."""
         made = cls(
             validation.positive("target", target, "It is the risk that you accept, e.g. 0.1."),
@@ -41,19 +41,19 @@ class Settings:
                 f"target + tolerance must be below max_loss {made.max_loss:g}, got {made.limit:g}. "
                 "Lower the tolerance, or set max_loss to the largest possible loss."
             )
-        return made
+        return _shared(made)
 
-    @property
+    @cached_property
     def limit(self) -> float:
         """The largest risk without an alarm."""
         return self.target + self.tolerance
 
-    @property
+    @cached_property
     def boundary(self) -> float:
         """The same for losses that are scaled to [0, 1]."""
         return self.limit / self.max_loss
 
-    @property
+    @cached_property
     def needed(self) -> float:
         """Logarithm of the evidence that an alarm requires: each kind has half of the level."""
         return math.log(2.0 / self.level)
@@ -61,3 +61,9 @@ class Settings:
     def scaled(self, loss: float) -> float:
         """Return a loss, scaled to [0, 1]."""
         return validation.loss(loss, self.max_loss) / self.max_loss
+
+
+@lru_cache(maxsize=4096)
+def _shared(settings: Settings) -> Settings:
+    """Return one object for equal settings, since a service has thousands of monitors."""
+    return settings
