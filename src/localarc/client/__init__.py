@@ -73,6 +73,7 @@ from localarc.wire.predictions import (
     PredictResponse,
     Problem,
 )
+from localarc.wire.quarantine import QuarantinedStream, RecoverResponse
 from localarc.wire.status import (
     AcknowledgeResponse,
     Alive,
@@ -142,8 +143,10 @@ __all__ = [
     "PredictResponse",
     "PredictedEvent",
     "Problem",
+    "QuarantinedStream",
     "RateConfig",
     "Ready",
+    "RecoverResponse",
     "RequestTimeoutError",
     "ResetEvent",
     "Retries",

@@ -207,7 +207,7 @@ class Monitor:
     @property
     def rounds(self) -> int:
         """Number of losses since the last acknowledgement."""
-        return self._sums.rounds
+        return self._all.rounds
 
     @property
     def last_at(self) -> float | None:

@@ -33,6 +33,7 @@ from localarc.validation import FloatArray
 from localarc.wire.events import AnyEvent
 from localarc.wire.fields import MAX_FEATURES, StreamName
 from localarc.wire.health import Health
+from localarc.wire.quarantine import QuarantineList
 from localarc.wire.status import (
     Alive,
     BoundStatus,
@@ -74,7 +75,13 @@ def streams(manager: StreamManager) -> StreamList:
     """List all streams, sorted by name."""
     found = sorted(manager.streams.items())
     moment = manager.moment()
-    return StreamList([_list_item(stream, moment) for _, stream in found])
+    items = [_list_item(stream, moment) for _, stream in found]
+    return StreamList(items, quarantine(manager).streams)
+
+
+def quarantine(manager: StreamManager) -> QuarantineList:
+    """List the streams whose stored data is damaged, sorted by name."""
+    return QuarantineList([each.status() for _, each in sorted(manager.quarantined.items())])
 
 
 def _list_item(stream: Stream, moment: Moment) -> StreamListItem:
@@ -394,10 +401,10 @@ async def ready(app: AppState) -> tuple[Literal[200, 503], Ready]:
     reason = app.writer.unavailable_reason
     if reason:
         return 503, Ready(False, f"{reason}.", 0, 0)
-    streams, unhealthy = await app.writer.ask(
-        lambda manager: (len(manager.streams), len(manager.unhealthy))
+    counts = await app.writer.ask(
+        lambda manager: (len(manager.streams), len(manager.unhealthy), len(manager.quarantined))
     )
-    return 200, Ready(True, "ready to accept requests.", streams, unhealthy)
+    return 200, Ready(True, "ready to accept requests.", *counts)
 
 
 async def metrics(app: AppState) -> str:

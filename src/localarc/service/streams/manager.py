@@ -1,7 +1,7 @@
 """The stream manager: what a request means for the streams, decided and applied in memory.
 
-Nothing here is on disk yet. Each change leaves a write in `uncommitted`; the writer commits these
-before any client sees a response.
+Nothing here is on disk yet. Each change leaves a write in `uncommitted`, or a stream whose stored
+data is to be replaced in `replaced`; the writer commits these before any client sees a response.
 """
 
 from __future__ import annotations
@@ -29,6 +29,7 @@ from localarc.service.storage.format import (
 from localarc.service.streams import calibrators
 from localarc.service.streams.outcomes import loss_and_score
 from localarc.service.streams.prediction_sets import prediction_set
+from localarc.service.streams.quarantine import Quarantine
 from localarc.service.streams.state import group_names
 from localarc.service.streams.stream import Stream
 from localarc.service.streams.sweep import Sweep
@@ -48,6 +49,7 @@ from localarc.wire.predictions import (
     PredictRequest,
     PredictResponse,
 )
+from localarc.wire.quarantine import RecoverRequest, RecoverResponse
 from localarc.wire.status import AcknowledgeResponse, ImportResponse
 
 _EXPIRY_BATCH = 1_000
@@ -74,13 +76,17 @@ class StreamManager:
         self.limits = limits
         self.streams: dict[str, Stream] = {}
         self.unhealthy: set[str] = set()
+        self.quarantined: dict[str, Quarantine] = {}
         self.uncommitted: list[PendingWrite] = []
+        self.replaced: dict[str, Stream | None] = {}  # None: all that is stored is removed
         self.clock = clock
         self.started = clock()
         self._sweep = Sweep()
 
     def stream(self, name: str) -> Stream:
         """The stream of that name."""
+        if name in self.quarantined:
+            raise self.quarantined[name].error()
         if name not in self.streams:
             raise ApiError(404, f"there is no stream {name!r}: create it with PUT first.")
         return self.streams[name]
@@ -95,6 +101,8 @@ class StreamManager:
         self, stream: StreamName, body: StreamConfig
     ) -> tuple[Literal[200, 201], CreateResponse]:
         """Create a stream; a retry with the same config has no effect."""
+        if stream in self.quarantined:
+            raise self.quarantined[stream].error()
         if stream in self.streams:
             existing = self.streams[stream].state.config
             if not _as_422(lambda: calibrators.same_config(existing, body)):
@@ -102,7 +110,7 @@ class StreamManager:
                     409, f"stream {stream!r} exists with a different config: use another name."
                 )
             return 200, _created(stream, body, existing)
-        if len(self.streams) >= self.limits.streams:
+        if len(self.streams) + len(self.quarantined) >= self.limits.streams:
             raise ApiError(
                 429, f"the service has reached its limit of {self.limits.streams} streams."
             )
@@ -229,6 +237,31 @@ class StreamManager:
         for stream, parts in self._sweep.next(self.streams):
             if stream.name not in self.unhealthy:
                 self._announce(stream, moment, parts)
+
+    def recover(self, stream: StreamName, body: RecoverRequest) -> RecoverResponse:
+        """Decide about a stream in quarantine: accept what could be read of it, or drop it."""
+        if body.action == "drop":
+            return self._drop(stream)
+        found = self.streams.get(stream)
+        if stream in self.quarantined:
+            found = self.quarantined[stream].readable
+            if found is None:
+                raise ApiError(409, f"nothing of stream {stream!r} could be read: drop it.")
+            del self.quarantined[stream]
+        if found is None:
+            raise ApiError(404, f"there is no stream {stream!r}.")
+        found.replay_differs = 0
+        self.streams[stream] = self.replaced[stream] = found
+        return RecoverResponse(stream, "accept", found.state.seq)
+
+    def _drop(self, stream: str) -> RecoverResponse:
+        if stream in self.streams:
+            raise ApiError(409, f"stream {stream!r} is not in quarantine: it cannot be dropped.")
+        if stream not in self.quarantined:
+            raise ApiError(404, f"there is no stream {stream!r} in quarantine.")
+        del self.quarantined[stream]
+        self.replaced[stream] = None
+        return RecoverResponse(stream, "drop", None)
 
     def expire(self) -> None:
         """Close predictions whose timeout has passed."""
