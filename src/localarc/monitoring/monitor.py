@@ -43,12 +43,12 @@ class Monitor:
     Examples
     --------
     >>> monitor = Monitor(target=0.1)
-    >>> for round in range(2000):
-    ...     changed = monitor.update(float(round % 4 == 0))  # a risk of 0.25
-    ...     if changed:
-    ...         print(round, changed)
-    >>> monitor.status().state
-    'broken'
+    >>> changes = [monitor.update(float(t % 4 == 0)) for t in range(2000)]  # a risk of 0.25
+    >>> changes.index("broken")
+    108
+    >>> status = monitor.status()
+    >>> status.state, round(status.at_least, 2)
+    ('broken', 0.22)
 
     References
     ----------
