@@ -16,6 +16,7 @@ from localarc.wire.events import AnyEvent
 from localarc.wire.predictions import BatchResult, FeedbackResponse, Operation, PredictResponse
 from localarc.wire.quarantine import QuarantinedStream, RecoverResponse
 from localarc.wire.status import (
+    AcknowledgeResponse,
     Alive,
     History,
     ImportResponse,
@@ -274,6 +275,18 @@ class AsyncClient:
         """
         return await self._send(requests.import_state(stream, state))
 
+    async def acknowledge(self, stream: str) -> AcknowledgeResponse:
+        """Acknowledge the alarms of a stream: the evidence about it and its groups starts anew.
+
+        A broken stream is "ok" after that, until the losses from then on say otherwise.
+
+        Parameters
+        ----------
+        stream : str
+            Name of the stream.
+        """
+        return await self._send(requests.acknowledge(stream))
+
     async def quarantine(self) -> list[QuarantinedStream]:
         """List the streams that are not served, because their stored data is damaged."""
         return await self._send(requests.quarantine())
@@ -307,8 +320,8 @@ class AsyncClient:
         ------
         AnyEvent
             The events as they happen: a `CreatedEvent`, `PredictedEvent`, `FeedbackEvent`,
-            `AuditedEvent`, `ExpiredEvent`, `ImportedEvent` or `ResetEvent`. After the last of
-            these, read the history: events were missed.
+            `AuditedEvent`, `ExpiredEvent`, `ImportedEvent`, `HealthEvent`, `AcknowledgedEvent` or
+            `ResetEvent`. After the last of these, read the history: events were missed.
         """
         import httpx
 

@@ -34,6 +34,7 @@ from localarc.wire.predictions import (
 )
 from localarc.wire.quarantine import QuarantinedStream, QuarantineList, RecoverResponse
 from localarc.wire.status import (
+    AcknowledgeResponse,
     Alive,
     History,
     ImportResponse,
@@ -196,6 +197,11 @@ def import_state(stream: str, state: bytes) -> Call[ImportResponse]:
     """Replace the state; not repeatable, since losses may have arrived in between."""
     path = _path(stream, "state")
     return Call("PUT", path, _reader(ImportResponse), state, _BYTES, repeatable=False)
+
+
+def acknowledge(stream: str) -> Call[AcknowledgeResponse]:
+    """Acknowledge the alarms of a stream."""
+    return Call("POST", _path(stream, "acknowledge"), _reader(AcknowledgeResponse))
 
 
 def quarantine() -> Call[list[QuarantinedStream]]:

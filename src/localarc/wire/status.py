@@ -8,6 +8,7 @@ import msgspec
 
 from localarc.wire.config import StreamConfig
 from localarc.wire.fields import Response
+from localarc.wire.health import Health
 from localarc.wire.quarantine import QuarantinedStream
 
 
@@ -42,11 +43,14 @@ class StreamListItem(Response):
         Name of the stream.
     seq, rounds, risk, target, pending, expired, late, memory_bytes, healthy, verdict, warnings
         As in `StreamSummary`.
+    health : Health
+        As in `StreamSummary`.
 
     Examples
     --------
     >>> verdict = VerdictStatus("too early", "Too early to tell.")
-    >>> StreamListItem("demand", 3, 1, 1.0, 0.1, 1, 0, 0, 29344, True, verdict, []).pending
+    >>> health = Health("ok", 0.0, 0, "Fine.", 1, 1.0, 1.0, 0.0, 0.1, 0.02, 1000)
+    >>> StreamListItem("demand", 3, 1, 1.0, 0.1, 1, 0, 0, 29344, True, verdict, [], health).pending
     1
     """
 
@@ -62,6 +66,7 @@ class StreamListItem(Response):
     healthy: bool
     verdict: VerdictStatus
     warnings: list[str]
+    health: Health
 
 
 class StreamList(Response):
@@ -260,6 +265,14 @@ class StreamSummary(Response):
         Its size, in bytes.
     features : list of FeatureRange
         One item per feature; empty before the first prediction.
+    health : Health
+        The worst of all rounds and of each group: `health.group` says which it is.
+    overall : Health
+        That of all rounds.
+    groups_health : list of Health
+        That of each group that has a loss, the worst first.
+    groups_left_out : int
+        How many groups `groups_health` does not list.
 
     Examples
     --------
@@ -287,6 +300,10 @@ class StreamSummary(Response):
     memory: str
     memory_bytes: int
     features: list[FeatureRange]
+    health: Health
+    overall: Health
+    groups_health: list[Health]
+    groups_left_out: int
 
 
 class HistoryPoint(Response, array_like=True):
@@ -416,6 +433,27 @@ class ImportResponse(Response):
 
     seq: int
     rounds: int
+
+
+class AcknowledgeResponse(Response):
+    """Confirmation that the evidence about a stream and its groups starts anew.
+
+    Attributes
+    ----------
+    seq : int
+        Position of the acknowledgement in the stream.
+    health : Health
+        The health of all rounds after it.
+
+    Examples
+    --------
+    >>> health = Health("ok", 0.0, 90, "No feedback yet.", 0, None, None, None, 0.1, 0.02, 1000)
+    >>> AcknowledgeResponse(10, health).health.state
+    'ok'
+    """
+
+    seq: int
+    health: Health
 
 
 class Alive(Response):

@@ -156,6 +156,8 @@ ENDPOINTS = (
              media_type=BYTES),
     Endpoint("PUT", f"{_STREAM}/state", StreamManager.import_state, ADMIN, writes=True,
              errors=(404,)),
+    Endpoint("POST", f"{_STREAM}/acknowledge", StreamManager.acknowledge, WRITE, writes=True,
+             errors=(404,)),
     Endpoint("POST", f"{_STREAM}/recovery", recover, ADMIN, writes=True,
              errors=(404, 409)),
     Endpoint("GET", "/v1/quarantine", queries.quarantine, READ),

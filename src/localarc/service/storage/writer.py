@@ -69,6 +69,8 @@ class Writer:
         self.ready = False
         self.status = "the event log is being replayed"
         self.on_failure: Callable[[BaseException], None] = lambda error: None
+        self.on_load: Callable[[StreamManager], None] = lambda manager: None
+        self.on_commit: Callable[[list[PendingWrite]], None] = lambda writes: None
 
     # ---- from the event loop -----------------------------------------------------------------
 
@@ -155,6 +157,8 @@ class Writer:
                 manager.limits.expiry_grace,
             )
         self._metrics.replay_seconds.set(time.perf_counter() - started)
+        manager.started = manager.clock()
+        self.on_load(manager)
         self.ready = True
 
     def _set_aside(self) -> None:
@@ -191,6 +195,7 @@ class Writer:
         if able and time.monotonic() - self._last_expiry_check >= _EXPIRY_SECONDS:
             self._last_expiry_check = time.monotonic()
             self._outcome(StreamManager.expire, 1, able)
+            self._outcome(StreamManager.announce_stale, 1, able)
         outcomes = [self._outcome(job.work, job.writes, able) for job in jobs]
         if self._ahead_of_disk:
             outcomes = self._roll_back(jobs, outcomes)
@@ -223,6 +228,7 @@ class Writer:
         self._store.append(writes, replaced)
         self._unstorable -= replaced.keys()
         self._metrics.count_commit(writes, time.perf_counter() - started)
+        self.on_commit(writes)
 
     def _roll_back(self, jobs: list[Job], outcomes: list[Any]) -> list[Any]:
         """Discard what is not on disk, and run the reads again."""
