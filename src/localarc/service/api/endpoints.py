@@ -30,13 +30,19 @@ _BODY_ERRORS = 408, 413, 415, 422
 
 @dataclass(frozen=True)
 class Parameter:
-    """A parameter of an operation outside its body. Path parameters are text, others integers."""
+    """A parameter of an operation outside its body: an integer, text, or one of several choices."""
 
     name: str  # of the operation's argument
     place: Literal["path", "query", "header"]
     external_name: str
     constraint: Meta
-    default: int | None
+    default: int | str | None
+    choices: tuple[str, ...] = ()
+
+    @property
+    def is_text(self) -> bool:
+        """Whether it must match a pattern, rather than be a number."""
+        return self.constraint.pattern is not None
 
 
 @dataclass(frozen=True)
@@ -88,10 +94,11 @@ class Endpoint:
         constraint = next(each for each in found if isinstance(each, Meta))
         if f"{{{argument.name}}}" in self.path:
             return Parameter(argument.name, "path", argument.name, constraint, None)
+        default, choices = argument.default, _choices(self._hints[argument.name])
         for header in found:
             if isinstance(header, Header):
-                return Parameter(argument.name, "header", header.name, constraint, argument.default)
-        return Parameter(argument.name, "query", argument.name, constraint, argument.default)
+                return Parameter(argument.name, "header", header.name, constraint, default)
+        return Parameter(argument.name, "query", argument.name, constraint, default, choices)
 
     @property
     def body(self) -> Any:
@@ -125,6 +132,14 @@ def _metadata(hint: Any) -> list[Any]:
     """All that an annotation is annotated with, inside a union too."""
     own = list(hint.__metadata__) if get_origin(hint) is Annotated else []
     return own + [found for part in get_args(hint) for found in _metadata(part)]
+
+
+def _choices(hint: Any) -> tuple[str, ...]:
+    """The values of a `Literal`, inside a union or an annotation too."""
+    if get_origin(hint) is Literal:
+        return get_args(hint)
+    parts = get_args(hint)[:1] if get_origin(hint) is Annotated else get_args(hint)
+    return tuple(choice for part in parts for choice in _choices(part))
 
 
 def _documented(hint: Any) -> Any:
