@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -23,8 +24,9 @@ def start(tmp_path: Path) -> Iterator[Start]:
         limits: Limits | None = None,
         tokens: Tokens | None = None,
         hosts: frozenset[str] | None = None,
+        **more: Any,
     ) -> Inside:
-        made = Inside(tmp_path, limits or Limits(), tokens or Tokens({}), hosts).start()
+        made = Inside(tmp_path, limits or Limits(), tokens or Tokens({}), hosts, **more).start()
         started.append(made)
         return made
 

@@ -28,7 +28,7 @@ Result = TypeVar("Result")
 class Clock:
     """A clock that stands still until it is changed."""
 
-    now: float = 1_000.0
+    now: float
 
     def __call__(self) -> float:
         return self.now
@@ -38,10 +38,16 @@ class Inside:
     """The service on a folder, listening on a port of its own, in a thread."""
 
     def __init__(
-        self, folder: Path, limits: Limits, tokens: Tokens, hosts: frozenset[str] | None = None
+        self,
+        folder: Path,
+        limits: Limits,
+        tokens: Tokens,
+        hosts: frozenset[str] | None = None,
+        now: float = 1_000.0,
+        **options: Any,
     ) -> None:
-        self.clock = Clock()
-        self.app_state = AppState.create(folder, limits, tokens, hosts, clock=self.clock)
+        self.clock = Clock(now)
+        self.app_state = AppState.create(folder, limits, tokens, hosts, clock=self.clock, **options)
         config = uvicorn.Config(application(self.app_state), port=0, log_config=None, ws="none")
         self._server = uvicorn.Server(config)
         self._thread = threading.Thread(target=self._server.run, daemon=True)

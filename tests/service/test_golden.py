@@ -128,6 +128,7 @@ def test_a_golden_folder_opens_to_the_same_streams(tmp_path: Path, version: int)
                 del pending["scores"]  # of events; those of snapshots were not stored
         if version < 4:
             known = with_a_watch(known)
+            del found["watch"]  # it starts with the upgrade
         assert_same(found, known, name)
 
 
@@ -163,8 +164,7 @@ def test_an_opened_golden_folder_is_stored_and_opened_again_exactly(
 ) -> None:
     with opened(version, tmp_path) as store:
         streams = store.load()
-        for stream in streams.values():
-            store.snapshot(stream)
+        assert store.snapshot(streams.values()) == []
         store.prune()
     with contextlib.closing(EventStore(tmp_path)) as store:
         assert store.events == 0

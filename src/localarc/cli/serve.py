@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import click
@@ -44,6 +45,21 @@ from localarc.cli.group import user_errors
     help="Maximum number of events in the log before they are compacted into snapshots.",
 )
 @click.option(
+    "--stream-metrics",
+    default=0,
+    type=click.IntRange(0, 100_000),
+    help="Streams and groups with metrics of their own in /metrics, which then contains names.",
+)
+@click.option(
+    "--webhook",
+    help="URL to send changes of health to, signed with the secret in LOCALARC_WEBHOOK_SECRET.",
+)
+@click.option(
+    "--webhook-secret-file",
+    type=click.Path(path_type=Path, dir_okay=False, exists=True),
+    help="File with the secret of the webhook, instead of the environment variable.",
+)
+@click.option(
     "--without-sync",
     is_flag=True,
     hidden=True,
@@ -57,6 +73,9 @@ def serve(
     max_streams: int,
     max_pending: int,
     log_events: int,
+    stream_metrics: int,
+    webhook: str | None,
+    webhook_secret_file: Path | None,
     without_sync: bool,
 ) -> None:
     """Start the HTTP service: clients request thresholds and report losses.
@@ -73,6 +92,7 @@ def serve(
             from localarc.service.limits import Limits
             from localarc.service.server import Options
             from localarc.service.server import serve as run
+            from localarc.service.webhook import Target
         except ModuleNotFoundError as error:
             raise ImportError(
                 f"{error.name} is not installed: pip install 'localarc[service]'"
@@ -80,4 +100,23 @@ def serve(
 
         limits = Limits(streams=max_streams, pending=max_pending, log_events=log_events)
         synchronous = "OFF" if without_sync else "FULL"
-        run(Options(data, host, port, token_file, limits, synchronous))
+        target = None
+        if webhook is not None:
+            target = Target.checked(webhook, _webhook_secret(webhook_secret_file))
+        elif webhook_secret_file is not None:
+            raise ValueError("--webhook-secret-file requires --webhook URL.")
+        options = Options(data, host, port, token_file, limits, synchronous, stream_metrics, target)
+        run(options)
+
+
+def _webhook_secret(path: Path | None) -> str:
+    """The secret, from a file or the environment: a command line is visible to everyone."""
+    if path is not None:
+        return path.read_text(encoding="utf-8").strip()
+    secret = os.environ.get("LOCALARC_WEBHOOK_SECRET", "").strip()
+    if not secret:
+        raise ValueError(
+            "the webhook requires a secret: set LOCALARC_WEBHOOK_SECRET, or pass "
+            "--webhook-secret-file. `openssl rand -hex 32` generates one."
+        )
+    return secret

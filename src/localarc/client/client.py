@@ -14,7 +14,9 @@ from localarc.client.sse import MAX_SILENCE, Subscription
 from localarc.wire.config import CreateResponse, StreamConfig
 from localarc.wire.events import AnyEvent
 from localarc.wire.predictions import BatchResult, FeedbackResponse, Operation, PredictResponse
+from localarc.wire.quarantine import QuarantinedStream, RecoverResponse
 from localarc.wire.status import (
+    AcknowledgeResponse,
     Alive,
     History,
     ImportResponse,
@@ -318,6 +320,48 @@ class Client:
         """
         return self._send(requests.import_state(stream, state))
 
+    def acknowledge(self, stream: str) -> AcknowledgeResponse:
+        """Acknowledge the alarms of a stream: the evidence about it and its groups starts anew.
+
+        A broken stream is "ok" after that, until the losses from then on say otherwise.
+
+        Parameters
+        ----------
+        stream : str
+            Name of the stream.
+
+        Examples
+        --------
+        >>> import httpx
+        >>> body = {"state": "ok", "since": 0.0, "since_round": 90, "why": "No loss yet."}
+        >>> body |= {"rounds": 0, "risk": None, "recent_risk": None, "at_least": None}
+        >>> body = {"health": body | {"target": 0.1, "tolerance": 0.02, "window": 1000}, "seq": 7}
+        >>> transport = httpx.MockTransport(lambda request: httpx.Response(200, json=body))
+        >>> with Client("http://127.0.0.1:8090", transport=transport) as client:
+        ...     client.acknowledge("demand").health.state
+        'ok'
+        """
+        return self._send(requests.acknowledge(stream))
+
+    def quarantine(self) -> list[QuarantinedStream]:
+        """List the streams that are not served, because their stored data is damaged."""
+        return self._send(requests.quarantine())
+
+    def recover(self, stream: str, action: str) -> RecoverResponse:
+        """Decide about a stream in quarantine; requires an admin token.
+
+        It is not repeated if the outcome is unknown: read `quarantine` then.
+
+        Parameters
+        ----------
+        stream : str
+            Name of the stream.
+        action : str
+            "accept" continues it from what could be read; for a stream that is served, it
+            acknowledges thresholds that differed on replay. "drop" deletes what is stored.
+        """
+        return self._send(requests.recover(stream, action))
+
     def events(self, stream: str, after: int | None = None) -> Generator[AnyEvent, None, None]:
         """Subscribe to the events of a stream; a lost connection is resumed without a gap.
 
@@ -332,8 +376,8 @@ class Client:
         ------
         AnyEvent
             The events as they happen: a `CreatedEvent`, `PredictedEvent`, `FeedbackEvent`,
-            `AuditedEvent`, `ExpiredEvent`, `ImportedEvent` or `ResetEvent`. After the last of
-            these, read the history: events were missed.
+            `AuditedEvent`, `ExpiredEvent`, `ImportedEvent`, `HealthEvent`, `AcknowledgedEvent` or
+            `ResetEvent`. After the last of these, read the history: events were missed.
 
         Examples
         --------

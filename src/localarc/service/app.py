@@ -44,8 +44,12 @@ def application(app: AppState) -> Starlette:
     @asynccontextmanager
     async def lifespan(_: Starlette) -> AsyncIterator[None]:
         app.writer.start(asyncio.get_running_loop())
+        if app.webhook is not None:
+            app.webhook.start()
         yield
         await asyncio.to_thread(app.writer.stop)
+        if app.webhook is not None:
+            await asyncio.to_thread(app.webhook.stop)
 
     handlers = {HTTPException: _not_routed}
     return Starlette(

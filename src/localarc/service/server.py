@@ -21,6 +21,7 @@ from localarc.service.api.auth import Tokens
 from localarc.service.app import application
 from localarc.service.app_state import AppState
 from localarc.service.limits import Limits
+from localarc.service.webhook import Target
 
 _STOP_SIGNALS = signal.SIGINT, signal.SIGTERM
 _LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
@@ -36,6 +37,8 @@ class Options:
     token_file: Path | None = None
     limits: Limits = field(default_factory=Limits)
     synchronous: str = "FULL"
+    stream_metrics: int = 0
+    webhook: Target | None = None
 
 
 class Server(uvicorn.Server):
@@ -108,7 +111,15 @@ def serve(options: Options) -> None:
 
 def _open(options: Options, tokens: Tokens, hosts: frozenset[str] | None) -> AppState:
     try:
-        return AppState.create(options.data, options.limits, tokens, hosts, options.synchronous)
+        return AppState.create(
+            options.data,
+            options.limits,
+            tokens,
+            hosts,
+            options.synchronous,
+            stream_metrics=options.stream_metrics,
+            webhook=options.webhook,
+        )
     except sqlite3.Error as error:
         raise ValueError(f"the data folder {options.data} cannot be used: {error}.") from error
 

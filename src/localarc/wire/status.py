@@ -9,6 +9,7 @@ import msgspec
 from localarc.wire.config import StreamConfig
 from localarc.wire.fields import Response
 from localarc.wire.health import Health
+from localarc.wire.quarantine import QuarantinedStream
 
 
 class VerdictStatus(Response):
@@ -48,7 +49,8 @@ class StreamListItem(Response):
     Examples
     --------
     >>> verdict = VerdictStatus("too early", "Too early to tell.")
-    >>> StreamListItem("demand", 3, 1, 1.0, 0.1, 1, 0, 0, 29344, True, verdict, []).pending
+    >>> health = Health("ok", 0.0, 0, "Fine.", 1, 1.0, 1.0, 0.0, 0.1, 0.02, 1000)
+    >>> StreamListItem("demand", 3, 1, 1.0, 0.1, 1, 0, 0, 29344, True, verdict, [], health).pending
     1
     """
 
@@ -64,7 +66,7 @@ class StreamListItem(Response):
     healthy: bool
     verdict: VerdictStatus
     warnings: list[str]
-    health: Health | None = None
+    health: Health
 
 
 class StreamList(Response):
@@ -74,6 +76,8 @@ class StreamList(Response):
     ----------
     streams : list of StreamListItem
         One item per stream, sorted by name.
+    quarantined : list of QuarantinedStream
+        Streams that are not served, because their stored data is damaged, sorted by name.
 
     Examples
     --------
@@ -82,6 +86,7 @@ class StreamList(Response):
     """
 
     streams: list[StreamListItem]
+    quarantined: list[QuarantinedStream] = msgspec.field(default_factory=list)
 
 
 class BoundStatus(Response):
@@ -295,10 +300,10 @@ class StreamSummary(Response):
     memory: str
     memory_bytes: int
     features: list[FeatureRange]
-    health: Health | None = None
-    overall: Health | None = None
-    groups_health: list[Health] = msgspec.field(default_factory=list)
-    groups_left_out: int = 0
+    health: Health
+    overall: Health
+    groups_health: list[Health]
+    groups_left_out: int
 
 
 class HistoryPoint(Response, array_like=True):
@@ -430,6 +435,27 @@ class ImportResponse(Response):
     rounds: int
 
 
+class AcknowledgeResponse(Response):
+    """Confirmation that the evidence about a stream and its groups starts anew.
+
+    Attributes
+    ----------
+    seq : int
+        Position of the acknowledgement in the stream.
+    health : Health
+        The health of all rounds after it.
+
+    Examples
+    --------
+    >>> health = Health("ok", 0.0, 90, "No feedback yet.", 0, None, None, None, 0.1, 0.02, 1000)
+    >>> AcknowledgeResponse(10, health).health.state
+    'ok'
+    """
+
+    seq: int
+    health: Health
+
+
 class Alive(Response):
     """The process is alive.
 
@@ -460,6 +486,8 @@ class Ready(Response):
         Number of streams.
     unhealthy : int
         Number of streams that reject writes because their consistency check fails.
+    quarantined : int
+        Number of streams that are not served because their stored data is damaged.
 
     Examples
     --------
@@ -471,3 +499,4 @@ class Ready(Response):
     detail: str
     streams: int
     unhealthy: int
+    quarantined: int = 0

@@ -14,6 +14,7 @@ import msgspec
 
 from localarc import serialization
 from localarc.service.storage import events
+from localarc.service.storage.checksums import row_checksum
 from localarc.service.storage.events import Event
 from localarc.service.storage.format import VERSION, Snapshot, State, encode_snapshot
 
@@ -27,6 +28,12 @@ def migrate(database: sqlite3.Connection, version: int) -> None:
     if version == 1:
         database.execute("ALTER TABLE events RENAME COLUMN entry TO event")
         database.execute("ALTER TABLE snapshots RENAME COLUMN event TO last_event")
+    _upgrade_content(database, version)
+    _add_checksums(database)
+    database.execute(f"PRAGMA user_version = {VERSION}")
+
+
+def _upgrade_content(database: sqlite3.Connection, version: int) -> None:
     for number, data in database.execute("SELECT id, event FROM events").fetchall():
         row = upgrade_event(data, version), number
         database.execute("UPDATE events SET event = ? WHERE id = ?", row)
@@ -34,7 +41,14 @@ def migrate(database: sqlite3.Connection, version: int) -> None:
         found = database.execute("SELECT state FROM snapshots WHERE stream = ?", (stream,))
         row = upgrade_snapshot(found.fetchone()[0], version), stream
         database.execute("UPDATE snapshots SET state = ? WHERE stream = ?", row)
-    database.execute(f"PRAGMA user_version = {VERSION}")
+
+
+def _add_checksums(database: sqlite3.Connection) -> None:
+    """Version 4: a checksum per row, of what the row holds now."""
+    database.create_function("row_checksum", 3, row_checksum, deterministic=True)
+    for table, number, data in ("events", "seq", "event"), ("snapshots", "last_event", "state"):
+        database.execute(f"ALTER TABLE {table} ADD COLUMN checksum INTEGER NOT NULL DEFAULT 0")
+        database.execute(f"UPDATE {table} SET checksum = row_checksum(stream, {number}, {data})")
 
 
 def upgrade_event(data: bytes, version: int) -> bytes:
@@ -62,6 +76,7 @@ def upgrade_snapshot(data: bytes, version: int) -> bytes:
             content["name"],
             content["differs" if version == 1 else "replay_differs"],
             msgspec.msgpack.encode(msgspec.convert(state, State)),
+            _WATCH_4,
             arrays["calibrator"].tobytes(),
         )
     )
@@ -76,6 +91,9 @@ def _upgrade_config(config: Plain, version: int) -> Plain:
 
 
 # ---- version 3: nothing watched the losses -------------------------------------------------------
+
+
+_WATCH_4 = msgspec.msgpack.encode({"monitors": {}, "announced": {}})
 
 
 def _config_from_3(config: Plain) -> Plain:

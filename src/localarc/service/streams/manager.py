@@ -1,7 +1,7 @@
 """The stream manager: what a request means for the streams, decided and applied in memory.
 
-Nothing here is on disk yet. Each change leaves a write in `uncommitted`; the writer commits these
-before any client sees a response.
+Nothing here is on disk yet. Each change leaves a write in `uncommitted`, or a stream whose stored
+data is to be replaced in `replaced`; the writer commits these before any client sees a response.
 """
 
 from __future__ import annotations
@@ -29,8 +29,11 @@ from localarc.service.storage.format import (
 from localarc.service.streams import calibrators
 from localarc.service.streams.outcomes import loss_and_score
 from localarc.service.streams.prediction_sets import prediction_set
+from localarc.service.streams.quarantine import Quarantine
 from localarc.service.streams.state import group_names
 from localarc.service.streams.stream import Stream
+from localarc.service.streams.sweep import Sweep
+from localarc.service.streams.watch import WHOLE, Moment
 from localarc.wire.config import CreateResponse, StreamConfig
 from localarc.wire.events import ChangeEvent
 from localarc.wire.fields import PredictionId, StreamName
@@ -46,7 +49,8 @@ from localarc.wire.predictions import (
     PredictRequest,
     PredictResponse,
 )
-from localarc.wire.status import ImportResponse
+from localarc.wire.quarantine import RecoverRequest, RecoverResponse
+from localarc.wire.status import AcknowledgeResponse, ImportResponse
 
 _EXPIRY_BATCH = 1_000
 
@@ -72,14 +76,24 @@ class StreamManager:
         self.limits = limits
         self.streams: dict[str, Stream] = {}
         self.unhealthy: set[str] = set()
+        self.quarantined: dict[str, Quarantine] = {}
         self.uncommitted: list[PendingWrite] = []
-        self._clock = clock
+        self.replaced: dict[str, Stream | None] = {}  # None: all that is stored is removed
+        self.clock = clock
+        self.started = clock()
+        self._sweep = Sweep()
 
     def stream(self, name: str) -> Stream:
         """The stream of that name."""
+        if name in self.quarantined:
+            raise self.quarantined[name].error()
         if name not in self.streams:
             raise ApiError(404, f"there is no stream {name!r}: create it with PUT first.")
         return self.streams[name]
+
+    def moment(self) -> Moment:
+        """The time, for what depends on it."""
+        return Moment(self.clock(), self.started)
 
     # ---- requests ----------------------------------------------------------------------------
 
@@ -87,6 +101,8 @@ class StreamManager:
         self, stream: StreamName, body: StreamConfig
     ) -> tuple[Literal[200, 201], CreateResponse]:
         """Create a stream; a retry with the same config has no effect."""
+        if stream in self.quarantined:
+            raise self.quarantined[stream].error()
         if stream in self.streams:
             existing = self.streams[stream].state.config
             if not _as_422(lambda: calibrators.same_config(existing, body)):
@@ -94,12 +110,12 @@ class StreamManager:
                     409, f"stream {stream!r} exists with a different config: use another name."
                 )
             return 200, _created(stream, body, existing)
-        if len(self.streams) >= self.limits.streams:
+        if len(self.streams) + len(self.quarantined) >= self.limits.streams:
             raise ApiError(
                 429, f"the service has reached its limit of {self.limits.streams} streams."
             )
         config = _as_422(lambda: calibrators.to_stored(body))
-        event = events.StreamCreated(self._clock(), config)
+        event = events.StreamCreated(self.clock(), config)
         created = self.streams[stream] = _as_422(lambda: Stream.create(stream, event))
         self.uncommitted.append(PendingWrite(stream, 0, event, created.created_event()))
         return 201, _created(stream, body, config)
@@ -114,7 +130,7 @@ class StreamManager:
             key = body.id or _new_id(found)
             threshold = _as_422(lambda: found.threshold(body.x, body.group))
             event = events.PredictionMade(
-                at=self._clock(),
+                at=self.clock(),
                 id=key,
                 x=body.x,
                 threshold=threshold,
@@ -138,8 +154,8 @@ class StreamManager:
         found = self._writable(stream)
         state = found.state
         if prediction in state.pending:
-            self._apply(found, self._received(found, prediction, body))
-            return FeedbackResponse(state.seq, state.rounds)
+            change = self._apply(found, self._received(found, prediction, body))
+            return FeedbackResponse(change.seq, change.rounds)
         if prediction not in state.answered:
             raise ApiError(
                 404,
@@ -179,7 +195,7 @@ class StreamManager:
         if not _is_withheld(found, answered):
             raise ApiError(409, f"prediction {prediction!r} was not withheld by a gate.")
         if answered.loss is None:
-            self._apply(found, events.FeedbackReceived(self._clock(), prediction, loss))
+            self._apply(found, events.FeedbackReceived(self.clock(), prediction, loss))
             return FeedbackResponse(state.seq, state.rounds)
         if answered.loss != loss:
             raise ApiError(
@@ -191,10 +207,10 @@ class StreamManager:
         """The event of a report, whose loss and score may follow from the outcome."""
         if body.outcome is None:
             assert body.loss is not None  # checked when the body was read
-            return events.FeedbackReceived(self._clock(), key, body.loss, body.score)
+            return events.FeedbackReceived(self.clock(), key, body.loss, body.score)
         config, pending, outcome = stream.state.config, stream.state.pending[key], body.outcome
         loss, score = _as_422(lambda: loss_and_score(config, pending, outcome))
-        return events.FeedbackReceived(self._clock(), key, loss, score, outcome)
+        return events.FeedbackReceived(self.clock(), key, loss, score, outcome)
 
     def batch(self, body: ParsedBatch) -> BatchResponse:
         """Run several operations in order, with one commit; each succeeds or fails on its own."""
@@ -203,13 +219,53 @@ class StreamManager:
     def import_state(self, stream: StreamName, body: bytes) -> ImportResponse:
         """Replace the calibrator by a state with the same settings; pending predictions stay."""
         found = self.stream(stream)
-        self._apply(found, events.StateImported(at=self._clock(), state=body))
+        self._apply(found, events.StateImported(at=self.clock(), state=body))
         self.unhealthy.discard(stream)
         return ImportResponse(found.state.seq, found.state.rounds)
 
+    def acknowledge(self, stream: StreamName) -> AcknowledgeResponse:
+        """Start the evidence about a stream and its groups anew; a retry has no effect."""
+        found = self._writable(stream)
+        seq = found.state.seq
+        if found.watch.rounds or found.watch.announced:
+            seq = self._apply(found, events.Acknowledged(self.clock())).seq
+        return AcknowledgeResponse(seq, found.watch.health(WHOLE, self.moment()))
+
+    def announce_stale(self) -> None:
+        """Announce parts of streams that became stale; looks at some of them at a time."""
+        moment = self.moment()
+        for stream, parts in self._sweep.next(self.streams):
+            if stream.name not in self.unhealthy:
+                self._announce(stream, moment, parts)
+
+    def recover(self, stream: StreamName, body: RecoverRequest) -> RecoverResponse:
+        """Decide about a stream in quarantine: accept what could be read of it, or drop it."""
+        if body.action == "drop":
+            return self._drop(stream)
+        found = self.streams.get(stream)
+        if stream in self.quarantined:
+            found = self.quarantined[stream].readable
+            if found is None:
+                raise ApiError(409, f"nothing of stream {stream!r} could be read: drop it.")
+            del self.quarantined[stream]
+        if found is None:
+            raise ApiError(404, f"there is no stream {stream!r}.")
+        found.replay_differs = 0
+        self.streams[stream] = self.replaced[stream] = found
+        return RecoverResponse(stream, "accept", found.state.seq)
+
+    def _drop(self, stream: str) -> RecoverResponse:
+        if stream in self.streams:
+            raise ApiError(409, f"stream {stream!r} is not in quarantine: it cannot be dropped.")
+        if stream not in self.quarantined:
+            raise ApiError(404, f"there is no stream {stream!r} in quarantine.")
+        del self.quarantined[stream]
+        self.replaced[stream] = None
+        return RecoverResponse(stream, "drop", None)
+
     def expire(self) -> None:
         """Close predictions whose timeout has passed."""
-        now = self._clock()
+        now = self.clock()
         for stream in self.streams.values():
             if stream.name not in self.unhealthy:
                 for key in list(_overdue(stream, now)):
@@ -217,9 +273,20 @@ class StreamManager:
 
     # ---- how ---------------------------------------------------------------------------------
 
-    def _apply(self, stream: Stream, event: Event) -> None:
+    def _apply(self, stream: Stream, event: Event) -> ChangeEvent:
+        """Apply an event, and announce the changes of health that it causes."""
+        change = self._store(stream, event)
+        self._announce(stream, Moment(event.at, self.started))
+        return change
+
+    def _store(self, stream: Stream, event: Event) -> ChangeEvent:
         change = _as_422(lambda: stream.apply(event))
         self.uncommitted.append(PendingWrite(stream.name, stream.state.seq, event, change))
+        return change
+
+    def _announce(self, stream: Stream, moment: Moment, parts: list[str] | None = None) -> None:
+        for event in stream.watch.unannounced(moment, parts):
+            self._store(stream, event)
 
     def _expire(self, stream: Stream, key: str, now: float) -> None:
         loss = stream.state.config.default_loss
