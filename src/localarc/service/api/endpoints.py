@@ -14,7 +14,7 @@ from typing import Annotated, Any, Literal, get_args, get_origin, get_type_hints
 
 from msgspec import Meta
 
-from localarc.service.api import queries
+from localarc.service.api import queries, stream_list
 from localarc.service.api.auth import Scope
 from localarc.service.api.queries import Header
 from localarc.service.streams import calibrators
@@ -160,7 +160,7 @@ ENDPOINTS = (
     Endpoint("PUT", _FEEDBACK, StreamManager.feedback, WRITE, writes=True, errors=(404, 409, 410)),
     Endpoint("PUT", _AUDIT, StreamManager.audit, WRITE, writes=True, errors=(404, 409)),
     Endpoint("POST", "/v1/batch", StreamManager.batch, WRITE, writes=True),
-    Endpoint("GET", "/v1/streams", queries.streams, READ),
+    Endpoint("GET", "/v1/streams", stream_list.streams, READ),
     Endpoint("GET", _STREAM, queries.summary, READ, errors=(404,)),
     Endpoint("GET", f"{_STREAM}/history", queries.history, READ, errors=(404,),
              finish=queries.HistoryCopy.response),
