@@ -196,7 +196,9 @@ def test_the_charts_can_show_recent_times_alone(service: Inside, visit: Visitor)
     expect(page.locator("#recent-chart .tooltip")).to_contain_text("round 221")
 
 
-def test_the_latest_events_are_listed_and_alarms_stay_longer(service: Inside, visit: Visitor) -> None:
+def test_the_latest_events_are_listed_and_alarms_stay_longer(
+    service: Inside, visit: Visitor
+) -> None:
     page = visit(url(service)).open("demand")
     live(page)
     losses = page.locator("#events li:not([data-tone])")
