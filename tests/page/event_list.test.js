@@ -5,6 +5,7 @@ import {
   describeEvent,
   MAX_KEPT,
   rememberEvent,
+  withAlarms,
 } from "../../src/localarc/service/page/static/event_list.js";
 
 const loss = (seq, more = {}) => ({
@@ -39,6 +40,15 @@ test("thousands of losses do not push an alarm out", () => {
   const kept = remember(events);
   assert.equal(kept.length, MAX_KEPT + 1);
   assert.equal(kept.at(-1).kind, "health");
+});
+
+test("an alarm in force is listed even if its event is long gone", () => {
+  const city = { state: "broken", since: 3, since_round: 9, why: "w", group: "city" };
+  const hills = { ...city, state: "ok", group: "hills" };
+  const whole = { ...city, since: 5, group: null };
+  const listed = withAlarms([loss(20)], [whole, city, hills]);
+  assert.deepEqual(listed.map(describeEvent).slice(1), ["broken: w", "city: broken: w"]);
+  assert.equal(withAlarms([alarm(4, { group: "city" })], [city]).length, 1);
 });
 
 test("predictions without a loss are not listed", () => {

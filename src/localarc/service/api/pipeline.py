@@ -147,9 +147,17 @@ def _read_integer(request: Request, parameter: Parameter) -> Any:
 
 
 def check_host(hosts: frozenset[str] | None, request: Request) -> None:
-    """Reject unknown Host headers: without tokens, a foreign web page could reach the service."""
-    if hosts is not None and _host(request) not in hosts:
+    """Without tokens, reject what a foreign web page could send: another Host, another Origin.
+
+    A change without a body, such as an acknowledgement, needs no permission by the browser.
+    """
+    if hosts is None:
+        return
+    if _host(request) not in hosts:
         raise ApiError(400, "the Host header must name this machine's loopback address.")
+    origin = request.headers.get("origin")
+    if origin is not None and origin.partition("://")[2].lower() != request.headers["host"].lower():
+        raise ApiError(400, f"the request comes from a page of another origin, {origin[:80]!r}.")
 
 
 def _host(request: Request) -> str:

@@ -3,7 +3,7 @@
 import { byId, child, clone, setText, updateList } from "./dom.js";
 import { formatMoment, formatNumber } from "./format.js";
 
-/** @import { StreamEvent } from "../wire" */
+/** @import { Health, StreamEvent, StreamSummary } from "../wire" */
 
 /** @typedef {Exclude<StreamEvent, {kind: "reset"}>} Change */
 
@@ -47,15 +47,51 @@ export function concerns(event, group) {
 }
 
 /**
+ * The events, and the alarms in force that were raised before the first of them.
  * @param {readonly Change[]} events
+ * @param {Health[]} healths
+ * @returns {Change[]}
+ */
+export function withAlarms(events, healths) {
+  const listed = new Set(events.map((event) => (event.kind === "health" ? alarmKey(event) : "")));
+  const { rounds = 0, risk = null, pending = 0, late = 0, expired = 0 } = events[0] ?? {};
+  const others = healths.flatMap((health) => {
+    if (health.state === "ok" || health.since === null || listed.has(alarmKey(health))) return [];
+    const { state, since: at, since_round, why, group } = health;
+    const counters = { seq: -1, rounds, risk, pending, late, expired };
+    return [
+      {
+        kind: /** @type {const} */ ("health"),
+        ...counters,
+        at,
+        state,
+        previous: state,
+        since_round,
+        why,
+        group,
+      },
+    ];
+  });
+  return [...events, ...others.sort((one, other) => other.at - one.at)];
+}
+
+/** @param {{state: string, group?: string | null}} alarm */
+const alarmKey = ({ state, group }) => `${state} ${group ?? ""}`;
+
+/**
+ * @param {readonly Change[]} events
+ * @param {StreamSummary} summary
  * @param {string} group the one that is selected, or ""
  */
-export function showEvents(events, group) {
-  const found = group ? events.filter((event) => concerns(event, group)) : [...events];
-  const shown = latestOfBoth(found, MAX_SHOWN);
+export function showEvents(events, { overall, groups_health: groups }, group) {
+  const all = withAlarms(events, [overall, ...groups]);
+  const shown = latestOfBoth(group ? all.filter((event) => concerns(event, group)) : all, MAX_SHOWN);
   byId("no-events").hidden = shown.length > 0;
-  updateList(byId("events"), shown, ({ seq, kind }) => `${seq} ${kind}`, createRow, updateRow);
+  updateList(byId("events"), shown, eventKey, createRow, updateRow);
 }
+
+/** @param {Change} event */
+const eventKey = (event) => `${event.seq} ${event.kind} ${"group" in event ? event.group : ""}`;
 
 const createRow = () => clone("event-row");
 
@@ -86,13 +122,16 @@ export function describeEvent(event) {
     case "imported":
       return "The calibrator's state was replaced by an imported one.";
     case "health":
-      return `${event.group ? `${event.group}: ` : ""}${event.previous} → ${event.state}: ${event.why}`;
+      return `${event.group ? `${event.group}: ` : ""}${describeChange(event)}: ${event.why}`;
     case "acknowledged":
       return "Acknowledged: the evidence starts anew.";
     default:
       return `${/** @type {{kind: string}} */ (event).kind}.`; // of a newer service
   }
 }
+
+/** @param {{state: string, previous: string}} event */
+const describeChange = ({ state, previous }) => (previous === state ? state : `${previous} → ${state}`);
 
 /** @param {string | string[] | null | undefined} group */
 const inGroup = (group) => ((group ?? null) === null ? "" : ` in ${[group].flat().join(", ")}`);

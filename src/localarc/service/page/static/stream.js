@@ -22,6 +22,7 @@ import { connectViews } from "./stream_view.js";
  */
 
 const POLL_INTERVAL = 5_000; // milliseconds
+const ALARMS = new Set(["health", "acknowledged"]); // after which the summary is read at once
 const PAST_EVENTS = 100; // listed from the start, if the service remembers that many
 
 /**
@@ -39,7 +40,10 @@ export async function showStream(address, signal) {
   connectViews(store, signal, polling.interrupt);
   pollSummary(name, store, signal, polling.signal);
   await followEvents(name, Math.max(0, first.history.seq - PAST_EVENTS), signal, {
-    onEvent: (event) => store.set(applyEvent(store.state, event)),
+    onEvent: (event) => {
+      if (ALARMS.has(event.kind) && event.seq > store.state.summary.seq) polling.interrupt();
+      store.set(applyEvent(store.state, event));
+    },
     onOpen: () => showConnection("live"),
     onLost: (error) => showConnection("lost", error),
   });

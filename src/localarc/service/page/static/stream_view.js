@@ -44,7 +44,7 @@ export function connectViews(store, signal, readAgain) {
   const draw = {
     counters: throttle(() => drawCounters(store.state.latest), 50, signal),
     history: throttle(() => drawHistory(store.state), DRAW_INTERVAL, signal),
-    events: throttle(() => showEvents(store.state.events, store.state.address.group), DRAW_INTERVAL, signal),
+    events: throttle(() => drawEvents(store.state), DRAW_INTERVAL, signal),
     summary: () => {
       drawSummary(store.state);
       offerAcknowledgement(store.state.summary, readAgain, signal);
@@ -53,7 +53,7 @@ export function connectViews(store, signal, readAgain) {
   };
   store.subscribe(["latest"], draw.counters);
   store.subscribe(["history"], draw.history);
-  store.subscribe(["events"], draw.events);
+  store.subscribe(["events", "summary"], draw.events);
   store.subscribe(["summary"], draw.summary);
   const shown = () => sectionOf(store.state).span;
   connectRange(store.state.address, shown, (changes) => {
@@ -65,6 +65,9 @@ export function connectViews(store, signal, readAgain) {
   });
   for (const each of Object.values(draw)) each();
 }
+
+/** @param {StreamState} state */
+const drawEvents = ({ events, summary, address }) => showEvents(events, summary, address.group);
 
 /** @param {Counters} latest */
 function drawCounters(latest) {
