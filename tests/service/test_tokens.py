@@ -88,3 +88,21 @@ def test_a_foreign_host_header_is_rejected_without_tokens(start: Start) -> None:
         assert service.http.call("GET", "/v1/streams", Host=host)[0] == 200
     for host in ("evil.example", "evil.example:8090", "127.0.0.1.evil.example", ""):
         assert service.http.call("GET", "/v1/streams", Host=host)[0] == 400
+
+
+def test_a_page_of_another_origin_cannot_acknowledge_alarms(start: Start) -> None:
+    service = start(hosts=frozenset({"localhost", "127.0.0.1", "::1"}))
+    service.create()
+    for t in range(60):
+        service.predict(f"p{t}")
+        service.feedback(f"p{t}", 1.0)
+    own = f"127.0.0.1:{service.port}"
+    for origin in ("https://evil.example", "null", f"http://{own}0", "http://localhost:1"):
+        answer = service.http.call("POST", "/v1/streams/s/acknowledge", Host=own, Origin=origin)
+        assert answer[0] == 400
+    assert service.get()["health"]["state"] == "broken"
+    answer = service.http.call(
+        "POST", "/v1/streams/s/acknowledge", Host=own, Origin=f"http://{own}"
+    )
+    assert answer[0] == 200
+    assert service.get()["health"]["state"] == "ok"
