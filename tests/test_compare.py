@@ -362,6 +362,33 @@ def test_the_command_lists_its_methods() -> None:
     assert "mondrian        Mondrian (requires groups)" in done.stdout
 
 
+INTERRUPTED = """
+class Interrupted:
+    def __init__(self, alpha):
+        self.alpha = alpha
+
+    def threshold(self, x):
+        raise KeyboardInterrupt
+"""
+
+
+def test_an_interrupted_command_says_which_runs_are_kept(rounds: Path, tmp_path: Path) -> None:
+    file = tmp_path / "mine.py"
+    file.write_text(INTERRUPTED + MINE.split("x):\n        return self.value\n")[1])
+    out = tmp_path / "out"
+    usual = ["compare", rounds, *COLUMNS, "--alpha", "0.1", "--out", out]
+    stopped = localarc(*usual, "--methods", f"arc,{file}:Interrupted")
+    assert stopped.status == 130
+    assert "1 finished run(s) are kept in" in stopped.stderr
+    assert "Run the same command again to go on." in stopped.stderr
+    again = localarc(*usual, "--methods", "arc")
+    assert "reused 1 stored run(s)" in again.stdout
+    nothing = localarc(*usual[:-1], tmp_path / "new", "--methods", f"{file}:Interrupted")
+    assert nothing.stderr == (
+        "localarc: interrupted; no run had finished, and no output was written.\n"
+    )
+
+
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 from localarc.cli import options
-from localarc.cli.group import user_errors
+from localarc.cli.group import resumable, user_errors
 from localarc.cli.replay import NO_SIZES
 
 if TYPE_CHECKING:
@@ -144,7 +144,7 @@ def _run(
     from localarc import compare
     from localarc.cli.console import task_bar
 
-    with task_bar(quiet) as progress:
+    with resumable(folder, ".record"), task_bar(quiet) as progress:
         return compare(
             methods or _default(kernel),
             stream,

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from localarc.cli.group import BadInput, user_errors
+from localarc.cli.group import BadInput, resumable, user_errors
 from localarc.cli.options import jobs as check_jobs
 from localarc.cli.options import names, numbers
 
@@ -90,7 +90,8 @@ def reproduce(
         experiment = EXPERIMENTS[name].with_options(options)
         plan = Plan(**planned)
         with warnings_as_notes(), task_bar(quiet) as progress:
-            results = run(experiment, plan, folder, jobs, progress)
+            with resumable(folder / "tasks", ".npz"):
+                results = run(experiment, plan, folder, jobs, progress)
             paths = report.write(results, folder, _command(experiment, plan))
     if not quiet:
         _print(results, paths)
