@@ -155,6 +155,23 @@ def test_a_win_takes_two_standard_errors_of_the_difference() -> None:
         assert (won["b"].losses, won["b"].ties, won["b"].wins) == expected
 
 
+def test_a_risk_without_a_standard_error_wins_nothing() -> None:
+    pair = Comparison("s", (result("a", 0.2), result("one round", 1.0, float("nan"))), {})
+    assert pair.wins(0.1)["a"].ties == 1
+
+
+def test_no_method_is_given_later_outcomes() -> None:
+    """What methods are built from is the same for any outcomes after the first rounds."""
+    from localarc._compare.methods import Setting
+
+    scores = STREAM.curves.breakpoints[1::2].copy()
+    scores[150:] *= 1000.0
+    other = Stream("other", STREAM.X, miscoverage(scores, widths=0.0), STREAM.groups)
+    for name, known in KNOWN.items():
+        built = [repr(known.make(Setting(0.1, stream))) for stream in (STREAM, other)]
+        assert built[0] == built[1], name
+
+
 def test_staying_below_the_target_wins_nothing() -> None:
     pair = Comparison("s", (result("tiny risk", 0.0, 0.0), result("near target", 0.1, 0.0)), {})
     assert pair.wins(0.1)["tiny risk"].ties == 1
@@ -201,6 +218,13 @@ def test_a_function_of_the_target_takes_part_under_its_name() -> None:
 def test_an_unusable_method_is_rejected(methods: Any, error: type[Exception], what: str) -> None:
     with pytest.raises(error, match=what):
         compare(methods, STREAM)
+
+
+def test_a_method_that_fails_is_named_with_its_stream(tmp_path: Path) -> None:
+    file = tmp_path / "my_method.py"
+    file.write_text(MINE.replace("0.1 *", "1 / 0 *"))
+    with pytest.raises(ValueError, match=r"Mine failed on heteroscedastic: ZeroDivisionError"):
+        compare([f"{file}:Mine"], STREAM, jobs=2)
 
 
 def test_a_file_without_the_class_is_rejected(tmp_path: Path) -> None:

@@ -190,9 +190,10 @@ def _judged(result: Result) -> tuple[Local, ...]:
 def _sign(one: Local, two: Local, alpha: float) -> int:
     """1 if the first is nearer to the target from above, by more than chance explains."""
     gap = max(two.risk - alpha, 0.0) - max(one.risk - alpha, 0.0)
-    errors = [e for e in (one.standard_error, two.standard_error) if math.isfinite(e)]
-    chance = _CHANCE * math.hypot(*errors)
-    return 0 if abs(gap) <= chance else int(math.copysign(1.0, gap))
+    chance = _CHANCE * math.hypot(one.standard_error, two.standard_error)
+    if math.isnan(chance) or abs(gap) <= chance:  # an unknown error decides nothing
+        return 0
+    return int(math.copysign(1.0, gap))
 
 
 def _text(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:

@@ -19,7 +19,9 @@ from localarc.calibrators.auto import AutoLARC
 from localarc.calibrators.base import Calibrator
 from localarc.calibrators.larc import LARC
 from localarc.calibrators.mondrian import Mondrian
+from localarc.curves import Curves
 from localarc.kernels import RBF, Kernel
+from localarc.peers.first_rounds import CALIBRATION
 from localarc.rates import Constant, InverseSqrt
 from localarc.streams import Stream
 
@@ -54,9 +56,14 @@ class Setting:
         return len(validation.rounds_by_group(self.stream.groups or ()))
 
     @cached_property
+    def first(self) -> Curves:
+        """The first rounds, as many as peers fix their units with: no later outcome is used."""
+        return self.stream.curves.take(slice(0, CALIBRATION))
+
+    @cached_property
     def unit(self) -> float:
-        """The spread of the scores, with three digits."""
-        return float(f"{score_unit(self.stream.curves, self.alpha):.3g}")
+        """The spread of the scores in the first rounds, with three digits."""
+        return float(f"{score_unit(self.first, self.alpha):.3g}")
 
     @property
     def floor(self) -> float | None:
@@ -71,7 +78,7 @@ class Setting:
     def larc(self) -> LARC:
         """L-ARC with a kernel that reaches a tenth of the rounds, unless one is given."""
         kernel = self.kernel or RBF(lengths_by_share(self.stream.X, [0.1])[0])
-        decay = regularization(self.stream.curves, self.alpha)
+        decay = regularization(self.first, self.alpha)
         return LARC(kernel=kernel, rate=InverseSqrt(self.unit), regularization=decay, **self.common)
 
 
