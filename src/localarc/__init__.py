@@ -43,8 +43,19 @@ if TYPE_CHECKING:
     __version__: str
 
 _MODULES = (
-    *("client", "curves", "experiments", "figures", "forecasting", "guarantees", "kernels"),
-    *("memory", "metrics", "models", "panel", "peers", "rates", "reporting", "service", "sets"),
+    *("arena", "client", "curves", "experiments", "figures", "forecasting", "guarantees"),
+    *(
+        "kernels",
+        "memory",
+        "metrics",
+        "models",
+        "panel",
+        "peers",
+        "rates",
+        "reporting",
+        "service",
+        "sets",
+    ),
     *("spark", "streams", "testing", "wire"),
 )
 _HOME = {

@@ -85,6 +85,19 @@ class Comparison:
             mine.method: _score(mine, [r for r in results if r is not mine]) for mine in results
         }
 
+    def duel(self, alpha: float, one: str, two: str) -> Score:
+        """Return wins, ties and losses of one method against another.
+
+        Parameters
+        ----------
+        alpha : float
+            The target.
+        one, two : str
+            Titles of the methods.
+        """
+        results = {result.method: result for result in self.at(alpha)}
+        return _score(results[one], [results[two]])
+
     def columns(self) -> dict[str, list[Any]]:
         """Return all numbers as columns, one row per target and method."""
         rows = [self._row(result) for result in self.results]
