@@ -67,7 +67,10 @@ def run(
             continue
         able, unable = _able(wanted, stream)
         left_out |= {f"{name} on {entry.name}": why for name, why in unable.items()}
-        contests[entry.name] = Contest(able, stream, entry.alpha, folder=folder)
+        if able:
+            contests[entry.name] = Contest(able, stream, entry.alpha, folder=folder)
+    if not contests:
+        raise ValueError(f"there is nothing to run. {_reasons(left_out)}")
     run_contests(list(contests.values()), jobs, progress)
     return Standings(
         {entry.name: entry for entry in entries if entry.name in contests},
@@ -79,6 +82,10 @@ def run(
         left_out,
         quick,
     )
+
+
+def _reasons(left_out: Mapping[str, str]) -> str:
+    return " ".join(f"{name} is left out: {why}" for name, why in left_out.items())
 
 
 def select(streams: Sequence[str | Entry] | None) -> list[Entry]:

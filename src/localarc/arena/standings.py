@@ -83,7 +83,8 @@ class Standings:
         """Return one row per method: means over streams, with standard errors over streams.
 
         Risks are excesses in units of the target: 0.5 is half the target too much, 0 is not above
-        it. Sizes and pinball losses are multiples of those of the best constant in hindsight.
+        it. Sizes and pinball losses are multiples of those of the best constant in hindsight, and
+        their means are geometric.
         """
         shares = list(dict.fromkeys(p.name for _, r in self._results() for p in r.neighbourhoods))
         head = ["method", "streams", "risk", "worst group", *(f"worst {s}" for s in shares)]
@@ -93,17 +94,21 @@ class Standings:
     def beaten_by(self, method: str) -> Table:
         """Return where a method is beaten: one row for each stream on which it is.
 
+        A rival is less above the target if it wins at a size of neighbourhood, at two standard
+        errors, and loses at none. It is as even if it does neither.
+
         Parameters
         ----------
         method : str
             Title of the method.
         """
-        head = ["stream", "less above the target, by two standard errors", "as even, smaller sets"]
+        head = ["stream", "less above the target", "as even with sets 5 % smaller, or more"]
+        head += ["the smallest of these"]
         rows = []
         for stream, comparison in self.comparisons.items():
-            better, smaller = _rivals(comparison, self.entries[stream].alpha, method)
-            if better or smaller:
-                rows.append([stream, ", ".join(better) or "-", ", ".join(smaller) or "-"])
+            rivals = _rivals(comparison, self.entries[stream].alpha, method)
+            if rivals.better or rivals.smaller:
+                rows.append([stream, *rivals.cells()])
         return head, rows
 
     def excess(self, method: str, stream: str, share: str) -> float:
@@ -156,8 +161,10 @@ class Standings:
             _mean([abs(r.risk / alpha - 1.0) for r, alpha in pairs]),
             _mean([_excess(r.group, alpha) for r, alpha in pairs]),
             *map(_mean, places),
-            _mean([r.size / unit.size for r, unit in zip(results, units, strict=True)]),
-            _mean([r.pinball / unit.pinball for r, unit in zip(results, units, strict=True)]),
+            _geometric_mean([r.size / unit.size for r, unit in zip(results, units, strict=True)]),
+            _geometric_mean(
+                [r.pinball / unit.pinball for r, unit in zip(results, units, strict=True)]
+            ),
             _mean([max(r.twentieth / alpha - 1.0, 0.0) for r, alpha in pairs]),
             f"{sum(w.wins for w in won)}/{sum(w.ties for w in won)}/{sum(w.losses for w in won)}",
             f"{np.median([r.microseconds for r in results]):.3g}",
@@ -176,20 +183,46 @@ def _mean(values: Sequence[float]) -> str:
     known = [value for value in values if math.isfinite(value)]
     if not known:
         return "-"
-    error = float(np.std(known, ddof=1)) / math.sqrt(len(known)) if len(known) > 1 else math.nan
-    return plus_minus(float(np.mean(known)), error)
+    return plus_minus(float(np.mean(known)), _standard_error(known))
 
 
-def _rivals(comparison: Comparison, alpha: float, method: str) -> tuple[list[str], list[str]]:
+def _geometric_mean(values: Sequence[float]) -> str:
+    """The geometric mean of ratios, which one stream cannot dominate, with its standard error."""
+    logs = [math.log(value) for value in values if math.isfinite(value) and value > 0.0]
+    if not logs:
+        return "-"
+    mean = math.exp(float(np.mean(logs)))
+    return plus_minus(mean, mean * _standard_error(logs))
+
+
+def _standard_error(values: Sequence[float]) -> float:
+    if len(values) < 2:
+        return math.nan
+    return float(np.std(values, ddof=1)) / math.sqrt(len(values))
+
+
+@dataclass(frozen=True)
+class _Rivals:
     """Who is less above the target than a method, and who is as even with smaller sets."""
+
+    better: list[str]
+    smaller: dict[str, float]  # sizes, in units of the method's
+
+    def cells(self) -> list[str]:
+        smallest = min(self.smaller, key=self.smaller.__getitem__, default="")
+        less = f"{smallest}, {1.0 - self.smaller[smallest]:.0%} smaller" if smallest else "-"
+        return ["; ".join(self.better) or "-", str(len(self.smaller)), less]
+
+
+def _rivals(comparison: Comparison, alpha: float, method: str) -> _Rivals:
     size = {result.method: result.size for result in comparison.at(alpha)}
-    better, smaller = [], []
+    found = _Rivals([], {})
     for other in size:
         if method not in size or other == method:
             continue
         duel = comparison.duel(alpha, other, method)
         if duel.wins and not duel.losses:
-            better.append(other)
-        elif not duel.losses and size[other] < _SMALLER * size[method]:
-            smaller.append(other)
-    return better, smaller
+            found.better.append(other)
+        elif not duel.wins and not duel.losses and size[other] <= _SMALLER * size[method]:
+            found.smaller[other] = size[other] / size[method]
+    return found
