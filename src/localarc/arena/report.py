@@ -50,15 +50,15 @@ def draw(standings: Standings, path: Path) -> None:
 
     methods, streams = standings.methods, list(standings.comparisons)
     shown = [s for s in streams if any(_known(standings.excess(m, s, _SHARE)) for m in methods)]
-    size = 3.2 + 0.9 * len(shown), 2.6 + 0.24 * len(methods)
+    size = max(7.0, 2.4 + 0.46 * len(shown)), 3.4 + 0.5 * len(methods)
     figure = Figure(figsize=size, layout="constrained")
-    left, right = figure.subplots(1, 2, sharey=True)
+    above, below = figure.subplots(2, sharex=True)
     risks = {m: {s: standings.excess(m, s, _SHARE) for s in shown} for m in methods}
     sizes = {m: {s: standings.relative_size(m, s) for s in shown} for m in methods}
-    note = ", quick run" if standings.quick else ""
-    title = f"Excess of the worst neighbourhood ({_SHARE}), in targets{note}"
-    method_grid(left, risks, title, ideal=0.0, span=3.0)
-    method_grid(right, sizes, "Mean size, in best constants in hindsight", ideal=1.0, span=1.0)
+    note = " (quick run)" if standings.quick else ""
+    title = f"Worst neighbourhood of {_SHARE}: excess, in targets{note}"
+    method_grid(above, risks, title, ideal=0.0, span=3.0)
+    method_grid(below, sizes, f"Mean size, in best constants{note}", ideal=1.0, span=1.0)
     figure.savefig(path, dpi=130)
 
 

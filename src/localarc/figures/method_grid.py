@@ -59,12 +59,13 @@ def method_grid(
     streams = list(dict.fromkeys(stream for row in values.values() for stream in row))
     numbers = np.array([[row.get(s, math.nan) for s in streams] for row in values.values()])
     away = np.clip((numbers - ideal) / span, -1.0, 1.0)
-    shades = LinearSegmentedColormap.from_list("away", [_LOW, _MIDDLE, _HIGH])
-    shades.set_bad(_NONE)
+    shades = LinearSegmentedColormap.from_list("away", [_LOW, _MIDDLE, _HIGH]).with_extremes(
+        bad=_NONE
+    )
     axes.imshow(away, cmap=shades, vmin=-1.0, vmax=1.0, aspect="auto")
     for (i, j), number in np.ndenumerate(numbers):
         colour = "white" if abs(away[i, j]) > _DARK else INK
-        axes.text(j, i, _text(number), ha="center", va="center", fontsize=6.5, color=colour)
+        axes.text(j, i, _text(number), ha="center", va="center", fontsize=8, color=colour)
     _label(axes, list(values), streams)
     return frame(axes, title, "", "")
 
@@ -72,7 +73,7 @@ def method_grid(
 def _label(axes: Axes, methods: Sequence[str], streams: Sequence[str]) -> None:
     axes.set_xticks(range(len(streams)), [plain(s) for s in streams], rotation=60, ha="right")
     axes.set_yticks(range(len(methods)), [plain(method, 32) for method in methods])
-    axes.tick_params(labelsize=8, length=0)
+    axes.tick_params(labelsize=9, length=0)
 
 
 def _text(number: float) -> str:
