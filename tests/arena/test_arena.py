@@ -115,6 +115,31 @@ def test_a_method_that_a_stream_is_not_for_is_named_and_left_out() -> None:
     }
 
 
+def test_a_method_that_fails_is_named_and_the_others_go_on(tmp_path: Path) -> None:
+    file = tmp_path / "my_method.py"
+    file.write_text(FAILING)
+    standings = arena.run(["arc", f"{file}:Mine"], STREAMS, quick=True)
+    assert standings.methods == ["ARC"]
+    assert list(standings.left_out) == ["Mine on abrupt-swap", "Mine on heavy-tails"]
+    assert "ZeroDivisionError" in standings.left_out["Mine on heavy-tails"]
+    with pytest.raises(ValueError, match="no method finished"):
+        arena.run([f"{file}:Mine"], STREAMS, quick=True)
+
+
+FAILING = """
+class Mine:
+    def __init__(self, alpha):
+        self.alpha, self.rounds = alpha, 0
+
+    def threshold(self, x):
+        return 1.0
+
+    def update(self, x, loss):
+        self.rounds += 1
+        return 1 / (70 - self.rounds)
+"""
+
+
 def _bare(n: int) -> Stream:
     stream = heteroscedastic(n, seed=0)
     return Stream("bare", np.empty((n, 0)), stream.curves)

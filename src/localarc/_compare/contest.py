@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import time
+import traceback
 import warnings
 from collections.abc import Callable, Sequence
 
@@ -14,7 +15,7 @@ from localarc import validation
 from localarc._compare.comparison import Comparison
 from localarc._compare.late_replay import check_delays, late_replay
 from localarc._compare.measures import measure
-from localarc._compare.methods import Methods, Setting, resolve
+from localarc._compare.methods import Method, Methods, Setting, resolve
 from localarc._compare.store import Run, Store, Task
 from localarc._replay import replay
 from localarc._sweep import as_they_finish
@@ -34,6 +35,13 @@ Progress = Callable[[int, int], None]
 
 class MethodError(ValueError):
     """A method raised an error; the message says which method, on which stream."""
+
+    @classmethod
+    def of(cls, method: Method, stream: Stream, error: Exception) -> MethodError:
+        """Return the error with the traceback of its cause as a note."""
+        found = cls(f"{method.title} failed on {stream.name}: {error!r}")
+        found.add_note("".join(traceback.format_exception(error)))
+        return found
 
 
 class Contest:
@@ -60,6 +68,7 @@ class Contest:
         self._store = Store(folder, stream, self.delays, kernel)
         stored = {i: self._store.read(task) for i, task in enumerate(self.tasks)}
         self.done = {i: run for i, run in stored.items() if run is not None}
+        self.failed: dict[int, MethodError] = {}
         self.reused = len(self.done)
 
     def missing(self) -> list[int]:
@@ -72,20 +81,27 @@ class Contest:
         self._store.write(self.tasks[number], *run)
 
     def comparison(self) -> Comparison:
-        """Return the results, once all tasks are done."""
-        runs = [self.done[i] for i in range(len(self.tasks))]
-        records, seconds = zip(*runs, strict=True)
-        titles = [method.title for method, _ in self.tasks]
-        results = measure(titles, records, seconds, self.stream)
+        """Return the results, once all tasks are done, of those that did not fail."""
+        tasks = [self.tasks[i] for i in sorted(self.done)]
+        records, seconds = zip(*(self.done[i] for i in sorted(self.done)), strict=True)
+        results = measure([method.title for method, _ in tasks], records, seconds, self.stream)
         named = {
             (target, method.title): record
-            for (method, target), record in zip(self.tasks, records, strict=True)
+            for (method, target), record in zip(tasks, records, strict=True)
         }
         return Comparison(self.stream.name, results, named, self.reused)
 
 
-def run_contests(contests: Sequence[Contest], jobs: int, progress: Progress | None = None) -> None:
-    """Run everything that is missing, in parallel over streams and methods."""
+def run_contests(
+    contests: Sequence[Contest],
+    jobs: int,
+    progress: Progress | None = None,
+    keep_going: bool = False,
+) -> None:
+    """Run everything that is missing, in parallel over streams and methods.
+
+    A method that raises an error ends the run, unless it is to keep going with the others.
+    """
     report = progress or (lambda finished, total: None)
     total = sum(len(contest.tasks) for contest in contests)
     missing = [(contest, number) for contest in contests for number in contest.missing()]
@@ -93,11 +109,16 @@ def run_contests(contests: Sequence[Contest], jobs: int, progress: Progress | No
     calls = [(c.tasks[number], c.stream, c.delays, c.kernel) for c, number in missing]
     for finished, (position, run) in enumerate(as_they_finish(_run, calls, jobs), start=1):
         contest, number = missing[position]
-        contest.add(number, run)
+        if not isinstance(run, MethodError):
+            contest.add(number, run)
+        elif keep_going:
+            contest.failed[number] = run
+        else:
+            raise run
         report(total - len(missing) + finished, total)
 
 
-def _run(task: Task, stream: Stream, delays: IntArray, kernel: Kernel | None) -> Run:
+def _run(task: Task, stream: Stream, delays: IntArray, kernel: Kernel | None) -> Run | MethodError:
     """The record of one method, and the seconds of processor time that it took."""
     method, alpha = task
     setting = Setting(alpha, stream, kernel)
@@ -110,7 +131,7 @@ def _run(task: Task, stream: Stream, delays: IntArray, kernel: Kernel | None) ->
             start = time.process_time()
             record = _play(calibrator, stream, delays)
         except Exception as error:
-            raise MethodError(f"{method.title} failed on {stream.name}: {error!r}") from error
+            return MethodError.of(method, stream, error)
         return record, time.process_time() - start
 
 

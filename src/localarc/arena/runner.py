@@ -27,7 +27,7 @@ def run(
     """Run methods on the streams of the arena, each on the same rounds.
 
     Streams whose data can neither be found nor downloaded are left out, and named with the reason;
-    so are methods that require features or groups on a stream that has none.
+    so are methods that raise an error on a stream, or require features or groups that it lacks.
 
     Parameters
     ----------
@@ -55,33 +55,54 @@ def run(
     >>> [result.method for result in found.comparisons["abrupt-swap"].results]
     ['AutoLARC', 'ARC']
     """
-    entries = select(streams)
+    entries = {entry.name: entry for entry in select(streams)}
+    rounds = QUICK_ROUNDS if quick else ROUNDS
     wanted = list(KNOWN) if methods is None else methods
-    contests: dict[str, Contest] = {}
-    left_out: dict[str, str] = {}
-    for entry in entries:
-        try:
-            stream = entry.load(QUICK_ROUNDS if quick else ROUNDS)
-        except DataError as error:
-            left_out[entry.name] = str(error)
-            continue
-        able, unable = _able(wanted, stream)
-        left_out |= {f"{name} on {entry.name}": why for name, why in unable.items()}
-        if able:
-            contests[entry.name] = Contest(able, stream, entry.alpha, folder=folder)
+    contests, left_out = _contests(entries, wanted, rounds, folder)
     if not contests:
         raise ValueError(f"there is nothing to run. {_reasons(left_out)}")
-    run_contests(list(contests.values()), jobs, progress)
+    run_contests(list(contests.values()), jobs, progress, keep_going=True)
+    left_out |= _failures(contests)
+    finished = {name: contest for name, contest in contests.items() if contest.done}
+    if not finished:
+        raise ValueError(f"no method finished. {_reasons(left_out)}")
     return Standings(
-        {entry.name: entry for entry in entries if entry.name in contests},
-        {name: contest.comparison() for name, contest in contests.items()},
-        {
-            name: hindsight(contest.stream.curves, contest.tasks[0][1])
-            for name, contest in contests.items()
-        },
+        {name: entries[name] for name in finished},
+        {name: contest.comparison() for name, contest in finished.items()},
+        {name: hindsight(c.stream.curves, entries[name].alpha) for name, c in finished.items()},
         left_out,
         quick,
     )
+
+
+def _contests(
+    entries: Mapping[str, Entry],
+    methods: Methods,
+    rounds: int,
+    folder: str | os.PathLike[str] | None,
+) -> tuple[dict[str, Contest], dict[str, str]]:
+    """The contests by stream, and what is left out of them."""
+    contests: dict[str, Contest] = {}
+    left_out: dict[str, str] = {}
+    for name, entry in entries.items():
+        try:
+            stream = entry.load(rounds)
+        except DataError as error:
+            left_out[name] = str(error)
+            continue
+        able, unable = _able(methods, stream)
+        left_out |= {f"{method} on {name}": why for method, why in unable.items()}
+        if able:
+            contests[name] = Contest(able, stream, entry.alpha, folder=folder)
+    return contests, left_out
+
+
+def _failures(contests: Mapping[str, Contest]) -> dict[str, str]:
+    return {
+        f"{contest.tasks[number][0].title} on {name}": str(error)
+        for name, contest in contests.items()
+        for number, error in contest.failed.items()
+    }
 
 
 def _reasons(left_out: Mapping[str, str]) -> str:
