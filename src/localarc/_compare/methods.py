@@ -171,6 +171,13 @@ class Method:
         return f"{name} {hashlib.sha256(path.read_bytes()).hexdigest()}"
 
 
+def find(source: str) -> Method:
+    """Return the method of a name or of a file, "my_method.py:Mine"; raise if there is none."""
+    if source in KNOWN:
+        return Method(KNOWN[source].title, source)
+    return Method(str(_class_of(source).__name__), source)
+
+
 def resolve(methods: Methods | None, stream: Stream) -> list[Method]:
     """Return the methods of a comparison, each with a title of its own; raise for unknown ones."""
     wanted = DEFAULT if methods is None else methods
@@ -195,9 +202,9 @@ def _method(title: str | None, source: object, stream: Stream) -> Method:
         has = {"features": stream.X.shape[1] > 0, "groups": stream.groups is not None, "": True}
         if not has[known.needs]:
             raise ValueError(f"{source} requires {known.needs}, and the stream has none.")
-        return Method(title or known.title, source)
     if isinstance(source, str):
-        return Method(title or _class_of(source).__name__, source)
+        found = find(source)
+        return Method(title or found.title, source)
     if not callable(source) or isinstance(source, Calibrator):
         raise TypeError(
             f"a method must be a name, a file such as my_method.py:Mine, or a function of the "

@@ -11,14 +11,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from localarc.experiments.experiment import Data, FigureSpec, Results, Row, Setting
+from localarc.figures.palette import INK
 from localarc.reporting.assessment import jsonable
 from localarc.reporting.files import staged
 from localarc.reporting.html.markup import document, figure, figures, heading, paragraph, table
 from localarc.reporting.provenance import versions
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
+QUICK = "Quick run on a small part of the data: not the experiment's result"
 _SIZE = 7.0, 4.2  # inches
 _DOTS_PER_INCH = 160
 
@@ -95,7 +98,7 @@ def _render(results: Results[Data, Setting], command: str) -> str:
     experiment = results.experiment
     tables = [heading(title, 3) + table(*content) for title, content in results.tables().items()]
     drawn = [
-        figure(lambda axes, s=spec: s.draw(axes, results), spec.name, spec.caption)  # type: ignore[misc]
+        figure(lambda axes, s=spec: _drawn(axes, s, results), spec.name, spec.caption)  # type: ignore[misc]
         for spec in results.figures()
     ]
     return document(
@@ -103,6 +106,7 @@ def _render(results: Results[Data, Setting], command: str) -> str:
         [
             heading(experiment.title, 1),
             paragraph(experiment.question),
+            *([paragraph(f"{QUICK}.")] if results.plan.quick else []),
             heading("What the paper reports"),
             paragraph(experiment.claim),
             heading("What we measured"),
@@ -131,8 +135,16 @@ def _draw(spec: FigureSpec[Data, Setting], results: Results[Data, Setting]) -> F
     from matplotlib.figure import Figure
 
     drawn = Figure(figsize=_SIZE, layout="constrained")
-    spec.draw(drawn.subplots(), results)
+    _drawn(drawn.subplots(), spec, results)
     return drawn
+
+
+def _drawn(axes: Axes, spec: FigureSpec[Data, Setting], results: Results[Data, Setting]) -> Axes:
+    """The figure, which says below it if the run was a quick one."""
+    found = spec.draw(axes, results)
+    if results.plan.quick and (drawing := axes.get_figure()) is not None:
+        drawing.supxlabel(QUICK, x=0.99, ha="right", fontsize=8, color=INK)
+    return found
 
 
 def _write_csv(path: Path, rows: Sequence[Row]) -> None:
