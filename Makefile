@@ -5,7 +5,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
 
-.PHONY: demo test slow training beams page service cluster peers models forecasting check format bench figures reference clean
+.PHONY: demo test slow training beams page service cluster peers models forecasting arena check format bench figures reference clean
 
 # The marks say which set of packages is installed and are out of date when its description changes.
 $(VENV)/.default: pyproject.toml constraints.txt
@@ -117,6 +117,10 @@ format: $(VENV)/.dev
 peers: $(VENV)/.benchmarks
 	$(BIN)/python -m pytest -rs tests/test_models_benchmark.py
 
+# Every method on 1,000 rounds of every stream whose data can be had, in build/arena-quick.
+arena: $(VENV)/.dev
+	$(BIN)/localarc arena --quick --quiet --out build/arena-quick
+
 bench: $(VENV)/.benchmarks
 	$(BIN)/python -m benchmarks
 	$(BIN)/python -m benchmarks.service
@@ -127,11 +131,12 @@ bench: $(VENV)/.benchmarks
 	$(BIN)/python -m benchmarks.models
 	$(BIN)/python -m benchmarks.forecasting
 
-# The figures of README and of the comparison of methods.
+# The figures of README, of the comparison of methods and of the arena, whose tables are filled, too.
 figures: $(VENV)/.default
 	$(BIN)/localarc demo --out demo-output/synthetic
 	cp demo-output/synthetic/easy-hard.png docs/easy-hard.png
 	$(BIN)/python -m benchmarks.peers.table --figure docs/compare-methods.png
+	$(BIN)/python -m benchmarks.arena
 
 # The API reference, from docstrings, in docs/reference.
 reference: $(VENV)/.dev

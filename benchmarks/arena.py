@@ -12,10 +12,9 @@ from pathlib import Path
 
 from localarc import arena
 from localarc.arena import Standings
-from localarc.arena.report import draw, stream_table
+from localarc.arena.report import OURS, draw, left_out_table, stream_table
 
 _OMITTED = "us/round"  # which differs between runs
-_OURS = ("AutoLARC", "L-ARC")
 
 
 def main() -> None:
@@ -33,13 +32,12 @@ def main() -> None:
 
 def sections(found: Standings) -> dict[str, str]:
     """What the page states, by the name of its markers."""
-    beaten = {f"beaten-{method.lower()}": markdown(*found.beaten_by(method)) for method in _OURS}
-    left_out = [[name, why] for name, why in found.left_out.items()]
+    beaten = {f"beaten-{method.lower()}": markdown(*found.beaten_by(method)) for method in OURS}
     return {
         "summary": markdown(*found.summary()),
         **beaten,
         "streams": markdown(*stream_table(found)),
-        "left-out": markdown(["what", "why"], left_out) if left_out else "Nothing is left out.",
+        "left-out": markdown(*left_out_table(found)) if found.left_out else "Nothing is left out.",
         "all": "\n\n".join(_stream(found, name) for name in found.comparisons),
     }
 

@@ -11,6 +11,7 @@ from localarc.curves import miscoverage, negative_probability
 from localarc.streams import Stream
 from localarc.validation import FloatArray
 
+_SUREST = 1.0 - 1e-6  # shares have six digits
 _FOREST = 7
 _AREAS = 4
 _NUMERIC = (
@@ -50,14 +51,15 @@ def rain(rounds: int) -> Stream:
 
 
 def digits(rounds: int) -> Stream:
-    """Handwritten digits, localized on the confidence of the classifier."""
+    """Handwritten digits, localized on the log-odds of the classifier's confidence."""
     table = tables.read_matrix("digits", "digits.csv.gz")
     labels = table[:, -1].astype(np.int64)
     first = training_rows(len(labels))
     shares = discriminant(table[:, :-1], labels, 10)
     groups = tuple(f"taken for {digit}" for digit in shares.argmax(axis=1))
-    X = shares.max(axis=1)[:, None]
-    return _label_sets(X, shares, labels[first:], groups, ("confidence",))
+    sure = np.clip(shares.max(axis=1), 0.0, _SUREST)
+    X = np.log(sure / (1.0 - sure))[:, None]
+    return _label_sets(X, shares, labels[first:], groups, ("log-odds of the confidence",))
 
 
 def _label_sets(

@@ -20,7 +20,7 @@ from localarc.reporting.provenance import versions
 FILES = ("arena.csv", "arena.json", "arena.png", "report.html")
 """The files that an arena writes."""
 
-OURS = ("AutoLARC", "L-ARC", "ARC")
+OURS = ("AutoLARC", "L-ARC")
 """The methods whose defeats are listed."""
 
 SUMMARY_READING = (
@@ -72,9 +72,12 @@ def stream_table(standings: Standings) -> Table:
         ]
         for name, entry in standings.entries.items()
     ]
-    left_out = standings.left_out.items()
-    rows += [[name, "0", "", f"left out: {why}", *[""] * 4] for name, why in left_out]
     return head, rows
+
+
+def left_out_table(standings: Standings) -> Table:
+    """Return what was not run, and why: streams, and methods on a stream."""
+    return ["left out", "why"], [[name, why] for name, why in standings.left_out.items()]
 
 
 def _checksums(data: str | None) -> str:
@@ -127,6 +130,8 @@ def _page(standings: Standings, folder: Path, command: str) -> str:
     for method in [each for each in OURS if each in standings.methods]:
         parts += [heading(f"Where {method} is beaten"), table(*standings.beaten_by(method))]
     parts += [heading("Streams"), table(*stream_table(standings))]
+    if standings.left_out:
+        parts.append(table(*left_out_table(standings)))
     for stream, comparison in standings.comparisons.items():
         alpha = standings.entries[stream].alpha
         parts += [heading(f"{stream}, target {alpha:g}"), table(*comparison.table(alpha))]

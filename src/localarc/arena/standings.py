@@ -210,7 +210,8 @@ class _Rivals:
 
     def cells(self) -> list[str]:
         smallest = min(self.smaller, key=self.smaller.__getitem__, default="")
-        less = f"{smallest}, {1.0 - self.smaller[smallest]:.0%} smaller" if smallest else "-"
+        gap = 100.0 * (1.0 - self.smaller[smallest]) if smallest else 0.0
+        less = f"{smallest}, {gap:.0f} % smaller" if smallest else "-"
         return ["; ".join(self.better) or "-", str(len(self.smaller)), less]
 
 

@@ -208,8 +208,8 @@ def _sentence(rows: Sequence[Row], method: str) -> str:
         f"{method}, target {shown(rows)}: long-run risk {row['risk']:.4f}, "
         f"{row['size']:.2f} beams; over {row['cells']:.0f} cells the risk has a standard "
         f"deviation of {row['cell_std']:.3f} and reaches {row['cell_worst']:.2f}. Held out "
-        f"({evaluation} threshold): risk {held['risk']:.3f}, {held['size']:.2f} beams, {held['cell_std']:.3f} and "
-        f"{held['cell_worst']:.2f}."
+        f"({evaluation} threshold): risk {held['risk']:.3f}, {held['size']:.2f} beams, "
+        f"{held['cell_std']:.3f} and {held['cell_worst']:.2f}."
     )
 
 
