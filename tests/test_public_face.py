@@ -13,7 +13,7 @@ import pytest
 import localarc
 
 MODULES = (
-    *("localarc", "localarc.client", "localarc.curves", "localarc.experiments"),
+    *("localarc", "localarc.arena", "localarc.client", "localarc.curves", "localarc.experiments"),
     *("localarc.experiments.data", "localarc.figures", "localarc.forecasting"),
     *("localarc.guarantees", "localarc.kernels", "localarc.memory", "localarc.metrics"),
     *("localarc.models", "localarc.monitoring", "localarc.panel", "localarc.peers"),
