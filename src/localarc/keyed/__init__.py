@@ -1,0 +1,9 @@
+"""Keyed frames: one calibrator per key of a table, with losses that come at once or late.
+
+Requires PyArrow and narwhals: `pip install 'localarc[keyed]'`.
+"""
+
+from localarc.keyed.calibrate import calibrate
+from localarc.keyed.rules import BadRowError
+
+__all__ = ["BadRowError", "calibrate"]
