@@ -10,7 +10,7 @@ from localarc.curves import Curves, miscoverage
 from localarc.keyed.added import Added
 from localarc.keyed.arrow_columns import read_rows
 from localarc.keyed.events import Events, Rows
-from localarc.keyed.pending import Matched, Pending, check_ids, match
+from localarc.keyed.pending import Matched, Pending, match
 from localarc.keyed.roles import Roles
 from localarc.keyed.rules import Verdicts, check_orders, check_values, consumes_order, raise_first
 from localarc.panel import Panel
@@ -52,20 +52,20 @@ class Bucket:
         due = self.due(rows.names)
         events = Events.sort(rows, check_values(rows, bound), due)
         verdicts = check_orders(events, due)
+        matched = None
         if self.roles.late:
-            verdicts = check_ids(self.pending, events, verdicts)
+            verdicts, matched = match(self.pending, events, verdicts)
         if not rejects:
             raise_first(events, due, verdicts)
         added = Added(self.roles, events, verdicts)
         good = events.take(verdicts == 0)
         if len(good):
-            self._serve(good, added)
+            self._serve(good, matched, added)
         self._skip(events, verdicts)
         return added
 
-    def _serve(self, events: Events, added: Added) -> None:
+    def _serve(self, events: Events, matched: Matched | None, added: Added) -> None:
         used, codes = _used(events)
-        matched = match(self.pending, events) if self.roles.late else None
         late = self._late_events(events, matched)
         answers = serve(self.panel, used, codes, late)
         if matched is not None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, TypeVar
 
 from localarc.calibrators.auto import AutoLARC
 from localarc.keyed.bucket import Bucket
@@ -12,9 +12,12 @@ from localarc.keyed.roles import Roles
 from localarc.panel import Panel
 from localarc.panel.streams import Prototype
 
+FrameT = TypeVar("FrameT")
+"""A frame: pandas, Polars, PyArrow or DuckDB."""
+
 
 def calibrate(
-    frame: Any,
+    frame: FrameT,
     *,
     key: str | Sequence[str],
     order: str | None = None,
@@ -26,7 +29,7 @@ def calibrate(
     width: str | None = None,
     calibrator: Prototype,
     bad_rows: str = "fail",
-) -> Any:
+) -> FrameT:
     """Calibrate every key of a frame, and return its rows with thresholds and losses added.
 
     Parameters
@@ -83,7 +86,8 @@ def calibrate(
     events.check_names(roles.columns)
     roles.check_added(events.columns, rejects)
     added = Bucket.new(calibrator, roles).calibrate(events.table(roles.columns), rejects)
-    return events.plus(added.table(rejects))
+    made: FrameT = events.plus(added.table(rejects))
+    return made
 
 
 def rejects_bad_rows(bad_rows: str) -> bool:

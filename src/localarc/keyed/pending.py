@@ -80,27 +80,23 @@ class Matched:
         return self.others.plus(asked).plus(made)
 
 
-def match(pending: Pending, events: Events) -> Matched:
-    """The ask of each event that learns; every event must be good."""
+def match(pending: Pending, events: Events, verdicts: Verdicts) -> tuple[Verdicts, Matched]:
+    """The verdicts with those on ids, and the ask of each good event that learns.
+
+    An ask is learned once, and its id is free again then.
+    """
     codes = pending.codes(events.names)
     mine = codes >= 0
-    asks = pending.take(mine)
-    previous, _ = _previous(asks, codes[mine], events)
-    own = len(asks) + np.arange(len(events))
-    return Matched(asks, pending.take(~mine), np.where(events.acts == LEARN, previous, own))
-
-
-def check_ids(pending: Pending, events: Events, verdicts: Verdicts) -> Verdicts:
-    """The verdicts with those on ids: an ask is learned once, and its id is free again then."""
-    good = events.take(verdicts == 0)
-    codes = pending.codes(events.names)
-    mine = codes >= 0
-    _, wrong = _previous(pending.take(mine), codes[mine], good)
-    if not wrong.any():
-        return verdicts
-    checked = verdicts.copy()
-    checked[verdicts == 0] = _one_by_one(pending.take(mine), codes[mine], good)
-    return checked
+    asks, good = pending.take(mine), events.take(verdicts == 0)
+    previous, wrong = _previous(asks, codes[mine], good)
+    if wrong.any():
+        verdicts = verdicts.copy()
+        verdicts[verdicts == 0] = _one_by_one(asks, codes[mine], good)
+        good = events.take(verdicts == 0)
+        previous, _ = _previous(asks, codes[mine], good)
+    own = len(asks) + np.arange(len(good))
+    asked = np.where(good.acts == LEARN, previous, own)
+    return verdicts, Matched(asks, pending.take(~mine), asked)
 
 
 def _previous(asks: Pending, codes: IntArray, events: Events) -> tuple[IntArray, NDArray[np.bool_]]:
