@@ -15,7 +15,8 @@ import localarc
 MODULES = (
     *("localarc", "localarc.client", "localarc.curves", "localarc.experiments"),
     *("localarc.experiments.data", "localarc.figures", "localarc.forecasting"),
-    *("localarc.guarantees", "localarc.kernels", "localarc.keyed", "localarc.memory", "localarc.metrics"),
+    *("localarc.guarantees", "localarc.kernels", "localarc.keyed", "localarc.memory"),
+    *("localarc.metrics",),
     *("localarc.models", "localarc.panel", "localarc.peers", "localarc.rates"),
     *("localarc.reporting", "localarc.sets", "localarc.streams", "localarc.testing"),
 )
