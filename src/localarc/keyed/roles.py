@@ -122,7 +122,8 @@ class Roles:
     def difference(self, stored: Roles) -> str | None:
         """One sentence about the first role that differs from the stored ones."""
         if self.mode != stored.mode:
-            return f"the state was written with rows of {stored.mode}s, now they are {self.mode}s"
+            was, now = _PLURAL[stored.mode], _PLURAL[self.mode]
+            return f"the state was written with rows of {was}, now they are {now}"
         for role in dataclasses.fields(self):
             here, there = getattr(self, role.name), getattr(stored, role.name)
             if here != there:
@@ -130,6 +131,14 @@ class Roles:
                     _shown(here)
                 )
         return None
+
+
+_PLURAL = {
+    "score": "scores",
+    "loss": "losses",
+    "late score": "asks and late scores",
+    "late loss": "asks and late losses",
+}
 
 
 def _shown(value: Any) -> str:

@@ -12,9 +12,9 @@ from typing import Any
 from urllib.parse import quote
 
 from localarc import atomic_write, serialization
+from localarc.keyed.bucket import Bucket
 from localarc.panel.streams import Prototype
-from localarc.spark.bucket import Bucket
-from localarc.spark.processor import STATE
+from localarc.spark.processor import STATE, read_bucket
 from localarc.spark.session import current_session
 
 INDEX = "keys.json"
@@ -64,8 +64,8 @@ def export_state(
     target.mkdir(parents=True, exist_ok=True)
     index: dict[str, dict[str, Any]] = {}
     for bucket in _buckets(current_session(session), checkpoint, operator, calibrator):
-        for key in map(str, bucket.panel.keys):
-            index[key] = {"file": _file_name(key), "skipped": bucket.skipped.get(key, 0)}
+        for key, skipped in zip(map(str, bucket.panel.keys), bucket.skipped.tolist(), strict=True):
+            index[key] = {"file": _file_name(key), "skipped": skipped}
             (target / index[key]["file"]).write_bytes(bucket.panel.calibrator(key).state())
     if hasattr(os, "sync"):
         os.sync()  # once for all files, before the index lists them
@@ -107,7 +107,7 @@ def _buckets(
     reader = session.read.format("statestore").option("stateVarName", STATE)
     stored = reader.option("operatorId", operator).load(os.fspath(checkpoint))
     for row in stored.select("value.panel", "value.skipped", "value.buckets").toLocalIterator():
-        yield Bucket.from_stored((row.panel, row.skipped, row.buckets), calibrator, None)
+        yield read_bucket((row.panel, row.skipped, row.buckets), calibrator, None)
 
 
 def _exported(folder: Path) -> Iterator[tuple[str, Path, int]]:
