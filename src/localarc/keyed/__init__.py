@@ -5,5 +5,6 @@ Requires PyArrow and narwhals: `pip install 'localarc[keyed]'`.
 
 from localarc.keyed.calibrate import calibrate
 from localarc.keyed.rules import BadRowError
+from localarc.keyed.streams import KeyedStreams
 
-__all__ = ["BadRowError", "calibrate"]
+__all__ = ["BadRowError", "KeyedStreams", "calibrate"]

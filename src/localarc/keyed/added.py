@@ -8,11 +8,11 @@ import numpy as np
 
 from localarc.curves import miscoverage
 from localarc.curves.scores import within
-from localarc.keyed.arrow_columns import arrow
 from localarc.keyed.events import Events
 from localarc.keyed.roles import Roles
 from localarc.keyed.rules import RULES, Verdicts
 from localarc.panel.late import ASK, Answers, LateEvents
+from localarc.panel.table import arrow
 from localarc.validation import FloatArray
 
 

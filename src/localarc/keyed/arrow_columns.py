@@ -10,17 +10,8 @@ from localarc.keyed import roles as kinds
 from localarc.keyed.events import Rows
 from localarc.keyed.roles import Roles
 from localarc.panel.late import AFTER, ASK, LEARN
+from localarc.panel.table import arrow
 from localarc.validation import FloatArray, IntArray
-
-
-def arrow() -> Any:
-    """The module pyarrow; raises ImportError with the command that installs it."""
-    try:
-        import pyarrow
-        import pyarrow.compute
-    except ImportError as error:
-        raise ImportError("this requires pyarrow: pip install 'localarc[keyed]'") from error
-    return pyarrow
 
 
 def read_rows(table: Any, roles: Roles) -> Rows:

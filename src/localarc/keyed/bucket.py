@@ -102,6 +102,18 @@ class Bucket:
         numbers = np.bincount(events.codes[silent], minlength=len(events.names))
         self.skip({events.names[i]: int(numbers[i]) for i in np.flatnonzero(numbers).tolist()})
 
+    def absorb(self, other: Bucket) -> None:
+        """Add the keys of another bucket with the same settings."""
+        if not len(self.panel):
+            self.panel, self.skipped, self.pending = other.panel, other.skipped, other.pending
+            return
+        for key in other.panel.keys:
+            self.panel.put(key, other.panel.calibrator(key))
+        self.skip(
+            {str(k): n for k, n in zip(other.panel.keys, other.skipped.tolist(), strict=True)}
+        )
+        self.pending = self.pending.plus(other.pending)
+
     def skip(self, numbers: dict[str, int]) -> None:
         """Count orders that keys consumed without learning; unknown keys are added."""
         for name in numbers:

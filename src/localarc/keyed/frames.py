@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from localarc.keyed.arrow_columns import arrow
+from localarc.panel.table import arrow
 
 
 class Frame:

@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from localarc.keyed.arrow_columns import arrow
 from localarc.keyed.events import Events
 from localarc.keyed.rules import NUMBER, REPEATED_ID, UNKNOWN_ID, Verdicts
 from localarc.panel.late import ASK, LEARN, Answers
+from localarc.panel.table import arrow
 from localarc.validation import FloatArray, IntArray
 
 

@@ -7,13 +7,13 @@ from typing import Any
 import numpy as np
 
 from localarc import serialization
-from localarc.keyed.arrow_columns import arrow
 from localarc.keyed.bucket import Bucket
 from localarc.keyed.pending import Pending
 from localarc.keyed.roles import Roles
 from localarc.memory.base import Arrays
 from localarc.panel import Panel
 from localarc.panel.streams import Prototype
+from localarc.panel.table import arrow
 
 KIND = "Keyed"
 

@@ -24,6 +24,7 @@ class Batch:
     calibrator: Prototype
     roles: Roles
     rejects: bool
+    saved: str = ""
 
     def run(self, frame: Any, buckets: int | None, initial: Any) -> Any:
         """The frame with the added columns."""
@@ -50,7 +51,7 @@ class Batch:
     def _seeded_function(self, names: tuple[str, ...]) -> Callable[[Any, Any], Any]:
         def learn(table: Any, saved: Any) -> Any:
             bucket = Bucket.new(self.calibrator, self.roles)
-            seed(bucket, *(saved[name].to_pylist() for name in ("key", "state", "skipped")))
+            seed(bucket, saved, self.saved)
             return self.learn(table, names, bucket)
 
         return learn

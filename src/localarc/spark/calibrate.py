@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from localarc import validation
-from localarc.keyed.calibrate import check_calibrator, rejects_bad_rows
+from localarc.keyed.check import check_calibrator, rejects_bad_rows
 from localarc.keyed.roles import Roles
 from localarc.panel.streams import Prototype
 from localarc.spark.batch import Batch
@@ -95,11 +95,11 @@ def calibrate(
     check_frame(frame, roles, rejects)
     check_calibrator(calibrator, roles)
     _check_buckets(buckets, frame.isStreaming)
-    _check_initial(initial)
+    saved = _check_initial(initial)
     if not frame.isStreaming:
-        return Batch(calibrator, roles, rejects).run(frame, buckets, initial)
+        return Batch(calibrator, roles, rejects, saved).run(frame, buckets, initial)
     check_session(frame.sparkSession)
-    job = Job(calibrator, int(buckets or 0), roles, PassingColumns.of(frame), rejects)
+    job = Job(calibrator, int(buckets or 0), roles, PassingColumns.of(frame), rejects, saved)
     return _stream(frame, job, initial)
 
 
@@ -133,13 +133,19 @@ def _check_buckets(buckets: int | None, streaming: bool) -> None:
         raise ValueError(f"buckets must be at most {MAX_BUCKETS}, got {buckets}.")
 
 
-def _check_initial(initial: Any) -> None:
+def _check_initial(initial: Any) -> str:
+    """The metadata of a state from a Parquet file; empty for states of single keys."""
+    if initial is None:
+        return ""
+    fields = {field.name: field for field in initial.schema.fields}
+    metadata = fields["key"].metadata.get("localarc", "") if "key" in fields else ""
     wanted = {"key": "string", "state": "binary", "skipped": "bigint"}
-    if initial is not None and dict(initial.dtypes) != wanted:
+    if not metadata and dict(initial.dtypes) != wanted:
         raise TypeError(
-            "initial must be the frame that localarc.spark.import_state returned, with columns "
-            f"key, state and skipped; got {', '.join(initial.columns)}."
+            "initial must be the frame that localarc.spark.import_state returned, got one with "
+            f"columns {', '.join(initial.columns)}."
         )
+    return str(metadata)
 
 
 def _stream(frame: Any, job: Job, initial: Any) -> Any:

@@ -9,11 +9,12 @@ from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 from localarc import serialization
-from localarc.keyed import stored
+from localarc.keyed import stored, table
 from localarc.keyed.bucket import Bucket
 from localarc.keyed.roles import Roles
 from localarc.panel import Panel
 from localarc.panel.streams import Prototype
+from localarc.panel.table import METADATA
 from localarc.spark.passing import PassingColumns
 
 STATE = "bucket"
@@ -34,6 +35,7 @@ class Job:
     roles: Roles
     columns: PassingColumns
     rejects: bool
+    saved: str = ""
 
     def read(self, row: Stored) -> Bucket:
         """The stored bucket; raises StateError if it was stored with other settings."""
@@ -61,15 +63,17 @@ class BucketProcessor:
     def handleInputRows(self, key: Any, rows: Any, timers: Any) -> Iterator[Any]:  # noqa: N802
         """All rows of one bucket in this micro-batch."""
         frame, bucket = _joined(list(rows)), self._bucket()
-        table = self._table(frame)
-        added = bucket.calibrate(table, self.job.rejects).table(self.job.rejects)
+        added = bucket.calibrate(self._table(frame), self.job.rejects).table(self.job.rejects)
         self._store(bucket)
         yield self._output(frame, added)
 
     def handleInitialState(self, key: Any, initial: Any, timers: Any) -> None:  # noqa: N802
         """Load saved calibrators, before the first batch."""
+        import pyarrow
+
         bucket = self._bucket()
-        seed(bucket, initial["key"], initial["state"], initial["skipped"])
+        rows = pyarrow.Table.from_pandas(initial, preserve_index=False)
+        seed(bucket, rows, self.job.saved)
         self._store(bucket)
 
     def handleExpiredTimer(self, key: Any, timers: Any, expired: Any) -> Iterator[Any]:  # noqa: N802
@@ -112,13 +116,17 @@ def read_bucket(row: Stored, calibrator: Prototype | None, roles: Roles | None) 
     return stored.from_panel(panel, unknown, json.loads(skipped))
 
 
-def seed(bucket: Bucket, keys: Any, states: Any, skipped: Any) -> None:
-    """Put saved calibrators into a bucket, with the orders they consumed without learning."""
-    for name, data in zip(keys, states, strict=True):
+def seed(bucket: Bucket, saved: Any, metadata: str) -> None:
+    """Load saved calibrators, an Arrow table from `import_state`, into a bucket."""
+    if metadata:
+        made = saved.replace_schema_metadata({METADATA: metadata.encode()})
+        bucket.absorb(table.from_table(made, bucket.panel.prototype, None))
+        return
+    keys = saved["key"].to_pylist()
+    for name, data in zip(keys, saved["state"].to_pylist(), strict=True):
         fresh = copy.copy(bucket.panel.prototype)
-        bucket.panel.put(str(name), fresh.restore(bytes(data)))
-    numbers = zip(map(str, keys), map(int, skipped), strict=True)
-    bucket.skip(dict(numbers))
+        bucket.panel.put(name, fresh.restore(data))
+    bucket.skip(dict(zip(keys, saved["skipped"].to_pylist(), strict=True)))
 
 
 def _joined(parts: list[Any]) -> Any:
