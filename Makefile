@@ -149,7 +149,7 @@ figures: $(VENV)/.default
 
 # The API reference, from docstrings, in docs/reference.
 reference: $(VENV)/.dev
-	$(BIN)/pdoc -o docs/reference localarc localarc.calibrators.base localarc.kernels localarc.rates localarc.memory localarc.guarantees localarc.curves localarc.sets localarc.metrics localarc.models localarc.monitoring localarc.panel localarc.peers localarc.streams localarc.reporting localarc.figures localarc.forecasting localarc.experiments.data localarc.experiments localarc.arena localarc.testing localarc.client localarc.wire localarc.spark
+	$(BIN)/pdoc -o docs/reference localarc localarc.calibrators.base localarc.kernels localarc.rates localarc.memory localarc.guarantees localarc.curves localarc.sets localarc.metrics localarc.keyed localarc.models localarc.monitoring localarc.panel localarc.peers localarc.streams localarc.reporting localarc.figures localarc.forecasting localarc.experiments.data localarc.experiments localarc.arena localarc.testing localarc.client localarc.wire localarc.spark
 
 clean:
 	rm -rf $(VENV) node_modules build dist demo-output docs/reference .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from localarc.arena.standings import Standings, Table
 from localarc.experiments.data import DATASETS
 from localarc.figures import method_grid
-from localarc.figures.canvas import save_picture
+from localarc.figures.canvas import INSTALL, save_picture
 from localarc.reporting.assessment import jsonable
 from localarc.reporting.comparison import READING
 from localarc.reporting.html.markup import document, heading, paragraph, table
