@@ -45,6 +45,7 @@ def application(app: AppState) -> Starlette:
     async def lifespan(_: Starlette) -> AsyncIterator[None]:
         app.writer.start(asyncio.get_running_loop())
         yield
+        app.compiler.stop()
         await asyncio.to_thread(app.writer.stop)
 
     handlers = {HTTPException: _not_routed}

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from localarc.service.api.auth import Tokens
+from localarc.service.compiler import Compiler
 from localarc.service.event_bus import EventBus
 from localarc.service.limits import Limits
 from localarc.service.metrics import Metrics
@@ -24,6 +25,7 @@ class AppState:
     """
 
     writer: Writer
+    compiler: Compiler
     event_bus: EventBus
     metrics: Metrics
     tokens: Tokens
@@ -41,11 +43,11 @@ class AppState:
         clock: Callable[[], float] | None = None,
     ) -> AppState:
         """A service on a data folder; events are replayed when the writer starts."""
-        event_bus, metrics = EventBus(limits.subscribers), Metrics()
+        event_bus, metrics, compiler = EventBus(limits.subscribers), Metrics(), Compiler()
         store = EventStore(folder, synchronous)
         manager = StreamManager(limits, clock or steady_clock())
-        writer = Writer(store, manager, metrics, event_bus.publish)
-        return cls(writer, event_bus, metrics, tokens, limits, hosts)
+        writer = Writer(store, manager, metrics, event_bus.publish, compiler)
+        return cls(writer, compiler, event_bus, metrics, tokens, limits, hosts)
 
 
 def steady_clock() -> Callable[[], float]:

@@ -17,11 +17,13 @@ from types import FrameType
 
 import uvicorn
 
+from localarc.service import compile_cache
 from localarc.service.api.auth import Tokens
 from localarc.service.app import application
 from localarc.service.app_state import AppState
 from localarc.service.limits import Limits
 
+_log = logging.getLogger("localarc.service")
 _STOP_SIGNALS = signal.SIGINT, signal.SIGTERM
 _LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
 
@@ -98,6 +100,7 @@ def serve(options: Options) -> None:
     os.umask(0o077)  # only the owner can read the data folder
     options.data.mkdir(parents=True, exist_ok=True)
     lock = FolderLock(options.data)
+    compile_cache.use(options.data / "compiled")
     try:
         hosts = None if tokens else _LOOPBACK | {options.host}
         app_state = _open(options, tokens, hosts)
@@ -133,7 +136,9 @@ def _run(options: Options, app_state: AppState) -> None:
     listener = _listen(options.host, options.port)
     port = listener.getsockname()[1]
     shown = f"[{options.host}]" if ":" in options.host else options.host
-    print(f"localarc serve: http://{shown}:{port}", flush=True)
+    address = f"http://{shown}:{port}"
+    _log.info("starting on %s: the address is printed when requests are accepted", address)
+    app_state.writer.on_ready = lambda: print(f"localarc serve: {address}", flush=True)
     server.run([listener])
     if server.failure is not None:
         raise ValueError(f"the service failed: {server.failure}") from server.failure

@@ -6,6 +6,7 @@ import logging
 import re
 import time
 from collections.abc import AsyncIterator, Callable
+from functools import partial
 from typing import Any, TypeVar
 
 import msgspec
@@ -71,7 +72,8 @@ class Pipeline:
         if endpoint.body is not None:
             arguments["body"] = await self._body(request)
         if endpoint.prepare is not None:
-            await _in_thread(endpoint.prepare, arguments["body"])
+            self._app.writer.check_ready()
+            await _in_thread(partial(endpoint.prepare, self._app), arguments["body"])
         result = await self._operate(arguments)
         if endpoint.finish is not None:
             result = await _in_thread(endpoint.finish, result)
@@ -175,7 +177,9 @@ def json_response(message: Any, status: int = 200) -> Response:
 
 def problem_response(error: ApiError) -> Response:
     """An error as JSON."""
-    headers = {"WWW-Authenticate": "Bearer"} if error.status == 401 else None
+    headers = {"WWW-Authenticate": "Bearer"} if error.status == 401 else {}
+    if error.retry_after is not None:
+        headers["Retry-After"] = str(error.retry_after)
     return Response(_encode(error.problem()), error.status, headers, media_type=PROBLEM)
 
 
