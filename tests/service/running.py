@@ -93,12 +93,17 @@ class Server:
                 env=self._environment,
             )
         if wait:
-            assert self.process.stdout is not None
-            self.first_line = self.process.stdout.readline()
+            self.first_line = self.read_line()
             assert self.first_line, self.errors
             self.port = int(self.first_line.rpartition(":")[2])
             self.wait_until_ready()
         return self
+
+    def read_line(self) -> str:
+        """The next line of its standard output."""
+        assert self.process is not None
+        assert self.process.stdout is not None
+        return self.process.stdout.readline()
 
     @property
     def url(self) -> str:

@@ -24,6 +24,11 @@ from localarc.cli.group import user_errors
     help="Port to listen on; 0 selects a free port and prints it.",
 )
 @click.option(
+    "--health-port",
+    type=click.IntRange(0, 65535),
+    help="Port for /livez and /readyz alone, whose connections are counted apart.",
+)
+@click.option(
     "--token-file",
     type=click.Path(path_type=Path, dir_okay=False),
     help="File with lines such as `write TOKEN`; scopes are read, write and admin.",
@@ -36,6 +41,18 @@ from localarc.cli.group import user_errors
     default=10_000,
     type=click.IntRange(1),
     help="Maximum number of pending predictions per stream.",
+)
+@click.option(
+    "--max-connections",
+    default=2048,
+    type=click.IntRange(1),
+    help="Maximum number of open connections.",
+)
+@click.option(
+    "--max-connections-per-address",
+    default=512,
+    type=click.IntRange(1),
+    help="Maximum number of open connections of one address; behind a proxy, raise it.",
 )
 @click.option(
     "--log-events",
@@ -53,9 +70,12 @@ def serve(
     data: Path,
     host: str,
     port: int,
+    health_port: int | None,
     token_file: Path | None,
     max_streams: int,
     max_pending: int,
+    max_connections: int,
+    max_connections_per_address: int,
     log_events: int,
     without_sync: bool,
 ) -> None:
@@ -78,6 +98,12 @@ def serve(
                 f"{error.name} is not installed: pip install 'localarc[service]'"
             ) from error
 
-        limits = Limits(streams=max_streams, pending=max_pending, log_events=log_events)
+        limits = Limits(
+            streams=max_streams,
+            pending=max_pending,
+            connections=max_connections,
+            connections_per_address=max_connections_per_address,
+            log_events=log_events,
+        )
         synchronous = "OFF" if without_sync else "FULL"
-        run(Options(data, host, port, token_file, limits, synchronous))
+        run(Options(data, host, port, health_port, token_file, limits, synchronous))

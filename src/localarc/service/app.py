@@ -26,6 +26,8 @@ from localarc.service.api.pipeline import (
 from localarc.service.app_state import AppState
 from localarc.service.page.routes import routes as page_routes
 
+HEALTH_PATHS = "/livez", "/readyz"
+
 
 def application(app: AppState) -> Starlette:
     """The service as an ASGI application."""
@@ -54,6 +56,13 @@ def application(app: AppState) -> Starlette:
         lifespan=lifespan,
         exception_handlers=handlers,  # type: ignore[arg-type]
     )
+
+
+def health_application(app: AppState) -> Starlette:
+    """The health checks alone."""
+    checks = [endpoint for endpoint in ENDPOINTS if endpoint.path in HEALTH_PATHS]
+    routes = [Route(each.path, Pipeline(app, each).respond, methods=["GET"]) for each in checks]
+    return Starlette(routes=routes, exception_handlers={HTTPException: _not_routed})  # type: ignore[dict-item]
 
 
 async def _not_routed(request: Request, error: HTTPException) -> Response:
