@@ -86,7 +86,7 @@ class Connection(HttpToolsProtocol):
             self._reject(self._too_large())
             raise RejectedError
         self._in_head = False
-        self.deadline = self.loop.time() + limits.body_seconds + limits.head_seconds
+        self.deadline = self.loop.time() + limits.body_seconds
         super().on_headers_complete()
 
     def on_body(self, body: bytes) -> None:
@@ -136,9 +136,10 @@ class Connection(HttpToolsProtocol):
         """Close the connection, with a reason if a request has begun."""
         if self._rejected or self.flow.write_paused:
             self.transport.abort()
-        elif self._in_head and not self._complete and self._owed_bytes:
-            seconds = self._limits.head_seconds
-            self._reject(ApiError(408, f"the head must arrive within {seconds:g} s: try again."))
+        elif self._in_head and self._owed_bytes:
+            self._reject(_too_late("head", self._limits.head_seconds))
+        elif not self._in_head and not self.cycle.response_started:
+            self._reject(_too_late("body", self._limits.body_seconds))
         else:
             self.evict()
 
@@ -170,11 +171,20 @@ class Connection(HttpToolsProtocol):
         self._rejected = True
         self._owed_bytes = 0
         self.deadline = self.loop.time() + _LINGER_SECONDS
-        if self.cycle is None or self.cycle.response_complete:
-            self.transport.write(_response(error))
-            self.transport.write_eof()
-        else:  # the response to an earlier request is under way
-            self.transport.close()
+        if self.pipeline or (
+            self.cycle and self.cycle.response_started != self.cycle.response_complete
+        ):
+            self.transport.close()  # another response is under way
+            return
+        self.transport.write(_response(error))
+        self.transport.write_eof()
+        if self.cycle is not None and not self.cycle.response_complete:
+            self.cycle.disconnected = True  # its request will not arrive
+            self.cycle.message_event.set()
+
+
+def _too_late(part: str, seconds: float) -> ApiError:
+    return ApiError(408, f"the {part} must arrive within {seconds:g} s: try again.")
 
 
 def _response(error: ApiError) -> bytes:
