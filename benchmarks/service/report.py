@@ -31,7 +31,7 @@ def service(*options: str, source: Path | None = None) -> Iterator[Running]:
     """A running service with its own data folder; its code can be that of another commit."""
     with tempfile.TemporaryDirectory() as folder:
         command = [sys.executable, "-m", "localarc.cli", "serve", "--data", folder, "--port", "0"]
-        about: Any = {"stdout": subprocess.PIPE, "stderr": subprocess.DEVNULL, "text": True}
+        about: Any = {"stdout": subprocess.PIPE, "text": True}
         if source is not None:
             about["env"] = os.environ | {"PYTHONPATH": str(source)}
         with subprocess.Popen([*command, *options], **about) as process:

@@ -13,7 +13,7 @@ import time
 from collections.abc import Iterable
 from concurrent.futures import CancelledError, Future, ThreadPoolExecutor
 
-from localarc.service import compile_cache
+from localarc.service import compile_cache, garbage
 from localarc.service.api.errors import ApiError
 from localarc.service.compile_watch import NotCompiledError, only_from_disk
 from localarc.service.storage.format import Config
@@ -103,6 +103,7 @@ class Compiler:
             self._compile(shape)
             _log.info("compiled for them in %.0f s", time.perf_counter() - started)
         _loaded.add(shape)
+        garbage.exclude_existing()  # loops stay, and have many parts
 
     def _compile(self, shape: Shape) -> None:
         code = self._run(shape)

@@ -8,9 +8,10 @@ import logging
 import os
 import sqlite3
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 
-from localarc.service import compile_cache
+from localarc.service import compile_cache, garbage
 from localarc.service.api.auth import Tokens
 from localarc.service.app_state import AppState
 from localarc.service.http_server import Server, allowed_connections, listen, url_of
@@ -94,11 +95,16 @@ def _run(options: Options, app_state: AppState) -> None:
         lines.append(f"localarc serve: {url_of(options.host, health)}/livez and /readyz")
     _log.info("starting on %s: the address is printed when requests are accepted", address)
     server = Server(app_state, health)
-    app_state.writer.on_ready = lambda: print("\n".join(lines), flush=True)
+    app_state.writer.on_ready = partial(_ready, lines)
     app_state.writer.on_failure = server.fail
     server.run([listener])
     if server.failure is not None:
         raise ValueError(f"the service failed: {server.failure}") from server.failure
+
+
+def _ready(lines: list[str]) -> None:
+    garbage.collect_rarely()
+    print("\n".join(lines), flush=True)
 
 
 def _is_loopback(host: str) -> bool:
