@@ -40,7 +40,7 @@ def on_files(files: Files, *, config: MkDocsConfig) -> Files:
 
 
 def _page(module: str) -> str:
-    return f"# `{module}`\n\n::: {module}\n"
+    return f"# `{module}`\n\n::: {module}\n    options:\n      show_root_toc_entry: false\n"
 
 
 def _front(modules: list[str]) -> str:
@@ -48,5 +48,6 @@ def _front(modules: list[str]) -> str:
     home = {name: module for module in modules for name in exports(module)}
     names = [name for name in exports("localarc") if not name.startswith("_")]
     elsewhere = "\n".join(f"- [`{name}`][{home[name]}.{name}]" for name in names if name in home)
-    here = "\n\n".join(f"::: localarc.{name}" for name in names if name not in home)
+    heading = "    options:\n      show_root_heading: true\n      inherited_members: true\n"
+    here = "\n".join(f"::: localarc.{name}\n{heading}" for name in names if name not in home)
     return f"# `localarc`\n\n{here}\n\n## Also in `localarc`\n\n{elsewhere}\n"
