@@ -5,7 +5,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
 
-.PHONY: demo test slow training beams page service cluster peers models forecasting check format bench figures reference clean
+.PHONY: demo test slow training beams page service cluster peers models forecasting package check format bench figures reference clean
 
 # The marks say which set of packages is installed and are out of date when its description changes.
 $(VENV)/.default: pyproject.toml constraints.txt
@@ -33,6 +33,10 @@ $(VENV)/.service: $(VENV)/.dev
 
 $(VENV)/.models: $(VENV)/.dev
 	$(INSTALL) -e '.[dev,models-tests]'
+	touch $@
+
+$(VENV)/.package: $(VENV)/.dev
+	$(INSTALL) -e '.[dev,package-tests]'
 	touch $@
 
 $(VENV)/.cluster: $(VENV)/.dev
@@ -100,6 +104,10 @@ forecasting: build/forecasting/.installed
 	LOCALARC_REQUIRE_FORECASTERS=1 build/forecasting/bin/python -m pytest -rs tests/forecasting/test_recipes.py
 	build/forecasting/bin/python -m pytest -rs tests/forecasting/test_bands.py -k polars
 	build/forecasting/bin/python -m pytest -rs -W ignore tests/test_documentation.py -k recipes
+
+# The wheel that a user installs, built from the source distribution, without the source tree.
+package: $(VENV)/.package
+	$(BIN)/python -m pytest -m package tests/packaging
 
 # Style, types, the direction of imports, every code block of README and docs.
 check: $(VENV)/.dev
