@@ -31,13 +31,18 @@ def main() -> None:
     parser.add_argument("--figure", type=Path, help="file to draw")
     chosen = parser.parse_args()
     case = stream()
-    found = {name: METHODS[name](case).cover(case.stream(case.y)) for name in SHOWN}
     miles = case.stream(case.local)[:, 0]
-    for name, covered in found.items():
-        shares, _ = by_part(covered, miles)
-        print(f"{name}: {covered.mean():.3f} overall,", ", ".join(f"{s:.3f}" for s in shares))
+    found = {name: METHODS[name](case) for name in SHOWN}
+    covered = {name: sets.cover(case.stream(case.y)) for name, sets in found.items()}
+    for name, inside in covered.items():
+        shares = ", ".join(f"{100 * share:.1f}" for share in by_part(inside, miles)[0])
+        widths = found[name].widths[np.isfinite(found[name].widths)]
+        print(f"{name}: {100 * inside.mean():.1f} % covered; by tenth {shares}")
+        print(
+            f"  mean width {widths.mean():.1f} minutes where finite, {len(widths)} of {len(case)}"
+        )
     if chosen.figure:
-        draw(found, miles, chosen.figure)
+        draw(covered, miles, chosen.figure)
 
 
 def stream() -> Case:

@@ -20,9 +20,8 @@ class RuntimeSignatures(griffe.Extension):
     def on_package(self, *, pkg: griffe.Module, **_: Any) -> None:
         """Complete every class of a package that was read."""
         for cls in _classes(pkg):
-            if "__init__" not in cls.members and _lists_parameters(cls):
-                if not _is_plain_dataclass(cls):
-                    cls.set_member("__init__", _constructor(cls))
+            if _lists_parameters(cls) and not _has_constructor(cls):
+                cls.set_member("__init__", _constructor(cls))
 
 
 def _classes(parent: griffe.Module | griffe.Class) -> Iterator[griffe.Class]:
@@ -37,9 +36,11 @@ def _lists_parameters(cls: griffe.Class) -> bool:
     return cls.docstring is not None and "Parameters\n---" in cls.docstring.value
 
 
-def _is_plain_dataclass(cls: griffe.Class) -> bool:
+def _has_constructor(cls: griffe.Class) -> bool:
+    """Whether griffe knows it: it is written out, or follows from the fields of a dataclass."""
     decorators = [str(decorator.value) for decorator in cls.decorators]
-    return any("dataclass" in text and "init=False" not in text for text in decorators)
+    dataclass = any("dataclass" in text and "init=False" not in text for text in decorators)
+    return dataclass or "__init__" in cls.members
 
 
 def _constructor(cls: griffe.Class) -> griffe.Function:

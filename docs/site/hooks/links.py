@@ -1,4 +1,4 @@
-"""The built pages, checked: links and anchors lead somewhere, and nothing is fetched from elsewhere."""
+"""The built pages, checked: links and anchors lead somewhere, nothing is fetched from elsewhere."""
 
 from __future__ import annotations
 
@@ -11,7 +11,13 @@ from urllib.parse import unquote, urlsplit
 from mkdocs.config.defaults import MkDocsConfig
 
 log = logging.getLogger("mkdocs.hooks.links")
-FETCHED = {("script", "src"), ("img", "src"), ("source", "src"), ("iframe", "src"), ("link", "href")}
+FETCHED = {
+    ("script", "src"),
+    ("img", "src"),
+    ("source", "src"),
+    ("iframe", "src"),
+    ("link", "href"),
+}
 
 
 class PageLinks(HTMLParser):

@@ -1,4 +1,4 @@
-"""Navigation with patterns: an entry with a `*` lists the pages that match it and are not yet listed.
+"""Navigation with patterns: an entry with a `*` lists the pages that match and are not yet listed.
 
 Entries of pages that do not exist are left out, so that a section can wait for its pages; a page
 that no entry lists is an error of the build.

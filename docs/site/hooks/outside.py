@@ -26,7 +26,9 @@ def on_files(files: Files, *, config: MkDocsConfig) -> Files:
     pages = inside + [root / name for name in ALWAYS if (root / name).exists()]
     for page in pages:  # grows as it is read
         if page.suffix == ".md":
-            targets = (found for link in LINK.findall(_text(page)) if (found := _target(page, link)))
+            targets = (
+                found for link in LINK.findall(_text(page)) if (found := _target(page, link))
+            )
             pages += [new for new in targets if _is_outside(new, config) and new not in pages]
     for page in pages[len(inside) :]:
         file = File.generated(config, _address(page, config), content=_content(page, config))

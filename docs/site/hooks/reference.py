@@ -23,7 +23,9 @@ def public_modules() -> list[str]:
 def exports(module: str) -> list[str]:
     """The `__all__` of a module, read without importing it: extras may be missing."""
     spec = find_spec(module)
-    tree = ast.parse(Path(spec.origin).read_text(encoding="utf-8")) if spec and spec.origin else None
+    tree = (
+        ast.parse(Path(spec.origin).read_text(encoding="utf-8")) if spec and spec.origin else None
+    )
     for node in tree.body if tree else ():
         if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "__all__":
             return [str(name) for name in ast.literal_eval(node.value)]
@@ -40,7 +42,23 @@ def on_files(files: Files, *, config: MkDocsConfig) -> Files:
 
 
 def _page(module: str) -> str:
-    return f"# `{module}`\n\n::: {module}\n    options:\n      show_root_toc_entry: false\n"
+    """Everything that the module exports; a function in a file of its own name is asked for."""
+    own = "    options:\n      show_root_toc_entry: false\n"
+    shadowed = "".join(_entry(f"{module}.{name}.{name}") for name in _in_own_files(module))
+    return f"# `{module}`\n\n::: {module}\n{own}\n{shadowed}"
+
+
+def _in_own_files(module: str) -> list[str]:
+    """Names that griffe takes for the file, as `maps` of `figures/maps.py`."""
+    spec = find_spec(module)
+    folders = (spec.submodule_search_locations if spec else None) or []
+    files = {path.stem for folder in folders for path in Path(folder).glob("*.py")}
+    return [name for name in exports(module) if name in files]
+
+
+def _entry(name: str, inherited: bool = False) -> str:
+    options = f"    options:\n      show_root_heading: true\n      inherited_members: {inherited}\n"
+    return f"::: {name}\n{options}\n"
 
 
 def _front(modules: list[str]) -> str:
@@ -48,6 +66,5 @@ def _front(modules: list[str]) -> str:
     home = {name: module for module in modules for name in exports(module)}
     names = [name for name in exports("localarc") if not name.startswith("_")]
     elsewhere = "\n".join(f"- [`{name}`][{home[name]}.{name}]" for name in names if name in home)
-    heading = "    options:\n      show_root_heading: true\n      inherited_members: true\n"
-    here = "\n".join(f"::: localarc.{name}\n{heading}" for name in names if name not in home)
-    return f"# `localarc`\n\n{here}\n\n## Also in `localarc`\n\n{elsewhere}\n"
+    here = "".join(_entry(f"localarc.{name}", inherited=True) for name in names if name not in home)
+    return f"# `localarc`\n\n{here}## Also in `localarc`\n\n{elsewhere}\n"

@@ -1,4 +1,4 @@
-"""Versions of the site side by side: build/site/VERSION, a list of them, and a page that opens the newest.
+"""Versions of the site side by side, a list of them, and a page that opens the newest.
 
 Each version is a folder that works on its own. `versions.js` beside the folders lists them; a page
 reads it as a script, which browsers also allow from a folder, and shows a menu. Nothing needs a
