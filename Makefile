@@ -127,7 +127,7 @@ format: $(VENV)/.dev
 
 # Wrapped models beside MAPIE, crepes and river, on a few streams; `make bench` runs all of them.
 peers: $(VENV)/.benchmarks
-	$(BIN)/python -m pytest -rs tests/test_models_benchmark.py
+	$(BIN)/python -m pytest -rs tests/test_models_benchmark.py tests/monitoring/test_benchmark.py
 
 bench: $(VENV)/.benchmarks
 	$(BIN)/python -m benchmarks
@@ -138,6 +138,7 @@ bench: $(VENV)/.benchmarks
 	$(BIN)/python -m benchmarks.peers
 	$(BIN)/python -m benchmarks.models
 	$(BIN)/python -m benchmarks.forecasting
+	$(BIN)/python -m benchmarks.monitoring
 
 # The figures of README and of the comparison of methods.
 figures: $(VENV)/.default

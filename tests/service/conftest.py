@@ -23,8 +23,9 @@ def start(tmp_path: Path) -> Iterator[Start]:
         limits: Limits | None = None,
         tokens: Tokens | None = None,
         hosts: frozenset[str] | None = None,
+        now: float = 1_000.0,
     ) -> Inside:
-        made = Inside(tmp_path, limits or Limits(), tokens or Tokens({}), hosts).start()
+        made = Inside(tmp_path, limits or Limits(), tokens or Tokens({}), hosts, now).start()
         started.append(made)
         return made
 

@@ -38,9 +38,14 @@ class Inside:
     """The service on a folder, listening on a port of its own, in a thread."""
 
     def __init__(
-        self, folder: Path, limits: Limits, tokens: Tokens, hosts: frozenset[str] | None = None
+        self,
+        folder: Path,
+        limits: Limits,
+        tokens: Tokens,
+        hosts: frozenset[str] | None = None,
+        now: float = 1_000.0,
     ) -> None:
-        self.clock = Clock()
+        self.clock = Clock(now)
         self.app_state = AppState.create(folder, limits, tokens, hosts, clock=self.clock)
         config = uvicorn.Config(application(self.app_state), port=0, log_config=None, ws="none")
         self._server = uvicorn.Server(config)

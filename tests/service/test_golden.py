@@ -152,8 +152,7 @@ def test_an_opened_golden_folder_is_stored_and_opened_again_exactly(
 ) -> None:
     with opened(version, tmp_path) as store:
         streams = store.load()
-        for stream in streams.values():
-            store.snapshot(stream)
+        assert store.snapshot(streams.values()) == []
         store.prune()
     with contextlib.closing(EventStore(tmp_path)) as store:
         assert store.events == 0

@@ -68,6 +68,7 @@ from localarc.wire.predictions import (
     PredictResponse,
     Problem,
 )
+from localarc.wire.quarantine import QuarantinedStream, RecoverResponse
 from localarc.wire.status import (
     Alive,
     BoundStatus,
@@ -130,8 +131,10 @@ __all__ = [
     "PredictResponse",
     "PredictedEvent",
     "Problem",
+    "QuarantinedStream",
     "RateConfig",
     "Ready",
+    "RecoverResponse",
     "RequestTimeoutError",
     "ResetEvent",
     "Retries",

@@ -14,6 +14,7 @@ from localarc.client.sse import MAX_SILENCE, Subscription
 from localarc.wire.config import CreateResponse, StreamConfig
 from localarc.wire.events import AnyEvent
 from localarc.wire.predictions import BatchResult, FeedbackResponse, Operation, PredictResponse
+from localarc.wire.quarantine import QuarantinedStream, RecoverResponse
 from localarc.wire.status import (
     Alive,
     History,
@@ -317,6 +318,25 @@ class Client:
             A state from `export_state`, of a stream with the same calibrator settings.
         """
         return self._send(requests.import_state(stream, state))
+
+    def quarantine(self) -> list[QuarantinedStream]:
+        """List the streams that are not served, because their stored data is damaged."""
+        return self._send(requests.quarantine())
+
+    def recover(self, stream: str, action: str) -> RecoverResponse:
+        """Decide about a stream in quarantine; requires an admin token.
+
+        It is not repeated if the outcome is unknown: read `quarantine` then.
+
+        Parameters
+        ----------
+        stream : str
+            Name of the stream.
+        action : str
+            "accept" continues it from what could be read; for a stream that is served, it
+            acknowledges thresholds that differed on replay. "drop" deletes what is stored.
+        """
+        return self._send(requests.recover(stream, action))
 
     def events(self, stream: str, after: int | None = None) -> Generator[AnyEvent, None, None]:
         """Subscribe to the events of a stream; a lost connection is resumed without a gap.

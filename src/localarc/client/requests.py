@@ -32,6 +32,7 @@ from localarc.wire.predictions import (
     PredictRequest,
     PredictResponse,
 )
+from localarc.wire.quarantine import QuarantinedStream, QuarantineList, RecoverResponse
 from localarc.wire.status import (
     Alive,
     History,
@@ -195,6 +196,20 @@ def import_state(stream: str, state: bytes) -> Call[ImportResponse]:
     """Replace the state; not repeatable, since losses may have arrived in between."""
     path = _path(stream, "state")
     return Call("PUT", path, _reader(ImportResponse), state, _BYTES, repeatable=False)
+
+
+def quarantine() -> Call[list[QuarantinedStream]]:
+    """List the streams whose stored data is damaged."""
+    read = _reader(QuarantineList)
+    return Call("GET", "/v1/quarantine", lambda body: read(body).streams)
+
+
+def recover(stream: str, action: str) -> Call[RecoverResponse]:
+    """Decide about a stream in quarantine; not repeatable, since a dropped stream is gone."""
+    if action not in ("accept", "drop"):
+        raise ValueError(f"action must be 'accept' or 'drop', got {action!r}.")
+    path, body = _path(stream, "recovery"), _encode({"action": action})
+    return Call("POST", path, _reader(RecoverResponse), body, _JSON, repeatable=False)
 
 
 def events(stream: str, last_id: str) -> Call[None]:

@@ -65,14 +65,17 @@ class Metrics:
             for name, text in {
                 "streams": "Streams.",
                 "unhealthy_streams": "Streams that reject writes: inconsistent, or not storable.",
+                "quarantined_streams": "Streams that are not served: stored data is damaged.",
+                "missing_events": "Acknowledged events of these streams that are missing.",
                 "streams_not_kept": "Streams whose target is not met by more than chance.",
                 "streams_with_warnings": "Streams whose status has a warning.",
-                "replay_differs": "Thresholds that differed on replay.",
+                "replay_differs": "Thresholds that differed on replay by more than rounding.",
+                "replay_rounded": "Thresholds that the latest replay rounded differently.",
                 "pending": "Predictions without feedback.",
                 "rounds": "Losses learned, in all streams.",
                 "expired": "Predictions that expired without feedback.",
                 "late": "Feedback that arrived after that of a newer prediction.",
-                "memory_bytes": "Memory of the calibrators.",
+                "memory_bytes": "Estimated memory of all streams, at its largest.",
             }.items()
         }
 
@@ -98,14 +101,17 @@ class Metrics:
         values = {
             "streams": len(streams),
             "unhealthy_streams": len(manager.unhealthy),
+            "quarantined_streams": len(manager.quarantined),
+            "missing_events": sum(each.missing for each in manager.quarantined.values()),
             "streams_not_kept": sum(stream.verdict.state == "not kept" for stream in streams),
             "streams_with_warnings": sum(bool(stream.warnings) for stream in streams),
             "replay_differs": sum(stream.replay_differs for stream in streams),
+            "replay_rounded": sum(stream.replay_rounded for stream in streams),
             "pending": sum(len(stream.state.pending) for stream in streams),
             "rounds": sum(stream.state.rounds for stream in streams),
             "expired": sum(stream.state.expired for stream in streams),
             "late": sum(stream.state.late for stream in streams),
-            "memory_bytes": sum(stream.method.memory_bytes for stream in streams),
+            "memory_bytes": manager.memory.total,
         }
         for name, value in values.items():
             self._streams[name].set(value)

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from typing import Literal
 
+import msgspec
+
 from localarc.wire.config import StreamConfig
 from localarc.wire.fields import Response
+from localarc.wire.quarantine import QuarantinedStream
 
 
 class VerdictStatus(Response):
@@ -68,6 +71,8 @@ class StreamList(Response):
     ----------
     streams : list of StreamListItem
         One item per stream, sorted by name.
+    quarantined : list of QuarantinedStream
+        Streams that are not served, because their stored data is damaged, sorted by name.
 
     Examples
     --------
@@ -76,6 +81,7 @@ class StreamList(Response):
     """
 
     streams: list[StreamListItem]
+    quarantined: list[QuarantinedStream] = msgspec.field(default_factory=list)
 
 
 class BoundStatus(Response):
@@ -442,6 +448,8 @@ class Ready(Response):
         Number of streams.
     unhealthy : int
         Number of streams that reject writes because their consistency check fails.
+    quarantined : int
+        Number of streams that are not served because their stored data is damaged.
 
     Examples
     --------
@@ -453,3 +461,4 @@ class Ready(Response):
     detail: str
     streams: int
     unhealthy: int
+    quarantined: int = 0

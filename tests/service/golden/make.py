@@ -133,12 +133,12 @@ class Maker:
                     self.manager.import_state(name, state)
                 if after is not None and t == ROUNDS - after:
                     self.commit()
-                    self.store.snapshot(self.manager.streams[name])
+                    self.store.snapshot([self.manager.streams[name]])
                 self.round(name, t)
         self.commit()
         for name, (_, after) in STREAMS.items():
             if after == 0:
-                self.store.snapshot(self.manager.streams[name])
+                self.store.snapshot([self.manager.streams[name]])
         self.store.prune()
         self.store.close()
 

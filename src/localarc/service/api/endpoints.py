@@ -19,6 +19,7 @@ from localarc.service.api.auth import Scope
 from localarc.service.api.queries import Header
 from localarc.service.streams import calibrators
 from localarc.service.streams.manager import StreamManager
+from localarc.service.streams.recovery import recover
 
 JSON = "application/json"
 BYTES = "application/octet-stream"
@@ -155,6 +156,9 @@ ENDPOINTS = (
              media_type=BYTES),
     Endpoint("PUT", f"{_STREAM}/state", StreamManager.import_state, ADMIN, writes=True,
              errors=(404,)),
+    Endpoint("POST", f"{_STREAM}/recovery", recover, ADMIN, writes=True,
+             errors=(404, 409)),
+    Endpoint("GET", "/v1/quarantine", queries.quarantine, READ),
     Endpoint("GET", f"{_STREAM}/events", queries.events, READ, errors=(404, 429),
              media_type=EVENTS),
     Endpoint("GET", "/livez", queries.alive),

@@ -30,6 +30,7 @@ from localarc.service.streams.stream import Stream, finite
 from localarc.validation import FloatArray
 from localarc.wire.events import AnyEvent
 from localarc.wire.fields import MAX_FEATURES, StreamName
+from localarc.wire.quarantine import QuarantineList
 from localarc.wire.status import (
     Alive,
     BoundStatus,
@@ -70,7 +71,12 @@ Seq: TypeAlias = Annotated[int, Meta(ge=0, le=2**53, description="seq of the las
 def streams(manager: StreamManager) -> StreamList:
     """List all streams, sorted by name."""
     found = sorted(manager.streams.items())
-    return StreamList([_list_item(stream) for _, stream in found])
+    return StreamList([_list_item(stream) for _, stream in found], quarantine(manager).streams)
+
+
+def quarantine(manager: StreamManager) -> QuarantineList:
+    """List the streams whose stored data is damaged, sorted by name."""
+    return QuarantineList([each.status() for _, each in sorted(manager.quarantined.items())])
 
 
 def _list_item(stream: Stream) -> StreamListItem:
@@ -390,10 +396,10 @@ async def ready(app: AppState) -> tuple[Literal[200, 503], Ready]:
     reason = app.writer.unavailable_reason
     if reason:
         return 503, Ready(False, f"{reason}.", 0, 0)
-    streams, unhealthy = await app.writer.ask(
-        lambda manager: (len(manager.streams), len(manager.unhealthy))
+    counts = await app.writer.ask(
+        lambda manager: (len(manager.streams), len(manager.unhealthy), len(manager.quarantined))
     )
-    return 200, Ready(True, "ready to accept requests.", streams, unhealthy)
+    return 200, Ready(True, "ready to accept requests.", *counts)
 
 
 async def metrics(app: AppState) -> str:

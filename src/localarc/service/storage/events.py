@@ -1,4 +1,4 @@
-"""Stored events, version 3: a stream is what its events make of it, and nothing else.
+"""Stored events, version 4: a stream is what its events make of it, and nothing else.
 
 Events are stored as JSON by field name; `format.py` says how to change them.
 """

@@ -1,4 +1,4 @@
-"""The stored format, version 3: a stream's config, its state and its snapshot.
+"""The stored format, version 4: a stream's config, its state and its snapshot.
 
 These classes are the schema of a data folder, together with `events.py`. They are separate from the
 wire types, so that the API can change without touching what is on disk. Every class is stored by
@@ -21,7 +21,7 @@ import numpy as np
 
 from localarc import serialization
 
-VERSION = 3
+VERSION = 4
 _SNAPSHOT = "Stream"
 
 Method: TypeAlias = Literal["arc", "larc", "mondrian", "auto", "gate"]

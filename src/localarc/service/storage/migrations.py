@@ -14,6 +14,7 @@ import msgspec
 
 from localarc import serialization
 from localarc.service.storage import events
+from localarc.service.storage.checksums import row_checksum
 from localarc.service.storage.events import Event
 from localarc.service.storage.format import VERSION, Snapshot, State, encode_snapshot
 
@@ -27,6 +28,13 @@ def migrate(database: sqlite3.Connection, version: int) -> None:
     if version == 1:
         database.execute("ALTER TABLE events RENAME COLUMN entry TO event")
         database.execute("ALTER TABLE snapshots RENAME COLUMN event TO last_event")
+    if version < 3:
+        _upgrade_content(database, version)
+    _add_checksums(database)
+    database.execute(f"PRAGMA user_version = {VERSION}")
+
+
+def _upgrade_content(database: sqlite3.Connection, version: int) -> None:
     for number, data in database.execute("SELECT id, event FROM events").fetchall():
         row = upgrade_event(data, version), number
         database.execute("UPDATE events SET event = ? WHERE id = ?", row)
@@ -34,7 +42,14 @@ def migrate(database: sqlite3.Connection, version: int) -> None:
         found = database.execute("SELECT state FROM snapshots WHERE stream = ?", (stream,))
         row = upgrade_snapshot(found.fetchone()[0], version), stream
         database.execute("UPDATE snapshots SET state = ? WHERE stream = ?", row)
-    database.execute(f"PRAGMA user_version = {VERSION}")
+
+
+def _add_checksums(database: sqlite3.Connection) -> None:
+    """Version 4: a checksum per row, of what the row holds now."""
+    database.create_function("row_checksum", 3, row_checksum, deterministic=True)
+    for table, number, data in ("events", "seq", "event"), ("snapshots", "last_event", "state"):
+        database.execute(f"ALTER TABLE {table} ADD COLUMN checksum INTEGER NOT NULL DEFAULT 0")
+        database.execute(f"UPDATE {table} SET checksum = row_checksum(stream, {number}, {data})")
 
 
 def upgrade_event(data: bytes, version: int) -> bytes:

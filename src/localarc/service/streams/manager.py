@@ -1,14 +1,14 @@
 """The stream manager: what a request means for the streams, decided and applied in memory.
 
-Nothing here is on disk yet. Each change leaves a write in `uncommitted`; the writer commits these
-before any client sees a response.
+Nothing here is on disk yet. Each change leaves a write in `uncommitted`, or a stream whose stored
+data is to be replaced in `replaced`; the writer commits these before any client sees a response.
 """
 
 from __future__ import annotations
 
-import itertools
+import math
 import secrets
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Annotated, Literal, TypeAlias, TypeVar
 
@@ -27,8 +27,11 @@ from localarc.service.storage.format import (
     to_bytes,
 )
 from localarc.service.streams import calibrators
+from localarc.service.streams.expiry import count_overdue, overdue
+from localarc.service.streams.memory_budget import MemoryBudget, pending_bytes
 from localarc.service.streams.outcomes import loss_and_score
 from localarc.service.streams.prediction_sets import prediction_set
+from localarc.service.streams.quarantine import Quarantine
 from localarc.service.streams.state import group_names
 from localarc.service.streams.stream import Stream
 from localarc.wire.config import CreateResponse, StreamConfig
@@ -47,8 +50,6 @@ from localarc.wire.predictions import (
     PredictResponse,
 )
 from localarc.wire.status import ImportResponse
-
-_EXPIRY_BATCH = 1_000
 
 Result = TypeVar("Result")
 ParsedBatch: TypeAlias = Annotated[list[Operation | ApiError], BatchRequest]
@@ -72,11 +73,33 @@ class StreamManager:
         self.limits = limits
         self.streams: dict[str, Stream] = {}
         self.unhealthy: set[str] = set()
+        self.quarantined: dict[str, Quarantine] = {}
+        self.memory = MemoryBudget(limits.memory_bytes)
         self.uncommitted: list[PendingWrite] = []
+        self.replaced: dict[str, Stream | None] = {}  # None: all that is stored is removed
         self._clock = clock
+        self._started = -math.inf
+
+    def begin(self, streams: Mapping[str, Stream]) -> None:
+        """Serve stored streams; what is pending now expires after a grace period at the earliest.
+
+        While the service was down, no feedback could arrive, and its clock may be wrong.
+        """
+        self._started = self._clock()
+        self.replace(streams, ())
+
+    def replace(self, streams: Mapping[str, Stream], removed: Iterable[str]) -> None:
+        """Take over streams from the store, in place of some others."""
+        for name in removed:
+            self.streams.pop(name, None)
+            self.memory.forget(name)
+        self.streams.update(streams)
+        self.memory.update(streams.values())
 
     def stream(self, name: str) -> Stream:
         """The stream of that name."""
+        if name in self.quarantined:
+            raise self.quarantined[name].error()
         if name not in self.streams:
             raise ApiError(404, f"there is no stream {name!r}: create it with PUT first.")
         return self.streams[name]
@@ -87,6 +110,8 @@ class StreamManager:
         self, stream: StreamName, body: StreamConfig
     ) -> tuple[Literal[200, 201], CreateResponse]:
         """Create a stream; a retry with the same config has no effect."""
+        if stream in self.quarantined:
+            raise self.quarantined[stream].error()
         if stream in self.streams:
             existing = self.streams[stream].state.config
             if not _as_422(lambda: calibrators.same_config(existing, body)):
@@ -94,13 +119,15 @@ class StreamManager:
                     409, f"stream {stream!r} exists with a different config: use another name."
                 )
             return 200, _created(stream, body, existing)
-        if len(self.streams) >= self.limits.streams:
+        if len(self.streams) + len(self.quarantined) >= self.limits.streams:
             raise ApiError(
                 429, f"the service has reached its limit of {self.limits.streams} streams."
             )
         config = _as_422(lambda: calibrators.to_stored(body))
         event = events.StreamCreated(self._clock(), config)
-        created = self.streams[stream] = _as_422(lambda: Stream.create(stream, event))
+        created = _as_422(lambda: Stream.create(stream, event))
+        self.memory.require(created, 0)
+        self.replace({stream: created}, ())
         self.uncommitted.append(PendingWrite(stream, 0, event, created.created_event()))
         return 201, _created(stream, body, config)
 
@@ -203,22 +230,31 @@ class StreamManager:
     def import_state(self, stream: StreamName, body: bytes) -> ImportResponse:
         """Replace the calibrator by a state with the same settings; pending predictions stay."""
         found = self.stream(stream)
+        self.memory.require(found, len(body) - found.method.memory_bytes)
         self._apply(found, events.StateImported(at=self._clock(), state=body))
         self.unhealthy.discard(stream)
         return ImportResponse(found.state.seq, found.state.rounds)
 
     def expire(self) -> None:
-        """Close predictions whose timeout has passed."""
+        """Close predictions whose timeout has passed, those from before the start after a grace."""
         now = self._clock()
+        in_grace = now < self._started + self.limits.expiry_grace
+        since = self._started if in_grace else -math.inf
         for stream in self.streams.values():
             if stream.name not in self.unhealthy:
-                for key in list(_overdue(stream, now)):
+                for key in list(overdue(stream, now, since)):
                     self._expire(stream, key, now)
+
+    def count_overdue(self) -> int:
+        """How many predictions have waited longer than their timeout."""
+        now = self._clock()
+        return sum(count_overdue(stream, now) for stream in self.streams.values())
 
     # ---- how ---------------------------------------------------------------------------------
 
     def _apply(self, stream: Stream, event: Event) -> None:
         change = _as_422(lambda: stream.apply(event))
+        self.memory.update((stream,))
         self.uncommitted.append(PendingWrite(stream.name, stream.state.seq, event, change))
 
     def _expire(self, stream: Stream, key: str, now: float) -> None:
@@ -263,6 +299,8 @@ class StreamManager:
                 f"x must have {state.config.features} number(s), as configured, got "
                 f"{len(request.x)}.",
             )
+        numbers = len(request.x) + len(request.scores or ())
+        self.memory.require(stream, pending_bytes(state.config, numbers))
         if len(state.pending) >= limits.pending:
             raise ApiError(
                 429,
@@ -317,15 +355,6 @@ def _reported(answered: Answered) -> str:
         return f"the outcome {answered.outcome!r}"
     score = "" if answered.score is None else f" with the score {answered.score}"
     return f"the loss {answered.loss}{score}"
-
-
-def _overdue(stream: Stream, now: float) -> Iterator[str]:
-    timeout = stream.state.config.timeout
-    if timeout is None:
-        return
-    for key, pending in itertools.islice(stream.state.pending.items(), _EXPIRY_BATCH):
-        if pending.at + timeout <= now:
-            yield key
 
 
 def _new_id(stream: Stream) -> str:
