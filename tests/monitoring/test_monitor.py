@@ -216,6 +216,7 @@ def test_feedback_that_stops_is_stale_since_it_was_overdue() -> None:
     assert late.since == pytest.approx(49 * 60.0 + 600.0, rel=0.2)
     assert late.why.startswith("No feedback for 24 hours; the usual interval is ")
     assert monitor.state(now=50 * 60.0 + 86_400.0) == "stale"
+    assert (monitor.rounds, monitor.last_at, monitor.overdue_at) == (50, 49 * 60.0, late.since)
     assert monitor.status().state == monitor.state() == "ok", "without a time nothing is stale"
     assert monitor.update(0.0, at=1e6) == "ok"
     assert monitor.status(now=1e6).since == 1e6

@@ -204,6 +204,21 @@ class Monitor:
             tolerance=kept.tolerance,
         )
 
+    @property
+    def rounds(self) -> int:
+        """Number of losses since the last acknowledgement."""
+        return self._all.rounds
+
+    @property
+    def last_at(self) -> float | None:
+        """Time of the latest loss since the last acknowledgement, None without one."""
+        return self._intervals.last
+
+    @property
+    def overdue_at(self) -> float | None:
+        """When the monitor turns stale without another loss, None while that is unknown."""
+        return self._intervals.deadline
+
     def __repr__(self) -> str:
         kept = self._settings
         return f"Monitor(target={kept.target:g}): {self._state(None)}, {self._all.rounds} rounds"
