@@ -21,7 +21,7 @@ from typing import Any, TypeVar
 
 from localarc.service.api.errors import ApiError
 from localarc.service.metrics import Metrics
-from localarc.service.storage.store import EventStore
+from localarc.service.storage.interface import Store
 from localarc.service.streams.calibrators import precompile
 from localarc.service.streams.manager import PendingWrite, StreamManager
 from localarc.service.streams.stream import Stream
@@ -51,7 +51,7 @@ class Writer:
     """The thread and its queue."""
 
     def __init__(
-        self, store: EventStore, manager: StreamManager, metrics: Metrics, publish: Publish
+        self, store: Store, manager: StreamManager, metrics: Metrics, publish: Publish
     ) -> None:
         self._store = store
         self._manager = manager
