@@ -38,6 +38,9 @@ class Store(Protocol):
     def prune(self) -> int:
         """Delete the oldest events that no stream needs; returns how many."""
 
+    def flush(self) -> None:
+        """Flush what responses need not wait for; called often."""
+
     def probe(self) -> None:
         """Raise if nothing can be written."""
 

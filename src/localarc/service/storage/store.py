@@ -226,6 +226,10 @@ class EventStore:
         self.bytes -= int(length)
         return int(count)
 
+    def flush(self) -> None:
+        """Flush the high-water mark to disk, if it is time."""
+        self._marks.flush()
+
     def probe(self) -> None:
         """Write as much as a usual commit does, to find out whether writing works."""
         if self.degraded:

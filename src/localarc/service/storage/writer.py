@@ -105,6 +105,7 @@ class Writer:
             while not self._closed:
                 self._current_batch = self._drain(_EXPIRY_SECONDS)
                 self._serve(self._current_batch)
+                self._store.flush()
                 self._limit_log()
             self._finish()
         except BaseException as error:
