@@ -102,8 +102,14 @@ class Stream:
     def replay(self, event: Event) -> ChangeEvent:
         """`apply`, and compare the threshold with the one that was returned, which is kept."""
         if isinstance(event, events.PredictionMade):
-            self._compare(self.threshold(event.x, event.group), event.threshold)
+            replayed = self.threshold(event.x, event.group)
+            self._compare(replayed, event.threshold)
+            withheld = [self._is_withheld(event, each) for each in (replayed, event.threshold)]
+            self.replay_differs += withheld[0] != withheld[1]
         return self.apply(event)
+
+    def _is_withheld(self, event: events.PredictionMade, threshold: float) -> bool:
+        return self.method.is_withheld(event.scores[0] if event.scores else None, threshold)
 
     def _compare(self, replayed: float, returned: float) -> None:
         """Count a difference, which is rounding or damage.
