@@ -167,7 +167,7 @@ def assert_monitors_are_those_of_the_losses(folder: Path, name: str) -> None:
     """The library's monitors of the stored losses are equal bit for bit, and were announced."""
     with contextlib.closing(EventStore(folder)) as store:
         watch = store.load([name])[name].watch
-        stored = [events.decode(data) for _, _, _, data, *_ in store._rows({name})]
+        stored = [events.decode(data) for _, _, _, data, _ in store._rows({name})]
     made = {each.id: each.group for each in stored if isinstance(each, events.PredictionMade)}
     twins: dict[str, Monitor] = {"": Monitor(STREAMS[name]["alpha"])}
     for event in stored:
