@@ -58,7 +58,7 @@ def _panel(axes: Axes, at: np.ndarray, risk: list[float], limit: list[float], wh
     axes.plot(at, risk, lw=1.2, color=colour, label="risk")
     axes.plot(at, limit, lw=1.2, ls="--", color=colour, label="lower limit")
     axes.fill_between(at, limit, risk, color=colour, alpha=0.12, lw=0)
-    axes.axhline(TARGET, color=INK, lw=0.8)
+    axes.axhline(TARGET, color=INK, lw=0.8, label="target")
     axes.axhline(LIMIT, color=INK, lw=0.8, ls=":", label="target + tolerance")
     axes.axvline(GOOD, color=INK, lw=0.8, ls=(0, (1, 3)))
     axes.set_ylim(0.0, 0.26)

@@ -14,7 +14,7 @@ from localarc.monitoring.change import start_money
 from localarc.validation import FloatArray
 
 Flags = NDArray[np.bool_]
-TARGET, TOLERANCE, LEVEL = 0.1, 0.02, 0.01
+TARGET, TOLERANCE, LEVEL, WINDOW = 0.1, 0.02, 0.01, 1000
 LIMIT = TARGET + TOLERANCE
 
 
@@ -52,21 +52,33 @@ class Broken:
 class Drifting:
     """`Monitor`'s test of recent rounds, for many streams, up to its first alarm."""
 
-    def __init__(self, streams: int, limit: float = LIMIT, level: float = LEVEL) -> None:
-        self.cap = 2.0 / level
+    def __init__(
+        self, streams: int, limit: float = LIMIT, level: float = LEVEL, window: int = WINDOW
+    ) -> None:
+        self.limit, self.cap = limit, 2.0 / level
         self.idle = 1.0 / (1.0 + np.array(SIZES) * limit)
         self.slope = np.array(SIZES) * self.idle
-        self.rounds = 0
+        self.rounds, self.block = 0, -(-window // 8)
         self.money = np.zeros((streams, len(SIZES)))
+        self.recent = np.zeros((window // self.block, streams))  # losses of each block
 
     def add(self, losses: FloatArray) -> Flags:
-        """Add the money that starts now, and pay the round."""
+        """Add the money that starts now, pay the round, and compare the mean of recent rounds."""
         self.money += start_money(self.rounds) * np.array(SHARES)
         self.money *= self.idle + np.multiply.outer(losses, self.slope)
+        place = self.rounds // self.block % len(self.recent)
+        if self.rounds % self.block == 0:
+            self.recent[place] = 0.0
+        self.recent[place] += losses
         self.rounds += 1
-        total = self.money.sum(axis=1)
-        self.money[total > self.cap] = 0.0  # it has raised its alarm
-        return np.asarray(total >= self.cap)
+        evidence = self.money.sum(axis=1) >= self.cap
+        return np.asarray(evidence & (self.recent.sum(axis=0) > self.limit * self.recent_rounds))
+
+    @property
+    def recent_rounds(self) -> int:
+        """Rounds in the blocks that are held."""
+        newest = (self.rounds - 1) % self.block + 1
+        return min(self.rounds, (len(self.recent) - 1) * self.block + newest)
 
 
 def first_alarms(

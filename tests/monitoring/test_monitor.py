@@ -66,6 +66,23 @@ def test_drifting_begins_with_a_rise_and_clears_by_itself() -> None:
     assert monitor.status().since_round == cleared
 
 
+def test_a_burst_that_leaves_the_recent_risk_low_is_no_drift() -> None:
+    burst = [0.0] * 2000 + [1.0] * 20
+    wide, narrow = Monitor(target=0.1, window=1000), Monitor(target=0.1, window=100)
+    assert fed(wide, burst) == []
+    assert [state for _, state in fed(narrow, burst)] == ["drifting"]
+
+
+def test_drifting_is_raised_when_the_recent_risk_is_above_the_limit_too() -> None:
+    monitor = Monitor(target=0.1, window=1000)
+    fed(monitor, [0.0] * 2000)
+    (alarm, state), *_ = fed(monitor, [1.0] * 300)
+    status = monitor.status()
+    assert (alarm, state) == (120, "drifting")  # seven blocks of 125 rounds, and 120: 0.1206
+    assert status.recent_risk is not None
+    assert status.recent_risk > 0.12
+
+
 def test_drifting_clears_a_window_after_the_last_evidence() -> None:
     monitor = Monitor(target=0.1, window=50)
     fed(monitor, [0.0] * 1000 + [1.0] * 20)
@@ -86,7 +103,7 @@ def test_a_second_rise_is_found_as_fast_as_the_first() -> None:
 def test_a_long_good_past_does_not_hide_a_rise() -> None:
     monitor = Monitor(target=0.1)
     fed(monitor, [0.0] * 100_000)
-    assert [state for _, state in fed(monitor, [1.0] * 20)] == ["drifting"]
+    assert [state for _, state in fed(monitor, [1.0] * 140)] == ["drifting"]
 
 
 @given(st.lists(st.floats(0.0, 1.0), max_size=80), st.sampled_from([0.02, 0.1, 0.5]))

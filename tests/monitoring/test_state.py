@@ -71,7 +71,7 @@ def test_a_state_is_a_copy() -> None:
         ("recent", [[10**6, 0.0, 0.0]]),
         ("recent", 4),
         ("money", [float("nan")] * 9),
-        ("money", [1e9] * 9),
+        ("money", [1e200] * 9),
         ("intervals", [None, 0, None, 0.0, [[999, 1.0]]]),
         ("intervals", [None, 0, -1.0, 0.0, []]),
     ],

@@ -12,6 +12,7 @@ import pytest
 from localarc.service.api.errors import ApiError
 from localarc.service.limits import Limits
 from localarc.service.storage.store import EventStore
+from localarc.service.streams import recovery
 from localarc.wire.quarantine import RecoverRequest
 from service.conftest import Start
 from service.inside import Inside
@@ -76,7 +77,7 @@ def test_a_stream_in_quarantine_is_named_and_others_are_served(
 def recover(service: Inside, stream: str, action: str) -> Any:
     """Recover a stream as the endpoint does; the service under test has no admin token."""
     request: Any = RecoverRequest(action)  # type: ignore[arg-type]
-    return service.ask(lambda manager: manager.recover(stream, request), writes=1)
+    return service.ask(lambda manager: recovery.recover(manager, stream, request), writes=1)
 
 
 def test_an_accepted_stream_continues_from_what_could_be_read(start: Start, tmp_path: Path) -> None:

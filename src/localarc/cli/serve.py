@@ -44,6 +44,18 @@ from localarc.cli.group import user_errors
     help="Maximum number of pending predictions per stream.",
 )
 @click.option(
+    "--max-memory",
+    type=click.IntRange(1),
+    metavar="MIB",
+    help="Maximum memory of all streams together, as estimated. [default: half of the machine's]",
+)
+@click.option(
+    "--expiry-grace",
+    default=300.0,
+    type=click.FloatRange(0.0),
+    help="Seconds after a start in which no older prediction expires.",
+)
+@click.option(
     "--log-events",
     default=50_000,
     type=click.IntRange(1),
@@ -78,6 +90,8 @@ def serve(
     token_file: Path | None,
     max_streams: int,
     max_pending: int,
+    max_memory: int | None,
+    expiry_grace: float,
     log_events: int,
     stream_metrics: int,
     webhook: str | None,
@@ -101,7 +115,7 @@ def serve(
         if data is None:
             raise ValueError("--data is required: the folder that keeps the streams.")
         try:
-            from localarc.service.limits import Limits
+            from localarc.service.limits import Limits, half_of_memory
             from localarc.service.server import Options
             from localarc.service.server import serve as run
             from localarc.service.webhook import Target
@@ -110,7 +124,13 @@ def serve(
                 f"{error.name} is not installed: pip install 'localarc[service]'"
             ) from error
 
-        limits = Limits(streams=max_streams, pending=max_pending, log_events=log_events)
+        limits = Limits(
+            streams=max_streams,
+            pending=max_pending,
+            log_events=log_events,
+            memory_bytes=half_of_memory() if max_memory is None else max_memory * 2**20,
+            expiry_grace=expiry_grace,
+        )
         synchronous = "OFF" if without_sync else "FULL"
         target = None
         if webhook is not None:

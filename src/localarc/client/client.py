@@ -21,6 +21,7 @@ from localarc.wire.status import (
     History,
     ImportResponse,
     Ready,
+    StreamList,
     StreamListItem,
     StreamSummary,
     ThresholdMap,
@@ -244,9 +245,52 @@ class Client:
         """
         return self._send(requests.batch(operations))
 
-    def streams(self) -> list[StreamListItem]:
-        """List all streams, sorted by name."""
-        return self._send(requests.streams())
+    def streams(
+        self, *, search: str = "", state: str | None = None, sort: str = "name"
+    ) -> list[StreamListItem]:
+        """List all streams, or those that match.
+
+        Parameters
+        ----------
+        search : str, default ""
+            Part of the name, in any case.
+        state : str, optional
+            Only streams in this state: "ok", "drifting", "broken" or "stale".
+        sort : str, default "name"
+            "name", or "worst": broken, drifting, stale and ok ones, by risk.
+        """
+        return self._send(requests.streams(search, state, sort))
+
+    def stream_list(
+        self,
+        *,
+        search: str = "",
+        state: str | None = None,
+        sort: str = "worst",
+        limit: int | None = 100,
+        cursor: str | None = None,
+    ) -> StreamList:
+        """List streams, a page at a time, with the number of streams in each state.
+
+        Parameters
+        ----------
+        search, state, sort
+            As in `streams`; the worst are first by default.
+        limit : int, default 100
+            Largest number of streams in a page; None for all.
+        cursor : str, optional
+            `next` or `previous` of another page.
+
+        Examples
+        --------
+        >>> import httpx
+        >>> body = {"streams": [], "found": 120, "states": {"broken": 2, "ok": 118}, "next": "..."}
+        >>> transport = httpx.MockTransport(lambda request: httpx.Response(200, json=body))
+        >>> client = Client("http://127.0.0.1:8090", transport=transport)
+        >>> client.stream_list(limit=100).states.broken
+        2
+        """
+        return self._send(requests.stream_list(search, state, sort, limit, cursor))
 
     def summary(self, stream: str) -> StreamSummary:
         """Read the status of a stream: risk, target, certificate, pending predictions, groups.

@@ -33,9 +33,9 @@ class Intervals:
         self.weights = array("d")  # none before the first interval
 
     def add(self, at: float) -> None:
-        """Count an arrival; one at the same time as the last, or before it, is the same arrival."""
-        if self.last is None:
-            self.last = at
+        """Count an arrival; one at the time of the last, or somewhat before it, is the same one."""
+        if self.last is None or at < self.last - PATIENCE * (self.median or 0.0):
+            self.last = at  # the first, or the clock was set back
         elif at > self.last:
             self._count(at - self.last)
             self.last = at

@@ -11,7 +11,7 @@ from localarc import validation
 from localarc.monitoring import reasons
 from localarc.monitoring import state as stored
 from localarc.monitoring.bets import Sums, Tally, log_evidence, lower_limit
-from localarc.monitoring.change import ChangeDetector, start_money
+from localarc.monitoring.change import MOST, ChangeDetector, start_money
 from localarc.monitoring.intervals import Intervals
 from localarc.monitoring.recent import Recent
 from localarc.monitoring.settings import Settings
@@ -127,14 +127,15 @@ class Monitor:
         self._all.add(loss)
         self._recent.add(loss)
         rounds = self._all.rounds
-        if self._change.add(loss, rounds - 1):
+        kept = self._settings
+        if self._change.add(loss, rounds - 1) and self._recent.exceeds(kept.boundary):
             self._reached = rounds
-        elif self._reached and rounds - self._reached >= self._settings.window:
+            self._change.cut(self._change.cap)
+        elif self._reached and rounds - self._reached >= kept.window:
             self._reached = 0
             self._change.forget_all_but(self._recent, rounds)
         if not self._broken:
-            evidence = log_evidence(self._all, self._settings.boundary)
-            self._broken = evidence >= self._settings.needed
+            self._broken = log_evidence(self._all, kept.boundary) >= kept.needed
 
     def _state(self, now: float | None) -> State:
         """The state at a time; without one, feedback is not overdue."""
@@ -262,7 +263,7 @@ class Monitor:
         rounds = self._all.rounds
         self._reached = stored.count("reached", parts["reached"], rounds)
         self._recent = stored.recent(parts["recent"], self._settings.window, rounds)
-        self._change.money = stored.money(parts["money"], self._change.cap)
+        self._change.money = stored.money(parts["money"], MOST)
         self._intervals = stored.intervals(parts["intervals"])
 
 

@@ -20,7 +20,7 @@ def risk(status: Status, level: float, total: int) -> str:
         alarm = status.since_round - (total - status.rounds)
         which = f"the first {alarm:,} rounds"
     elif status.state == "drifting":
-        which = f"rounds up to round {status.since_round:,}"
+        which = f"a stretch of rounds up to round {status.since_round:,}"
     else:
         return f"The risk is not {above} by more than chance: {now}."
     return f"The risk of {which} was {above} ({100.0 * (1.0 - level):g} % confidence); {now}."

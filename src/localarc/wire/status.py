@@ -69,24 +69,58 @@ class StreamListItem(Response):
     health: Health
 
 
+class StateCounts(Response):
+    """How many streams are in each state.
+
+    Attributes
+    ----------
+    broken, drifting, stale, ok : int
+        Number of streams whose `health` has this state. A stream whose consistency check fails
+        counts as broken.
+
+    Examples
+    --------
+    >>> StateCounts(broken=1, ok=2).drifting
+    0
+    """
+
+    broken: int = 0
+    drifting: int = 0
+    stale: int = 0
+    ok: int = 0
+
+
 class StreamList(Response):
-    """All streams.
+    """Streams, all of them or a page of those that match.
 
     Attributes
     ----------
     streams : list of StreamListItem
-        One item per stream, sorted by name.
+        One item per stream, in the order that was requested.
+    found : int
+        Number of streams that match, on all pages.
+    first : int
+        Position of the first item among these, from 0.
+    states : StateCounts
+        How many streams with the text in their names are in each state.
+    previous, next : str or None
+        The `cursor` of the page before and after this one; None where there is none.
     quarantined : list of QuarantinedStream
         Streams that are not served, because their stored data is damaged, sorted by name.
 
     Examples
     --------
-    >>> StreamList([]).streams
-    []
+    >>> StreamList([]).next is None
+    True
     """
 
     streams: list[StreamListItem]
     quarantined: list[QuarantinedStream] = msgspec.field(default_factory=list)
+    found: int = 0
+    first: int = 0
+    states: StateCounts = msgspec.field(default_factory=StateCounts)
+    previous: str | None = None
+    next: str | None = None
 
 
 class BoundStatus(Response):

@@ -43,7 +43,6 @@ from localarc.wire.status import (
     History,
     HistoryPoint,
     Ready,
-    StreamList,
     StreamListItem,
     StreamSummary,
     ThresholdMap,
@@ -71,20 +70,13 @@ Seq: TypeAlias = Annotated[int, Meta(ge=0, le=2**53, description="seq of the las
 # ---- streams ---------------------------------------------------------------------------------
 
 
-def streams(manager: StreamManager) -> StreamList:
-    """List all streams, sorted by name."""
-    found = sorted(manager.streams.items())
-    moment = manager.moment()
-    items = [_list_item(stream, moment) for _, stream in found]
-    return StreamList(items, quarantine(manager).streams)
-
-
 def quarantine(manager: StreamManager) -> QuarantineList:
     """List the streams whose stored data is damaged, sorted by name."""
     return QuarantineList([each.status() for _, each in sorted(manager.quarantined.items())])
 
 
-def _list_item(stream: Stream, moment: Moment) -> StreamListItem:
+def list_item(stream: Stream, moment: Moment) -> StreamListItem:
+    """A stream in the list of streams."""
     state = stream.state
     return StreamListItem(
         stream=stream.name,

@@ -11,6 +11,7 @@ from localarc.service.api.errors import ApiError
 from localarc.service.limits import Limits
 from localarc.service.storage.store import EventStore
 from localarc.service.streams.manager import StreamManager
+from localarc.service.streams.recovery import recover
 from localarc.wire.quarantine import RecoverRequest, RecoverResponse
 
 
@@ -20,17 +21,17 @@ def repair(
     """Decide about streams in one transaction: all of the decisions are stored, or none."""
     with contextlib.closing(EventStore(folder)) as store:
         manager = StreamManager(Limits(), time.time)
-        manager.streams = store.load()
+        manager.begin(store.load())
         manager.quarantined = dict(store.quarantined)
         if accept_all:
             accept = [*accept, *(each.name for each in store.quarantined.values() if each.readable)]
         try:
             done = [
                 *(
-                    manager.recover(name, RecoverRequest("accept"))
+                    recover(manager, name, RecoverRequest("accept"))
                     for name in dict.fromkeys(accept)
                 ),
-                *(manager.recover(name, RecoverRequest("drop")) for name in dict.fromkeys(drop)),
+                *(recover(manager, name, RecoverRequest("drop")) for name in dict.fromkeys(drop)),
             ]
         except ApiError as error:
             raise ValueError(error.detail) from error
