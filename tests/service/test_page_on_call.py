@@ -92,7 +92,12 @@ def test_the_worst_stream_is_first_with_a_word_and_a_shape(service: Inside, visi
         for index in (0, 1)
     ]
     assert shapes[0] != shapes[1]
-    expect(page.locator("#streams .why").first).to_contain_text("city")
+    expect(page.locator("#streams .why").first).to_contain_text(
+        "The risk in city is 1, target 0.1."
+    )
+    chips = page.locator("#states a:not([data-tone=''])")
+    marks = chips.evaluate_all("all => all.map((a) => getComputedStyle(a, '::before').clipPath)")
+    assert len(set(marks)) == 4  # one shape per state
     assert watched.unexpected() == []
 
 
