@@ -34,12 +34,25 @@ def test_one_sum_per_bet_is_that_of_all_starting_rounds(losses: list[float], mea
         assert money == pytest.approx(slow, rel=1e-9)
 
 
-def test_money_stops_at_the_cap() -> None:
+def test_money_is_evidence_from_the_cap_on_and_can_be_cut() -> None:
     detector = ChangeDetector(0.1, level=0.01)
-    reached = [detector.add(1.0, earlier) for earlier in range(50)]
-    assert reached == sorted(reached)
-    assert reached[-1]
+    found = [detector.add(1.0, earlier) for earlier in range(50)]
+    assert found == sorted(found)
+    assert sum(detector.money) > 1e6
+    detector.cut(100.0)
     assert sum(detector.money) == pytest.approx(100.0)
+    detector.cut(200.0)
+    assert sum(detector.money) == pytest.approx(100.0)
+
+
+def test_money_stays_finite_without_end() -> None:
+    detector, recent = ChangeDetector(0.1, level=0.01), Recent(2000)
+    for earlier in range(2000):
+        recent.add(1.0)
+        assert detector.add(1.0, earlier) or earlier < 20
+    assert 1e140 < sum(detector.money) <= 1.01e150
+    detector.forget_all_but(recent, 2000)
+    assert 1e140 < sum(detector.money) < 1e152
 
 
 def test_forgetting_keeps_the_bets_that_started_with_a_recent_block() -> None:

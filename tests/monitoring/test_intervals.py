@@ -56,11 +56,18 @@ def test_a_slower_rhythm_is_learned_and_the_old_one_fades() -> None:
     assert after([*months, *quick]).median == pytest.approx(3600.0, rel=0.2)
 
 
-def test_late_times_change_nothing() -> None:
+def test_a_time_somewhat_before_the_last_changes_nothing() -> None:
     made = after([0.0, 10.0, 20.0])
     weights = made.weights.tolist()
     made.add(5.0)
     assert (made.last, made.weights.tolist(), made.known) == (20.0, weights, 2)
+
+
+def test_a_clock_that_was_far_ahead_for_a_moment_does_not_hide_silence() -> None:
+    regular = [60.0 * t for t in range(100)]
+    made = after([*regular, 1e9, *(regular[-1] + time for time in regular[1:])])
+    assert made.last == 2 * regular[-1]
+    assert made.median == pytest.approx(60.0, rel=0.2)
 
 
 def test_random_feedback_is_not_overdue_by_chance() -> None:

@@ -8,20 +8,20 @@ import shutil
 import sqlite3
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
 
+from localarc.cli import main
 from localarc.service.limits import Limits
+from localarc.service.storage.high_water_mark import HighWaterMark
 from localarc.service.storage.store import EventStore
 from localarc.service.streams.manager import StreamManager
 from localarc.service.streams.stream import Stream
 from localarc.wire.config import StreamConfig
 from localarc.wire.predictions import FeedbackRequest, PredictRequest
-from service.conftest import Start
-from service.inside import Inside
 
 TRIALS = 60
+Run = Callable[..., tuple[int, str]]
 
 
 def killed(folder: Path, rounds: int = 40, streams: int = 3) -> dict[str, int]:
@@ -85,11 +85,7 @@ def test_no_loss_in_a_damaged_write_ahead_log_is_silent(
         for name in "log.sqlite", "log.sqlite-wal", "log.marks":
             shutil.copy(tmp_path / "killed" / name, folder)
         damage(folder / "log.sqlite-wal", source)
-        try:
-            streams, store = load(folder)
-        except sqlite3.DatabaseError:
-            lost += 1
-            continue  # the service does not start, and says so
+        streams, store = load(folder)
         incomplete = {
             name
             for name, seq in acknowledged.items()
@@ -98,6 +94,29 @@ def test_no_loss_in_a_damaged_write_ahead_log_is_silent(
         lost += bool(incomplete)
         assert incomplete == store.quarantined.keys()
     assert lost > TRIALS / 2  # or little was damaged
+
+
+def test_streams_are_served_whichever_page_is_damaged(tmp_path: Path) -> None:
+    acknowledged = killed(tmp_path, rounds=300, streams=20)
+    load(tmp_path)  # moves the write-ahead log into the database
+    content = (tmp_path / "log.sqlite").read_bytes()
+    served = 0
+    for page in range(1, len(content) // 4096):  # the first one says that it is a database
+        folder = tmp_path / str(page)
+        folder.mkdir()
+        shutil.copy(tmp_path / "log.marks", folder)
+        start = 4096 * page
+        damaged = content[:start] + b"\xa5" * 4096 + content[start + 4096 :]
+        (folder / "log.sqlite").write_bytes(damaged)
+        streams, store = load(folder)
+        complete = {name for name, each in streams.items() if each.state.seq == acknowledged[name]}
+        assert complete == acknowledged.keys() - store.quarantined.keys()
+        served += len(complete)
+        for kept in folder.glob("damaged-*"):
+            assert (kept / "log.sqlite").read_bytes() == damaged
+        again, _ = load(folder)
+        assert again.keys() == streams.keys()
+    assert served > 0.5 * page * len(acknowledged)
 
 
 @pytest.mark.parametrize(
@@ -168,121 +187,101 @@ def test_a_copy_of_the_database_alone_is_opened(
         streams, store = load(tmp_path)
         assert {name: stream.state.seq for name, stream in streams.items()} == acknowledged
         assert not store.quarantined
-    assert caplog.text.count("no high-water mark") == 1  # now there is one
+    assert caplog.text.count("high-water mark is missing") == 1  # now there is one
 
 
-def damaged(start: Start, folder: Path) -> Inside:
-    """A service with a damaged stream, s, and another one."""
-    service = start()
-    for stream in "s", "other":
-        service.create(stream)
-        for t in range(5):
-            service.predict(f"p{t}", stream)
-            service.feedback(f"p{t}", 1.0, stream)
-    service.stop()
-    edit(
-        folder,
-        "UPDATE snapshots SET state = zeroblob(length(state)) WHERE stream = 's'",
-        "DELETE FROM events",  # as pruning does
-    )
-    return start()
-
-
-def incomplete(start: Start, folder: Path) -> Inside:
-    """A service with a stream, s, whose latest event is missing, and another one."""
-    service = start()
-    for stream in "s", "other":
-        service.create(stream)
-        service.predict("one", stream)
-        service.predict("two", stream)
-    copy = folder / "copy"
-    shutil.copytree(folder, copy, ignore=shutil.ignore_patterns("copy"))
-    service.stop()
-    for name in "log.sqlite-wal", "log.sqlite", "log.marks":
-        shutil.copy(copy / name, folder)
-    edit(folder, "DELETE FROM events WHERE stream = 's' AND seq = 2")
-    return start()
-
-
-def test_a_stream_in_quarantine_is_named_and_others_are_served(
-    start: Start, tmp_path: Path
+def test_a_damaged_line_of_the_marks_is_told_and_the_others_count(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
-    service = damaged(start, tmp_path)
-    assert service.predict("new", "other")[0] == 200
-    status, problem = service.predict("new")
-    assert status == 503
-    assert "stream 's' is quarantined: its snapshot is damaged." in problem["detail"]
-    assert "localarc repair" in problem["detail"]
-    assert service.http.call("GET", "/v1/streams/s")[0] == 503
-    assert service.create("s")[0] == 503
-    expected = {"stream": "s", "reason": "its snapshot is damaged", "seq": None, "missing": 11}
-    assert service.http.call("GET", "/v1/quarantine")[1] == {"streams": [expected]}
-    listed = service.http.call("GET", "/v1/streams")[1]
-    assert (len(listed["streams"]), listed["quarantined"]) == (1, [expected])
-    ready = service.http.call("GET", "/readyz")
-    assert (ready[0], ready[1]["quarantined"]) == (200, 1)
-    metrics = service.http.call("GET", "/metrics")[1]
-    assert b"localarc_quarantined_streams 1.0" in metrics
-    assert b"localarc_missing_events 11.0" in metrics
+    killed(tmp_path, rounds=10, streams=2)
+    marks = tmp_path / "log.marks"
+    marks.write_bytes(marks.read_bytes().replace(b"s0", b"s9", 1))
+    edit(tmp_path, "DELETE FROM events WHERE stream = 's1' AND seq = 10")
+    _, store = load(tmp_path)
+    assert [*store.quarantined] == ["s1"]
+    assert "high-water mark is missing or damaged" in caplog.text
 
 
-def recover(service: Inside, stream: str, action: str) -> Any:
-    """Recover a stream as the endpoint does; the service under test has no admin token."""
-    from localarc.wire.quarantine import RecoverRequest
-
-    request: Any = RecoverRequest(action)  # type: ignore[arg-type]
-    return service.ask(lambda manager: manager.recover(stream, request), writes=1)
-
-
-def test_an_accepted_stream_continues_from_what_could_be_read(start: Start, tmp_path: Path) -> None:
-    service = incomplete(start, tmp_path)
-    assert service.predict("one")[0] == 503
-    assert recover(service, "s", "accept").seq == 1
-    assert service.get()["pending"] == 1
-    assert service.predict("three")[1]["seq"] == 2
-    service.stop()
-    service = start()
-    assert service.http.call("GET", "/v1/quarantine")[1] == {"streams": []}
-    assert service.get()["pending"] == 2
+def test_marks_stay_short_and_keep_every_stream(tmp_path: Path) -> None:
+    marks = HighWaterMark(tmp_path)
+    for t in range(20_000):
+        marks.advance(t, {f"s{t % 50}": t})
+    marks.advance(20_000, {"s0": None})
+    marks.close()
+    assert (tmp_path / "log.marks").stat().st_size < 2**16 + 100
+    again = HighWaterMark(tmp_path)
+    assert (again.streams, again.last_event) == (marks.streams, 20_000)
+    assert len(again.streams) == 49
 
 
-def test_a_dropped_stream_is_gone(start: Start, tmp_path: Path) -> None:
-    service = damaged(start, tmp_path)
-    assert recover(service, "s", "drop").seq is None
-    assert service.predict("new")[0] == 404
-    service.stop()
-    service = start()
-    assert service.http.call("GET", "/v1/quarantine")[1] == {"streams": []}
-    assert service.create("s")[0] == 201
-
-
-def test_a_decision_that_cannot_be_stored_changes_nothing(
-    start: Start, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+def test_a_mark_that_cannot_be_written_is_written_with_the_next(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from localarc.service.api.errors import ApiError
-
-    service = incomplete(start, tmp_path)
+    marks = HighWaterMark(tmp_path)
+    marks.advance(1, {"a": 1})
 
     def fail(*_: object) -> None:
-        raise sqlite3.OperationalError("database or disk is full")
+        raise OSError(28, "No space left on device")
 
     with monkeypatch.context() as patch:
-        patch.setattr(EventStore, "_replace", fail)
-        with pytest.raises(ApiError, match="cannot write to the data folder"):
-            recover(service, "s", "drop")
-    assert len(service.http.call("GET", "/v1/quarantine")[1]["streams"]) == 1
-    with pytest.raises(ApiError, match="is not in quarantine"):
-        recover(service, "other", "drop")
-    with pytest.raises(ApiError, match="there is no stream 'unknown'"):
-        recover(service, "unknown", "accept")
+        patch.setattr(HighWaterMark, "_append", fail)
+        marks.advance(2, {"b": 1})
+    assert HighWaterMark(tmp_path).streams == {"a": 1}
+    marks.advance(3, {"a": 2})
+    marks.close()
+    assert HighWaterMark(tmp_path).streams == {"a": 2, "b": 1}
 
 
-def test_the_log_stays_within_its_limit_beside_a_stream_in_quarantine(
-    start: Start, tmp_path: Path
-) -> None:
-    incomplete(start, tmp_path).stop()
-    service = start(limits=Limits(log_events=40))
-    for t in range(200):
-        assert service.predict(f"p{t}", "other")[0] == 200
-    assert service.app_state.writer._store.events <= 43  # those of the quarantined stream stay
-    assert recover(service, "s", "accept").seq == 1
+def content(folder: Path) -> dict[str, bytes]:
+    return {path.name: path.read_bytes() for path in folder.iterdir() if path.is_file()}
+
+
+@pytest.fixture
+def run(capsys: pytest.CaptureFixture[str]) -> Run:
+    """Runs a command: its exit status, and what it prints."""
+
+    def begin(*words: str | Path) -> tuple[int, str]:
+        with pytest.raises(SystemExit) as ended:
+            main([str(word) for word in words])
+        printed = capsys.readouterr()
+        assert isinstance(ended.value.code, int)
+        return ended.value.code, printed.out + printed.err
+
+    return begin
+
+
+def test_a_check_names_what_is_damaged_and_changes_nothing(tmp_path: Path, run: Run) -> None:
+    killed(tmp_path / "data", rounds=10, streams=2)
+    before = content(tmp_path / "data")
+    code, told = run("serve", "--check", tmp_path / "data")
+    assert (code, content(tmp_path / "data")) == (0, before)
+    assert "s0: ok (event 10, 5 rounds, 0 pending)" in told
+    assert "2 stream(s), 0 damaged; 22 event(s) in the log" in told
+    (tmp_path / "data" / "log.sqlite-wal").unlink()
+    before = content(tmp_path / "data")
+    code, told = run("serve", "--check", tmp_path / "data")
+    assert (code, content(tmp_path / "data")) == (1, before)
+    assert "s0: events 0 to 10 are damaged or missing; 11 acknowledged event(s)" in told
+
+
+def test_a_check_tells_what_is_no_data_folder(tmp_path: Path, run: Run) -> None:
+    code, told = run("serve", "--check", tmp_path)
+    assert (code, "is not a data folder" in told) == (2, True)
+    (tmp_path / "log.sqlite").write_bytes(b"this is no database" * 100)
+    assert run("serve", "--check", tmp_path)[0] == 1
+
+
+def test_streams_are_repaired_while_no_service_runs(tmp_path: Path, run: Run) -> None:
+    killed(tmp_path, rounds=12, streams=3)
+    edit(
+        tmp_path,
+        "DELETE FROM events WHERE stream = 's0' AND seq > 6",
+        "DELETE FROM events WHERE stream = 's1' AND seq < 3",
+    )
+    code, told = run("repair", "--data", tmp_path, "--accept", "s1")
+    assert (code, "nothing of stream 's1' could be read: drop it." in told) == (2, True)
+    code, told = run("repair", "--data", tmp_path, "--accept-all", "--drop", "s1")
+    assert (code, told) == (0, "s0: accepted, continues after event 6\ns1: dropped\n")
+    streams, store = load(tmp_path)
+    assert {name: stream.state.seq for name, stream in streams.items()} == {"s0": 6, "s2": 8}
+    assert not store.quarantined

@@ -200,7 +200,7 @@ def test_replaying_the_events_gives_the_same_monitors_bit_for_bit(start: Start) 
     wait_for(lambda: service.get()["expired"] == 1)
     rounds(service, [0.3, *BAD * 20], group=["a", "b"])
     before = service.everything()
-    service.app_state.writer._store.snapshot = lambda stream: None  # type: ignore[method-assign]
+    service.app_state.writer._store.snapshot = lambda streams: []  # type: ignore[method-assign]
     service.stop()
     assert start().everything() == before
 

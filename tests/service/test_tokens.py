@@ -49,7 +49,8 @@ def test_reads_require_only_the_read_scope() -> None:
             writes = endpoint.method != "GET"
             assert (endpoint.scope != Scope.READ) == writes
     admin = {(each.method, each.path) for each in ENDPOINTS if each.scope == Scope.ADMIN}
-    assert admin == {("PUT", "/v1/streams/{stream}/state")}
+    stream = "/v1/streams/{stream}"
+    assert admin == {("PUT", f"{stream}/state"), ("POST", f"{stream}/recovery")}
 
 
 def test_a_hash_sign_inside_a_token_is_no_comment(start: Start, tmp_path: Path) -> None:

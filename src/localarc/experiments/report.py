@@ -6,21 +6,25 @@ import csv
 import json
 from collections.abc import Sequence
 from dataclasses import asdict
+from functools import partial
 from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from localarc.experiments.experiment import Data, FigureSpec, Results, Row, Setting
+from localarc.figures.canvas import save_picture
+from localarc.figures.palette import INK
 from localarc.reporting.assessment import jsonable
 from localarc.reporting.files import staged
 from localarc.reporting.html.markup import document, figure, figures, heading, paragraph, table
 from localarc.reporting.provenance import versions
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
+QUICK = "Quick run on a small part of the data: not the experiment's result"
 _SIZE = 7.0, 4.2  # inches
-_DOTS_PER_INCH = 160
 
 
 def write(results: Results[Data, Setting], folder: Path, command: str) -> list[Path]:
@@ -58,9 +62,9 @@ def write(results: Results[Data, Setting], folder: Path, command: str) -> list[P
         _write_csv(staging / "results.csv", results.rows)
         for spec in results.figures():
             for extension in ("png", "svg"):
-                name = f"{spec.name}.{extension}"  # a second save would shift the layout slightly
-                _draw(spec, results).savefig(staging / name, dpi=_DOTS_PER_INCH)
-                names.append(name)
+                path = staging / f"{spec.name}.{extension}"
+                drawn = save_picture(path, _SIZE, partial(_draw, spec=spec, results=results))
+                names += [file.name for file in drawn]
         (staging / "report.html").write_text(_render(results, command), encoding="utf-8")
     return [folder / name for name in (*names, "report.html")]
 
@@ -95,7 +99,7 @@ def _render(results: Results[Data, Setting], command: str) -> str:
     experiment = results.experiment
     tables = [heading(title, 3) + table(*content) for title, content in results.tables().items()]
     drawn = [
-        figure(lambda axes, s=spec: s.draw(axes, results), spec.name, spec.caption)  # type: ignore[misc]
+        figure(lambda axes, s=spec: _drawn(axes, s, results), spec.name, spec.caption)  # type: ignore[misc]
         for spec in results.figures()
     ]
     return document(
@@ -103,6 +107,7 @@ def _render(results: Results[Data, Setting], command: str) -> str:
         [
             heading(experiment.title, 1),
             paragraph(experiment.question),
+            *([paragraph(f"{QUICK}.")] if results.plan.quick else []),
             heading("What the paper reports"),
             paragraph(experiment.claim),
             heading("What we measured"),
@@ -127,12 +132,16 @@ def _list(items: Sequence[str]) -> str:
     return f"<ul>{''.join(f'<li>{escape(item)}</li>' for item in items)}</ul>"
 
 
-def _draw(spec: FigureSpec[Data, Setting], results: Results[Data, Setting]) -> Figure:
-    from matplotlib.figure import Figure
+def _draw(figure: Figure, spec: FigureSpec[Data, Setting], results: Results[Data, Setting]) -> None:
+    _drawn(figure.subplots(), spec, results)
 
-    drawn = Figure(figsize=_SIZE, layout="constrained")
-    spec.draw(drawn.subplots(), results)
-    return drawn
+
+def _drawn(axes: Axes, spec: FigureSpec[Data, Setting], results: Results[Data, Setting]) -> Axes:
+    """The figure, which says below it if the run was a quick one."""
+    found = spec.draw(axes, results)
+    if results.plan.quick and (drawing := axes.get_figure()) is not None:
+        drawing.supxlabel(QUICK, x=0.99, ha="right", fontsize=8, color=INK)
+    return found
 
 
 def _write_csv(path: Path, rows: Sequence[Row]) -> None:

@@ -44,8 +44,14 @@ class Tally:
         self.rounds += 1
         if loss > 0.0:
             self.losses += loss
-            growth = _GROWTH if loss == 1.0 else [math.log1p(size * loss) for size in SIZES]
-            self.won = array("d", map(add, self.won, growth))
+            self.won = array("d", self._won_with(loss))
+
+    def _won_with(self, loss: float) -> list[float]:
+        """What the bets have won after one more loss."""
+        if loss == 1.0:
+            return list(map(add, self.won, _GROWTH))
+        log1p = math.log1p
+        return [won + log1p(a * loss) for won, a in zip(self.won, SIZES, strict=False)]
 
 
 class Sums(NamedTuple):

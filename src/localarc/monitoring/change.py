@@ -14,6 +14,8 @@ from localarc.monitoring.recent import Recent
 
 _EARLY = 1000.0  # rounds; starts before round 3,000 get half of the money
 _SCALE = 0.5 * math.sqrt(_EARLY)  # then the integral over all rounds is 1
+MOST = 1e150  # money that no evidence needs, and whose products are finite
+_LOG_MOST = math.log(MOST)
 
 
 def start_money(earlier: int) -> float:
@@ -23,7 +25,7 @@ def start_money(earlier: int) -> float:
 
 
 class ChangeDetector:
-    """The money of bets against a mean risk, from all starting rounds together, capped."""
+    """The money of bets against a mean risk, from all starting rounds together."""
 
     __slots__ = ("cap", "mean", "money", "payoffs")
 
@@ -34,17 +36,21 @@ class ChangeDetector:
         self.money = [0.0] * len(SIZES)
 
     def add(self, loss: float, earlier: int) -> bool:
-        """Play the round after so many earlier ones, and return whether the cap was reached."""
+        """Play the round after so many earlier ones, and return whether there is evidence."""
         start = start_money(earlier)
         self.money = [
             (money + start * share) * (idle + slope * loss)
-            for money, (share, idle, slope) in zip(self.money, self.payoffs, strict=True)
+            for money, (share, idle, slope) in zip(self.money, self.payoffs, strict=False)
         ]
         total = sum(self.money)
-        if total < self.cap:
-            return False
-        self.money = [money * (self.cap / total) for money in self.money]
-        return True
+        if total > MOST:
+            self.cut(MOST)
+        return total >= self.cap
+
+    def cut(self, most: float) -> None:
+        """Give money away, so that evidence which ends is soon forgotten."""
+        scale = min(1.0, most / sum(self.money))
+        self.money = [money * scale for money in self.money]
 
     def forget_all_but(self, recent: Recent, rounds: int) -> None:
         """Keep only the bets that started with a block of the recent ones among all rounds."""
@@ -52,4 +58,4 @@ class ChangeDetector:
         for sums in recent.since_each_start():
             start = start_money(rounds - sums.rounds)
             for index, log in enumerate(log_money(sums, self.mean)):
-                self.money[index] += start * math.exp(log)
+                self.money[index] += start * math.exp(min(log, _LOG_MOST))

@@ -11,7 +11,7 @@ from localarc import validation
 from localarc.monitoring import reasons
 from localarc.monitoring import state as stored
 from localarc.monitoring.bets import Sums, Tally, log_evidence, lower_limit
-from localarc.monitoring.change import ChangeDetector, start_money
+from localarc.monitoring.change import MOST, ChangeDetector, start_money
 from localarc.monitoring.intervals import Intervals
 from localarc.monitoring.recent import Recent
 from localarc.monitoring.settings import Settings
@@ -43,19 +43,19 @@ class Monitor:
     Examples
     --------
     >>> monitor = Monitor(target=0.1)
-    >>> for round in range(2000):
-    ...     changed = monitor.update(float(round % 4 == 0))  # a risk of 0.25
-    ...     if changed:
-    ...         print(round, changed)
-    >>> monitor.status().state
-    'broken'
+    >>> changes = [monitor.update(float(t % 4 == 0)) for t in range(2000)]  # a risk of 0.25
+    >>> changes.index("broken")
+    108
+    >>> status = monitor.status()
+    >>> status.state, round(status.at_least, 2)
+    ('broken', 0.22)
 
     References
     ----------
     Waudby-Smith and Ramdas, "Estimating means of bounded random variables by betting", Journal of
     the Royal Statistical Society B 86 (2024). Shin, Ramdas and Rinaldo, "E-detectors: a
     nonparametric framework for sequential change detection", New England Journal of Statistics in
-    Data Science 2 (2023).
+    Data Science (2023).
     """
 
     __slots__ = (
@@ -126,15 +126,25 @@ class Monitor:
         """Bet on one round, against all rounds and against recent ones."""
         self._all.add(loss)
         self._recent.add(loss)
-        rounds = self._all.rounds
-        if self._change.add(loss, rounds - 1):
+        kept, rounds = self._settings, self._all.rounds
+        if self._change.add(loss, rounds - 1) and self._recent.exceeds(kept.boundary):
             self._reached = rounds
-        elif self._reached and rounds - self._reached >= self._settings.window:
+            self._change.cut(self._change.cap)
+        elif self._reached and rounds - self._reached >= kept.window:
             self._reached = 0
             self._change.forget_all_but(self._recent, rounds)
         if not self._broken:
-            evidence = log_evidence(self._all, self._settings.boundary)
-            self._broken = evidence >= self._settings.needed
+            self._broken = log_evidence(self._all, kept.boundary) >= kept.needed
+
+    def state(self, now: float | None = None) -> State:
+        """Return the state alone, in less than a microsecond.
+
+        Parameters
+        ----------
+        now
+            The time in seconds since the epoch. Without it, `stale` is not judged.
+        """
+        return self._state(None if now is None else _seconds("now", now))
 
     def _state(self, now: float | None) -> State:
         """The state at a time; without one, feedback is not overdue."""
@@ -194,16 +204,6 @@ class Monitor:
             tolerance=kept.tolerance,
         )
 
-    def state(self, now: float | None = None) -> State:
-        """Return the state alone: it costs less than `status`.
-
-        Parameters
-        ----------
-        now
-            The time in seconds since the epoch. Without it, `stale` is not judged.
-        """
-        return self._state(None if now is None else _seconds("now", now))
-
     @property
     def rounds(self) -> int:
         """Number of losses since the last acknowledgement."""
@@ -218,6 +218,10 @@ class Monitor:
     def overdue_at(self) -> float | None:
         """When the monitor turns stale without another loss, None while that is unknown."""
         return self._intervals.deadline
+
+    def __repr__(self) -> str:
+        kept = self._settings
+        return f"Monitor(target={kept.target:g}): {self._state(None)}, {self._all.rounds} rounds"
 
     def to_state(self) -> dict[str, Any]:
         """Return everything as plain numbers and lists, for JSON or msgpack."""
@@ -262,12 +266,14 @@ class Monitor:
         rounds = self._all.rounds
         self._reached = stored.count("reached", parts["reached"], rounds)
         self._recent = stored.recent(parts["recent"], self._settings.window, rounds)
-        self._change.money = stored.money(parts["money"], self._change.cap)
+        self._change.money = stored.money(parts["money"], MOST)
         self._intervals = stored.intervals(parts["intervals"])
 
 
 def _seconds(name: str, value: float) -> float:
     """Return a time."""
+    if type(value) is float and abs(value) <= validation.LARGEST:  # the usual case, fast
+        return value
     return validation.finite(name, value, "It is a time in seconds since the epoch.")
 
 

@@ -62,6 +62,11 @@ class Recent:
             sums = Sums(*map(add, sums, block))
             yield sums
 
+    def exceeds(self, mean: float) -> bool:
+        """Whether the mean loss of the recent rounds is above a mean."""
+        flat = self._sums
+        return sum(flat[1::3]) > mean * sum(flat[::3])
+
     @property
     def sums(self) -> Sums:
         """Sums of all recent rounds."""

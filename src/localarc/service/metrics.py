@@ -110,7 +110,7 @@ class Metrics:
                 "rounds": "Losses learned, in all streams.",
                 "expired": "Predictions that expired without feedback.",
                 "late": "Feedback that arrived after that of a newer prediction.",
-                "memory_bytes": "Memory of the calibrators.",
+                "memory_bytes": "Estimated memory of all streams, at its largest.",
             }.items()
         }
 
@@ -146,7 +146,7 @@ class Metrics:
             "rounds": sum(stream.state.rounds for stream in streams),
             "expired": sum(stream.state.expired for stream in streams),
             "late": sum(stream.state.late for stream in streams),
-            "memory_bytes": sum(stream.method.memory_bytes for stream in streams),
+            "memory_bytes": manager.memory.total,
         }
         for name, value in values.items():
             self._streams[name].set(value)

@@ -19,6 +19,7 @@ from localarc.service.api.auth import Scope
 from localarc.service.api.queries import Header
 from localarc.service.streams import calibrators
 from localarc.service.streams.manager import StreamManager
+from localarc.service.streams.recovery import recover
 
 JSON = "application/json"
 BYTES = "application/octet-stream"
@@ -172,7 +173,7 @@ ENDPOINTS = (
              errors=(404,)),
     Endpoint("POST", f"{_STREAM}/acknowledge", StreamManager.acknowledge, WRITE, writes=True,
              errors=(404,)),
-    Endpoint("POST", f"{_STREAM}/recovery", StreamManager.recover, ADMIN, writes=True,
+    Endpoint("POST", f"{_STREAM}/recovery", recover, ADMIN, writes=True,
              errors=(404, 409)),
     Endpoint("GET", "/v1/quarantine", queries.quarantine, READ),
     Endpoint("GET", f"{_STREAM}/events", queries.events, READ, errors=(404, 429),

@@ -79,7 +79,7 @@ class HighWaterMark:
         self._unwritten.update(streams)
         line = _line(last_event, self._unwritten)
         try:
-            if not self.exists or self._size + len(line) > self._limit:
+            if not self.exists or self.unreadable_lines or self._size + len(line) > self._limit:
                 self._rewrite()
             else:
                 self._append(line)

@@ -21,12 +21,14 @@ from localarc.service.storage.format import VERSION
 from localarc.service.storage.high_water_mark import HighWaterMark
 from localarc.service.storage.loading import Loader
 from localarc.service.storage.migrations import OLDEST
+from localarc.service.storage.salvage import is_damaged, salvage
 from localarc.service.streams.manager import PendingWrite
 from localarc.service.streams.quarantine import Quarantine
 from localarc.service.streams.stream import Stream
 from localarc.wire.events import ChangeEvent
 
 FILE_NAME = "log.sqlite"
+NO_MARKS = "the high-water mark is missing or damaged: loss of the latest events would not show"
 _PRUNE_BATCH = 10_000
 _log = logging.getLogger("localarc.service")
 
@@ -57,6 +59,10 @@ class EventStore:
         self._connect()
         self._open()
         self._marks = HighWaterMark(folder)
+        self.salvaged = is_damaged(self._database)
+        if self.salvaged:
+            salvage(self._database, self._path, _SCHEMA, VERSION, self._marks.last_event)
+            self._connect()
         self._next = 1 + max(
             self._marks.last_event,
             self._largest("max(id) FROM events"),
@@ -118,6 +124,11 @@ class EventStore:
         with self._database:
             self._database.execute("BEGIN IMMEDIATE")
             yield
+
+    @property
+    def has_marks(self) -> bool:
+        """Whether the high-water mark is known in full."""
+        return self._marks.exists and not self._marks.unreadable_lines
 
     def _largest(self, expression: str) -> int:
         return self._database.execute(f"SELECT {expression}").fetchone()[0] or 0
@@ -239,7 +250,8 @@ class EventStore:
         marks = self._marks.streams
         known = marks if names is None else {name: marks[name] for name in names if name in marks}
         self._set_aside(loader.set_aside(known))
-        if names is None and not self._marks.exists:
+        if names is None and not self.has_marks and loader.streams:
+            _log.warning(NO_MARKS)
             self._begin_marks(loader.streams)
         return loader.streams
 
@@ -249,11 +261,9 @@ class EventStore:
             self.unsaved.pop(name, None)
 
     def _begin_marks(self, streams: Mapping[str, Stream]) -> None:
-        """A folder of an older version, or a copy of the database alone, has no marks."""
-        if streams:
-            _log.warning("there is no high-water mark: whether events are missing is unknown")
-            ends = {name: stream.state.seq for name, stream in streams.items()}
-            self._marks.advance(self._next - 1, ends)
+        """Complete the marks; other versions, and copies of the database alone, have none."""
+        ends: dict[str, int | None] = {name: each.state.seq for name, each in streams.items()}
+        self._marks.advance(self._next - 1, ends)
 
     def _snapshots(self, names: Collection[str] | None) -> Iterator[tuple[str, int, bytes, int]]:
         found = self._database.execute("SELECT stream FROM snapshots ORDER BY stream")

@@ -142,13 +142,20 @@ class Writer:
     def _load(self) -> None:
         started = time.perf_counter()
         manager = self._manager
-        manager.streams = self._store.load(publish=self._publish)
+        manager.begin(self._store.load(publish=self._publish))
         self._set_aside()
         if self._store.degraded:
             self._fail(sqlite3.OperationalError(self._store.degraded))
         self.status = "the engine is being compiled"
         precompile(stream.state.config for stream in manager.streams.values())
         self._check_consistency(manager.streams)
+        if overdue := manager.count_overdue():
+            _log.warning(
+                "%d pending prediction(s) timed out while the service was down: they expire in "
+                "%g s. If the clock is wrong, stop the service and correct it before that.",
+                overdue,
+                manager.limits.expiry_grace,
+            )
         self._metrics.replay_seconds.set(time.perf_counter() - started)
         manager.started = manager.clock()
         self.on_load(manager)
@@ -241,9 +248,7 @@ class Writer:
         except sqlite3.Error as error:
             self._fail(error)
             return
-        for name in self._ahead_of_disk:
-            self._manager.streams.pop(name, None)
-        self._manager.streams.update(found)
+        self._manager.replace(found, self._ahead_of_disk)
         self._set_aside()
         self._check_consistency(found)
         self._ahead_of_disk = set()

@@ -6,9 +6,9 @@ data is to be replaced in `replaced`; the writer commits these before any client
 
 from __future__ import annotations
 
-import itertools
+import math
 import secrets
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Annotated, Literal, TypeAlias, TypeVar
 
@@ -27,6 +27,8 @@ from localarc.service.storage.format import (
     to_bytes,
 )
 from localarc.service.streams import calibrators
+from localarc.service.streams.expiry import count_overdue, overdue
+from localarc.service.streams.memory_budget import MemoryBudget, pending_bytes
 from localarc.service.streams.outcomes import loss_and_score
 from localarc.service.streams.prediction_sets import prediction_set
 from localarc.service.streams.quarantine import Quarantine
@@ -49,10 +51,7 @@ from localarc.wire.predictions import (
     PredictRequest,
     PredictResponse,
 )
-from localarc.wire.quarantine import RecoverRequest, RecoverResponse
 from localarc.wire.status import AcknowledgeResponse, ImportResponse
-
-_EXPIRY_BATCH = 1_000
 
 Result = TypeVar("Result")
 ParsedBatch: TypeAlias = Annotated[list[Operation | ApiError], BatchRequest]
@@ -77,11 +76,28 @@ class StreamManager:
         self.streams: dict[str, Stream] = {}
         self.unhealthy: set[str] = set()
         self.quarantined: dict[str, Quarantine] = {}
+        self.memory = MemoryBudget(limits.memory_bytes)
         self.uncommitted: list[PendingWrite] = []
         self.replaced: dict[str, Stream | None] = {}  # None: all that is stored is removed
         self.clock = clock
-        self.started = clock()
+        self.started = -math.inf
         self._sweep = Sweep()
+
+    def begin(self, streams: Mapping[str, Stream]) -> None:
+        """Serve stored streams; what is pending now expires after a grace period at the earliest.
+
+        While the service was down, no feedback could arrive, and its clock may be wrong.
+        """
+        self.started = self.clock()
+        self.replace(streams, ())
+
+    def replace(self, streams: Mapping[str, Stream], removed: Iterable[str]) -> None:
+        """Take over streams from the store, in place of some others."""
+        for name in removed:
+            self.streams.pop(name, None)
+            self.memory.forget(name)
+        self.streams.update(streams)
+        self.memory.update(streams.values())
 
     def stream(self, name: str) -> Stream:
         """The stream of that name."""
@@ -116,7 +132,9 @@ class StreamManager:
             )
         config = _as_422(lambda: calibrators.to_stored(body))
         event = events.StreamCreated(self.clock(), config)
-        created = self.streams[stream] = _as_422(lambda: Stream.create(stream, event))
+        created = _as_422(lambda: Stream.create(stream, event))
+        self.memory.require(created, 0)
+        self.replace({stream: created}, ())
         self.uncommitted.append(PendingWrite(stream, 0, event, created.created_event()))
         return 201, _created(stream, body, config)
 
@@ -219,6 +237,7 @@ class StreamManager:
     def import_state(self, stream: StreamName, body: bytes) -> ImportResponse:
         """Replace the calibrator by a state with the same settings; pending predictions stay."""
         found = self.stream(stream)
+        self.memory.require(found, len(body) - found.method.memory_bytes)
         self._apply(found, events.StateImported(at=self.clock(), state=body))
         self.unhealthy.discard(stream)
         return ImportResponse(found.state.seq, found.state.rounds)
@@ -238,38 +257,20 @@ class StreamManager:
             if stream.name not in self.unhealthy:
                 self._announce(stream, moment, parts)
 
-    def recover(self, stream: StreamName, body: RecoverRequest) -> RecoverResponse:
-        """Decide about a stream in quarantine: accept what could be read of it, or drop it."""
-        if body.action == "drop":
-            return self._drop(stream)
-        found = self.streams.get(stream)
-        if stream in self.quarantined:
-            found = self.quarantined[stream].readable
-            if found is None:
-                raise ApiError(409, f"nothing of stream {stream!r} could be read: drop it.")
-            del self.quarantined[stream]
-        if found is None:
-            raise ApiError(404, f"there is no stream {stream!r}.")
-        found.replay_differs = 0
-        self.streams[stream] = self.replaced[stream] = found
-        return RecoverResponse(stream, "accept", found.state.seq)
-
-    def _drop(self, stream: str) -> RecoverResponse:
-        if stream in self.streams:
-            raise ApiError(409, f"stream {stream!r} is not in quarantine: it cannot be dropped.")
-        if stream not in self.quarantined:
-            raise ApiError(404, f"there is no stream {stream!r} in quarantine.")
-        del self.quarantined[stream]
-        self.replaced[stream] = None
-        return RecoverResponse(stream, "drop", None)
-
     def expire(self) -> None:
-        """Close predictions whose timeout has passed."""
+        """Close predictions whose timeout has passed, those from before the start after a grace."""
         now = self.clock()
+        in_grace = now < self.started + self.limits.expiry_grace
+        since = self.started if in_grace else -math.inf
         for stream in self.streams.values():
             if stream.name not in self.unhealthy:
-                for key in list(_overdue(stream, now)):
+                for key in list(overdue(stream, now, since)):
                     self._expire(stream, key, now)
+
+    def count_overdue(self) -> int:
+        """How many predictions have waited longer than their timeout."""
+        now = self.clock()
+        return sum(count_overdue(stream, now) for stream in self.streams.values())
 
     # ---- how ---------------------------------------------------------------------------------
 
@@ -281,6 +282,7 @@ class StreamManager:
 
     def _store(self, stream: Stream, event: Event) -> ChangeEvent:
         change = _as_422(lambda: stream.apply(event))
+        self.memory.update((stream,))
         self.uncommitted.append(PendingWrite(stream.name, stream.state.seq, event, change))
         return change
 
@@ -330,6 +332,8 @@ class StreamManager:
                 f"x must have {state.config.features} number(s), as configured, got "
                 f"{len(request.x)}.",
             )
+        numbers = len(request.x) + len(request.scores or ())
+        self.memory.require(stream, pending_bytes(state.config, numbers))
         if len(state.pending) >= limits.pending:
             raise ApiError(
                 429,
@@ -385,15 +389,6 @@ def _reported(answered: Answered) -> str:
         return f"the outcome {answered.outcome!r}"
     score = "" if answered.score is None else f" with the score {answered.score}"
     return f"the loss {answered.loss}{score}"
-
-
-def _overdue(stream: Stream, now: float) -> Iterator[str]:
-    timeout = stream.state.config.timeout
-    if timeout is None:
-        return
-    for key, pending in itertools.islice(stream.state.pending.items(), _EXPIRY_BATCH):
-        if pending.at + timeout <= now:
-            yield key
 
 
 def _new_id(stream: Stream) -> str:
