@@ -5,7 +5,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
 
-.PHONY: demo test slow training beams page service cluster peers models forecasting package arena check format bench figures reference clean
+.PHONY: demo test slow training beams page service cluster peers models forecasting package arena check format bench figures site clean
 
 # The marks say which set of packages is installed and are out of date when its description changes.
 $(VENV)/.default: pyproject.toml constraints.txt
@@ -41,6 +41,10 @@ $(VENV)/.package: $(VENV)/.dev
 
 $(VENV)/.cluster: $(VENV)/.dev
 	$(INSTALL) -e '.[dev,dask,spark]'
+	touch $@
+
+$(VENV)/.site: $(VENV)/.dev
+	$(INSTALL) -e '.[dev,site]'
 	touch $@
 
 $(VENV)/.benchmarks: $(VENV)/.dev
@@ -147,10 +151,11 @@ figures: $(VENV)/.default
 	$(BIN)/python -m benchmarks.peers.table --figure docs/compare-methods.png
 	$(BIN)/python -m benchmarks.arena
 
-# The API reference, from docstrings, in docs/reference.
-reference: $(VENV)/.dev
-	$(BIN)/pdoc -o docs/reference localarc localarc.calibrators.base localarc.kernels localarc.rates localarc.memory localarc.guarantees localarc.curves localarc.sets localarc.metrics localarc.keyed localarc.models localarc.monitoring localarc.panel localarc.peers localarc.streams localarc.reporting localarc.figures localarc.forecasting localarc.experiments.data localarc.experiments localarc.arena localarc.testing localarc.client localarc.wire localarc.spark
+# The documentation site, in build/site/VERSION: every page and the API reference, links and anchors checked; then in a browser.
+site: $(VENV)/.site
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build
+	LOCALARC_SITE=build/site $(BIN)/python -m pytest -rs tests/docs_site
 
 clean:
-	rm -rf $(VENV) node_modules build dist demo-output docs/reference .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
+	rm -rf $(VENV) node_modules build dist demo-output .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
 	find . -name __pycache__ -prune -exec rm -rf {} +

@@ -33,9 +33,9 @@ from localarc.service.streams.calibrators import (
     build_calibrator,
     to_stored,
     to_wire,
-    validate_and_compile,
 )
 from localarc.service.streams.config_checks import MAX_BYTES, check_room
+from localarc.service.streams.rehearsal import check
 from localarc.wire import config
 from localarc.wire.config import KernelConfig, StreamConfig
 
@@ -157,7 +157,7 @@ def test_limits_and_ranges_are_passed_on() -> None:
 def test_validation_leaves_no_trace(features: int) -> None:
     config = msgspec.convert({"alpha": 0.1, "kernel": {}, "features": features}, StreamConfig)
     before = build_calibrator(to_stored(config)).state()
-    validate_and_compile(config)
+    check(to_stored(config))
     assert build_calibrator(to_stored(config)).state() == before
 
 

@@ -30,6 +30,11 @@ from localarc.cli.group import user_errors
     help="Port to listen on; 0 selects a free port and prints it.",
 )
 @click.option(
+    "--health-port",
+    type=click.IntRange(0, 65535),
+    help="Port for /livez and /readyz alone, whose connections are counted apart.",
+)
+@click.option(
     "--token-file",
     type=click.Path(path_type=Path, dir_okay=False),
     help="File with lines such as `write TOKEN`; scopes are read, write and admin.",
@@ -54,6 +59,18 @@ from localarc.cli.group import user_errors
     default=300.0,
     type=click.FloatRange(0.0),
     help="Seconds after a start in which no older prediction expires.",
+)
+@click.option(
+    "--max-connections",
+    default=2048,
+    type=click.IntRange(1),
+    help="Maximum number of open connections.",
+)
+@click.option(
+    "--max-connections-per-address",
+    default=512,
+    type=click.IntRange(1),
+    help="Maximum number of open connections of one address; behind a proxy, raise it.",
 )
 @click.option(
     "--log-events",
@@ -87,11 +104,14 @@ def serve(
     check: Path | None,
     host: str,
     port: int,
+    health_port: int | None,
     token_file: Path | None,
     max_streams: int,
     max_pending: int,
     max_memory: int | None,
     expiry_grace: float,
+    max_connections: int,
+    max_connections_per_address: int,
     log_events: int,
     stream_metrics: int,
     webhook: str | None,
@@ -127,6 +147,8 @@ def serve(
         limits = Limits(
             streams=max_streams,
             pending=max_pending,
+            connections=max_connections,
+            connections_per_address=max_connections_per_address,
             log_events=log_events,
             memory_bytes=half_of_memory() if max_memory is None else max_memory * 2**20,
             expiry_grace=expiry_grace,
@@ -137,8 +159,8 @@ def serve(
             target = Target.checked(webhook, _webhook_secret(webhook_secret_file))
         elif webhook_secret_file is not None:
             raise ValueError("--webhook-secret-file requires --webhook URL.")
-        options = Options(data, host, port, token_file, limits, synchronous, stream_metrics, target)
-        run(options)
+        where = data, host, port, health_port
+        run(Options(*where, token_file, limits, synchronous, stream_metrics, target))
     return 0
 
 

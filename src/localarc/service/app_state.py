@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from localarc.service.api.auth import Tokens
+from localarc.service.compiler import Compiler
 from localarc.service.event_bus import EventBus
 from localarc.service.limits import Limits
 from localarc.service.metrics import Metrics
@@ -25,6 +26,7 @@ class AppState:
     """
 
     writer: Writer
+    compiler: Compiler
     event_bus: EventBus
     metrics: Metrics
     tokens: Tokens
@@ -46,14 +48,15 @@ class AppState:
     ) -> AppState:
         """A service on a data folder; events are replayed when the writer starts."""
         event_bus, metrics = EventBus(limits.subscribers), Metrics(stream_metrics)
+        compiler = Compiler()
         store = EventStore(folder, synchronous)
         manager = StreamManager(limits, clock or steady_clock())
-        writer = Writer(store, manager, metrics, event_bus.publish)
+        writer = Writer(store, manager, metrics, event_bus.publish, compiler)
         sender = None if webhook is None else Webhook(webhook, metrics.webhook)
         if sender is not None:
             writer.on_load = lambda manager: sender.put(reminders(manager))
             writer.on_commit = lambda writes: sender.put(notices(writes))
-        return cls(writer, event_bus, metrics, tokens, limits, hosts, sender)
+        return cls(writer, compiler, event_bus, metrics, tokens, limits, hosts, sender)
 
 
 def steady_clock() -> Callable[[], float]:

@@ -17,7 +17,7 @@ from msgspec import Meta
 from localarc.service.api import queries, stream_list
 from localarc.service.api.auth import Scope
 from localarc.service.api.queries import Header
-from localarc.service.streams import calibrators
+from localarc.service.app_state import AppState
 from localarc.service.streams.manager import StreamManager
 from localarc.service.streams.recovery import recover
 
@@ -51,8 +51,8 @@ class Endpoint:
     """One method of one path.
 
     The operation is a function of the stream manager, which the writer runs, or a coroutine of the
-    application's state. `prepare` is given the body before that, `finish` the result after it; both
-    run in a thread of their own.
+    application's state. `prepare` is given that state and the body before that, `finish` the result
+    after it; both run in a thread of their own.
     """
 
     method: str
@@ -62,7 +62,7 @@ class Endpoint:
     writes: bool = False
     errors: tuple[int, ...] = ()
     media_type: str = JSON
-    prepare: Callable[[Any], None] | None = None
+    prepare: Callable[[AppState, Any], None] | None = None
     finish: Callable[[Any], Any] | None = None
 
     @property
@@ -155,7 +155,7 @@ _AUDIT = _STREAM + "/predictions/{prediction}/audit"
 
 ENDPOINTS = (
     Endpoint("PUT", _STREAM, StreamManager.create, WRITE, writes=True, errors=(409, 429),
-             prepare=calibrators.validate_and_compile),
+             prepare=lambda app, body: app.compiler.prepare(body)),
     Endpoint("POST", f"{_STREAM}/predict", StreamManager.predict, WRITE, writes=True,
              errors=(404, 409, 429)),
     Endpoint("PUT", _FEEDBACK, StreamManager.feedback, WRITE, writes=True, errors=(404, 409, 410)),

@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 
 from localarc.service.api.endpoints import BYTES, EVENTS, JSON, Endpoint, Parameter
-from localarc.service.api.pipeline import PROBLEM
+from localarc.service.api.responses import PROBLEM
 from localarc.wire.predictions import Problem
 
 _REF = "#/components/schemas/{name}"

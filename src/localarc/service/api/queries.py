@@ -380,7 +380,7 @@ async def events(
     """Server-sent events; resumes after `Last-Event-ID` or `after`."""
     seq = await app.writer.ask(lambda manager: manager.stream(stream).state.seq)
     last = after if last_event_id is None else last_event_id
-    return app.event_bus.subscribe(stream, seq, last)
+    return await app.event_bus.subscribe(stream, seq, last)
 
 
 async def alive(app: AppState) -> Alive:
