@@ -24,7 +24,7 @@ export function showVerdict(summary) {
   setText(byId("headline"), headlineOf(summary));
   setText(byId("why"), isAlarm ? summary.health.why : "");
   setText(byId("verdict-text"), isAlarm ? `Over all rounds: ${summary.verdict.text}` : "");
-  setText(byId("tightest"), describeTightest(summary));
+  setText(byId("tightest"), isAlarm ? "" : describeTightest(summary)); // no comfort beside an alarm
   updateList(byId("warnings"), summary.warnings, (text) => text, createItem, setText);
 }
 
