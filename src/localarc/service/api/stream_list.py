@@ -48,7 +48,7 @@ Cursor: TypeAlias = Annotated[
 Key: TypeAlias = tuple[int, int, str]
 """Where a stream belongs in the list: its rank by state, by risk, and its name."""
 
-_STATES: list[str] = sorted(SEVERITY, key=lambda state: SEVERITY[state])
+_STATES: list[str] = [*sorted(SEVERITY, key=SEVERITY.__getitem__)]
 
 
 def streams(
