@@ -210,6 +210,11 @@ class Monitor:
         return self._all.rounds
 
     @property
+    def recent_risk(self) -> float | None:
+        """Mean of the recent losses, None without one; it costs less than `status`."""
+        return _risk(self._recent.sums, self._settings.max_loss)
+
+    @property
     def last_at(self) -> float | None:
         """Time of the latest loss since the last acknowledgement, None without one."""
         return self._intervals.last
