@@ -5,7 +5,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
 
-.PHONY: demo test slow training beams page service cluster peers models forecasting check format bench figures reference clean
+.PHONY: demo test slow training beams page service cluster peers models forecasting package arena check format bench figures reference clean
 
 # The marks say which set of packages is installed and are out of date when its description changes.
 $(VENV)/.default: pyproject.toml constraints.txt
@@ -33,6 +33,10 @@ $(VENV)/.service: $(VENV)/.dev
 
 $(VENV)/.models: $(VENV)/.dev
 	$(INSTALL) -e '.[dev,models-tests]'
+	touch $@
+
+$(VENV)/.package: $(VENV)/.dev
+	$(INSTALL) -e '.[dev,package-tests]'
 	touch $@
 
 $(VENV)/.cluster: $(VENV)/.dev
@@ -73,8 +77,8 @@ page: $(VENV)/.service node_modules/.installed
 	$(BIN)/python tests/page/write_openapi.py build/openapi.json
 	npm run --silent check
 
-# The real service, in processes of its own: crashes, full disks, hostile requests, a browser.
-# A browser that is missing fails here, where `make test` skips. Debian's is `apt-get install chromium`.
+# The real service, in processes of its own: crashes, full disks, hostile requests, a browser, Prometheus.
+# What is missing fails here, where `make test` skips. In Debian: `apt-get install chromium prometheus`.
 service: $(VENV)/.service page
 	LOCALARC_REQUIRE_SERVICE=1 $(BIN)/python -m pytest -m service -n 2 -rs tests/service
 
@@ -101,6 +105,10 @@ forecasting: build/forecasting/.installed
 	build/forecasting/bin/python -m pytest -rs tests/forecasting/test_bands.py -k polars
 	build/forecasting/bin/python -m pytest -rs -W ignore tests/test_documentation.py -k recipes
 
+# The wheel that a user installs, built from the source distribution, without the source tree.
+package: $(VENV)/.package
+	$(BIN)/python -m pytest -m package tests/packaging
+
 # Style, types, the direction of imports, every code block of README and docs.
 check: $(VENV)/.dev
 	$(BIN)/ruff format --check .
@@ -115,7 +123,11 @@ format: $(VENV)/.dev
 
 # Wrapped models beside MAPIE, crepes and river, on a few streams; `make bench` runs all of them.
 peers: $(VENV)/.benchmarks
-	$(BIN)/python -m pytest -rs tests/test_models_benchmark.py
+	$(BIN)/python -m pytest -rs tests/test_models_benchmark.py tests/monitoring/test_benchmark.py
+
+# Every method on 1,000 rounds of every stream whose data can be had, in build/arena-quick.
+arena: $(VENV)/.dev
+	$(BIN)/localarc arena --quick --quiet --out build/arena-quick
 
 bench: $(VENV)/.benchmarks
 	$(BIN)/python -m benchmarks
@@ -126,16 +138,18 @@ bench: $(VENV)/.benchmarks
 	$(BIN)/python -m benchmarks.peers
 	$(BIN)/python -m benchmarks.models
 	$(BIN)/python -m benchmarks.forecasting
+	$(BIN)/python -m benchmarks.monitoring
 
-# The figures of README and of the comparison of methods.
+# The figures of README, of the comparison of methods and of the arena, whose tables are filled, too.
 figures: $(VENV)/.default
 	$(BIN)/localarc demo --out demo-output/synthetic
 	cp demo-output/synthetic/easy-hard.png docs/easy-hard.png
 	$(BIN)/python -m benchmarks.peers.table --figure docs/compare-methods.png
+	$(BIN)/python -m benchmarks.arena
 
 # The API reference, from docstrings, in docs/reference.
 reference: $(VENV)/.dev
-	$(BIN)/pdoc -o docs/reference localarc localarc.calibrators.base localarc.kernels localarc.rates localarc.memory localarc.guarantees localarc.curves localarc.sets localarc.metrics localarc.models localarc.panel localarc.peers localarc.streams localarc.reporting localarc.figures localarc.forecasting localarc.experiments.data localarc.experiments localarc.testing localarc.client localarc.wire localarc.spark
+	$(BIN)/pdoc -o docs/reference localarc localarc.calibrators.base localarc.kernels localarc.rates localarc.memory localarc.guarantees localarc.curves localarc.sets localarc.metrics localarc.keyed localarc.models localarc.monitoring localarc.panel localarc.peers localarc.streams localarc.reporting localarc.figures localarc.forecasting localarc.experiments.data localarc.experiments localarc.arena localarc.testing localarc.client localarc.wire localarc.spark
 
 clean:
 	rm -rf $(VENV) node_modules build dist demo-output docs/reference .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache

@@ -20,7 +20,7 @@ from localarc.service.http_server import Server, listen
 from localarc.service.limits import Limits
 from localarc.service.streams.manager import StreamManager
 from localarc.wire.status import History, HistoryPoint
-from service.running import PATIENCE, Answer, Caller
+from service.running import COMPILING, PATIENCE, Answer, Caller
 
 Result = TypeVar("Result")
 
@@ -29,7 +29,7 @@ Result = TypeVar("Result")
 class Clock:
     """A clock that stands still until it is changed."""
 
-    now: float = 1_000.0
+    now: float
 
     def __call__(self) -> float:
         return self.now
@@ -46,10 +46,16 @@ class Inside:
     """The service on a folder, listening on a port of its own, in a thread."""
 
     def __init__(
-        self, folder: Path, limits: Limits, tokens: Tokens, hosts: frozenset[str] | None = None
+        self,
+        folder: Path,
+        limits: Limits,
+        tokens: Tokens,
+        hosts: frozenset[str] | None = None,
+        now: float = 1_000.0,
+        **options: Any,
     ) -> None:
-        self.clock = Clock()
-        self.app_state = AppState.create(folder, limits, tokens, hosts, clock=self.clock)
+        self.clock = Clock(now)
+        self.app_state = AppState.create(folder, limits, tokens, hosts, clock=self.clock, **options)
         listener = listen("127.0.0.1", 0)
         self.port = listener.getsockname()[1]
         self._server = ServerInThread(self.app_state)
@@ -62,7 +68,7 @@ class Inside:
 
     def start(self) -> Self:
         self._thread.start()
-        wait_for(lambda: self._server.started and self.app_state.writer.ready)
+        wait_for(lambda: self._server.started and self.app_state.writer.ready, COMPILING)
         self.http = Caller(self.port)
         return self
 
@@ -100,8 +106,8 @@ class Inside:
         return self.ask(lambda manager: manager.stream(stream).snapshot())
 
 
-def wait_for(condition: Callable[[], object]) -> None:
-    until = time.monotonic() + PATIENCE
+def wait_for(condition: Callable[[], object], patience: float = PATIENCE) -> None:
+    until = time.monotonic() + patience
     while not condition():
         assert time.monotonic() < until, "timed out"
         time.sleep(0.005)

@@ -86,7 +86,7 @@ def test_events_survive_a_restart(start: Start) -> None:
     service.create()
     service.predict("one")
     service.predict("two")
-    service.app_state.writer._store.snapshot = lambda stream: None  # type: ignore[method-assign]
+    service.app_state.writer._store.snapshot = lambda streams: []  # type: ignore[method-assign]
     service.stop()
     service = start()
     subscription = Subscription(service, **headers(1))

@@ -43,9 +43,13 @@ def application(app: AppState) -> ASGIApp:
     @asynccontextmanager
     async def lifespan(_: Starlette) -> AsyncIterator[None]:
         app.writer.start(asyncio.get_running_loop())
+        if app.webhook is not None:
+            app.webhook.start()
         yield
         app.compiler.stop()
         await asyncio.to_thread(app.writer.stop)
+        if app.webhook is not None:
+            await asyncio.to_thread(app.webhook.stop)
 
     return Router(pipelines, _starlette([*_routes(pipelines), *page_routes()], lifespan))
 

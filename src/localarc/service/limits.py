@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
+import os
 from dataclasses import dataclass
+from pathlib import Path
+
+_CONTAINER = Path("/sys/fs/cgroup/memory.max")
 
 
 @dataclass(frozen=True)
@@ -30,3 +35,13 @@ class Limits:
     subscribers: int = 64
     log_events: int = 50_000
     log_bytes: int = 2**26
+    memory_bytes: int | None = None  # of all streams together, as estimated
+    expiry_grace: float = 300.0  # seconds after a start in which no older prediction expires
+
+
+def half_of_memory() -> int:
+    """Half of the memory that the machine, or the container, has."""
+    found = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    with contextlib.suppress(OSError, ValueError):  # no limit is called "max"
+        found = min(found, int(_CONTAINER.read_text()))
+    return found // 2

@@ -16,6 +16,7 @@ from localarc.service.api.auth import Tokens
 from localarc.service.app_state import AppState
 from localarc.service.http_server import Server, allowed_connections, listen, url_of
 from localarc.service.limits import Limits
+from localarc.service.webhook import Target
 
 _log = logging.getLogger("localarc.service")
 _LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
@@ -32,6 +33,8 @@ class Options:
     token_file: Path | None = None
     limits: Limits = field(default_factory=Limits)
     synchronous: str = "FULL"
+    stream_metrics: int = 0
+    webhook: Target | None = None
 
 
 class FolderLock:
@@ -80,7 +83,15 @@ def _open(options: Options, tokens: Tokens, hosts: frozenset[str] | None) -> App
     connections = allowed_connections(options.limits.connections)
     limits = replace(options.limits, connections=connections)
     try:
-        return AppState.create(options.data, limits, tokens, hosts, options.synchronous)
+        return AppState.create(
+            options.data,
+            limits,
+            tokens,
+            hosts,
+            options.synchronous,
+            stream_metrics=options.stream_metrics,
+            webhook=options.webhook,
+        )
     except sqlite3.Error as error:
         raise ValueError(f"the data folder {options.data} cannot be used: {error}.") from error
 

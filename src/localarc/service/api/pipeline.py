@@ -108,22 +108,37 @@ class Pipeline:
 
 
 def _reader(parameter: Parameter) -> Callable[[Request], Any]:
-    if parameter.place == "path":
+    if parameter.choices:
+        return lambda request: _read_choice(request, parameter)
+    if parameter.is_text:
         pattern = re.compile(parameter.constraint.pattern or "")
-        return lambda request: _read_name(request, parameter, pattern)
+        return lambda request: _read_text(request, parameter, pattern)
     return lambda request: _read_integer(request, parameter)
 
 
-def _read_name(request: Request, parameter: Parameter, pattern: re.Pattern[str]) -> str:
-    text: str = request.path_params[parameter.name]
+def _read_text(request: Request, parameter: Parameter, pattern: re.Pattern[str]) -> Any:
+    source = request.path_params if parameter.place == "path" else request.query_params
+    text = source.get(parameter.name)
+    if text is None:
+        return parameter.default
     if not pattern.search(text):
         raise ApiError(
-            422, f"{parameter.name} in the path must match {pattern.pattern}, got {text[:80]!r}."
+            422,
+            f"{parameter.name} in the {parameter.place} must match {pattern.pattern}, "
+            f"got {text[:80]!r}.",
         )
     return text
 
 
-def _read_integer(request: Request, parameter: Parameter) -> int | None:
+def _read_choice(request: Request, parameter: Parameter) -> Any:
+    text = request.query_params.get(parameter.name)
+    if text is not None and text not in parameter.choices:
+        choices = ", ".join(parameter.choices)
+        raise ApiError(422, f"{parameter.name} must be one of {choices}, got {text[:40]!r}.")
+    return parameter.default if text is None else text
+
+
+def _read_integer(request: Request, parameter: Parameter) -> Any:
     source = request.headers if parameter.place == "header" else request.query_params
     text = source.get(parameter.external_name)
     if text is None or (parameter.place == "header" and not text):
@@ -141,9 +156,17 @@ def _read_integer(request: Request, parameter: Parameter) -> int | None:
 
 
 def check_host(hosts: frozenset[str] | None, request: Request) -> None:
-    """Reject unknown Host headers: without tokens, a foreign web page could reach the service."""
-    if hosts is not None and _host(request) not in hosts:
+    """Without tokens, reject what a foreign web page could send: another Host, another Origin.
+
+    A change without a body, such as an acknowledgement, needs no permission by the browser.
+    """
+    if hosts is None:
+        return
+    if _host(request) not in hosts:
         raise ApiError(400, "the Host header must name this machine's loopback address.")
+    origin = request.headers.get("origin")
+    if origin is not None and origin.partition("://")[2].lower() != request.headers["host"].lower():
+        raise ApiError(400, f"the request comes from a page of another origin, {origin[:80]!r}.")
 
 
 def _host(request: Request) -> str:

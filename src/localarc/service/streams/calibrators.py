@@ -47,6 +47,8 @@ def to_stored(config: StreamConfig, method: Method | None = None) -> Config:
     fields: dict[str, Any] = msgspec.to_builtins(config)
     usual: Method = "auto" if config.kernel is None else "larc"
     fields["method"] = config.method or method or usual
+    if config.tolerance is None:
+        fields["tolerance"] = usual_tolerance(config.alpha, config.loss_bound)
     if config.kernel is not None:
         lengths = config.kernel.length_scale
         if isinstance(lengths, list) and len(lengths) != config.features:
@@ -58,6 +60,11 @@ def to_stored(config: StreamConfig, method: Method | None = None) -> Config:
         del fields["kernel"]["length_scale"]
         fields["kernel"]["denominator"] = msgspec.to_builtins(kernel.denominator)
     return msgspec.convert(fields, Config)
+
+
+def usual_tolerance(alpha: float, loss_bound: float) -> float:
+    """How far above its target a risk is tolerated, where the config does not say."""
+    return min(0.02 * loss_bound, (loss_bound - alpha) / 2)
 
 
 def to_wire(config: Config) -> StreamConfig:
