@@ -87,6 +87,14 @@ def test_a_client_that_reads_nothing_is_disconnected(start: Start) -> None:
         wait_for(lambda: len(service.connections) == 0)
 
 
+def test_a_client_that_reads_late_and_then_falls_silent_is_disconnected(start: Start) -> None:
+    service = start(limits=Limits(idle_seconds=0.2))
+    with connected(service.port) as wire:
+        wire.sendall((HEAD.replace(b"livez", b"openapi.json") + b"\r\n") * 200)
+        time.sleep(0.2)  # more than the socket's buffers hold: the service waits
+        assert everything_from(wire).count(b"HTTP/1.1 200 ") == 200
+
+
 @pytest.mark.parametrize(
     ("head", "status"),
     [
