@@ -1,6 +1,6 @@
 """`python -m benchmarks.arena`: run the arena, and write its tables and figure to docs/arena.md.
 
-About 4 minutes on two quiet cores. Finished runs are stored in build/arena, and an interrupted run
+About 4 minutes on two free cores. Finished runs are stored in build/arena, and an interrupted run
 resumes from them.
 """
 
