@@ -5,13 +5,13 @@ VENV := .venv
 BIN := $(VENV)/bin
 INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
 
-.PHONY: demo test slow training beams page service cluster peers models forecasting arena check format bench figures reference clean
+.PHONY: demo test slow training beams page service cluster peers models forecasting package arena check format bench figures site clean
 
 # The marks say which set of packages is installed and are out of date when its description changes.
 $(VENV)/.default: pyproject.toml constraints.txt
 	$(PYTHON) -c 'import sys; sys.version_info >= (3, 11) or sys.exit("localarc needs Python 3.11 or newer: make PYTHON=python3.11 ...")'
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	$(INSTALL) -e .
+	$(INSTALL) -e '.[plots]'
 	touch $@
 
 $(VENV)/.dev: $(VENV)/.default
@@ -35,8 +35,16 @@ $(VENV)/.models: $(VENV)/.dev
 	$(INSTALL) -e '.[dev,models-tests]'
 	touch $@
 
+$(VENV)/.package: $(VENV)/.dev
+	$(INSTALL) -e '.[dev,package-tests]'
+	touch $@
+
 $(VENV)/.cluster: $(VENV)/.dev
 	$(INSTALL) -e '.[dev,dask,spark]'
+	touch $@
+
+$(VENV)/.site: $(VENV)/.dev
+	$(INSTALL) -e '.[dev,site]'
 	touch $@
 
 $(VENV)/.benchmarks: $(VENV)/.dev
@@ -73,8 +81,8 @@ page: $(VENV)/.service node_modules/.installed
 	$(BIN)/python tests/page/write_openapi.py build/openapi.json
 	npm run --silent check
 
-# The real service, in processes of its own: crashes, full disks, hostile requests, a browser.
-# A browser that is missing fails here, where `make test` skips. Debian's is `apt-get install chromium`.
+# The real service, in processes of its own: crashes, full disks, hostile requests, a browser, Prometheus.
+# What is missing fails here, where `make test` skips. In Debian: `apt-get install chromium prometheus`.
 service: $(VENV)/.service page
 	LOCALARC_REQUIRE_SERVICE=1 $(BIN)/python -m pytest -m service -n 2 -rs tests/service
 
@@ -101,6 +109,10 @@ forecasting: build/forecasting/.installed
 	build/forecasting/bin/python -m pytest -rs tests/forecasting/test_bands.py -k polars
 	build/forecasting/bin/python -m pytest -rs -W ignore tests/test_documentation.py -k recipes
 
+# The wheel that a user installs, built from the source distribution, without the source tree.
+package: $(VENV)/.package
+	$(BIN)/python -m pytest -m package tests/packaging
+
 # Style, types, the direction of imports, every code block of README and docs.
 check: $(VENV)/.dev
 	$(BIN)/ruff format --check .
@@ -115,7 +127,7 @@ format: $(VENV)/.dev
 
 # Wrapped models beside MAPIE, crepes and river, on a few streams; `make bench` runs all of them.
 peers: $(VENV)/.benchmarks
-	$(BIN)/python -m pytest -rs tests/test_models_benchmark.py
+	$(BIN)/python -m pytest -rs tests/test_models_benchmark.py tests/monitoring/test_benchmark.py
 
 # Every method on 1,000 rounds of every stream whose data can be had, in build/arena-quick.
 arena: $(VENV)/.dev
@@ -130,6 +142,7 @@ bench: $(VENV)/.benchmarks
 	$(BIN)/python -m benchmarks.peers
 	$(BIN)/python -m benchmarks.models
 	$(BIN)/python -m benchmarks.forecasting
+	$(BIN)/python -m benchmarks.monitoring
 
 # The figures of README, of the comparison of methods and of the arena, whose tables are filled, too.
 figures: $(VENV)/.default
@@ -138,10 +151,11 @@ figures: $(VENV)/.default
 	$(BIN)/python -m benchmarks.peers.table --figure docs/compare-methods.png
 	$(BIN)/python -m benchmarks.arena
 
-# The API reference, from docstrings, in docs/reference.
-reference: $(VENV)/.dev
-	$(BIN)/pdoc -o docs/reference localarc localarc.calibrators.base localarc.kernels localarc.rates localarc.memory localarc.guarantees localarc.curves localarc.sets localarc.metrics localarc.models localarc.panel localarc.peers localarc.streams localarc.reporting localarc.figures localarc.forecasting localarc.experiments.data localarc.experiments localarc.arena localarc.testing localarc.client localarc.wire localarc.spark
+# The documentation site, in build/site/VERSION: every page and the API reference, links and anchors checked; then in a browser.
+site: $(VENV)/.site
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build
+	LOCALARC_SITE=build/site $(BIN)/python -m pytest -rs tests/docs_site
 
 clean:
-	rm -rf $(VENV) node_modules build dist demo-output docs/reference .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
+	rm -rf $(VENV) node_modules build dist demo-output .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
 	find . -name __pycache__ -prune -exec rm -rf {} +

@@ -15,13 +15,14 @@ import localarc
 MODULES = (
     *("localarc", "localarc.arena", "localarc.client", "localarc.curves", "localarc.experiments"),
     *("localarc.experiments.data", "localarc.figures", "localarc.forecasting"),
-    *("localarc.guarantees", "localarc.kernels", "localarc.memory", "localarc.metrics"),
-    *("localarc.models", "localarc.panel", "localarc.peers", "localarc.rates"),
-    *("localarc.reporting", "localarc.sets", "localarc.streams", "localarc.testing"),
+    *("localarc.guarantees", "localarc.kernels", "localarc.keyed", "localarc.memory"),
+    *("localarc.metrics", "localarc.models", "localarc.monitoring", "localarc.panel"),
+    *("localarc.peers", "localarc.rates", "localarc.reporting", "localarc.sets"),
+    *("localarc.streams", "localarc.testing"),
 )
 CITED = (  # what others invented says where it comes from
     *("ARC", "LARC", "Mondrian", "RBF", "Laplace", "Matern32", "Matern52", "Cauchy", "Triangular"),
-    *("RationalQuadratic", "block_bootstrap", "cumulative_scores", "LabelSets", "Gate"),
+    *("RationalQuadratic", "block_bootstrap", "cumulative_scores", "LabelSets", "Gate", "Monitor"),
     *importlib.import_module("localarc.peers").__all__,
 )
 

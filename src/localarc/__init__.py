@@ -44,19 +44,8 @@ if TYPE_CHECKING:
 
 _MODULES = (
     *("arena", "client", "curves", "experiments", "figures", "forecasting", "guarantees"),
-    *(
-        "kernels",
-        "memory",
-        "metrics",
-        "models",
-        "panel",
-        "peers",
-        "rates",
-        "reporting",
-        "service",
-        "sets",
-    ),
-    *("spark", "streams", "testing", "wire"),
+    *("kernels", "memory", "metrics", "models", "monitoring", "panel", "peers", "rates"),
+    *("reporting", "service", "sets", "spark", "streams", "testing", "wire"),
 )
 _HOME = {
     "localarc._compare": ("Comparison", "compare"),

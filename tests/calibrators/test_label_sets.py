@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 
 from localarc import LabelSets, StateError
 from localarc.calibrators.auto.groups import key_of
-from localarc.calibrators.auto.recent_scores import KEPT, RecentScores
+from localarc.calibrators.auto.label_base import LabelBase
 from localarc.calibrators.tickets import TicketError
-from localarc.engine.auto import layout
-from localarc.engine.auto.engine import AutoEngine
+from localarc.engine.auto import label_rounds, layout
+from localarc.engine.auto.label_scores import COUNT, KEPT, LATEST, QUANTILE
 from localarc.validation import FloatArray
 
 LABELS = ["a", "b", "c"]
@@ -304,13 +304,13 @@ def test_an_interrupt_after_the_bettors_have_learned_leaves_no_ticket_behind(
 ) -> None:
     cal = LabelSets(0.1, LABELS)
     first, second = (cal.ask(None, [0.1, 0.2, 0.3]) for _ in range(2))
-    told = AutoEngine.tell_one_of
+    told = label_rounds.tell
 
-    def interrupted(*arguments: Any) -> bool:
+    def interrupted(*arguments: Any) -> int:
         told(*arguments)
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(AutoEngine, "tell_one_of", interrupted)
+    monkeypatch.setattr(label_rounds, "tell", interrupted)
     with pytest.raises(KeyboardInterrupt):
         cal.tell(first, "a")
     monkeypatch.undo()
@@ -325,17 +325,65 @@ def test_an_interrupt_after_the_bettors_have_learned_leaves_no_ticket_behind(
 # ---- recent scores -------------------------------------------------------------------------------
 
 
+def taught(scores: Any, alpha: float = 0.1) -> LabelBase:
+    base = LabelBase(alpha, 1.0)
+    for score in scores:
+        base.learn("a", score, 0.0, 0)
+    return base
+
+
+def facts(base: LabelBase) -> FloatArray:
+    row: FloatArray = base.tables.facts[base.rows["a"]]
+    return row
+
+
 @given(st.lists(st.floats(-1e6, 1e6), max_size=40), st.sampled_from([0.05, 0.1, 0.5]))
 def test_recent_scores_are_those_of_a_sorted_list(scores: list[float], alpha: float) -> None:
-    recent = RecentScores([0.0] * (KEPT - 10))
-    for score in scores:
-        recent.add(score)
-    kept = sorted([*[0.0] * (KEPT - 10), *scores][-KEPT:])
-    assert (recent.smallest, recent.largest, len(recent)) == (kept[0], kept[-1], len(kept))
+    given = [*np.linspace(-1.0, 1.0, 50).tolist(), *scores]
+    base, kept = taught(given, alpha), sorted(given)
+    found = base.tables.ordered[base.rows["a"], : len(kept)]
+    assert (int(facts(base)[COUNT]), found.tolist()) == (len(kept), kept)
     rank = math.ceil(round((1 - alpha) * (len(kept) + 1), 9))
-    assert recent.quantile(alpha) == kept[rank - 1]
+    assert facts(base)[QUANTILE] == kept[rank - 1]
+
+
+def test_the_oldest_of_many_scores_is_forgotten() -> None:
+    scores = np.random.default_rng(0).uniform(size=2 * KEPT)
+    base = taught(scores)
+    assert base.arrays()["label scores"].tolist() == scores[-KEPT:].tolist()
 
 
 def test_nine_scores_are_the_fewest_for_a_quantile_of_a_tenth() -> None:
-    assert RecentScores(range(8)).quantile(0.1) is None
-    assert RecentScores(range(9)).quantile(0.1) == 8
+    assert facts(taught(range(8)))[QUANTILE] == math.inf
+    assert facts(taught(range(9)))[QUANTILE] == 8
+
+
+@pytest.mark.parametrize("factor", [3.0, 1.0 / 3.0])
+def test_scores_before_a_sudden_change_are_forgotten_soon(factor: float) -> None:
+    random = np.random.default_rng(1)
+    before, after = random.exponential(size=KEPT), factor * random.exponential(size=2 * LATEST)
+    base = taught([*before, *after])
+    assert LATEST <= facts(base)[COUNT] < 3 * LATEST
+    assert facts(base)[QUANTILE] == pytest.approx(factor * math.log(10.0), rel=0.5)
+
+
+def test_scores_without_a_change_are_seldom_forgotten() -> None:
+    counts = []
+    for seed in range(20):
+        base = taught(np.random.default_rng(seed).exponential(size=2000))
+        counts.append(facts(base)[COUNT])
+    assert np.mean(counts) > 0.7 * KEPT
+
+
+def test_a_base_that_forgot_continues_from_its_state_bit_for_bit() -> None:
+    random = np.random.default_rng(1)
+    base = taught([*random.exponential(size=KEPT), *(3.0 * random.exponential(size=2 * LATEST))])
+    again = LabelBase(0.1, 1.0)
+    again.restore(base.to_json(), base.arrays())
+    for score in random.exponential(size=100):
+        for each in (base, again):
+            each.learn("a", float(score), float(score > 2.0), 1.0)
+    assert [part.tolist() for part in base.arrays().values()] == [
+        part.tolist() for part in again.arrays().values()
+    ]
+    assert np.array_equal(base.thresholds(["a", "b"]), again.thresholds(["a", "b"]))

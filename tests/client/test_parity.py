@@ -20,6 +20,7 @@ import httpx
 from localarc.service.api.endpoints import ENDPOINTS
 
 ARGUMENTS: dict[str, Any] = {
+    "action": "accept",
     "stream": "s",
     "config": StreamConfig(0.1),
     "id": "a",

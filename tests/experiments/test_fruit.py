@@ -3,7 +3,7 @@
 import csv
 import hashlib
 import os
-from importlib import resources, util
+from importlib import util
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +17,7 @@ from experiments.commands import assert_one_sentence, reproduce, results, writte
 from localarc.experiments import Fruit, Plan, data, run
 from localarc.experiments.fruit import measurements, tiles
 from localarc.experiments.fruit.model_outputs import FILE, Outputs, shipped
+from localarc.experiments.recorded import recorded
 
 BINS = [f"{k / 20:.2f}" for k in range(20)]
 HAND = Outputs.of(
@@ -84,9 +85,9 @@ def test_outputs_survive_saving_and_loading(tmp_path: Path) -> None:
 
 
 def test_the_shipped_outputs_are_the_ones_in_the_provenance() -> None:
-    folder = resources.files("localarc.experiments.fruit")
-    content = (folder / FILE).read_bytes()
-    stated = (folder / "PROVENANCE.md").read_text(encoding="utf-8")
+    path = recorded("fruit", FILE)
+    content = path.read_bytes()
+    stated = path.with_name("PROVENANCE.md").read_text(encoding="utf-8")
     assert hashlib.sha256(content).hexdigest() in stated
     assert f"{len(content):,} bytes" in stated
     found = shipped()

@@ -11,6 +11,7 @@ from localarc.experiments import EXPERIMENTS, Plan, run
 from localarc.experiments.experiment import Results
 from localarc.experiments.report import QUICK
 from localarc.experiments.table_rows import where
+from localarc.figures.canvas import new_figure
 
 MINE = """
 class Mine:
@@ -93,7 +94,8 @@ def test_figures_are_drawn_and_say_that_they_are_quick(
     drawings = list(tmp_path.glob("*.svg"))
     assert drawings
     for spec in found.figures():
-        drawing = report._draw(spec, found)
+        drawing = new_figure(7.0, 4.2)
+        report._draw(drawing, spec, found)
         assert drawing.get_supxlabel() == QUICK
 
 
@@ -102,7 +104,9 @@ def test_other_figures_do_not_say_that_they_are_quick(tmp_path: Path) -> None:
 
     plan = Plan(trials=1, methods=("ARC",))
     done = run(EXPERIMENTS["polyps"], plan, tmp_path)
-    assert report._draw(done.figures()[0], done).get_supxlabel() == ""
+    drawing = new_figure(7.0, 4.2)
+    report._draw(drawing, done.figures()[0], done)
+    assert drawing.get_supxlabel() == ""
     report.write(done, tmp_path, "command")
     assert QUICK not in (tmp_path / "report.html").read_text()
 

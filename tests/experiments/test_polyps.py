@@ -3,7 +3,6 @@
 import hashlib
 import subprocess
 import sys
-from importlib import resources
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +17,7 @@ from localarc.experiments.polyps.images import SOURCES
 from localarc.experiments.polyps.model_outputs import LOGITS, SPACES, Outputs, shipped
 from localarc.experiments.polyps.reduction import UnitBox, neighbour_accuracy, projection
 from localarc.experiments.polyps.settings import HEADLINE, coordinates, split
+from localarc.experiments.recorded import recorded
 
 FEW = ("ARC", "L-ARC l=0.25", "Mondrian", "KeepLast(500)")
 DIGEST = "1209c15d67661c67181eb41786c1571c4e092561ab62a2dde4ddf8e58e21625a"
@@ -81,10 +81,10 @@ def test_outputs_survive_their_file(tmp_path: Path, data: Outputs) -> None:
 
 
 def test_the_shipped_file_is_the_one_in_its_provenance(data: Outputs) -> None:
-    folder = resources.files("localarc.experiments.polyps")
-    content = (folder / "outputs.npz").read_bytes()
+    path = recorded("polyps", "outputs.npz")
+    content = path.read_bytes()
     assert hashlib.sha256(content).hexdigest() == DIGEST
-    assert DIGEST in (folder / "PROVENANCE.md").read_text(encoding="utf-8")
+    assert DIGEST in path.with_name("PROVENANCE.md").read_text(encoding="utf-8")
     assert len(content) < 1_400_000
 
 

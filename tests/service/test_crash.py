@@ -165,7 +165,7 @@ def rerun(folder: Path, name: str) -> bytes:
     cal: Any = build_calibrator(to_stored(msgspec.convert(STREAMS[name], StreamConfig)))
     made: dict[str, Any] = {}  # the input of each prediction, or its ticket
     with contextlib.closing(EventStore(folder)) as store:
-        stored = [events.decode(data) for _, _, _, data in store._rows({name})]
+        stored = [events.decode(data) for _, _, _, data, _ in store._rows({name})]
     for event in stored:
         if isinstance(event, events.PredictionMade) and name in GROUPS:
             made[event.id] = cal.ask(np.array(event.x), groups=event.group)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import resource
+import sqlite3
 import subprocess
 import time
 from collections.abc import Callable, Iterator
@@ -11,6 +13,7 @@ from typing import Any
 
 import pytest
 
+from service.inside import wait_for
 from service.running import PATIENCE, Caller, Server, failed_start
 
 pytestmark = pytest.mark.service
@@ -95,6 +98,33 @@ def test_the_service_survives_a_full_disk(small_disk: Path) -> None:
     options = "--max-pending", "1000000"
     with Server(small_disk / "data", *options) as server:
         check_a_disk_that_fails_for_a_while(server, break_it, ballast.unlink)
+
+
+@pytest.mark.parametrize("end", [Server.stop, Server.kill], ids=["stopped", "killed"])
+def test_on_a_full_disk_the_service_starts_and_reads(
+    small_disk: Path, end: Callable[[Server], object]
+) -> None:
+    server = Server(small_disk / "data")
+    with server:
+        caller = server.caller()
+        caller.create("s", CONFIG)
+        received = caller.predict("s", id="one", x=[0.5, 0.5])
+        end(server)
+    ballast = small_disk / "ballast"
+    with contextlib.suppress(OSError), ballast.open("wb", buffering=0) as file:
+        while True:
+            file.write(bytes(4096))
+    server.start(wait=False)
+    with contextlib.closing(server.caller()) as caller:
+        wait_for(lambda: caller.call("GET", "/v1/streams/s")[0] == 200)
+        assert caller.predict("s", id="two", x=[0.5, 0.5])[0] == 503
+        ballast.unlink()
+        wait_for(lambda: caller.call("GET", "/readyz")[0] == 200)
+        assert caller.predict("s", id="one", x=[0.5, 0.5]) == received
+        assert caller.predict("s", id="two", x=[0.5, 0.5])[0] == 200
+        with contextlib.closing(sqlite3.connect(small_disk / "data" / "log.sqlite")) as database:
+            assert database.execute("SELECT count(*) FROM events").fetchone()  # a backup can read
+    assert server.stop() == 0
 
 
 @pytest.mark.parametrize("size", [300_000, 0], ids=["some room", "no byte can be written"])

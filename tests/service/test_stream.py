@@ -170,15 +170,35 @@ def test_the_uncommitted_events_are_the_whole_truth(given_ones: list[Any]) -> No
     assert again.snapshot() == manager.streams["s"].snapshot()
 
 
-def test_a_threshold_that_differs_on_replay_is_detected() -> None:
+def replay_with(factor: float) -> Stream:
+    """A stream after a replay in which the threshold of one event was multiplied."""
     _, made = played(config(alpha=0.1), 5)
     wrong = next(event for event in made if isinstance(event, PredictionMade) and event.at == 4)
-    wrong.threshold = float(np.nextafter(wrong.threshold, 10))
+    wrong.threshold *= factor
     again = fresh(config(alpha=0.1))
     for event in made:
         again.replay(event)
-    assert again.replay_differs == 1
+    return again
+
+
+def test_a_threshold_that_differs_on_replay_is_detected() -> None:
+    again = replay_with(1 + 1e-8)
+    assert (again.replay_differs, again.replay_rounded) == (1, 0)
     assert Stream.from_snapshot(again.snapshot()).replay_differs == 1
+
+
+def test_rounding_on_replay_is_told_from_damage() -> None:
+    again = replay_with(1 + 1e-15)
+    assert (again.replay_differs, again.replay_rounded) == (0, 1)
+
+
+def test_rounding_is_relative_to_the_thresholds_of_the_stream() -> None:
+    stream, made = played(config(alpha=0.1), 30)
+    largest = max(abs(event.threshold) for event in made if isinstance(event, PredictionMade))
+    stream._compare(1e-12, 1e-12 + 0.5e-9 * largest)  # terms that cancel
+    assert (stream.replay_differs, stream.replay_rounded) == (0, 1)
+    stream._compare(1e-12, 1e-12 + 2e-9 * largest)
+    assert (stream.replay_differs, stream.replay_rounded) == (1, 1)
 
 
 def test_a_loss_that_was_not_counted_is_detected() -> None:

@@ -151,14 +151,14 @@ def test_the_event_log_stays_within_its_limit(start: Start) -> None:
 def test_a_stream_that_cannot_be_stored_does_not_affect_others(
     start: Start, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    store = EventStore.snapshot
+    encode = Stream.snapshot
 
-    def snapshot(log: EventStore, stream: Stream) -> None:
+    def snapshot(stream: Stream) -> bytes:
         if stream.name == "bad":
             raise ValueError("out of range")
-        store(log, stream)
+        return encode(stream)
 
-    monkeypatch.setattr(EventStore, "snapshot", snapshot)
+    monkeypatch.setattr(Stream, "snapshot", snapshot)
     service = start(limits=Limits(log_events=20))
     service.create("bad")
     service.create("good", retain=5)
@@ -218,6 +218,36 @@ def test_streams_outlive_the_process(start: Start) -> None:
     service.stop()
     service = start()
     assert service.everything() == before
-    service.clock.now += 11  # predictions that timed out in the meantime expire now
+    service.clock.now += 300
     wait_for(lambda: service.get()["pending"] == 0)
     assert service.get()["expired"] == 14
+
+
+def test_nothing_expires_before_a_grace_period_after_a_restart(
+    start: Start, caplog: pytest.LogCaptureFixture
+) -> None:
+    service = start()
+    service.create(timeout=10)
+    service.predict("old")
+    ahead = service.clock.now + 1e9  # a long outage, or a clock that is far ahead
+    service.stop()
+    service = start(now=ahead)
+    assert "1 pending prediction(s) timed out while the service was down" in caplog.text
+    service.predict("new")
+    service.clock.now += 11
+    wait_for(lambda: service.get()["expired"] == 1)
+    assert service.feedback("new", 1.0)[0] == 410  # predictions since the start expire as usual
+    service.clock.now += 288
+    service.predict("later")
+    assert service.get()["pending"] == 2
+    assert service.feedback("old", 1.0)[0] == 200
+
+
+def test_after_the_grace_period_old_predictions_expire(start: Start) -> None:
+    service = start()
+    service.create(timeout=10)
+    service.predict("old")
+    service.stop()
+    service = start(now=service.clock.now + 1e9)
+    service.clock.now += 300
+    wait_for(lambda: service.get()["expired"] == 1)

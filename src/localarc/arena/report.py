@@ -8,14 +8,19 @@ import json
 import math
 from html import escape
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from localarc.arena.standings import Standings, Table
 from localarc.experiments.data import DATASETS
 from localarc.figures import method_grid
+from localarc.figures.canvas import INSTALL, save_picture
 from localarc.reporting.assessment import jsonable
 from localarc.reporting.comparison import READING
 from localarc.reporting.html.markup import document, heading, paragraph, table
 from localarc.reporting.provenance import versions
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 FILES = ("arena.csv", "arena.json", "arena.png", "report.html")
 """The files that an arena writes."""
@@ -41,25 +46,25 @@ def write_arena(standings: Standings, folder: Path, command: str) -> list[Path]:
     (folder / "arena.json").write_text(content + "\n", encoding="utf-8")
     draw(standings, folder / "arena.png")
     (folder / "report.html").write_text(_page(standings, folder, command), encoding="utf-8")
-    return [folder / name for name in FILES]
+    return [folder / name for name in FILES if (folder / name).exists()]
 
 
 def draw(standings: Standings, path: Path) -> None:
     """Draw the excess of the worst neighbourhood and, beside it, the size, by method and stream."""
-    from matplotlib.figure import Figure
-
     methods, streams = standings.methods, list(standings.comparisons)
     shown = [s for s in streams if any(_known(standings.excess(m, s, _SHARE)) for m in methods)]
     size = max(7.0, 2.4 + 0.46 * len(shown)), 3.4 + 0.5 * len(methods)
-    figure = Figure(figsize=size, layout="constrained")
-    above, below = figure.subplots(2, sharex=True)
     risks = {m: {s: standings.excess(m, s, _SHARE) for s in shown} for m in methods}
     sizes = {m: {s: standings.relative_size(m, s) for s in shown} for m in methods}
     note = " (quick run)" if standings.quick else ""
     title = f"Worst neighbourhood of {_SHARE}: excess, in targets{note}"
-    method_grid(above, risks, title, ideal=0.0, span=3.0)
-    method_grid(below, sizes, f"Mean size, in best constants{note}", ideal=1.0, span=1.0)
-    figure.savefig(path, dpi=130)
+
+    def panels(figure: Figure) -> None:
+        above, below = figure.subplots(2, sharex=True)
+        method_grid(above, risks, title, ideal=0.0, span=3.0)
+        method_grid(below, sizes, f"Mean size, in best constants{note}", ideal=1.0, span=1.0)
+
+    save_picture(path, size, panels)
 
 
 def stream_table(standings: Standings) -> Table:
@@ -115,18 +120,25 @@ def _summary(standings: Standings, command: str) -> dict[str, object]:
     }
 
 
+def _picture(path: Path) -> str:
+    """The figure inside the page, or how to get it."""
+    if not path.exists():
+        return paragraph(INSTALL, "soft")
+    content = base64.b64encode(path.read_bytes()).decode()
+    caption = "Excess of the worst neighbourhood, and mean set size, by method and stream"
+    return (
+        f'<figure><img src="data:image/png;base64,{content}" style="max-width: 100%" '
+        f'alt="{escape(caption)}"><figcaption>{escape(caption)}.</figcaption></figure>'
+    )
+
+
 def _page(standings: Standings, folder: Path, command: str) -> str:
     title = "Arena: online methods on the same streams"
     parts = [heading(title, 1)]
     if standings.quick:
         parts.append(paragraph("A quick run: at most 1,000 rounds of each stream."))
     parts += [table(*standings.summary()), paragraph(SUMMARY_READING, "soft")]
-    picture = base64.b64encode((folder / "arena.png").read_bytes()).decode()
-    caption = "Excess of the worst neighbourhood, and mean set size, by method and stream"
-    parts.append(
-        f'<figure><img src="data:image/png;base64,{picture}" style="max-width: 100%" '
-        f'alt="{escape(caption)}"><figcaption>{escape(caption)}.</figcaption></figure>'
-    )
+    parts.append(_picture(folder / "arena.png"))
     for method in [each for each in OURS if each in standings.methods]:
         parts += [heading(f"Where {method} is beaten"), table(*standings.beaten_by(method))]
     parts += [heading("Streams"), table(*stream_table(standings))]

@@ -82,7 +82,7 @@ def arena_command(
             found = run(
                 methods, _entries(streams), quick=quick, jobs=jobs, folder=runs, progress=progress
             )
-        with staged(out, FILES) as folder:
+        with staged(out, FILES) as folder, warnings_as_notes():
             written = write_arena(found, folder, shlex.join(["localarc", *sys.argv[1:]]))
     for name, why in found.left_out.items():
         click.echo(f"note: {name} is left out: {why}", err=True)

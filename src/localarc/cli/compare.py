@@ -134,7 +134,7 @@ def compare_command(
                 click.echo(f"note: {NO_SIZES}.", err=True)
             chosen = _kernel(kernel, length_scale)
             found = _run(stream, methods, targets, delays, chosen, jobs, out / "runs", quiet)
-        with staged(out, FILES) as folder:
+        with staged(out, FILES) as folder, warnings_as_notes():
             written = write_comparison(found, folder, _command())
     if not quiet:
         _print(found, [out / path.name for path in written])

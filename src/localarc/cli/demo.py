@@ -14,6 +14,8 @@ from localarc.cli.group import user_errors
 from localarc.cli.runs import print_results, run_all
 
 if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
     from localarc.calibrators.base import BaseCalibrator, Calibrator
     from localarc.record import Record
     from localarc.streams import Stream
@@ -36,21 +38,23 @@ def demo(rounds: int, seed: int, out: Path, quiet: bool) -> None:
     stream, stream.csv, to the folder OUT.
     """
     with user_errors():
+        from localarc.cli.console import warnings_as_notes
         from localarc.reporting.assessment import assess
         from localarc.reporting.files import staged
         from localarc.reporting.html import render
         from localarc.reporting.neighbourhood import default_kernel
         from localarc.streams import heteroscedastic
 
-        with staged(out) as folder:
+        with staged(out, _OUTPUT_FILES) as folder, warnings_as_notes():
             stream = heteroscedastic(rounds, seed)
             runs = run_all(stream, calibrators(), quiet)
             kernel = default_kernel(stream, [run.calibrator for run in runs])
             assessments = [assess(stream, run, kernel) for run in runs]
-            save_picture(folder / "easy-hard.png", stream, calibrators())
+            draw_groups(folder / "easy-hard.png", stream, calibrators())
             _save_stream(folder / "stream.csv", stream)
             (folder / "report.html").write_text(render(stream, assessments), encoding="utf-8")
-    print_results(assessments, [out / name for name in _OUTPUT_FILES], quiet)
+    written = [out / name for name in _OUTPUT_FILES if (out / name).exists()]
+    print_results(assessments, written, quiet)
 
 
 def calibrators() -> dict[str, BaseCalibrator]:
@@ -70,18 +74,19 @@ def _save_stream(path: Path, stream: Stream) -> None:
         writer.writerows(rows)
 
 
-def save_picture(path: Path, stream: Stream, calibrators: Mapping[str, Calibrator]) -> None:
+def draw_groups(path: Path, stream: Stream, calibrators: Mapping[str, Calibrator]) -> None:
     """Draw risk and set size per group, side by side; nobody is told the groups."""
-    from matplotlib.figure import Figure
-
     from localarc.figures import group_risk, group_size
+    from localarc.figures.canvas import save_picture
 
     records = {name: play(stream, calibrator) for name, calibrator in calibrators.items()}
-    figure = Figure(figsize=(9.0, 3.4), layout="constrained")
-    left, right = figure.subplots(1, 2)
-    group_risk(left, records)
-    group_size(right, records)
-    figure.savefig(path, dpi=160)
+
+    def draw(figure: Figure) -> None:
+        left, right = figure.subplots(1, 2)
+        group_risk(left, records)
+        group_size(right, records)
+
+    save_picture(path, (9.0, 3.4), draw)
 
 
 def play(stream: Stream, calibrator: Calibrator) -> Record:

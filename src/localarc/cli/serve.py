@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import click
@@ -12,9 +13,14 @@ from localarc.cli.group import user_errors
 @click.command(short_help="Start the HTTP service.")
 @click.option(
     "--data",
-    required=True,
     type=click.Path(path_type=Path, file_okay=False),
-    help="Data folder; created if it does not exist.",
+    help="Data folder; created if it does not exist. Required, unless --check is given.",
+)
+@click.option(
+    "--check",
+    type=click.Path(path_type=Path, file_okay=False, exists=True),
+    metavar="FOLDER",
+    help="Say what is in a data folder and what is damaged, change nothing, and exit.",
 )
 @click.option("--host", default="127.0.0.1", help="Address to listen on.")
 @click.option(
@@ -22,6 +28,11 @@ from localarc.cli.group import user_errors
     default=8090,
     type=click.IntRange(0, 65535),
     help="Port to listen on; 0 selects a free port and prints it.",
+)
+@click.option(
+    "--health-port",
+    type=click.IntRange(0, 65535),
+    help="Port for /livez and /readyz alone, whose connections are counted apart.",
 )
 @click.option(
     "--token-file",
@@ -38,10 +49,49 @@ from localarc.cli.group import user_errors
     help="Maximum number of pending predictions per stream.",
 )
 @click.option(
+    "--max-memory",
+    type=click.IntRange(1),
+    metavar="MIB",
+    help="Maximum memory of all streams together, as estimated. [default: half of the machine's]",
+)
+@click.option(
+    "--expiry-grace",
+    default=300.0,
+    type=click.FloatRange(0.0),
+    help="Seconds after a start in which no older prediction expires.",
+)
+@click.option(
+    "--max-connections",
+    default=2048,
+    type=click.IntRange(1),
+    help="Maximum number of open connections.",
+)
+@click.option(
+    "--max-connections-per-address",
+    default=512,
+    type=click.IntRange(1),
+    help="Maximum number of open connections of one address; behind a proxy, raise it.",
+)
+@click.option(
     "--log-events",
     default=50_000,
     type=click.IntRange(1),
     help="Maximum number of events in the log before they are compacted into snapshots.",
+)
+@click.option(
+    "--stream-metrics",
+    default=0,
+    type=click.IntRange(0, 100_000),
+    help="Streams and groups with metrics of their own in /metrics, which then contains names.",
+)
+@click.option(
+    "--webhook",
+    help="URL to send changes of health to, signed with the secret in LOCALARC_WEBHOOK_SECRET.",
+)
+@click.option(
+    "--webhook-secret-file",
+    type=click.Path(path_type=Path, dir_okay=False, exists=True),
+    help="File with the secret of the webhook, instead of the environment variable.",
 )
 @click.option(
     "--without-sync",
@@ -50,34 +100,96 @@ from localarc.cli.group import user_errors
     help="Do not wait for the disk. For benchmarks only: a power failure loses data.",
 )
 def serve(
-    data: Path,
+    data: Path | None,
+    check: Path | None,
     host: str,
     port: int,
+    health_port: int | None,
     token_file: Path | None,
     max_streams: int,
     max_pending: int,
+    max_memory: int | None,
+    expiry_grace: float,
+    max_connections: int,
+    max_connections_per_address: int,
     log_events: int,
+    stream_metrics: int,
+    webhook: str | None,
+    webhook_secret_file: Path | None,
     without_sync: bool,
-) -> None:
+) -> int:
     """Start the HTTP service: clients request thresholds and report losses.
 
     Every change is on disk before the response is sent. Stop the service with Ctrl-C or SIGTERM.
     After a crash, start it again on the same folder: nothing that was acknowledged is lost.
+    --check exits with status 1 if something is damaged.
 
     \b
     Example:
       localarc serve --data calibration
+      localarc serve --check calibration
     """
     with user_errors():
+        if check is not None:
+            return _check(check)
+        if data is None:
+            raise ValueError("--data is required: the folder that keeps the streams.")
         try:
-            from localarc.service.limits import Limits
+            from localarc.service.limits import Limits, half_of_memory
             from localarc.service.server import Options
             from localarc.service.server import serve as run
+            from localarc.service.webhook import Target
         except ModuleNotFoundError as error:
             raise ImportError(
                 f"{error.name} is not installed: pip install 'localarc[service]'"
             ) from error
 
-        limits = Limits(streams=max_streams, pending=max_pending, log_events=log_events)
+        limits = Limits(
+            streams=max_streams,
+            pending=max_pending,
+            connections=max_connections,
+            connections_per_address=max_connections_per_address,
+            log_events=log_events,
+            memory_bytes=half_of_memory() if max_memory is None else max_memory * 2**20,
+            expiry_grace=expiry_grace,
+        )
         synchronous = "OFF" if without_sync else "FULL"
-        run(Options(data, host, port, token_file, limits, synchronous))
+        target = None
+        if webhook is not None:
+            target = Target.checked(webhook, _webhook_secret(webhook_secret_file))
+        elif webhook_secret_file is not None:
+            raise ValueError("--webhook-secret-file requires --webhook URL.")
+        where = data, host, port, health_port
+        run(Options(*where, token_file, limits, synchronous, stream_metrics, target))
+    return 0
+
+
+def _webhook_secret(path: Path | None) -> str:
+    """The secret, from a file or the environment: a command line is visible to everyone."""
+    if path is not None:
+        return path.read_text(encoding="utf-8").strip()
+    secret = os.environ.get("LOCALARC_WEBHOOK_SECRET", "").strip()
+    if not secret:
+        raise ValueError(
+            "the webhook requires a secret: set LOCALARC_WEBHOOK_SECRET, or pass "
+            "--webhook-secret-file. `openssl rand -hex 32` generates one."
+        )
+    return secret
+
+
+def _check(folder: Path) -> int:
+    """Print what is in a folder; returns the exit status."""
+    from localarc.service.storage.check import check
+
+    found = check(folder)
+    for stream in found.streams:
+        seq = "-" if stream.seq is None else stream.seq
+        counts = f"event {seq}, {stream.rounds} rounds, {stream.pending} pending"
+        click.echo(f"{stream.name}: {stream.problem or 'ok'} ({counts})")
+    for line in [*found.problems, *found.notes]:
+        click.echo(line)
+    damaged = sum(bool(stream.problem) for stream in found.streams)
+    click.echo(
+        f"{len(found.streams)} stream(s), {damaged} damaged; {found.events} event(s) in the log"
+    )
+    return int(found.damaged)

@@ -192,8 +192,9 @@ def tune_command(
     click.echo(f"selected, as options of localarc replay: {_as_options(selected, grid)}")
     _warn_grid_edge(selected, length_scales or (), rates or {})
     _print_results(tuning, untuned)
-    for name in _OUTPUT_FILES if has_sizes else _OUTPUT_FILES[:1]:
-        click.echo(f"wrote {out / name}")
+    for name in _OUTPUT_FILES:
+        if (out / name).exists():
+            click.echo(f"wrote {out / name}")
 
 
 class _Grid(NamedTuple):
@@ -316,13 +317,10 @@ def _write_table(
 
 def _draw(path: Path, tuning: Tuning) -> None:
     """Draw the trade-off between set size and worst-neighbourhood risk."""
-    from matplotlib.figure import Figure
-
     from localarc.figures import trade_off
+    from localarc.figures.canvas import save_picture
 
-    figure = Figure(figsize=(8.0, 5.2), layout="constrained")
-    trade_off(figure.subplots(), tuning)
-    figure.savefig(path, dpi=160)
+    save_picture(path, (8.0, 5.2), lambda figure: trade_off(figure.subplots(), tuning))
 
 
 def _without_tuning(

@@ -6,11 +6,13 @@ import csv
 import json
 from collections.abc import Sequence
 from dataclasses import asdict
+from functools import partial
 from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from localarc.experiments.experiment import Data, FigureSpec, Results, Row, Setting
+from localarc.figures.canvas import save_picture
 from localarc.figures.palette import INK
 from localarc.reporting.assessment import jsonable
 from localarc.reporting.files import staged
@@ -23,7 +25,6 @@ if TYPE_CHECKING:
 
 QUICK = "Quick run on a small part of the data: not the experiment's result"
 _SIZE = 7.0, 4.2  # inches
-_DOTS_PER_INCH = 160
 
 
 def write(results: Results[Data, Setting], folder: Path, command: str) -> list[Path]:
@@ -61,9 +62,9 @@ def write(results: Results[Data, Setting], folder: Path, command: str) -> list[P
         _write_csv(staging / "results.csv", results.rows)
         for spec in results.figures():
             for extension in ("png", "svg"):
-                name = f"{spec.name}.{extension}"  # a second save would shift the layout slightly
-                _draw(spec, results).savefig(staging / name, dpi=_DOTS_PER_INCH)
-                names.append(name)
+                path = staging / f"{spec.name}.{extension}"
+                drawn = save_picture(path, _SIZE, partial(_draw, spec=spec, results=results))
+                names += [file.name for file in drawn]
         (staging / "report.html").write_text(_render(results, command), encoding="utf-8")
     return [folder / name for name in (*names, "report.html")]
 
@@ -131,12 +132,8 @@ def _list(items: Sequence[str]) -> str:
     return f"<ul>{''.join(f'<li>{escape(item)}</li>' for item in items)}</ul>"
 
 
-def _draw(spec: FigureSpec[Data, Setting], results: Results[Data, Setting]) -> Figure:
-    from matplotlib.figure import Figure
-
-    drawn = Figure(figsize=_SIZE, layout="constrained")
-    _drawn(drawn.subplots(), spec, results)
-    return drawn
+def _draw(figure: Figure, spec: FigureSpec[Data, Setting], results: Results[Data, Setting]) -> None:
+    _drawn(figure.subplots(), spec, results)
 
 
 def _drawn(axes: Axes, spec: FigureSpec[Data, Setting], results: Results[Data, Setting]) -> Axes:

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from html import escape
 from typing import TYPE_CHECKING, Any
 
+from localarc.figures.canvas import new_figure
 from localarc.figures.palette import FAINT, INK
 
 if TYPE_CHECKING:
@@ -22,10 +23,9 @@ def svg(
 
     `name` prefixes its ids, which must be unique on a page.
     """
+    figure = new_figure(*size)
     import matplotlib
-    from matplotlib.figure import Figure
 
-    figure = Figure(figsize=size, layout="constrained")
     figure.patch.set_alpha(0.0)
     draw(figure.subplots())
     buffer = io.StringIO()

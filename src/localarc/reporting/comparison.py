@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from localarc import figures
 from localarc._compare.comparison import Comparison
 from localarc._compare.result import Local, Result
+from localarc.figures.canvas import save_picture
 from localarc.reporting.assessment import jsonable
 from localarc.reporting.html.markup import document, figure, heading, paragraph, table
 from localarc.reporting.html.markup import figures as side_by_side
@@ -19,6 +20,7 @@ from localarc.reporting.provenance import versions
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
 FILES = ("comparison.csv", "comparison.json", "comparison.png", "report.html")
 """The files that a comparison writes; the figure only if set sizes are known."""
@@ -105,15 +107,14 @@ def _trade_off(axes: Axes, comparison: Comparison, alpha: float) -> Axes:
 
 
 def _draw(path: Path, comparison: Comparison) -> None:
-    from matplotlib.figure import Figure
-
     targets = comparison.targets
-    drawing = Figure(figsize=(8.0, 5.2 * len(targets)), layout="constrained")
-    for axes, alpha in zip(
-        drawing.subplots(len(targets), squeeze=False)[:, 0], targets, strict=True
-    ):
-        _trade_off(axes, comparison, alpha)
-    drawing.savefig(path, dpi=160)
+
+    def draw(drawing: Figure) -> None:
+        panels = drawing.subplots(len(targets), squeeze=False)[:, 0]
+        for axes, alpha in zip(panels, targets, strict=True):
+            _trade_off(axes, comparison, alpha)
+
+    save_picture(path, (8.0, 5.2 * len(targets)), draw)
 
 
 def _page(comparison: Comparison, command: str) -> str:

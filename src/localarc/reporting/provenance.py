@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import platform
 from importlib import metadata
+from importlib.util import find_spec
 from pathlib import Path
 
 from localarc.reporting.assessment import version
@@ -36,12 +37,13 @@ def source_digest(folder: Path | None = None) -> str:
 
 
 def versions() -> dict[str, str]:
-    """Return the versions of localarc, Python and the packages that compute.
+    """Return the versions of localarc, Python and those packages that compute and are installed.
 
     Examples
     --------
     >>> sorted(versions())
     ['joblib', 'localarc', 'matplotlib', 'numba', 'numpy', 'python']
     """
-    packages = {name: metadata.version(name) for name in _PACKAGES}
+    installed = [name for name in _PACKAGES if find_spec(name)]
+    packages = {name: metadata.version(name) for name in installed}
     return {"localarc": version(), "python": platform.python_version()} | packages

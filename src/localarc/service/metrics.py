@@ -1,4 +1,4 @@
-"""Prometheus metrics. No label contains a stream's name: names are private, and can be many."""
+"""Prometheus metrics of the service. Streams are counted here; `stream_metrics.py` names them."""
 
 from __future__ import annotations
 
@@ -15,16 +15,41 @@ from prometheus_client import (
     generate_latest,
 )
 
+from localarc.service.stream_metrics import StreamMetrics
 from localarc.service.streams.manager import PendingWrite, StreamManager
+from localarc.service.streams.watch import SEVERITY
 
 _SECONDS = (0.0005, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 5.0)
 _EVENTS_PER_COMMIT = (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000)
 
 
-class Metrics:
-    """Counters of the service, and gauges of the streams that are set when metrics are read."""
+class WebhookMetrics:
+    """What became of the notices of the webhook."""
 
-    def __init__(self) -> None:
+    def __init__(self, registry: CollectorRegistry) -> None:
+        about: Any = {"registry": registry}
+        self.attempts = Counter(
+            "localarc_webhook_attempts",
+            "Requests to the webhook, by outcome: delivered, rejected (4xx) or failed.",
+            ["outcome"],
+            **about,
+        )
+        self.dropped = Counter(
+            "localarc_webhook_dropped",
+            "Notices that were given up: the queue was full, or they were rejected ten times.",
+            **about,
+        )
+        self.waiting = Gauge("localarc_webhook_waiting", "Notices to be delivered.", **about)
+
+
+class Metrics:
+    """Counters of the service, and gauges of the streams that are set when metrics are read.
+
+    `stream_series` is how many streams and groups get metrics of their own; 0 for none, since the
+    labels contain names.
+    """
+
+    def __init__(self, stream_series: int = 0) -> None:
         # Creation times would double the number of lines.
         disable_created_metrics()  # type: ignore[no-untyped-call]
         self._registry = CollectorRegistry()
@@ -60,19 +85,32 @@ class Metrics:
         )
         self._ready = Gauge("localarc_ready", "1 if the service accepts requests.", **about)
         self._subscribers = Gauge("localarc_subscribers", "Open event connections.", **about)
+        self.webhook = WebhookMetrics(self._registry)
+        self._series = StreamMetrics(stream_series) if stream_series else None
+        if self._series is not None:
+            self._registry.register(self._series)
+        self._health = Gauge(
+            "localarc_streams_by_health",
+            "Streams by the worst health of all rounds and of each group.",
+            ["state"],
+            **about,
+        )
         self._streams = {
             name: Gauge(f"localarc_{name}", text, **about)
             for name, text in {
                 "streams": "Streams.",
                 "unhealthy_streams": "Streams that reject writes: inconsistent, or not storable.",
+                "quarantined_streams": "Streams that are not served: stored data is damaged.",
+                "missing_events": "Acknowledged events of these streams that are missing.",
                 "streams_not_kept": "Streams whose target is not met by more than chance.",
                 "streams_with_warnings": "Streams whose status has a warning.",
-                "replay_differs": "Thresholds that differed on replay.",
+                "replay_differs": "Thresholds that differed on replay by more than rounding.",
+                "replay_rounded": "Thresholds that the latest replay rounded differently.",
                 "pending": "Predictions without feedback.",
                 "rounds": "Losses learned, in all streams.",
                 "expired": "Predictions that expired without feedback.",
                 "late": "Feedback that arrived after that of a newer prediction.",
-                "memory_bytes": "Memory of the calibrators.",
+                "memory_bytes": "Estimated memory of all streams, at its largest.",
             }.items()
         }
 
@@ -98,17 +136,25 @@ class Metrics:
         values = {
             "streams": len(streams),
             "unhealthy_streams": len(manager.unhealthy),
+            "quarantined_streams": len(manager.quarantined),
+            "missing_events": sum(each.missing for each in manager.quarantined.values()),
             "streams_not_kept": sum(stream.verdict.state == "not kept" for stream in streams),
             "streams_with_warnings": sum(bool(stream.warnings) for stream in streams),
             "replay_differs": sum(stream.replay_differs for stream in streams),
+            "replay_rounded": sum(stream.replay_rounded for stream in streams),
             "pending": sum(len(stream.state.pending) for stream in streams),
             "rounds": sum(stream.state.rounds for stream in streams),
             "expired": sum(stream.state.expired for stream in streams),
             "late": sum(stream.state.late for stream in streams),
-            "memory_bytes": sum(stream.method.memory_bytes for stream in streams),
+            "memory_bytes": manager.memory.total,
         }
         for name, value in values.items():
             self._streams[name].set(value)
+        states = Tally(stream.watch.worst_state for stream in streams)
+        for state in SEVERITY:
+            self._health.labels(state).set(states[state])
+        if self._series is not None:
+            self._series.read(manager)
 
     def text(self, ready: bool, subscribers: int) -> bytes:
         """All metrics in the text format of Prometheus."""

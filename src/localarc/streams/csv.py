@@ -11,12 +11,27 @@ from pathlib import Path
 import numpy as np
 
 from localarc.streams.columns import Columns, TableError, bad_cell, check_header
+from localarc.streams.plain_csv import read_plain_csv
 
+LARGE = 4_000_000  # bytes; a smaller file is read before pyarrow is imported
 _Row = tuple[int, list[str]]
 
 
 def read_csv(path: Path, wanted: Sequence[str], group: str | None) -> Columns:
     """Return the wanted columns as numbers, and the group column as text."""
+    large = path.stat().st_size >= LARGE
+    plain = read_plain_csv(path, wanted, group) if large else None
+    if plain is None:
+        return read_any_csv(path, wanted, group)
+
+    def location(t: int) -> str:  # lines are counted when an error must name one
+        return read_any_csv(path, wanted, group).location(t)
+
+    return Columns(*plain, location)
+
+
+def read_any_csv(path: Path, wanted: Sequence[str], group: str | None) -> Columns:
+    """The same, row by row: every variant of CSV, and errors with row, line and column."""
     try:
         with path.open(newline="", encoding="utf-8-sig") as file:
             rows = _rows(path, csv.reader(file, strict=True))

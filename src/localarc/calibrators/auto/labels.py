@@ -26,7 +26,7 @@ from localarc.calibrators.auto.single_rounds import in_use
 from localarc.calibrators.base import Point
 from localarc.calibrators.saved import Saved
 from localarc.calibrators.tickets import not_pending, ticket_id
-from localarc.engine.auto import layout
+from localarc.engine.auto import label_rounds, layout
 from localarc.engine.auto.engine import AutoEngine
 from localarc.engine.auto.loops import ASK, PEEK, STEP
 from localarc.guarantees import theorem_e
@@ -40,9 +40,9 @@ class LabelSets(Saved):
     """Prediction sets for classification whose coverage holds for each true class, online.
 
     The set of a round is `{y : score(x, y) <= g(x, y)}`. A label's threshold is the conformal
-    quantile of the last 500 scores that it had when it was true, an offset that follows its losses,
-    and bets. Bettors sit on everyone, on each label, on each label in each group and, if features
-    are passed, on places.
+    quantile of the last 500 scores that it had when it was true, or of those since a sudden change,
+    an offset that follows its losses, and bets. Bettors sit on everyone, on each label, on each
+    label in each group and, if features are passed, on places.
     Only the true label's own threshold is charged, with 1 if its score is above, so that about
     `alpha` of the rounds of every class are missed, whatever the data: theorem E.
 
@@ -152,7 +152,7 @@ class LabelSets(Saved):
         labels : sequence of labels or None, default None
             The candidates; by default those of the constructor, or all that were true so far.
         """
-        names = checked_labels(labels) or self.labels or tuple(self._base.by_label)
+        names = checked_labels(labels) or self.labels or tuple(self._base.rows)
         with self._exclusive():
             place = self._place(x, groups)
             found = {name: self._decide(name, place) for name in names}
@@ -195,7 +195,8 @@ class LabelSets(Saved):
             loss = float(score > decision[layout.THRESHOLD])
             self._names.add(nodes_of(name, place), place[2])
             self._serve(STEP, name, place, loss, score)
-            self._learn(name, score, loss)
+            engine: Any = self._engine  # an interrupt may come before the base, of which theorem E
+            self._base.learn(name, score, loss, engine.numbers[layout.PENDING])  # asks nothing
         return self
 
     # ---- late labels -------------------------------------------------------------------------
@@ -240,13 +241,8 @@ class LabelSets(Saved):
         with self._exclusive():
             made = self._asked(number)
             at = made.labels.index(_candidate(name, made.labels))
-            decision, score = made.decisions[at], float(made.scores[at])
-            loss = float(score > decision[layout.THRESHOLD])
-            engine: Any = self._engine
-            if not engine.tell_one_of(number, made.keys[at], decision, loss, score):
-                raise not_pending(number)
-            del self._pending[number]
-            self._learn(name, score, loss)
+            keys, decision, score = made.keys[at], made.decisions[at], made.scores[at]
+            self._tell([number], [keys], [decision], [score], [name])
         return self
 
     def forget(self, ticket: LabelTicket | int) -> Self:
@@ -307,7 +303,7 @@ class LabelSets(Saved):
     def _serve(self, mode: int, name: Hashable, place: Place, loss: float, score: float) -> None:
         keys, weights = self._resolve(name, place)
         engine = self._prepared(len(place[0]), len(keys), tickets=0)
-        base, unit = self._base.threshold(name), self._base.unit(name)
+        (base,), (unit,) = self._base.thresholds([name])
         engine.serve(mode, place[0], keys, weights, base, unit, loss, score)
 
     def _resolve(self, name: Hashable, place: Place) -> Resolved:
@@ -323,10 +319,19 @@ class LabelSets(Saved):
             engine.reserve(groups, max(1, tickets))
         return engine
 
-    def _learn(self, name: Hashable, score: float, loss: float) -> None:
-        """Teach the base, of which theorem E asks nothing: an interrupt may come before this."""
+    def _tell(
+        self, numbers: Any, keys: Any, decisions: Any, scores: Any, labels: Sequence[Hashable]
+    ) -> None:
+        """The true labels of tickets, in one compiled call that no interrupt divides."""
+        self._base.add(labels)
         engine: Any = self._engine
-        self._base.learn(name, score, loss, int(engine.numbers[layout.PENDING]))
+        rows, tables = self._base.rows_of(labels), self._base.tables
+        told = np.array(numbers, np.int64), np.array(keys, np.int64), np.array(decisions)
+        missing = label_rounds.tell(engine._table, *told, tables, rows, np.array(scores))
+        if missing >= 0:
+            raise not_pending(numbers[missing])
+        for number in numbers:
+            del self._pending[number]
 
     @contextlib.contextmanager
     def _exclusive(self) -> Iterator[None]:

@@ -82,22 +82,24 @@ def learn(
         engine = cal._prepared(rows.points.shape[1], rows.keys.shape[2], tickets=0)
         for kind, at in dict.fromkeys(zip(rows.codes, true.tolist(), strict=True)):
             cal._names.add(nodes_of(labels[at], rows.places[kind]), rows.places[kind][2])
-        found, decided = np.empty(scores.shape), np.empty((len(labels), layout.TICKET))
-        own = scores[np.arange(len(true)), true].tolist()
-        for t, (at, score) in enumerate(zip(true.tolist(), own, strict=True)):
-            where = rows.points[t], rows.keys[t], rows.weights[t]
-            bases = cal._base.thresholds(labels)
-            loss = label_rounds.step(engine._table, *where, *bases, decided, at, score)
-            found[t] = decided[:, layout.THRESHOLD]
-            cal._learn(labels[at], score, loss)
+        cal._base.add([labels[at] for at in true.tolist()])
+        found = np.empty(scores.shape)
+        where = rows.points, rows.keys, rows.weights
+        base = cal._base.tables, cal._base.rows_of(labels)
+        label_rounds.step(engine._table, *where, *base, true, scores, found)
     return found
 
 
 def tell(cal: LabelSets, ids: IntArray, true: IntArray) -> None:
-    """`LabelSets.tell` for each row."""
-    labels = _labels(cal)
-    for number, at in zip(ids.tolist(), true.tolist(), strict=True):
-        cal.tell(number, labels[at])
+    """`LabelSets.tell` for each row; ids are distinct and pending."""
+    labels, numbers, places = _labels(cal), ids.tolist(), true.tolist()
+    with cal._exclusive():
+        made = [cal._asked(number) for number in numbers]
+        pairs = [*zip(made, places, strict=True)]
+        keys = _same_width([one.keys[at] for one, at in pairs], np.int64)
+        decisions = [one.decisions[at] for one, at in pairs]
+        scores = [one.scores[at] for one, at in pairs]
+        cal._tell(numbers, keys, decisions, scores, [labels[at] for at in places])
 
 
 def _labels(cal: LabelSets) -> tuple[Hashable, ...]:
@@ -128,11 +130,16 @@ def _all_nodes(cal: LabelSets, place: Place) -> dict[Hashable, float]:
 
 def _padded(resolved: list[Resolved]) -> Resolved:
     """Keys and weights of several combinations as tables, 0 where one has fewer."""
-    width = max((len(keys) for keys, _ in resolved), default=0)
-    keys, weights = np.zeros((len(resolved), width), np.int64), np.zeros((len(resolved), width))
-    for i, (its_keys, its_weights) in enumerate(resolved):
-        keys[i, : len(its_keys)], weights[i, : len(its_keys)] = its_keys, its_weights
-    return keys, weights
+    keys = _same_width([keys for keys, _ in resolved], np.int64)
+    return keys, _same_width([weights for _, weights in resolved], np.float64)
+
+
+def _same_width(rows: Sequence[Any], kind: type[Any]) -> Any:
+    """Rows of different lengths as a table, 0 where one is shorter."""
+    table = np.zeros((len(rows), max(map(len, rows), default=0)), kind)
+    for row, values in zip(table, rows, strict=True):
+        row[: len(values)] = values
+    return table
 
 
 def _places(points: FloatArray, groups: Sequence[Groups] | None) -> tuple[list[Place], list[int]]:

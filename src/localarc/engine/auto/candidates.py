@@ -17,9 +17,8 @@ from localarc.engine.auto.layout import (
     State,
     jit,
     row_of,
-    unpack,
 )
-from localarc.engine.auto.ledger import leave, row_of_ticket, unlink
+from localarc.engine.auto.ledger import leave, unlink
 from localarc.engine.auto.loops import finish, look
 
 _DECIDED = (BASE, GIVEN, ITS_UNIT, ITS_FLOOR, UP_SHARE, DOWN_SHARE, THRESHOLD, SCORES_KNOWN)
@@ -47,14 +46,11 @@ def contains(keys: Any, key: int) -> bool:
     return False
 
 
-def tell_one_of(
-    arrays: Any, number: int, kept: Any, decision: Any, loss: float, score: float
-) -> bool:
-    """The loss of one candidate of a ticket; False, and nothing changed, if it is not pending."""
-    state, ledger = unpack(arrays)
-    row = row_of_ticket(ledger, number)
-    if row == 0:
-        return False
+@jit
+def tell_row_of(
+    state: State, ledger: Ledger, row: int, kept: Any, decision: Any, loss: float, score: float
+) -> None:
+    """The loss of one candidate of a pending round, whose groups are `kept`."""
     drop_others(state, ledger, row, kept)
     played = row_of(ledger, row)
     for i in _DECIDED:
@@ -63,4 +59,3 @@ def tell_one_of(
     seen = look(state, played.slots, played.weights, played.ticket[GIVEN], played.ticket[ITS_UNIT])
     finish(state, ledger, row, seen, loss, score)
     leave(state, ledger, row)
-    return True

@@ -11,7 +11,7 @@ from typing import Any, Self
 import numpy as np
 
 from localarc.engine.addresses import table_of
-from localarc.engine.auto import candidates, layout, loops
+from localarc.engine.auto import layout, loops
 from localarc.engine.auto.hats import JOINT, KIND_SHIFT
 from localarc.engine.auto.restart import restart_units
 from localarc.engine.auto.wealth import FRESH_BET
@@ -145,12 +145,6 @@ class AutoEngine:
         """Distinct tickets without a loss; or the position of one that is not pending, else -1."""
         return int(_forget_many(self._table, tickets))
 
-    def tell_one_of(
-        self, number: int, kept: IntArray, decision: FloatArray, loss: float, score: float
-    ) -> bool:
-        """The loss of a ticket that was pending for several candidates; `kept` are its groups."""
-        return bool(_tell_one_of(self._table, number, kept, decision, loss, score))
-
     # ---- room --------------------------------------------------------------------------------
 
     def reserve(self, groups: int, tickets: int) -> None:
@@ -249,7 +243,10 @@ class AutoEngine:
         """Everything needed to resume, bit for bit: used slots of the table, pending rounds."""
         used = np.flatnonzero(self.keys)
         slots, weights, late, tickets = self._pending()
-        late[slots < 0] = 0.0  # what an earlier round left in a row is not part of a state
+        weights[slots < 0], late[slots < 0] = (
+            0.0,
+            0.0,
+        )  # what an earlier round left in a row is not part of a state
         width = _used_width(slots, self.dimensions)
         kept = layout.lasting(self.dimensions)
         nodes = np.vstack([self.nodes[used], self.nodes[-1:]])
@@ -450,7 +447,6 @@ def _place_tickets(arrays: Arrays, pending: tuple[Any, ...]) -> None:
 _serve: Any = strict_jit(loops.serve)
 _tell: Any = strict_jit(loops.tell)
 _forget: Any = strict_jit(loops.forget)
-_tell_one_of: Any = strict_jit(candidates.tell_one_of)
 _serve_many: Any = strict_jit(loops.serve_many)
 _tell_many: Any = strict_jit(loops.tell_many)
 _forget_many: Any = strict_jit(loops.forget_many)

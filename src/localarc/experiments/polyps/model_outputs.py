@@ -9,7 +9,6 @@ from __future__ import annotations
 import hashlib
 import io
 from dataclasses import dataclass, field
-from importlib import resources
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -19,6 +18,7 @@ from numpy.typing import NDArray
 from localarc import atomic_write
 from localarc.curves import Curves, from_table
 from localarc.experiments.polyps.images import SOURCES
+from localarc.experiments.recorded import recorded
 from localarc.validation import FloatArray, IntArray
 
 if TYPE_CHECKING:
@@ -127,9 +127,8 @@ class Outputs:
 
 
 def shipped() -> Outputs:
-    """Return the outputs of our own network, which ship with the package."""
-    with resources.as_file(resources.files(__package__) / FILE) as path:
-        return Outputs.load(path)
+    """Return the outputs of our own network."""
+    return Outputs.load(recorded("polyps", FILE))
 
 
 def _packed(shares: FloatArray) -> NDArray[np.uint16]:

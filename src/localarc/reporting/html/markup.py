@@ -7,6 +7,7 @@ from html import escape
 from importlib import resources
 from typing import TYPE_CHECKING
 
+from localarc.figures.canvas import INSTALL, can_draw
 from localarc.figures.svg import svg
 from localarc.reporting.assessment import version
 
@@ -53,7 +54,7 @@ def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
 
 def figure(draw: Callable[[Axes], Axes], name: str, caption: str) -> str:
     """Return a figure with its caption, which screen readers use as its description."""
-    drawing = svg(draw, name, caption, _SIZE)
+    drawing = svg(draw, name, caption, _SIZE) if can_draw() else paragraph(INSTALL, "soft")
     return f"<figure>{drawing}<figcaption>{escape(caption)}</figcaption></figure>"
 
 

@@ -14,6 +14,7 @@ import msgspec
 
 from localarc import serialization
 from localarc.service.storage import events
+from localarc.service.storage.checksums import row_checksum
 from localarc.service.storage.events import Event
 from localarc.service.storage.format import VERSION, Snapshot, State, encode_snapshot
 
@@ -27,6 +28,12 @@ def migrate(database: sqlite3.Connection, version: int) -> None:
     if version == 1:
         database.execute("ALTER TABLE events RENAME COLUMN entry TO event")
         database.execute("ALTER TABLE snapshots RENAME COLUMN event TO last_event")
+    _upgrade_content(database, version)
+    _add_checksums(database)
+    database.execute(f"PRAGMA user_version = {VERSION}")
+
+
+def _upgrade_content(database: sqlite3.Connection, version: int) -> None:
     for number, data in database.execute("SELECT id, event FROM events").fetchall():
         row = upgrade_event(data, version), number
         database.execute("UPDATE events SET event = ? WHERE id = ?", row)
@@ -34,7 +41,14 @@ def migrate(database: sqlite3.Connection, version: int) -> None:
         found = database.execute("SELECT state FROM snapshots WHERE stream = ?", (stream,))
         row = upgrade_snapshot(found.fetchone()[0], version), stream
         database.execute("UPDATE snapshots SET state = ? WHERE stream = ?", row)
-    database.execute(f"PRAGMA user_version = {VERSION}")
+
+
+def _add_checksums(database: sqlite3.Connection) -> None:
+    """Version 4: a checksum per row, of what the row holds now."""
+    database.create_function("row_checksum", 3, row_checksum, deterministic=True)
+    for table, number, data in ("events", "seq", "event"), ("snapshots", "last_event", "state"):
+        database.execute(f"ALTER TABLE {table} ADD COLUMN checksum INTEGER NOT NULL DEFAULT 0")
+        database.execute(f"UPDATE {table} SET checksum = row_checksum(stream, {number}, {data})")
 
 
 def upgrade_event(data: bytes, version: int) -> bytes:
@@ -53,14 +67,16 @@ def upgrade_snapshot(data: bytes, version: int) -> bytes:
     state = msgspec.msgpack.decode(arrays["book" if version == 1 else "state"].tobytes())
     if version == 1:
         state = _named_state(state)
+    if version < 3:
+        state["pending"] = {key: row | _PENDING_3 for key, row in state["pending"].items()}
+        state["answered"] = {key: [*row, *_ANSWERED_3] for key, row in state["answered"].items()}
     state["config"] = _upgrade_config(state["config"], version)
-    state["pending"] = {key: row | _PENDING_3 for key, row in state["pending"].items()}
-    state["answered"] = {key: [*row, *_ANSWERED_3] for key, row in state["answered"].items()}
     return encode_snapshot(
         Snapshot(
             content["name"],
             content["differs" if version == 1 else "replay_differs"],
             msgspec.msgpack.encode(msgspec.convert(state, State)),
+            _WATCH_4,
             arrays["calibrator"].tobytes(),
         )
     )
@@ -69,7 +85,21 @@ def upgrade_snapshot(data: bytes, version: int) -> bytes:
 def _upgrade_config(config: Plain, version: int) -> Plain:
     if version == 1:
         config = _config_from_1(config)
-    return _config_from_2(config)
+    if version < 3:
+        config = _config_from_2(config)
+    return _config_from_3(config)
+
+
+# ---- version 3: nothing watched the losses -------------------------------------------------------
+
+
+_WATCH_4 = msgspec.msgpack.encode({"monitors": {}, "announced": {}})
+
+
+def _config_from_3(config: Plain) -> Plain:
+    above = config["loss_bound"] - config["alpha"]
+    tolerance = min(0.02 * config["loss_bound"], above / 2)
+    return config | {"feature_names": None, "tolerance": tolerance, "window": 1000}
 
 
 # ---- version 2: no methods, one group at most, losses only ---------------------------------------

@@ -1,33 +1,48 @@
 """The event store: events and snapshots in SQLite, on disk when a commit returns.
 
 `events` is appended to and pruned from its oldest end; `snapshots` holds the latest one of each
-stream. A stream is its snapshot and the events after it.
+stream. A stream is its snapshot and the events after it. The high-water mark beside the database
+tells whether the latest commits are there.
 """
 
 from __future__ import annotations
 
 import contextlib
+import json
+import logging
 import sqlite3
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from pathlib import Path
+from typing import TypeAlias
 
 from localarc.service.storage import events, migrations
+from localarc.service.storage.checksums import row_checksum
 from localarc.service.storage.format import VERSION
+from localarc.service.storage.high_water_mark import HighWaterMark
+from localarc.service.storage.loading import Loader
 from localarc.service.storage.migrations import OLDEST
+from localarc.service.storage.salvage import is_damaged, salvage
 from localarc.service.streams.manager import PendingWrite
+from localarc.service.streams.quarantine import Quarantine
 from localarc.service.streams.stream import Stream
 from localarc.wire.events import ChangeEvent
 
 FILE_NAME = "log.sqlite"
+NO_MARKS = "the high-water mark is missing or damaged: loss of the latest events would not show"
 _PRUNE_BATCH = 10_000
+_log = logging.getLogger("localarc.service")
 
 _SCHEMA = (
     "CREATE TABLE events (id INTEGER PRIMARY KEY, stream TEXT NOT NULL, seq INTEGER NOT NULL,"
-    " event BLOB NOT NULL)",
+    " event BLOB NOT NULL, checksum INTEGER NOT NULL)",
     "CREATE TABLE snapshots (stream TEXT PRIMARY KEY, last_event INTEGER NOT NULL,"
-    " state BLOB NOT NULL)",
+    " state BLOB NOT NULL, checksum INTEGER NOT NULL)",
     "CREATE TABLE probe (id INTEGER PRIMARY KEY, filler BLOB)",
 )
+
+
+EventRow: TypeAlias = tuple[int, str, int, bytes, int]
+"""The id of an event, its stream and seq, the event, and the checksum."""
 
 
 class StorageError(ValueError):
@@ -38,18 +53,44 @@ class EventStore:
     """The database of a data folder, used by one thread."""
 
     def __init__(self, folder: Path, synchronous: str = "FULL") -> None:
-        self._database = sqlite3.connect(
-            folder / FILE_NAME, isolation_level=None, check_same_thread=False
-        )
-        self._database.execute("PRAGMA journal_mode = WAL")
-        self._database.execute(f"PRAGMA synchronous = {synchronous}")
-        self._database.execute(f"PRAGMA journal_size_limit = {2**24}")
+        self._path = folder / FILE_NAME
+        self._synchronous = synchronous
+        self.degraded = ""  # why nothing can be written since the start; empty if it can
+        self._connect()
         self._open()
+        self._marks = HighWaterMark(folder)
+        self.salvaged = is_damaged(self._database)
+        if self.salvaged:
+            salvage(self._database, self._path, _SCHEMA, VERSION, self._marks.last_event)
+            self._connect()
         self._next = 1 + max(
-            self._largest("max(id) FROM events"), self._largest("max(last_event) FROM snapshots")
+            self._marks.last_event,
+            self._largest("max(id) FROM events"),
+            self._largest("max(last_event) FROM snapshots"),
         )
         self.recount()
         self.unsaved: dict[str, int] = {}  # the first event after a stream's snapshot, oldest first
+        self.quarantined: dict[str, Quarantine] = {}  # found by `load`; their rows are kept
+
+    def _connect(self) -> None:
+        """Open the database; on a full disk, without the file that other processes would share."""
+        try:
+            self._connect_with("NORMAL")
+            self.degraded = ""
+        except sqlite3.OperationalError as error:
+            self._database.close()
+            if not self._path.exists():
+                raise
+            self._connect_with("EXCLUSIVE")
+            self.degraded = str(error)
+
+    def _connect_with(self, locking_mode: str) -> None:
+        self._database = sqlite3.connect(self._path, isolation_level=None, check_same_thread=False)
+        self._database.text_factory = _text
+        self._database.execute(f"PRAGMA locking_mode = {locking_mode}")
+        self._database.execute("PRAGMA journal_mode = WAL")
+        self._database.execute(f"PRAGMA synchronous = {self._synchronous}")
+        self._database.execute(f"PRAGMA journal_size_limit = {2**24}")
 
     def _open(self) -> None:
         """Create the tables, or convert those of an older version: all or nothing."""
@@ -59,6 +100,8 @@ class EventStore:
                 f"the data folder has format version {found}, this localarc reads {OLDEST} to "
                 f"{VERSION}. Install the release of localarc that wrote it."
             )
+        if found == VERSION:
+            return  # opening a folder writes nothing: it works on a full disk
         with self._transaction():
             if found is None:
                 for table in _SCHEMA:
@@ -82,6 +125,11 @@ class EventStore:
             self._database.execute("BEGIN IMMEDIATE")
             yield
 
+    @property
+    def has_marks(self) -> bool:
+        """Whether the high-water mark is known in full."""
+        return self._marks.exists and not self._marks.unreadable_lines
+
     def _largest(self, expression: str) -> int:
         return self._database.execute(f"SELECT {expression}").fetchone()[0] or 0
 
@@ -93,44 +141,93 @@ class EventStore:
 
     # ---- writing -----------------------------------------------------------------------------
 
-    def append(self, writes: Collection[PendingWrite]) -> None:
-        """Put events on disk, all of them or none."""
-        rows = [
-            (number, write.stream, write.seq, events.encode(write.event))
-            for number, write in enumerate(writes, self._next)
-        ]
+    def append(
+        self, writes: Collection[PendingWrite], replaced: Mapping[str, Stream | None] | None = None
+    ) -> None:
+        """Put events on disk, all of them or none.
+
+        Before that, everything stored about the streams in `replaced` is replaced by a snapshot, or
+        removed.
+        """
+        rows = [_event_row(number, write) for number, write in enumerate(writes, self._next)]
+        replaced = replaced or {}
         with self._transaction():
-            self._database.executemany("INSERT INTO events VALUES (?, ?, ?, ?)", rows)
-        for number, name, _, data in rows:
+            for name, stream in replaced.items():
+                self._replace(name, stream)
+            self._database.executemany("INSERT INTO events VALUES (?, ?, ?, ?, ?)", rows)
+        self._next += len(rows)
+        self._count(rows, replaced)
+        ends: dict[str, int | None] = {
+            name: None if stream is None else stream.state.seq for name, stream in replaced.items()
+        }
+        ends.update((name, seq) for _, name, seq, _, _ in rows)
+        self._marks.advance(self._next - 1, ends)
+
+    def _replace(self, name: str, stream: Stream | None) -> None:
+        for table in "events", "snapshots":
+            self._database.execute(f"DELETE FROM {table} WHERE stream = ?", (name,))
+        if stream is not None:
+            self._insert_snapshot(stream)
+
+    def _count(self, rows: list[EventRow], replaced: Mapping[str, Stream | None]) -> None:
+        for name in replaced:
+            self.unsaved.pop(name, None)
+            self.quarantined.pop(name, None)
+        for number, name, _, data, _ in rows:
             self.unsaved.setdefault(name, number)
             self.bytes += len(data)
-        self._next += len(rows)
         self.events += len(rows)
+        if replaced:
+            self.recount()
 
-    def snapshot(self, stream: Stream) -> None:
-        """Store all of a stream, so that its events so far are no longer needed."""
-        row = stream.name, self._next - 1, stream.snapshot()
+    def snapshot(self, streams: Iterable[Stream]) -> list[str]:
+        """Store all of some streams in one transaction: their events so far are no longer needed.
+
+        Returns the names of those that cannot be stored; the others are.
+        """
+        stored, failed = [], []
         with self._transaction():
-            self._database.execute("INSERT OR REPLACE INTO snapshots VALUES (?, ?, ?)", row)
-        self.unsaved.pop(stream.name, None)
+            for stream in streams:
+                try:
+                    self._insert_snapshot(stream)
+                    stored.append(stream.name)
+                except (sqlite3.DataError, ValueError, OverflowError, MemoryError):
+                    # A bug in the service: the log keeps the stream's events, others continue.
+                    _log.exception("the snapshot of a stream failed")
+                    failed.append(stream.name)
+        for name in stored:
+            self.unsaved.pop(name, None)
+        return failed
+
+    def _insert_snapshot(self, stream: Stream) -> None:
+        name, last_event, data = stream.name, self._next - 1, stream.snapshot()
+        row = name, last_event, data, row_checksum(name, last_event, data)
+        self._database.execute("INSERT OR REPLACE INTO snapshots VALUES (?, ?, ?, ?)", row)
 
     def prune(self) -> int:
         """Delete the oldest events that no stream needs, in batches; returns how many."""
-        oldest = self._database.execute("SELECT min(id) FROM events").fetchone()[0]
+        kept = json.dumps([*self.quarantined])
+        others = "FROM events WHERE stream NOT IN (SELECT value FROM json_each(?))"
+        oldest = self._database.execute(f"SELECT min(id) {others}", (kept,)).fetchone()[0]
         needed = next(iter(self.unsaved.values()), self._next)
         if oldest is None or oldest >= needed:
             return 0
-        stop = min(needed, oldest + _PRUNE_BATCH)
-        size = "SELECT count(*), ifnull(sum(length(event)), 0) FROM events WHERE id < ?"
-        count, length = self._database.execute(size, (stop,)).fetchone()
+        which = kept, min(needed, oldest + _PRUNE_BATCH)
+        size = f"SELECT count(*), ifnull(sum(length(event)), 0) {others} AND id < ?"
+        count, length = self._database.execute(size, which).fetchone()
         with self._transaction():
-            self._database.execute("DELETE FROM events WHERE id < ?", (stop,))
+            self._database.execute(f"DELETE {others} AND id < ?", which)
         self.events -= int(count)
         self.bytes -= int(length)
         return int(count)
 
     def probe(self) -> None:
         """Write as much as a usual commit does, to find out whether writing works."""
+        if self.degraded:
+            self._database.close()
+            self._connect()
+        if self.degraded:
+            raise sqlite3.OperationalError(self.degraded)
         with self._transaction():
             self._database.execute("INSERT OR REPLACE INTO probe VALUES (1, zeroblob(65536))")
 
@@ -141,41 +238,57 @@ class EventStore:
         names: Collection[str] | None = None,
         publish: Callable[[str, ChangeEvent], None] = lambda name, change: None,
     ) -> dict[str, Stream]:
-        """All streams, or those named, from their snapshots and the events after them."""
-        streams: dict[str, Stream] = {}
-        for name in self._names_with_snapshot() if names is None else names:
-            found = self._database.execute("SELECT state FROM snapshots WHERE stream = ?", (name,))
-            for (data,) in found:
-                streams[name] = Stream.from_snapshot(data)
-        for number, name, seq, data in self._rows(names):
-            stream = streams.get(name)
-            if stream is None or seq > stream.state.seq:
-                change = _replay(streams, name, seq, data)
-                if names is None:  # at the start; later, commits keep this up to date
-                    self.unsaved.setdefault(name, number)
-                    publish(name, change)
-        return streams
+        """All streams, or those named, except for damaged ones: these are then in `quarantined`."""
+        loader = Loader()
+        for row in self._snapshots(names):
+            loader.add_snapshot(*row)
+        for number, name, seq, data, checksum in self._rows(names):
+            change = loader.add_event(name, seq, data, checksum)
+            if change is not None and names is None:  # later, commits keep this up to date
+                self.unsaved.setdefault(name, number)
+                publish(name, change)
+        marks = self._marks.streams
+        known = marks if names is None else {name: marks[name] for name in names if name in marks}
+        self._set_aside(loader.set_aside(known))
+        if names is None and not self.has_marks and loader.streams:
+            _log.warning(NO_MARKS)
+            self._begin_marks(loader.streams)
+        return loader.streams
 
-    def _names_with_snapshot(self) -> list[str]:
+    def _set_aside(self, found: Mapping[str, Quarantine]) -> None:
+        self.quarantined.update(found)
+        for name in found:
+            self.unsaved.pop(name, None)
+
+    def _begin_marks(self, streams: Mapping[str, Stream]) -> None:
+        """Complete the marks; other versions, and copies of the database alone, have none."""
+        ends: dict[str, int | None] = {name: each.state.seq for name, each in streams.items()}
+        self._marks.advance(self._next - 1, ends)
+
+    def _snapshots(self, names: Collection[str] | None) -> Iterator[tuple[str, int, bytes, int]]:
         found = self._database.execute("SELECT stream FROM snapshots ORDER BY stream")
-        return [name for (name,) in found]
+        for (name,) in found.fetchall():
+            if names is None or name in names:
+                query = "SELECT * FROM snapshots WHERE stream = ?"
+                yield self._database.execute(query, (name,)).fetchone()
 
-    def _rows(self, names: Collection[str] | None) -> Iterator[tuple[int, str, int, bytes]]:
-        for row in self._database.execute("SELECT id, stream, seq, event FROM events ORDER BY id"):
+    def _rows(self, names: Collection[str] | None) -> Iterator[EventRow]:
+        for row in self._database.execute("SELECT * FROM events ORDER BY id"):
             if names is None or row[1] in names:
                 yield row
 
     def close(self) -> None:
         """Checkpoint the write-ahead log, and close the database."""
+        self._marks.close()
         self._database.execute("PRAGMA wal_checkpoint(TRUNCATE)")
         self._database.close()
 
 
-def _replay(streams: dict[str, Stream], name: str, seq: int, data: bytes) -> ChangeEvent:
-    event = events.decode(data)
-    if isinstance(event, events.StreamCreated) and name not in streams:
-        streams[name] = Stream.create(name, event)
-        return streams[name].created_event()
-    if name not in streams or seq != streams[name].state.seq + 1:
-        raise StorageError(f"events of a stream are missing before its seq {seq}: it is damaged.")
-    return streams[name].replay(event)
+def _text(data: bytes) -> str:
+    """Text of a row, also of a damaged one."""
+    return data.decode(errors="replace")
+
+
+def _event_row(number: int, write: PendingWrite) -> EventRow:
+    data = events.encode(write.event)
+    return number, write.stream, write.seq, data, row_checksum(write.stream, write.seq, data)

@@ -20,9 +20,10 @@ from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from localarc.service.api.errors import ApiError
+from localarc.service.compile_watch import report_compiling
+from localarc.service.compiler import Compiler
 from localarc.service.metrics import Metrics
 from localarc.service.storage.store import EventStore
-from localarc.service.streams.calibrators import precompile
 from localarc.service.streams.manager import PendingWrite, StreamManager
 from localarc.service.streams.stream import Stream
 from localarc.wire.events import ChangeEvent
@@ -51,12 +52,18 @@ class Writer:
     """The thread and its queue."""
 
     def __init__(
-        self, store: EventStore, manager: StreamManager, metrics: Metrics, publish: Publish
+        self,
+        store: EventStore,
+        manager: StreamManager,
+        metrics: Metrics,
+        publish: Publish,
+        compiler: Compiler,
     ) -> None:
         self._store = store
         self._manager = manager
         self._metrics = metrics
         self._publish = publish
+        self._compiler = compiler
         self._queue: queue.SimpleQueue[Job | None] = queue.SimpleQueue()  # None ends it
         self._closed = False  # the end of the queue has been read
         self._loop: asyncio.AbstractEventLoop
@@ -68,7 +75,10 @@ class Writer:
         self._last_expiry_check = 0.0
         self.ready = False
         self.status = "the event log is being replayed"
+        self.on_ready: Callable[[], None] = lambda: None
         self.on_failure: Callable[[BaseException], None] = lambda error: None
+        self.on_load: Callable[[StreamManager], None] = lambda manager: None
+        self.on_commit: Callable[[list[PendingWrite]], None] = lambda writes: None
 
     # ---- from the event loop -----------------------------------------------------------------
 
@@ -77,10 +87,14 @@ class Writer:
         """Why requests are not accepted; empty if they are."""
         return self._write_error if self.ready else self.status
 
-    async def ask(self, work: Callable[[StreamManager], Result], writes: int = 0) -> Result:
-        """Run work on the streams; returns when everything that it read or wrote is on disk."""
+    def check_ready(self) -> None:
+        """Raise unless requests are accepted."""
         if not self.ready:
             raise ApiError(503, f"not ready: {self.status}.")
+
+    async def ask(self, work: Callable[[StreamManager], Result], writes: int = 0) -> Result:
+        """Run work on the streams; returns when everything that it read or wrote is on disk."""
+        self.check_ready()
         if self._queue.qsize() > _MAX_WAITING:
             raise ApiError(503, "too many requests are waiting for the disk: try again later.")
         future: asyncio.Future[Result] = asyncio.get_running_loop().create_future()
@@ -140,12 +154,39 @@ class Writer:
     def _load(self) -> None:
         started = time.perf_counter()
         manager = self._manager
-        manager.streams = self._store.load(publish=self._publish)
+        manager.begin(self._store.load(publish=self._publish))
+        self._set_aside()
+        if self._store.degraded:
+            self._fail(sqlite3.OperationalError(self._store.degraded))
         self.status = "the engine is being compiled"
-        precompile(stream.state.config for stream in manager.streams.values())
+        self._compiler.load_all(stream.state.config for stream in manager.streams.values())
+        report_compiling(_report_compiling)
         self._check_consistency(manager.streams)
+        if overdue := manager.count_overdue():
+            _log.warning(
+                "%d pending prediction(s) timed out while the service was down: they expire in "
+                "%g s. If the clock is wrong, stop the service and correct it before that.",
+                overdue,
+                manager.limits.expiry_grace,
+            )
         self._metrics.replay_seconds.set(time.perf_counter() - started)
+        manager.started = manager.clock()
+        self.on_load(manager)
         self.ready = True
+        self.on_ready()
+
+    def _set_aside(self) -> None:
+        """Let the manager know of streams that the store could not load; names are not logged."""
+        new = self._store.quarantined.keys() - self._manager.quarantined.keys()
+        self._manager.quarantined = dict(self._store.quarantined)
+        if new:
+            missing = sum(self._store.quarantined[name].missing for name in new)
+            _log.error(
+                "%d stream(s) are quarantined: their stored data is damaged or incomplete, at "
+                "least %d acknowledged event(s) are missing. GET /v1/quarantine lists them.",
+                len(new),
+                missing,
+            )
 
     def _check_consistency(self, streams: Mapping[str, Stream]) -> None:
         """The consistency check of loaded streams; names of streams are never logged."""
@@ -154,25 +195,27 @@ class Writer:
             if not stream.healthy:
                 self._manager.unhealthy.add(name)
                 _log.error("a stream failed its consistency check")
-            if stream.replay_differs:
-                _log.error(
-                    "replay produced %d threshold(s) that differ from those originally returned",
-                    stream.replay_differs,
-                )
+        for count, told in (
+            (sum(stream.replay_differs for stream in streams.values()), "differed by more"),
+            (sum(stream.replay_rounded for stream in streams.values()), "differed by no more"),
+        ):
+            if count:
+                _log.warning("%d threshold(s) %s than rounding on replay", count, told)
 
     def _serve(self, jobs: list[Job]) -> None:
         manager = self._manager
-        manager.uncommitted = []
+        manager.uncommitted, manager.replaced = [], {}
         able = self._able_to_write()
         if able and time.monotonic() - self._last_expiry_check >= _EXPIRY_SECONDS:
             self._last_expiry_check = time.monotonic()
             self._outcome(StreamManager.expire, 1, able)
+            self._outcome(StreamManager.announce_stale, 1, able)
         outcomes = [self._outcome(job.work, job.writes, able) for job in jobs]
         if self._ahead_of_disk:
             outcomes = self._roll_back(jobs, outcomes)
-        elif manager.uncommitted:
+        elif manager.uncommitted or manager.replaced:
             try:
-                self._commit(manager.uncommitted)
+                self._commit(manager.uncommitted, manager.replaced)
             except sqlite3.Error as error:
                 self._fail(error)
                 outcomes = self._roll_back(jobs, outcomes)
@@ -194,15 +237,19 @@ class Writer:
                 self._ahead_of_disk |= set(self._manager.streams)
             return ApiError(500, "internal error; no changes were made.")
 
-    def _commit(self, writes: list[PendingWrite]) -> None:
+    def _commit(self, writes: list[PendingWrite], replaced: Mapping[str, Stream | None]) -> None:
         started = time.perf_counter()
-        self._store.append(writes)
+        self._store.append(writes, replaced)
+        self._unstorable -= replaced.keys()
         self._metrics.count_commit(writes, time.perf_counter() - started)
+        self.on_commit(writes)
 
     def _roll_back(self, jobs: list[Job], outcomes: list[Any]) -> list[Any]:
         """Discard what is not on disk, and run the reads again."""
-        self._ahead_of_disk |= {write.stream for write in self._manager.uncommitted}
-        self._manager.uncommitted = []
+        manager = self._manager
+        self._ahead_of_disk |= {write.stream for write in manager.uncommitted}
+        self._ahead_of_disk |= manager.replaced.keys()
+        manager.uncommitted, manager.replaced = [], {}
         self._restore_from_disk()
         return [
             outcome if _is_bug(outcome) else self._outcome(job.work, job.writes, able=False)
@@ -215,9 +262,8 @@ class Writer:
         except sqlite3.Error as error:
             self._fail(error)
             return
-        for name in self._ahead_of_disk:
-            self._manager.streams.pop(name, None)
-        self._manager.streams.update(found)
+        self._manager.replace(found, self._ahead_of_disk)
+        self._set_aside()
         self._check_consistency(found)
         self._ahead_of_disk = set()
 
@@ -263,15 +309,11 @@ class Writer:
     def _snapshot(self, count: int | None = None) -> None:
         """Store snapshots, first of the stream with the oldest event that is still needed."""
         storable = (name for name in self._store.unsaved if name not in self._unstorable)
-        for name in list(itertools.islice(storable, count)):
-            try:
-                self._store.snapshot(self._manager.streams[name])
-                self._metrics.snapshots.inc()
-            except (sqlite3.DataError, ValueError, OverflowError, MemoryError):
-                # A bug in the service: the log keeps the stream's events, other streams continue.
-                _log.exception("the snapshot of a stream failed")
-                self._unstorable.add(name)
-                self._manager.unhealthy.add(name)
+        names = list(itertools.islice(storable, count))
+        failed = self._store.snapshot(self._manager.streams[name] for name in names)
+        self._metrics.snapshots.inc(len(names) - len(failed))
+        self._unstorable.update(failed)
+        self._manager.unhealthy.update(failed)
 
     def _finish(self) -> None:
         self.ready, self.status = False, "the service is stopping"
@@ -281,6 +323,10 @@ class Writer:
             self._store.close()
         except sqlite3.Error as error:  # the log is complete; the next start replays more of it
             _log.error("no snapshot was stored at shutdown: %s", error)
+
+
+def _report_compiling(loop: str) -> None:
+    _log.error("%s is compiled while all streams wait: please report this", loop)
 
 
 def _is_bug(outcome: Any) -> bool:

@@ -1,14 +1,14 @@
 """The stream manager: what a request means for the streams, decided and applied in memory.
 
-Nothing here is on disk yet. Each change leaves a write in `uncommitted`; the writer commits these
-before any client sees a response.
+Nothing here is on disk yet. Each change leaves a write in `uncommitted`, or a stream whose stored
+data is to be replaced in `replaced`; the writer commits these before any client sees a response.
 """
 
 from __future__ import annotations
 
-import itertools
+import math
 import secrets
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Annotated, Literal, TypeAlias, TypeVar
 
@@ -27,10 +27,15 @@ from localarc.service.storage.format import (
     to_bytes,
 )
 from localarc.service.streams import calibrators
+from localarc.service.streams.expiry import count_overdue, overdue
+from localarc.service.streams.memory_budget import MemoryBudget, pending_bytes
 from localarc.service.streams.outcomes import loss_and_score
 from localarc.service.streams.prediction_sets import prediction_set
+from localarc.service.streams.quarantine import Quarantine
 from localarc.service.streams.state import group_names
 from localarc.service.streams.stream import Stream
+from localarc.service.streams.sweep import Sweep
+from localarc.service.streams.watch import WHOLE, Moment
 from localarc.wire.config import CreateResponse, StreamConfig
 from localarc.wire.events import ChangeEvent
 from localarc.wire.fields import PredictionId, StreamName
@@ -46,9 +51,7 @@ from localarc.wire.predictions import (
     PredictRequest,
     PredictResponse,
 )
-from localarc.wire.status import ImportResponse
-
-_EXPIRY_BATCH = 1_000
+from localarc.wire.status import AcknowledgeResponse, ImportResponse
 
 Result = TypeVar("Result")
 ParsedBatch: TypeAlias = Annotated[list[Operation | ApiError], BatchRequest]
@@ -72,14 +75,41 @@ class StreamManager:
         self.limits = limits
         self.streams: dict[str, Stream] = {}
         self.unhealthy: set[str] = set()
+        self.quarantined: dict[str, Quarantine] = {}
+        self.memory = MemoryBudget(limits.memory_bytes)
         self.uncommitted: list[PendingWrite] = []
-        self._clock = clock
+        self.replaced: dict[str, Stream | None] = {}  # None: all that is stored is removed
+        self.clock = clock
+        self.started = -math.inf
+        self._sweep = Sweep()
+
+    def begin(self, streams: Mapping[str, Stream]) -> None:
+        """Serve stored streams; what is pending now expires after a grace period at the earliest.
+
+        While the service was down, no feedback could arrive, and its clock may be wrong.
+        """
+        self.started = self.clock()
+        self.replace(streams, ())
+
+    def replace(self, streams: Mapping[str, Stream], removed: Iterable[str]) -> None:
+        """Take over streams from the store, in place of some others."""
+        for name in removed:
+            self.streams.pop(name, None)
+            self.memory.forget(name)
+        self.streams.update(streams)
+        self.memory.update(streams.values())
 
     def stream(self, name: str) -> Stream:
         """The stream of that name."""
+        if name in self.quarantined:
+            raise self.quarantined[name].error()
         if name not in self.streams:
             raise ApiError(404, f"there is no stream {name!r}: create it with PUT first.")
         return self.streams[name]
+
+    def moment(self) -> Moment:
+        """The time, for what depends on it."""
+        return Moment(self.clock(), self.started)
 
     # ---- requests ----------------------------------------------------------------------------
 
@@ -87,6 +117,8 @@ class StreamManager:
         self, stream: StreamName, body: StreamConfig
     ) -> tuple[Literal[200, 201], CreateResponse]:
         """Create a stream; a retry with the same config has no effect."""
+        if stream in self.quarantined:
+            raise self.quarantined[stream].error()
         if stream in self.streams:
             existing = self.streams[stream].state.config
             if not _as_422(lambda: calibrators.same_config(existing, body)):
@@ -94,13 +126,15 @@ class StreamManager:
                     409, f"stream {stream!r} exists with a different config: use another name."
                 )
             return 200, _created(stream, body, existing)
-        if len(self.streams) >= self.limits.streams:
+        if len(self.streams) + len(self.quarantined) >= self.limits.streams:
             raise ApiError(
                 429, f"the service has reached its limit of {self.limits.streams} streams."
             )
         config = _as_422(lambda: calibrators.to_stored(body))
-        event = events.StreamCreated(self._clock(), config)
-        created = self.streams[stream] = _as_422(lambda: Stream.create(stream, event))
+        event = events.StreamCreated(self.clock(), config)
+        created = _as_422(lambda: Stream.create(stream, event))
+        self.memory.require(created, 0)
+        self.replace({stream: created}, ())
         self.uncommitted.append(PendingWrite(stream, 0, event, created.created_event()))
         return 201, _created(stream, body, config)
 
@@ -114,7 +148,7 @@ class StreamManager:
             key = body.id or _new_id(found)
             threshold = _as_422(lambda: found.threshold(body.x, body.group))
             event = events.PredictionMade(
-                at=self._clock(),
+                at=self.clock(),
                 id=key,
                 x=body.x,
                 threshold=threshold,
@@ -138,8 +172,8 @@ class StreamManager:
         found = self._writable(stream)
         state = found.state
         if prediction in state.pending:
-            self._apply(found, self._received(found, prediction, body))
-            return FeedbackResponse(state.seq, state.rounds)
+            change = self._apply(found, self._received(found, prediction, body))
+            return FeedbackResponse(change.seq, change.rounds)
         if prediction not in state.answered:
             raise ApiError(
                 404,
@@ -179,7 +213,7 @@ class StreamManager:
         if not _is_withheld(found, answered):
             raise ApiError(409, f"prediction {prediction!r} was not withheld by a gate.")
         if answered.loss is None:
-            self._apply(found, events.FeedbackReceived(self._clock(), prediction, loss))
+            self._apply(found, events.FeedbackReceived(self.clock(), prediction, loss))
             return FeedbackResponse(state.seq, state.rounds)
         if answered.loss != loss:
             raise ApiError(
@@ -191,10 +225,10 @@ class StreamManager:
         """The event of a report, whose loss and score may follow from the outcome."""
         if body.outcome is None:
             assert body.loss is not None  # checked when the body was read
-            return events.FeedbackReceived(self._clock(), key, body.loss, body.score)
+            return events.FeedbackReceived(self.clock(), key, body.loss, body.score)
         config, pending, outcome = stream.state.config, stream.state.pending[key], body.outcome
         loss, score = _as_422(lambda: loss_and_score(config, pending, outcome))
-        return events.FeedbackReceived(self._clock(), key, loss, score, outcome)
+        return events.FeedbackReceived(self.clock(), key, loss, score, outcome)
 
     def batch(self, body: ParsedBatch) -> BatchResponse:
         """Run several operations in order, with one commit; each succeeds or fails on its own."""
@@ -203,23 +237,58 @@ class StreamManager:
     def import_state(self, stream: StreamName, body: bytes) -> ImportResponse:
         """Replace the calibrator by a state with the same settings; pending predictions stay."""
         found = self.stream(stream)
-        self._apply(found, events.StateImported(at=self._clock(), state=body))
+        self.memory.require(found, len(body) - found.method.memory_bytes)
+        self._apply(found, events.StateImported(at=self.clock(), state=body))
         self.unhealthy.discard(stream)
         return ImportResponse(found.state.seq, found.state.rounds)
 
+    def acknowledge(self, stream: StreamName) -> AcknowledgeResponse:
+        """Start the evidence about a stream and its groups anew; a retry has no effect."""
+        found = self._writable(stream)
+        seq = found.state.seq
+        if found.watch.rounds or found.watch.announced:
+            seq = self._apply(found, events.Acknowledged(self.clock())).seq
+        return AcknowledgeResponse(seq, found.watch.health(WHOLE, self.moment()))
+
+    def announce_stale(self) -> None:
+        """Announce parts of streams that became stale; looks at some of them at a time."""
+        moment = self.moment()
+        for stream, parts in self._sweep.next(self.streams):
+            if stream.name not in self.unhealthy:
+                self._announce(stream, moment, parts)
+
     def expire(self) -> None:
-        """Close predictions whose timeout has passed."""
-        now = self._clock()
+        """Close predictions whose timeout has passed, those from before the start after a grace."""
+        now = self.clock()
+        in_grace = now < self.started + self.limits.expiry_grace
+        since = self.started if in_grace else -math.inf
         for stream in self.streams.values():
             if stream.name not in self.unhealthy:
-                for key in list(_overdue(stream, now)):
+                for key in list(overdue(stream, now, since)):
                     self._expire(stream, key, now)
+
+    def count_overdue(self) -> int:
+        """How many predictions have waited longer than their timeout."""
+        now = self.clock()
+        return sum(count_overdue(stream, now) for stream in self.streams.values())
 
     # ---- how ---------------------------------------------------------------------------------
 
-    def _apply(self, stream: Stream, event: Event) -> None:
+    def _apply(self, stream: Stream, event: Event) -> ChangeEvent:
+        """Apply an event, and announce the changes of health that it causes."""
+        change = self._store(stream, event)
+        self._announce(stream, Moment(event.at, self.started))
+        return change
+
+    def _store(self, stream: Stream, event: Event) -> ChangeEvent:
         change = _as_422(lambda: stream.apply(event))
+        self.memory.update((stream,))
         self.uncommitted.append(PendingWrite(stream.name, stream.state.seq, event, change))
+        return change
+
+    def _announce(self, stream: Stream, moment: Moment, parts: list[str] | None = None) -> None:
+        for event in stream.watch.unannounced(moment, parts):
+            self._store(stream, event)
 
     def _expire(self, stream: Stream, key: str, now: float) -> None:
         loss = stream.state.config.default_loss
@@ -263,6 +332,8 @@ class StreamManager:
                 f"x must have {state.config.features} number(s), as configured, got "
                 f"{len(request.x)}.",
             )
+        numbers = len(request.x) + len(request.scores or ())
+        self.memory.require(stream, pending_bytes(state.config, numbers))
         if len(state.pending) >= limits.pending:
             raise ApiError(
                 429,
@@ -303,7 +374,8 @@ def _is_withheld(stream: Stream, answered: Answered) -> bool:
 
 
 def _created(stream: str, body: StreamConfig, config: Config) -> CreateResponse:
-    return CreateResponse(stream, msgspec.structs.replace(body, method=config.method))
+    filled = {"method": config.method, "tolerance": config.tolerance}
+    return CreateResponse(stream, msgspec.structs.replace(body, **filled))
 
 
 def _same_report(answered: Answered, body: FeedbackRequest) -> bool:
@@ -317,15 +389,6 @@ def _reported(answered: Answered) -> str:
         return f"the outcome {answered.outcome!r}"
     score = "" if answered.score is None else f" with the score {answered.score}"
     return f"the loss {answered.loss}{score}"
-
-
-def _overdue(stream: Stream, now: float) -> Iterator[str]:
-    timeout = stream.state.config.timeout
-    if timeout is None:
-        return
-    for key, pending in itertools.islice(stream.state.pending.items(), _EXPIRY_BATCH):
-        if pending.at + timeout <= now:
-            yield key
 
 
 def _new_id(stream: Stream) -> str:

@@ -9,10 +9,13 @@ from localarc.calibrators import health
 from localarc.calibrators.settings import Settings
 from localarc.guarantees import Certificate
 from localarc.guarantees.assumptions import broken_assumptions
+from localarc.memory import Dictionary
 from localarc.service.storage.format import Group, Pending, Score
 from localarc.service.streams.methods.base import Method
 from localarc.service.streams.state import StreamState
 from localarc.validation import FloatArray
+
+TILE = 256  # points that a dictionary keeps beside its atoms
 
 
 class AdaptiveMethod(Method[ARC | LARC]):
@@ -84,5 +87,9 @@ class AdaptiveMethod(Method[ARC | LARC]):
 
     @property
     def memory_bytes(self) -> int:
-        """The size of the local part."""
-        return self.calibrator.nbytes
+        """The size of the local part; a dictionary allocates all of it at its first round."""
+        cal = self.calibrator
+        if isinstance(cal, LARC) and isinstance(cal.memory, Dictionary):
+            size = cal.memory.max_size
+            return 8 * size * (size + TILE + 3 + self.config.features)
+        return cal.nbytes

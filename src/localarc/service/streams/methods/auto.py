@@ -117,8 +117,8 @@ class AutoMethod(Method[AutoLARC]):
 
     @property
     def memory_bytes(self) -> int:
-        """Its size."""
-        return self.calibrator.nbytes
+        """Its size; before the first round, how large it will be at most."""
+        return self.calibrator.nbytes or self.calibrator.settings.max_bytes
 
 
 def _groups(group: Group) -> Any:

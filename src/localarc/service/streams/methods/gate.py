@@ -122,8 +122,8 @@ class GateMethod(Method[Gate]):
 
     @property
     def memory_bytes(self) -> int:
-        """Its size."""
-        return self.calibrator.nbytes
+        """Its size; before the first round, how large it will be at most."""
+        return self.calibrator.nbytes or self._max_bytes
 
 
 def _topics(group: Group) -> Any:

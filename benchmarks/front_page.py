@@ -1,0 +1,94 @@
+"""The picture of the front page: a promise that holds in every part of a real stream, and a peer's.
+
+`python -m benchmarks.front_page --figure docs/front-page.png` draws it and prints its numbers. It
+requires `pip install 'localarc[benchmarks,plots]'` and takes about 40 seconds of one core.
+"""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+import numpy as np
+
+from benchmarks.models.intervals import COVERAGE, METHODS
+from benchmarks.models.sources import REGRESSION
+from benchmarks.models.streams import Case, train
+from localarc.figures.frame import frame, legend
+from localarc.figures.palette import INK
+from localarc.figures.palette import METHODS as COLOURS
+from localarc.validation import FloatArray
+
+STREAM = "air time"
+ROUNDS = 15_000
+PARTS = 10
+SHOWN = {"localarc": COLOURS["AutoLARC"], "MAPIE ACI": COLOURS["ARC"]}
+
+
+def main() -> None:
+    """Measure, print and draw."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
+    parser.add_argument("--figure", type=Path, help="file to draw")
+    chosen = parser.parse_args()
+    case = stream()
+    miles = case.stream(case.local)[:, 0]
+    found = {name: METHODS[name](case) for name in SHOWN}
+    covered = {name: sets.cover(case.stream(case.y)) for name, sets in found.items()}
+    for name, inside in covered.items():
+        shares = ", ".join(f"{100 * share:.1f}" for share in by_part(inside, miles)[0])
+        widths = found[name].widths[np.isfinite(found[name].widths)]
+        print(f"{name}: {100 * inside.mean():.1f} % covered; by tenth {shares}")
+        print(
+            f"  mean width {widths.mean():.1f} minutes where finite, {len(widths)} of {len(case)}"
+        )
+    if chosen.figure:
+        draw(covered, miles, chosen.figure)
+
+
+def stream() -> Case:
+    """Air time of flights, predicted from their schedule by a random forest."""
+    (source,) = (source for source in REGRESSION if source.name == STREAM)
+    return train(source, ROUNDS).case()
+
+
+def by_part(covered: FloatArray, values: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Coverage and its standard error in parts with equally many rounds; equal values together."""
+    edges = np.quantile(values, np.linspace(0, 1, PARTS + 1)[1:-1])
+    part = np.searchsorted(edges, values)
+    groups = [covered[part == k] for k in range(PARTS)]
+    shares = np.array([group.mean() for group in groups])
+    errors = np.array([group.std() / np.sqrt(len(group)) for group in groups])
+    return shares, errors
+
+
+def draw(found: dict[str, FloatArray], miles: FloatArray, path: Path) -> None:
+    """Coverage against distance, with two standard errors."""
+    import matplotlib
+
+    matplotlib.use("Agg")
+    from matplotlib import pyplot
+
+    figure, axes = pyplot.subplots(figsize=(7.5, 3.6), layout="constrained")
+    axes.axhline(100 * COVERAGE, color=INK, linestyle="--", linewidth=1.2, label="target: 90 %")
+    for k, (name, covered) in enumerate(found.items()):
+        shares, errors = by_part(covered, miles)
+        axes.errorbar(
+            np.arange(1, PARTS + 1) + 0.12 * (k - 0.5),
+            100 * shares,
+            yerr=200 * errors,
+            fmt="o-",
+            markersize=5,
+            linewidth=1.2,
+            color=SHOWN[name],
+            label=name,
+        )
+    axes.set_xticks(range(1, PARTS + 1), ["shortest", *[""] * (PARTS - 2), "longest"])
+    title = "localarc keeps 90 % at every distance, MAPIE's ACI does not"
+    frame(axes, title, "tenth of the flights, by distance", "outcomes inside the interval, %")
+    legend(axes)
+    figure.savefig(path, dpi=150)
+    pyplot.close(figure)
+
+
+if __name__ == "__main__":
+    main()

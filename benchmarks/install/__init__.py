@@ -1,0 +1,1 @@
+"""How large each install is."""

@@ -1,0 +1,1 @@
+"""Monitors beside an exact binomial test and MAPIE: false alarms, delays and cost."""

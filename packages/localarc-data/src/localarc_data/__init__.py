@@ -1,0 +1,1 @@
+"""Recorded outputs of the networks in localarc's experiments; `localarc.experiments` reads them."""

@@ -1,0 +1,54 @@
+"""The status of a monitored stream: a state, since when, and why."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+State: TypeAlias = Literal["ok", "drifting", "broken", "stale"]
+
+
+@dataclass(frozen=True, slots=True)
+class Status:
+    """What a `Monitor` knows of its stream at one moment.
+
+    Attributes
+    ----------
+    state
+        `"ok"`, `"drifting"` (recent rounds are above `target + tolerance`; clears by itself),
+        `"broken"` (all rounds since the last acknowledgement are; stays until acknowledged) or
+        `"stale"` (no feedback for ten times the usual interval).
+    since_round, since
+        The round, counted from 1 since the monitor was made, that brought this state (0: none),
+        and its time in seconds since the epoch, or None if it had no time. A stream is stale since
+        the moment at which feedback was overdue.
+    why
+        One sentence with figures.
+    rounds, risk, at_least
+        Rounds since the last acknowledgement, their mean loss (None without rounds), and a lower
+        limit of their expected mean loss that holds for all rounds at once.
+    recent_rounds, recent_risk, recent_at_least
+        The same for the last rounds: at most `window`, at least seven eighths of it.
+    target, tolerance
+        Those of the monitor.
+
+    Examples
+    --------
+    >>> from localarc.monitoring import Monitor
+    >>> status = Monitor(target=0.1).status()
+    >>> status.state, status.rounds, status.at_least
+    ('ok', 0, 0.0)
+    """
+
+    state: State
+    since_round: int
+    since: float | None
+    why: str
+    rounds: int
+    risk: float | None
+    at_least: float
+    recent_rounds: int
+    recent_risk: float | None
+    recent_at_least: float
+    target: float
+    tolerance: float

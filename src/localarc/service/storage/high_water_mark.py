@@ -1,0 +1,130 @@
+"""The high-water mark: the latest acknowledged event of each stream, outside the database.
+
+Damage to SQLite's write-ahead log loses the latest commits without an error, and everything that
+was committed with them. This file beside the database tells, at the next start, what is missing. A
+line is appended after each commit and before its responses; later lines replace what earlier ones
+say of a stream. A crash of the process loses no line. The file is flushed to disk once a second, so
+that a commit waits for the disk once: after a power failure the mark can be that much behind, and
+never ahead.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import logging
+import os
+import time
+import zlib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TypeAlias
+
+import msgspec
+
+from localarc import atomic_write
+
+FILE_NAME = "log.marks"
+_MIN_SIZE = 2**16  # bytes, below which the file is not rewritten
+_GROWTH = 4  # times its size after the last rewrite
+_SYNC_SECONDS = 1.0
+
+Seqs: TypeAlias = dict[str, int]
+_decode = msgspec.json.Decoder(tuple[int, dict[str, int | None]]).decode
+_encode = msgspec.json.Encoder().encode
+_log = logging.getLogger("localarc.service")
+
+
+class HighWaterMark:
+    """The file of marks of a data folder; reading it changes nothing."""
+
+    def __init__(self, folder: Path) -> None:
+        self._path = folder / FILE_NAME
+        self.streams: Seqs = {}
+        self.last_event = 0
+        self.unreadable_lines = 0
+        self._unwritten: dict[str, int | None] = {}
+        self._file: int | None = None
+        self._synced = time.monotonic()
+        self.exists = self._path.exists()
+        self._size = self._read() if self.exists else 0
+        self._limit = max(_MIN_SIZE, _GROWTH * self._size)
+
+    def _read(self) -> int:
+        content = self._path.read_bytes()
+        for line in filter(None, content.split(b"\n")):
+            try:
+                checksum, _, record = line.partition(b" ")
+                if int(checksum, 16) != zlib.crc32(record):
+                    raise ValueError("the checksum differs.")
+                self._merge(*_decode(record))
+            except ValueError:  # also of msgspec
+                self.unreadable_lines += 1
+        return len(content)
+
+    def _merge(self, last_event: int, streams: Mapping[str, int | None]) -> None:
+        self.last_event = max(self.last_event, last_event)
+        for name, seq in streams.items():
+            if seq is None:
+                self.streams.pop(name, None)
+            else:
+                self.streams[name] = seq
+
+    def advance(self, last_event: int, streams: Mapping[str, int | None]) -> None:
+        """Note the latest seq of some streams, None for one that is gone.
+
+        What they note is on disk already: if writing fails, it is logged and repeated next time.
+        """
+        self._merge(last_event, streams)
+        self._unwritten.update(streams)
+        line = _line(last_event, self._unwritten)
+        try:
+            if not self.exists or self.unreadable_lines or self._size + len(line) > self._limit:
+                self._rewrite()
+            else:
+                self._append(line)
+        except OSError as error:
+            _log.warning("the high-water mark could not be written: %s", error.strerror)
+            return
+        self._unwritten = {}
+        self._sync()
+
+    def _append(self, line: bytes) -> None:
+        if self._file is None:
+            self._file = os.open(self._path, os.O_WRONLY | os.O_APPEND | os.O_CLOEXEC)
+        written = os.write(self._file, line)
+        self._size += written
+        if written < len(line):
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    def _rewrite(self) -> None:
+        """Replace the file by one line per stream."""
+        line = _line(self.last_event, self.streams)
+        atomic_write.write(self._path, line)
+        self._close_file()
+        self.exists, self.unreadable_lines = True, 0
+        self._size, self._limit = len(line), max(_MIN_SIZE, _GROWTH * len(line))
+
+    def _sync(self) -> None:
+        now = time.monotonic()
+        if self._file is not None and now - self._synced >= _SYNC_SECONDS:
+            os.fdatasync(self._file)
+            self._synced = now
+
+    def close(self) -> None:
+        """Flush the file to disk, and close it."""
+        with contextlib.suppress(OSError):
+            if self._file is not None:
+                os.fdatasync(self._file)
+        self._close_file()
+
+    def _close_file(self) -> None:
+        if self._file is not None:
+            os.close(self._file)
+            self._file = None
+
+
+def _line(last_event: int, streams: Mapping[str, int | None]) -> bytes:
+    """A line, after a line feed: then the next one can be read if this one is cut off."""
+    record = _encode((last_event, streams))
+    return b"\n%08x %s" % (zlib.crc32(record), record)

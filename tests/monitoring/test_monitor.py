@@ -1,0 +1,215 @@
+"""The monitor: states, their changes, and figures that agree with them."""
+
+import math
+import random
+from collections.abc import Iterable
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from localarc.monitoring import Monitor
+from localarc.monitoring.bets import Sums, log_evidence
+from localarc.monitoring.change import start_money
+
+
+def misses(risk: float, rounds: int, seed: int = 0) -> list[float]:
+    rng = random.Random(seed)
+    return [float(rng.random() < risk) for _ in range(rounds)]
+
+
+def fed(monitor: Monitor, losses: Iterable[float]) -> list[tuple[int, str]]:
+    """The changes of state, each with its round, counted from 1."""
+    changes = [(t, monitor.update(loss)) for t, loss in enumerate(losses, start=1)]
+    return [(t, change) for t, change in changes if change is not None]
+
+
+def test_a_stream_at_its_target_is_ok() -> None:
+    monitor = Monitor(target=0.1)
+    assert fed(monitor, misses(0.1, 20_000)) == []
+    status = monitor.status()
+    assert (status.state, status.since_round, status.rounds) == ("ok", 0, 20_000)
+    assert status.at_least < 0.1 < status.risk + 0.01  # type: ignore[operator]
+    assert "not above 0.12" in status.why
+
+
+@pytest.mark.parametrize("level", [0.2, 0.05])
+def test_few_streams_at_the_limit_of_the_tolerance_raise_an_alarm_of_any_kind(level: float) -> None:
+    monitors = [Monitor(target=0.1, level=level) for _ in range(100)]
+    for seed, monitor in enumerate(monitors):
+        fed(monitor, misses(0.12, 2000, seed))
+    alarms = sum(monitor.status().since_round > 0 for monitor in monitors)
+    assert alarms <= 100 * level
+    assert level < 0.1 or alarms > 0  # the level is used, not only kept
+
+
+def test_broken_stays_until_it_is_acknowledged() -> None:
+    monitor = Monitor(target=0.1)
+    first = fed(monitor, misses(0.3, 500))
+    assert first[-1][1] == "broken"
+    assert fed(monitor, [0.0] * 20_000) == []
+    assert monitor.status().state == "broken"
+    monitor.acknowledge(at=5.0)
+    status = monitor.status()
+    assert (status.state, status.since, status.since_round) == ("ok", 5.0, 20_500)
+    assert (status.rounds, status.risk, status.at_least) == (0, None, 0.0)
+    assert fed(monitor, misses(0.1, 3000)) == []
+
+
+def test_drifting_begins_with_a_rise_and_clears_by_itself() -> None:
+    monitor = Monitor(target=0.1, window=200)
+    losses = misses(0.1, 20_000) + misses(0.5, 300, 1) + misses(0.1, 5000, 2)
+    (begun, drifting), (cleared, ok) = fed(monitor, losses)
+    assert (drifting, ok) == ("drifting", "ok")
+    assert 20_000 < begun <= 20_100
+    assert 20_450 <= cleared < 21_000
+    assert monitor.status().since_round == cleared
+
+
+def test_a_burst_that_leaves_the_recent_risk_low_is_no_drift() -> None:
+    burst = [0.0] * 2000 + [1.0] * 20
+    wide, narrow = Monitor(target=0.1, window=1000), Monitor(target=0.1, window=100)
+    assert fed(wide, burst) == []
+    assert [state for _, state in fed(narrow, burst)] == ["drifting"]
+
+
+def test_drifting_is_raised_when_the_recent_risk_is_above_the_limit_too() -> None:
+    monitor = Monitor(target=0.1, window=1000)
+    fed(monitor, [0.0] * 2000)
+    (alarm, state), *_ = fed(monitor, [1.0] * 300)
+    status = monitor.status()
+    assert (alarm, state) == (120, "drifting")  # seven blocks of 125 rounds, and 120: 0.1206
+    assert status.recent_risk is not None
+    assert status.recent_risk > 0.12
+
+
+def test_drifting_clears_a_window_after_the_last_evidence() -> None:
+    monitor = Monitor(target=0.1, window=50)
+    fed(monitor, [0.0] * 1000 + [1.0] * 20)
+    assert monitor.status().state == "drifting"
+    assert fed(monitor, [0.0] * 49) == []
+    assert fed(monitor, [0.0]) == [(1, "ok")]
+
+
+def test_a_second_rise_is_found_as_fast_as_the_first() -> None:
+    monitor = Monitor(target=0.1, window=100)
+    rise = [0.0] * 3000 + [1.0] * 20
+    changes = fed(monitor, rise * 3)
+    begun = [t % 3020 for t, state in changes if state == "drifting"]
+    assert len(begun) == 3
+    assert max(begun) - min(begun) <= 2
+
+
+def test_a_long_good_past_does_not_hide_a_rise() -> None:
+    monitor = Monitor(target=0.1)
+    fed(monitor, [0.0] * 100_000)
+    assert [state for _, state in fed(monitor, [1.0] * 140)] == ["drifting"]
+
+
+@given(st.lists(st.floats(0.0, 1.0), max_size=80), st.sampled_from([0.02, 0.1, 0.5]))
+def test_broken_is_a_limit_of_all_rounds_above_target_and_tolerance(
+    losses: list[float], target: float
+) -> None:
+    monitor = Monitor(target=target, level=0.2)
+    limit, before = target + 0.02, "ok"
+    for loss in losses:
+        monitor.update(loss)
+        status = monitor.status()
+        if before != "broken":
+            assert (status.state == "broken") == (status.at_least > limit) or (
+                status.at_least == pytest.approx(limit, abs=1e-9)
+            )
+        before = status.state
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_a_limit_of_recent_rounds_above_target_and_tolerance_is_drifting(seed: int) -> None:
+    rng, monitor, seen = random.Random(seed), Monitor(target=0.3, level=0.3, window=30), 0
+    fed(monitor, [0.0] * 1500)
+    for t in range(2500):
+        loss = rng.random() ** (0.15 if t // 60 % 4 == 0 else 4.0)
+        monitor.update(loss if seed % 2 else round(loss))
+        status = monitor.status()
+        if status.recent_at_least > 0.32:
+            seen += 1
+            assert status.state == "drifting"
+    assert seen > 0
+
+
+def test_the_limit_of_recent_rounds_is_that_of_bets_that_started_with_them() -> None:
+    monitor = Monitor(target=0.1, window=80)
+    fed(monitor, misses(0.4, 400))
+    status = monitor.status()
+    start = start_money(400 - status.recent_rounds)
+    recent = Sums(status.recent_rounds, status.recent_risk * status.recent_rounds)  # type: ignore[operator]
+    assert log_evidence(recent, status.recent_at_least) == pytest.approx(math.log(200 / start))
+
+
+def test_losses_in_other_units_have_the_same_states() -> None:
+    losses = misses(0.1, 2000) + misses(0.25, 2000, 1)
+    one, many = Monitor(target=0.1), Monitor(target=1.6, tolerance=0.32, max_loss=16.0)
+    assert fed(one, losses) == fed(many, [16.0 * loss for loss in losses]) != []
+    a, b = one.status(), many.status()
+    assert b.at_least == pytest.approx(16.0 * a.at_least)
+    assert b.recent_at_least == pytest.approx(16.0 * a.recent_at_least)
+    assert b.risk == pytest.approx(16.0 * a.risk)  # type: ignore[operator]
+
+
+def test_a_change_of_state_is_returned_once_with_its_time() -> None:
+    monitor = Monitor(target=0.1)
+    changes = [monitor.update(1.0, at=100.0 + t) for t in range(30)]
+    assert [c for c in changes if c] == ["broken"]
+    status = monitor.status(now=1e9)
+    assert status.since_round == changes.index("broken") + 1
+    assert status.since == 100.0 + changes.index("broken")
+
+
+def test_feedback_that_stops_is_stale_since_it_was_overdue() -> None:
+    monitor = Monitor(target=0.1)
+    for t in range(50):
+        monitor.update(0.0, at=60.0 * t)
+    assert monitor.status(now=50 * 60.0).state == "ok"
+    late = monitor.status(now=50 * 60.0 + 86_400.0)
+    assert late.state == "stale"
+    assert late.since == pytest.approx(49 * 60.0 + 600.0, rel=0.2)
+    assert late.why.startswith("No feedback for 24 hours; the usual interval is ")
+    assert monitor.status().state == "ok", "without a time nothing is stale"
+    assert monitor.update(0.0, at=1e6) == "ok"
+    assert monitor.status(now=1e6).since == 1e6
+
+
+def test_silence_does_not_hide_an_alarm() -> None:
+    monitor = Monitor(target=0.1)
+    for t in range(50):
+        monitor.update(1.0, at=60.0 * t)
+    assert monitor.status(now=1e9).state == "broken"
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"target": 0.0}, "target must be positive"),
+        ({"target": 0.99}, "target \\+ tolerance must be below max_loss"),
+        ({"target": 0.1, "tolerance": -0.1}, "tolerance must not be negative"),
+        ({"target": 0.1, "level": 1.0}, "level must be below 1"),
+        ({"target": 0.1, "window": 0}, "window must be a whole number"),
+        ({"target": 0.1, "max_loss": float("inf")}, "max_loss must be finite"),
+    ],
+)
+def test_settings_that_make_no_sense_are_rejected(settings: dict[str, float], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        Monitor(**settings)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("loss", "at"), [(1.5, 1.0), (-0.1, 1.0), (float("nan"), 1.0), (0.5, float("nan"))]
+)
+def test_a_rejected_update_changes_nothing(loss: float, at: float) -> None:
+    monitor = Monitor(target=0.1)
+    monitor.update(1.0, at=0.0)
+    before = monitor.to_state()
+    with pytest.raises(ValueError, match="must"):
+        monitor.update(loss, at=at)
+    with pytest.raises(ValueError, match="must be finite"):
+        monitor.acknowledge(at=float("inf"))
+    assert monitor.to_state() == before

@@ -1,0 +1,104 @@
+"""What a user installs: built from the source distribution, in an environment of its own.
+
+`make package` runs these. Nothing here sees the source tree: commands run in an empty folder.
+"""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+
+import pytest
+
+pytestmark = pytest.mark.package
+ROOT = Path(__file__).parents[2]
+DATA = ROOT / "packages" / "localarc-data"
+
+
+def run(folder: Path, *command: object, fails: bool = False) -> str:
+    done = subprocess.run([*map(str, command)], cwd=folder, capture_output=True, text=True)
+    assert (done.returncode != 0) == fails, done.stdout + done.stderr
+    return done.stdout + done.stderr
+
+
+@pytest.fixture(scope="session")
+def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Source distributions, and wheels that were built from them."""
+    folder = tmp_path_factory.mktemp("dist")
+    for project in (ROOT, DATA):
+        run(folder, sys.executable, "-m", "build", "--outdir", folder, project)
+    return folder
+
+
+@pytest.fixture(scope="session")
+def wheel(built: Path) -> Path:
+    (found,) = built.glob("localarc-*.whl")
+    return found
+
+
+@pytest.fixture(scope="session")
+def home(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """An empty folder with an environment that has the wheel and its dependencies alone."""
+    folder = tmp_path_factory.mktemp("home")
+    run(folder, sys.executable, "-m", "venv", "env")
+    pip(folder, "-c", ROOT / "constraints.txt", wheel)
+    return folder
+
+
+def pip(folder: Path, *what: object) -> None:
+    run(folder, "env/bin/python", "-m", "pip", "install", "--quiet", *what)
+
+
+def test_the_package_index_accepts_the_files(built: Path) -> None:
+    run(built, sys.executable, "-m", "twine", "check", "--strict", *sorted(built.iterdir()))
+
+
+def test_the_wheel_is_small_and_has_no_data(wheel: Path) -> None:
+    files = zipfile.ZipFile(wheel).infolist()
+    assert not [file.filename for file in files if file.filename.endswith((".npz", ".xz", ".png"))]
+    assert wheel.stat().st_size < 1_500_000
+
+
+def test_the_demo_runs_without_the_source_tree(home: Path) -> None:
+    said = run(home, "env/bin/localarc", "demo", "--rounds", 300, "--out", "demo")
+    assert "pip install 'localarc[plots]'" in said
+    assert {path.name for path in (home / "demo").iterdir()} == {"report.html", "stream.csv"}
+
+
+def test_every_module_without_an_extra_is_importable(home: Path) -> None:
+    names = ["kernels", "rates", "memory", "guarantees", "curves", "sets", "metrics", "panel"]
+    names += ["peers", "streams", "reporting.files", "figures", "experiments", "testing"]
+    run(home, "env/bin/python", "-c", "\n".join(f"import localarc.{name}" for name in names))
+
+
+def test_an_extra_that_is_missing_is_named(home: Path) -> None:
+    said = run(home, "env/bin/python", "-c", "from localarc.models import Calibrated", fails=True)
+    assert "localarc[models]" in said
+    said = run(home, "env/bin/localarc", "serve", "--data", "folder", fails=True)
+    assert "localarc[service]" in said
+
+
+def test_recorded_outputs_come_with_their_package(home: Path, built: Path) -> None:
+    command = "env/bin/localarc", "reproduce", "polyps", "--quick", "--trials", 1
+    assert "pip install 'localarc[data]'" in run(home, *command, "--out", "polyps", fails=True)
+    (data,) = built.glob("localarc_data-*.whl")
+    pip(home, data)
+    run(home, *command, "--methods", "ARC", "--out", "polyps")
+    assert (home / "polyps" / "report.html").exists()
+
+
+def test_arc_runs_without_numba(home: Path) -> None:
+    run(home, "env/bin/python", "-m", "pip", "uninstall", "--quiet", "--yes", "numba", "llvmlite")
+    code = """
+import numpy as np
+from localarc import ARC, Mondrian, replay
+from localarc.curves import miscoverage
+cal = Mondrian(lambda: ARC(alpha=0.1))
+cal.update(None, 1.0, groups="north")
+scores = np.random.default_rng(0).uniform(size=1000)
+found = replay(ARC(alpha=0.1), np.zeros((1000, 1)), miscoverage(scores))
+assert abs(found.losses.mean() - 0.1) < 0.02, found.losses.mean()
+"""
+    run(home, "env/bin/python", "-c", code)
