@@ -20,7 +20,7 @@ ROLES: dict[str, Any] = {"key": "key", "order": "order", "score": "score"}
 
 
 def measure() -> Iterator[Cost]:
-    """Both write state and rows after every file; starting a process or a session is not counted."""
+    """Both write state and rows after every file; starting processes is not counted."""
     if importlib.util.find_spec("pyspark") is None:
         raise SystemExit("This section requires pip install 'localarc[spark]' and Java 17.")
     total = EVENTS * FILES
