@@ -49,6 +49,18 @@ class Added:
             columns["rejected"] = self._rejected()
         return pa.table(columns)
 
+    def arrays(self, rejects: bool) -> dict[str, Any]:
+        """The columns as NumPy arrays; missing values are NaN, and None where NaN cannot be."""
+        columns: dict[str, Any] = dict(self._columns)
+        if "covered" in columns:
+            covered, known = columns["covered"], ~np.isnan(columns["covered"])
+            columns["covered"] = np.where(known, covered == 1.0, None)
+        if rejects:
+            verdicts = np.empty_like(self._verdicts)
+            verdicts[self._events.places] = self._verdicts
+            columns["rejected"] = np.array([rule.name or None for rule in RULES], object)[verdicts]
+        return columns
+
     def _rejected(self) -> Any:
         pa = arrow()
         verdicts = np.empty_like(self._verdicts)
