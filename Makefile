@@ -5,7 +5,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
 
-.PHONY: demo test slow training beams page service cluster peers models forecasting package check format bench figures site clean
+.PHONY: demo test slow training beams page service cluster peers models forecasting package arena check format bench figures site clean
 
 # The marks say which set of packages is installed and are out of date when its description changes.
 $(VENV)/.default: pyproject.toml constraints.txt
@@ -81,8 +81,8 @@ page: $(VENV)/.service node_modules/.installed
 	$(BIN)/python tests/page/write_openapi.py build/openapi.json
 	npm run --silent check
 
-# The real service, in processes of its own: crashes, full disks, hostile requests, a browser.
-# A browser that is missing fails here, where `make test` skips. Debian's is `apt-get install chromium`.
+# The real service, in processes of its own: crashes, full disks, hostile requests, a browser, Prometheus.
+# What is missing fails here, where `make test` skips. In Debian: `apt-get install chromium prometheus`.
 service: $(VENV)/.service page
 	LOCALARC_REQUIRE_SERVICE=1 $(BIN)/python -m pytest -m service -n 2 -rs tests/service
 
@@ -130,6 +130,10 @@ peers: $(VENV)/.benchmarks
 	$(BIN)/python -m pytest -rs tests/test_models_benchmark.py tests/monitoring/test_benchmark.py
 	$(BIN)/python -m pytest -rs -m slow tests/test_front_page.py
 
+# Every method on 1,000 rounds of every stream whose data can be had, in build/arena-quick.
+arena: $(VENV)/.dev
+	$(BIN)/localarc arena --quick --quiet --out build/arena-quick
+
 bench: $(VENV)/.benchmarks
 	$(BIN)/python -m benchmarks
 	$(BIN)/python -m benchmarks.service
@@ -141,11 +145,12 @@ bench: $(VENV)/.benchmarks
 	$(BIN)/python -m benchmarks.forecasting
 	$(BIN)/python -m benchmarks.monitoring
 
-# The figures of README, of the front page and of the comparison of methods.
+# The figures of README, of the front page, of the comparison of methods and of the arena, whose tables are filled, too.
 figures: $(VENV)/.benchmarks
 	$(BIN)/localarc demo --out demo-output/synthetic
 	cp demo-output/synthetic/easy-hard.png docs/easy-hard.png
 	$(BIN)/python -m benchmarks.peers.table --figure docs/compare-methods.png
+	$(BIN)/python -m benchmarks.arena
 	$(BIN)/python -m benchmarks.front_page --figure docs/front-page.png
 
 # The documentation site, in build/site/VERSION: every page and the API reference, links and anchors checked; then in a browser.

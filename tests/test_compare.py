@@ -155,6 +155,23 @@ def test_a_win_takes_two_standard_errors_of_the_difference() -> None:
         assert (won["b"].losses, won["b"].ties, won["b"].wins) == expected
 
 
+def test_a_risk_without_a_standard_error_wins_nothing() -> None:
+    pair = Comparison("s", (result("a", 0.2), result("one round", 1.0, float("nan"))), {})
+    assert pair.wins(0.1)["a"].ties == 1
+
+
+def test_no_method_is_given_later_outcomes() -> None:
+    """What methods are built from is the same for any outcomes after the first rounds."""
+    from localarc._compare.methods import Setting
+
+    scores = STREAM.curves.breakpoints[1::2].copy()
+    scores[150:] *= 1000.0
+    other = Stream("other", STREAM.X, miscoverage(scores, widths=0.0), STREAM.groups)
+    for name, known in KNOWN.items():
+        built = [repr(known.make(Setting(0.1, stream))) for stream in (STREAM, other)]
+        assert built[0] == built[1], name
+
+
 def test_staying_below_the_target_wins_nothing() -> None:
     pair = Comparison("s", (result("tiny risk", 0.0, 0.0), result("near target", 0.1, 0.0)), {})
     assert pair.wins(0.1)["tiny risk"].ties == 1
@@ -201,6 +218,13 @@ def test_a_function_of_the_target_takes_part_under_its_name() -> None:
 def test_an_unusable_method_is_rejected(methods: Any, error: type[Exception], what: str) -> None:
     with pytest.raises(error, match=what):
         compare(methods, STREAM)
+
+
+def test_a_method_that_fails_is_named_with_its_stream(tmp_path: Path) -> None:
+    file = tmp_path / "my_method.py"
+    file.write_text(MINE.replace("0.1 *", "1 / 0 *"))
+    with pytest.raises(ValueError, match=r"Mine failed on heteroscedastic: ZeroDivisionError"):
+        compare([f"{file}:Mine"], STREAM, jobs=2)
 
 
 def test_a_file_without_the_class_is_rejected(tmp_path: Path) -> None:
@@ -360,6 +384,33 @@ def test_the_command_lists_its_methods() -> None:
     assert done.status == 0
     assert len(done.stdout.splitlines()) == len(KNOWN)
     assert "mondrian        Mondrian (requires groups)" in done.stdout
+
+
+INTERRUPTED = """
+class Interrupted:
+    def __init__(self, alpha):
+        self.alpha = alpha
+
+    def threshold(self, x):
+        raise KeyboardInterrupt
+"""
+
+
+def test_an_interrupted_command_says_which_runs_are_kept(rounds: Path, tmp_path: Path) -> None:
+    file = tmp_path / "mine.py"
+    file.write_text(INTERRUPTED + MINE.split("x):\n        return self.value\n")[1])
+    out = tmp_path / "out"
+    usual = ["compare", rounds, *COLUMNS, "--alpha", "0.1", "--out", out]
+    stopped = localarc(*usual, "--methods", f"arc,{file}:Interrupted")
+    assert stopped.status == 130
+    assert "1 finished run(s) are kept in" in stopped.stderr
+    assert "Run the same command again to go on." in stopped.stderr
+    again = localarc(*usual, "--methods", "arc")
+    assert "reused 1 stored run(s)" in again.stdout
+    nothing = localarc(*usual[:-1], tmp_path / "new", "--methods", f"{file}:Interrupted")
+    assert nothing.stderr == (
+        "localarc: interrupted; no run had finished, and no output was written.\n"
+    )
 
 
 @pytest.mark.parametrize(

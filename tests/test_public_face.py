@@ -13,12 +13,12 @@ import pytest
 import localarc
 
 MODULES = (
-    *("localarc", "localarc.client", "localarc.curves", "localarc.experiments"),
+    *("localarc", "localarc.arena", "localarc.client", "localarc.curves", "localarc.experiments"),
     *("localarc.experiments.data", "localarc.figures", "localarc.forecasting"),
-    *("localarc.guarantees", "localarc.kernels", "localarc.memory", "localarc.metrics"),
-    *("localarc.models", "localarc.monitoring", "localarc.panel", "localarc.peers"),
-    *("localarc.rates", "localarc.reporting", "localarc.sets", "localarc.streams"),
-    "localarc.testing",
+    *("localarc.guarantees", "localarc.kernels", "localarc.keyed", "localarc.memory"),
+    *("localarc.metrics", "localarc.models", "localarc.monitoring", "localarc.panel"),
+    *("localarc.peers", "localarc.rates", "localarc.reporting", "localarc.sets"),
+    *("localarc.streams", "localarc.testing"),
 )
 CITED = (  # what others invented says where it comes from
     *("ARC", "LARC", "Mondrian", "RBF", "Laplace", "Matern32", "Matern52", "Cauchy", "Triangular"),

@@ -12,16 +12,24 @@ from rich.console import Console
 from rich.table import Table
 
 from benchmarks import machine
-from benchmarks.keyed import state_sizes, table_sizes
+from benchmarks.keyed import frames, sections, spark_batch, state_sizes, table_sizes
 from benchmarks.keyed.cases import Measured, in_process
 
 SIZES = (1_000, 10_000, 100_000)
+SECTIONS = {"frames": frames.measure, "spark-batch": spark_batch.measure}
 
 
 def main() -> None:
-    options = machine.argument_parser("Measure keyed streams.").parse_args()
+    parser = machine.argument_parser("Measure keyed streams.")
+    parser.add_argument("--only", choices=SECTIONS, help="measure one section, in a minute")
+    options = parser.parse_args()
     console = Console(width=150, highlight=False)
     console.print(machine.describe())
+    if options.only:
+        measured = list(SECTIONS[options.only]())
+        console.print(sections.table(options.only, measured))
+        machine.write_json(options.json, **{options.only: measured})
+        return
     shown = show(console, "In one process, on one core", in_process(SIZES))
     sizes = list(state_sizes.state_sizes())
     console.print(state_sizes.table(sizes))

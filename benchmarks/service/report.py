@@ -1,6 +1,7 @@
 """Print the load results: 64 connections, 100 streams, with and without waiting for the disk.
 
-Every response is checked. Service and client share the machine.
+With `--against REF`, the code of that commit runs beside, in the same slices. Every response is
+checked. Service and client share the machine.
 """
 
 from __future__ import annotations
@@ -13,20 +14,27 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator
+from functools import partial
+from pathlib import Path
+from typing import Any
 
 from benchmarks import machine
 from benchmarks.service.cases import Load, Running, drive, prepare
 
 UNSYNCED, SYNCED = "without waiting for the disk", "on disk before the response"
 _SLICES = 6
+_ROOT = Path(__file__).parents[2]
 
 
 @contextlib.contextmanager
-def service(*options: str) -> Iterator[Running]:
-    """A running service with its own data folder."""
+def service(*options: str, source: Path | None = None) -> Iterator[Running]:
+    """A running service with its own data folder; its code can be that of another commit."""
     with tempfile.TemporaryDirectory() as folder:
         command = [sys.executable, "-m", "localarc.cli", "serve", "--data", folder, "--port", "0"]
-        with subprocess.Popen([*command, *options], stdout=subprocess.PIPE, text=True) as process:
+        about: Any = {"stdout": subprocess.PIPE, "text": True}
+        if source is not None:
+            about["env"] = os.environ | {"PYTHONPATH": str(source)}
+        with subprocess.Popen([*command, *options], **about) as process:
             assert process.stdout is not None
             try:
                 port = int(process.stdout.readline().rpartition(":")[2])
@@ -34,6 +42,17 @@ def service(*options: str) -> Iterator[Running]:
             finally:
                 process.terminate()
                 process.wait()
+
+
+def source_of(ref: str) -> Path:
+    """The code of another commit, in the build folder, where its compiled loops stay too."""
+    run = partial(subprocess.run, cwd=_ROOT, check=True, stdout=subprocess.PIPE)
+    commit = run(["git", "rev-parse", "--verify", f"{ref}^{{commit}}"], text=True).stdout.strip()
+    folder = _ROOT / "build" / f"against-{commit[:12]}"
+    if not folder.exists():
+        folder.mkdir(parents=True)
+        run(["tar", "-x", "-C", folder], input=run(["git", "archive", commit, "src"]).stdout)
+    return folder / "src"
 
 
 def for_seconds(seconds: float) -> Callable[[], bool]:
@@ -71,12 +90,20 @@ def main() -> None:
     parser.add_argument("--seconds", type=float, default=30.0)
     parser.add_argument("--connections", type=int, default=64)
     parser.add_argument("--streams", type=int, default=100)
+    parser.add_argument("--against", metavar="REF", help="a commit whose code runs beside")
     options = parser.parse_args()
     with contextlib.ExitStack() as stack:
-        services = {
-            name: stack.enter_context(service(*flags))
-            for name, flags in {UNSYNCED: ["--without-sync"], SYNCED: []}.items()
-        }
+        if options.against is None:
+            services = {
+                UNSYNCED: stack.enter_context(service("--without-sync")),
+                SYNCED: stack.enter_context(service()),
+            }
+        else:
+            source = source_of(options.against)
+            services = {
+                options.against: stack.enter_context(service(source=source)),
+                SYNCED: stack.enter_context(service()),
+            }
         loads = asyncio.run(
             side_by_side(services, options.seconds, options.connections, options.streams)
         )
@@ -88,8 +115,16 @@ def main() -> None:
     print(row("", "requests/s", "p50 ms", "p99 ms", "CPU us", "errors", "MB", "grew MB"))
     for name, load in loads.items():
         print(result(name, load))
-    kept = loads[SYNCED].rate / loads[UNSYNCED].rate
-    print(f"waiting for the disk keeps {kept:.0%} of the requests/s")
+    before, now = loads.values()
+    if options.against is None:
+        print(f"waiting for the disk keeps {now.rate / before.rate:.0%} of the requests/s")
+    else:
+        print(
+            f"beside {options.against}: {now.rate / before.rate:.2f} of the requests/s, "
+            f"{now.quantile(0.5) / before.quantile(0.5):.2f} of the p50, "
+            f"{now.quantile(0.99) / before.quantile(0.99):.2f} of the p99, "
+            f"{now.cpu_per_request / before.cpu_per_request:.2f} of the CPU time per request"
+        )
     machine.write_json(options.json, service=[summary(name, load) for name, load in loads.items()])
 
 

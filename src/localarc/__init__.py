@@ -43,9 +43,9 @@ if TYPE_CHECKING:
     __version__: str
 
 _MODULES = (
-    *("client", "curves", "experiments", "figures", "forecasting", "guarantees", "kernels"),
-    *("memory", "metrics", "models", "monitoring", "panel", "peers", "rates", "reporting"),
-    *("service", "sets", "spark", "streams", "testing", "wire"),
+    *("arena", "client", "curves", "experiments", "figures", "forecasting", "guarantees"),
+    *("kernels", "memory", "metrics", "models", "monitoring", "panel", "peers", "rates"),
+    *("reporting", "service", "sets", "spark", "streams", "testing", "wire"),
 )
 _HOME = {
     "localarc._compare": ("Comparison", "compare"),

@@ -17,6 +17,7 @@ from localarc.curves import Curves, miscoverage
 from localarc.kernels import Kernel
 from localarc.memory import KeepLast, Memory
 from localarc.panel import Panel
+from localarc.panel.late import LateEvents, serve
 from localarc.rates import Constant
 from localarc.validation import FloatArray
 
@@ -113,4 +114,6 @@ def _use_panel(panel: Panel, X: FloatArray, curves: Curves) -> None:
     keys = [t % 2 for t in range(_ROUNDS)]
     panel.replay(keys, X, curves)
     panel.update(keys, X, np.zeros(_ROUNDS)).thresholds(keys, X)
+    asked = LateEvents.each_its_own(X, curves)
+    serve(panel, ["0", "1"], np.array(keys), asked)
     Panel.from_state(panel.state())

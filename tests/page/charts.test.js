@@ -2,16 +2,18 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import {
   feedbackFigure,
-  groupFigure,
   mapFigure,
+  recentRiskFigure,
   riskDomain,
   riskFigure,
   scatterFigure,
 } from "../../src/localarc/service/page/static/charts.js";
+import { featureNames } from "../../src/localarc/service/page/static/format.js";
 
 const SIZE = { width: 500, height: 240 };
 const point = (rounds, risk) => ({
   rounds,
+  at: 1.79e9 + rounds,
   risk,
   threshold: 0.5 + rounds / 10,
   size: null,
@@ -21,7 +23,15 @@ const point = (rounds, risk) => ({
   late: 2,
   expired: 1,
 });
-const history = { seq: 3, target: 0.1, points: [point(1, 0), point(2, 0.5), point(3, 0.125)] };
+const history = {
+  seq: 3,
+  target: 0.1,
+  span: [1.79e9, 1.79e9 + 5],
+  points: [point(1, 0), point(2, 0.5), point(3, 0.125)],
+};
+const windowed = [0, 0.5, 0.25].map((risk) => ({ risk, rounds: 2 }));
+const alarm = { value: 1.79e9 + 2, label: "broken: city", style: "broken" };
+const names = featureNames(null);
 
 test("every figure states its current value", () => {
   assert.equal(
@@ -33,7 +43,6 @@ test("every figure states its current value", () => {
 });
 
 test("every point of every figure can be described and drawn", () => {
-  const groups = [{ group: "a", rounds: 4, risk: 0.2 }];
   const map = {
     stream: "s",
     seq: 1,
@@ -53,9 +62,9 @@ test("every point of every figure can be described and drawn", () => {
     riskFigure(history, 1),
     scatterFigure(history, "size", "Set size"),
     feedbackFigure(history),
-    groupFigure(groups, 0.1, 1),
-    mapFigure(map),
-    mapFigure(curve),
+    recentRiskFigure(history, windowed, 0.02, [alarm]),
+    mapFigure(map, names),
+    mapFigure(curve, names),
   ];
   for (const figure of figures) {
     const { nodes, targets } = figure.plot(SIZE);
@@ -69,25 +78,16 @@ test("the range of the risk chart contains the target", () => {
   assert.ok(low <= 0.1 && high >= 0.45);
 });
 
-test("a group shows what is guaranteed for it, where something is", () => {
-  const group = { group: "a", rounds: 4, risk: 0.2, above: null, below: null };
-  const lines = (more) => groupFigure([{ ...group, ...more }], 0.1, 1).describe(0);
-  assert.equal(lines({}).length, 3);
-  assert.equal(lines({ above: 0.3 }).at(-1), "guaranteed: at most 0.3 above the target");
-  assert.equal(
-    lines({ above: 0.3, below: 0.05 }).at(-1),
-    "guaranteed: at most 0.3 above and 0.05 below the target",
-  );
+test("the recent risk is stated with its limit and with the moment of the alarm", () => {
+  const { label } = recentRiskFigure(history, windowed, 0.02, [alarm]);
+  assert.match(label, /^Mean loss of the last 2 rounds at .*: 0.2500, target 0.1, alarm above 0.12\./);
+  assert.match(label, /At .*: broken: city\.$/);
 });
 
-test("groups are sorted by risk and the highest is named", () => {
-  const groups = [0.05, 0.3, 0.2].map((risk, index) => ({ group: `g${index}`, rounds: 10, risk }));
-  const figure = groupFigure(groups, 0.1, 1);
-  assert.equal(figure.label, "Risk of 3 groups, 2 above the target 0.1. Highest: g1, 0.3000.");
-  assert.deepEqual(
-    [0, 1, 2].map((index) => figure.describe(index)[0]),
-    ["g1", "g2", "g0"],
-  );
+test("every point is named by its time and its round", () => {
+  const time = new Date((1.79e9 + 2) * 1000).toLocaleTimeString("en-GB");
+  for (const figure of [riskFigure(history, 1), recentRiskFigure(history, windowed, 0.02, [])])
+    assert.match(figure.describe(1)[0], new RegExp(`${time} · round 2$`));
 });
 
 test("a map names the cell by its features", () => {
@@ -105,5 +105,7 @@ test("a map names the cell by its features", () => {
       [0.3, 0.4],
     ],
   };
-  assert.deepEqual(mapFigure(map).describe(2), ["threshold 0.3", "x[0] = 0", "x[2] = 6"]);
+  assert.deepEqual(mapFigure(map, names).describe(2), ["threshold 0.3", "x[0] = 0", "x[2] = 6"]);
+  const named = featureNames(["hour", "day", "wind"]);
+  assert.deepEqual(mapFigure(map, named).describe(2), ["threshold 0.3", "hour = 0", "wind = 6"]);
 });

@@ -1,10 +1,11 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import {
-  featureName,
+  featureNames,
   formatBytes,
   formatCount,
   formatDuration,
+  formatMoment,
   formatNumber,
   formatRisk,
 } from "../../src/localarc/service/page/static/format.js";
@@ -42,6 +43,13 @@ test("durations are given in the unit that fits", () => {
   assert.equal(formatDuration(864_000), "10 days");
 });
 
-test("features are named by their index", () => {
-  assert.equal(featureName(2), "x[2]");
+test("features have the names of the config, or their index", () => {
+  assert.equal(featureNames(null)(2), "x[2]");
+  assert.equal(featureNames(["hour", "wind"])(1), "wind");
+});
+
+test("a moment has a date unless it is today", () => {
+  const at = new Date(2026, 2, 4, 3, 5, 6);
+  assert.equal(formatMoment(at.getTime() / 1000, at), "03:05:06");
+  assert.equal(formatMoment(at.getTime() / 1000, new Date(2026, 2, 5)), "4 Mar 2026, 03:05:06");
 });

@@ -4,8 +4,8 @@ import {
   extendHistory,
   MAX_POINTS,
   readHistory,
-  recentHistory,
   smooth,
+  windowedRisk,
 } from "../../src/localarc/service/page/static/history.js";
 
 const event = (rounds, more = {}) => ({
@@ -35,6 +35,7 @@ test("a point of the response gets its names", () => {
   assert.deepEqual(readHistory(response).points, [
     {
       rounds: 1,
+      at: 1.7e9,
       risk: 1,
       threshold: 0.8,
       size: null,
@@ -85,12 +86,51 @@ test("smoothing averages neighbours and passes over missing values", () => {
   assert.deepEqual(smooth([null], 1), [null]);
 });
 
-test("the recent part of a history ends with its last point", () => {
-  let history = readHistory({ ...response, points: [] });
-  for (let rounds = 1; rounds <= 100; rounds += 1) history = extendHistory(history, event(rounds));
-  const recent = recentHistory(history, 0.25).points.map((point) => point.rounds);
-  assert.deepEqual([recent.length, recent[0], recent.at(-1)], [25, 76, 100]);
-  assert.equal(recentHistory(history, 1).points.length, 100);
+test("a clock that was set back does not fold the time axis", () => {
+  const at = (rounds, time) => [rounds, time, 0, 0, null, null, null, 0, 0, 0];
+  const history = readHistory({ ...response, points: [at(1, 100), at(2, 40)] });
+  const { points } = extendHistory(history, event(3, { at: 50 }));
+  assert.deepEqual(
+    points.map((point) => point.at),
+    [100, 100, 100],
+  );
+});
+
+/** Points every so many rounds, with the running mean of the losses. */
+function pointsOf(losses, stride = 1) {
+  const sums = losses.map((_, index) => losses.slice(0, index + 1).reduce((sum, loss) => sum + loss, 0));
+  return sums
+    .map((sum, index) => ({ rounds: index + 1, risk: sum / (index + 1) }))
+    .filter(({ rounds }) => rounds % stride === 0);
+}
+
+test("the windowed risk is the mean of the last losses", () => {
+  const losses = [1, 0, 0, 1, 1, 0, 1, 1];
+  const found = windowedRisk(pointsOf(losses), 3);
+  losses.forEach((_, index) => {
+    const last = losses.slice(Math.max(0, index - 2), index + 1);
+    const mean = last.reduce((sum, loss) => sum + loss, 0) / last.length;
+    assert.ok(Math.abs(found[index].risk - mean) < 1e-12);
+    assert.equal(found[index].rounds, last.length);
+  });
+});
+
+test("where points are further apart than the window, it is as wide as their distance", () => {
+  const losses = Array.from({ length: 16 }, (_, index) => Number(index >= 8));
+  const found = windowedRisk(pointsOf(losses, 4), 2);
+  assert.deepEqual(found, [
+    { risk: null, rounds: 0 }, // a history that starts in the middle looks the same
+    { risk: 0, rounds: 4 },
+    { risk: 1, rounds: 4 },
+    { risk: 1, rounds: 4 },
+  ]);
+});
+
+test("a history that starts in the middle has no windowed risk there", () => {
+  const losses = Array.from({ length: 110 }, (_, index) => Number(index < 100));
+  const found = windowedRisk(pointsOf(losses).slice(99), 20);
+  assert.equal(found[0].risk, null);
+  assert.ok(found.slice(1).every(({ risk }) => Math.abs(risk) < 1e-9));
 });
 
 test("an audit adds no point: nothing was learned from the loss of an answer", () => {

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { barPlot, gridPlot, xyPlot } from "../../src/localarc/service/page/static/plot.js";
+import { gridPlot, xyPlot } from "../../src/localarc/service/page/static/plot.js";
 
 const SIZE = { width: 400, height: 200 };
 
@@ -18,7 +18,7 @@ const panel = (title) => ({
   domain: [0, 1],
   layers: [{ kind: "line", style: "risk", values: [0, 0.5, 1] }],
 });
-const rounds = { title: "rounds", values: [1, 2, 3], integers: true };
+const rounds = { title: "rounds", values: [1, 2, 3] };
 
 test("a line goes from the lower left to the upper right of its panel", () => {
   const { nodes } = xyPlot(SIZE, rounds, [panel("loss")]);
@@ -65,23 +65,39 @@ test("arrow keys move to the neighbour and stop at the ends", () => {
   assert.equal(targets.move(0, "ArrowLeft"), 0);
 });
 
-test("the longest bar fits with its whisker", () => {
-  const bars = [
-    { label: "a", value: 0.5, error: 0.2 },
-    { label: "b", value: 0.1, error: 0.1 },
-  ];
-  const { nodes, targets } = barPlot(SIZE, "mean loss", bars, 0.1);
-  const [longest] = find(nodes, "bar");
-  assert.ok(longest.attributes.x + longest.attributes.width < SIZE.width);
-  assert.equal(targets.move(0, "ArrowDown"), 1);
-  assert.equal(targets.find(0, targets.position(1).y), 1);
+test("a moment is marked in the plot, with its label on the side that has room", () => {
+  const mark = (value) => ({ value, label: "broken", style: "broken" });
+  const { nodes } = xyPlot(SIZE, { ...rounds, marks: [mark(1.1), mark(2.9), mark(7)] }, [panel("loss")]);
+  const labels = find(nodes, "mark broken").filter(({ tag }) => tag === "text");
+  assert.deepEqual(
+    labels.map(({ attributes }) => attributes["text-anchor"]),
+    ["start", "end"],
+  ); // and the one outside is left out
 });
 
-test("a long label is cut and keeps its full text in a title", () => {
-  const label = "a group with a name that is far too long";
-  const [text] = find(barPlot(SIZE, "mean loss", [{ label, value: 1, error: 0 }], 0.1).nodes, "y-tick");
-  assert.ok(text.children[0].endsWith("…"));
-  assert.deepEqual(text.children[1].children, [label]);
+test("an axis has the domain and the ticks that it asks for", () => {
+  const axis = { ...rounds, domain: [0, 4], ticks: () => [{ value: 2, label: "03:00" }] };
+  const { nodes, targets } = xyPlot(SIZE, axis, [panel("loss")]);
+  assert.deepEqual(
+    find(nodes, "x-tick").map(({ children }) => children[0]),
+    ["03:00"],
+  );
+  assert.ok(targets.position(2).x < SIZE.width * 0.85); // 3 of 4
+});
+
+test("a long title is cut and keeps its full text", () => {
+  const title = "a feature with a name that is far too long for any axis of any chart at all";
+  const axis = { title, values: [0, 1] };
+  const { nodes } = gridPlot(SIZE, axis, axis, [
+    [0, 1],
+    [2, 3],
+  ]);
+  for (const style of ["axis-title", "x-title"]) {
+    const [text] = find(nodes, style);
+    assert.ok(text.children[0].endsWith("…"));
+    assert.ok(text.children[0].length * 7 <= SIZE.width);
+    assert.deepEqual(text.children[1].children, [title]);
+  }
 });
 
 test("a grid has one cell per value, with the first row at the bottom", () => {

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -11,7 +12,13 @@ from localarc.service.api.auth import Tokens
 from localarc.service.limits import Limits
 from service.inside import Inside
 
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser
+
+    from service.browser import Visit
+
 Start = Callable[..., Inside]
+Visitor = Callable[..., "Visit"]
 
 
 @pytest.fixture
@@ -23,9 +30,9 @@ def start(tmp_path: Path) -> Iterator[Start]:
         limits: Limits | None = None,
         tokens: Tokens | None = None,
         hosts: frozenset[str] | None = None,
-        now: float = 1_000.0,
+        **more: Any,
     ) -> Inside:
-        made = Inside(tmp_path, limits or Limits(), tokens or Tokens({}), hosts, now).start()
+        made = Inside(tmp_path, limits or Limits(), tokens or Tokens({}), hosts, **more).start()
         started.append(made)
         return made
 
@@ -38,3 +45,29 @@ def start(tmp_path: Path) -> Iterator[Start]:
 def service(start: Start) -> Inside:
     """A service with usual limits and no tokens."""
     return start()
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    """The system's Chromium, one per module."""
+    from service.browser import chromium
+
+    with chromium() as opened:
+        yield opened
+
+
+@pytest.fixture
+def visit(browser: Browser) -> Iterator[Visitor]:
+    """Opens tabs, none of which may send a request to another origin."""
+    from service.browser import Visit
+
+    made: list[Visit] = []
+
+    def begin(url: str, **context: Any) -> Visit:
+        made.append(Visit(browser, url, **context))
+        return made[-1]
+
+    yield begin
+    for tab in made:
+        assert tab.foreign_requests() == []
+        tab.close()

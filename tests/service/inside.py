@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import threading
 import time
 from collections.abc import Callable
@@ -11,11 +12,11 @@ from pathlib import Path
 from typing import Any, Self, TypeVar
 
 import msgspec
-import uvicorn
 
 from localarc.service.api.auth import Tokens
-from localarc.service.app import application
 from localarc.service.app_state import AppState
+from localarc.service.connections import Connections
+from localarc.service.http_server import Server, listen
 from localarc.service.limits import Limits
 from localarc.service.streams.manager import StreamManager
 from localarc.wire.status import History, HistoryPoint
@@ -28,10 +29,17 @@ Result = TypeVar("Result")
 class Clock:
     """A clock that stands still until it is changed."""
 
-    now: float = 1_000.0
+    now: float
 
     def __call__(self) -> float:
         return self.now
+
+
+class ServerInThread(Server):
+    """A server that leaves signals to the test's own process."""
+
+    def capture_signals(self) -> contextlib.AbstractContextManager[None]:  # type: ignore[override]
+        return contextlib.nullcontext()
 
 
 class Inside:
@@ -44,17 +52,23 @@ class Inside:
         tokens: Tokens,
         hosts: frozenset[str] | None = None,
         now: float = 1_000.0,
+        **options: Any,
     ) -> None:
         self.clock = Clock(now)
-        self.app_state = AppState.create(folder, limits, tokens, hosts, clock=self.clock)
-        config = uvicorn.Config(application(self.app_state), port=0, log_config=None, ws="none")
-        self._server = uvicorn.Server(config)
-        self._thread = threading.Thread(target=self._server.run, daemon=True)
+        self.app_state = AppState.create(folder, limits, tokens, hosts, clock=self.clock, **options)
+        listener = listen("127.0.0.1", 0)
+        self.port = listener.getsockname()[1]
+        self._server = ServerInThread(self.app_state)
+        self._thread = threading.Thread(target=self._server.run, args=([listener],), daemon=True)
+
+    @property
+    def connections(self) -> Connections:
+        """Its open connections."""
+        return self._server._connections[0]
 
     def start(self) -> Self:
         self._thread.start()
         wait_for(lambda: self._server.started and self.app_state.writer.ready)
-        self.port = self._server.servers[0].sockets[0].getsockname()[1]
         self.http = Caller(self.port)
         return self
 

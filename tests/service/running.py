@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import http.client
 import json
+import os
 import random
 import signal
 import socket
@@ -42,7 +43,12 @@ class Caller:
         return response.status, json.loads(content) if is_json else content
 
     def create(self, stream: str, config: dict[str, Any]) -> Answer:
-        return self.call("PUT", f"/v1/streams/{stream}", config)
+        """Create a stream, however long the service compiles for it."""
+        while True:
+            answer = self.call("PUT", f"/v1/streams/{stream}", config)
+            if answer[0] != 503 or "compiles" not in answer[1]["detail"]:
+                return answer
+            time.sleep(0.2)
 
     def predict(self, stream: str, **body: Any) -> Answer:
         return self.call("POST", f"/v1/streams/{stream}/predict", body)
@@ -64,31 +70,40 @@ class Caller:
 class Server:
     """`localarc serve` on a folder; leaving the block kills it."""
 
-    def __init__(self, folder: Path, *options: str, port: int = 0) -> None:
+    def __init__(
+        self, folder: Path, *options: str, port: int = 0, environment: dict[str, str] | None = None
+    ) -> None:
         self.folder = folder
         self.port = port
         self.first_line = ""
         self._options = options
+        self._environment = os.environ | (environment or {})
         self._errors = folder.parent / f"{folder.name}.stderr"
         self._callers: list[Caller] = []
         self.process: subprocess.Popen[str] | None = None
 
     def start(self, wait: bool = True) -> Self:
-        """Start it, and wait until it accepts requests."""
+        """Start it, and wait until it accepts requests and has printed its address."""
         with self._errors.open("a") as errors:
             self.process = subprocess.Popen(
                 [*command(self.folder), "--port", str(self.port), *self._options],
                 stdout=subprocess.PIPE,
                 stderr=errors,
                 text=True,
+                env=self._environment,
             )
-        assert self.process.stdout is not None
-        self.first_line = self.process.stdout.readline()
-        assert self.first_line, self.errors
-        self.port = int(self.first_line.rpartition(":")[2])
         if wait:
+            self.first_line = self.read_line()
+            assert self.first_line, self.errors
+            self.port = int(self.first_line.rpartition(":")[2])
             self.wait_until_ready()
         return self
+
+    def read_line(self) -> str:
+        """The next line of its standard output."""
+        assert self.process is not None
+        assert self.process.stdout is not None
+        return self.process.stdout.readline()
 
     @property
     def url(self) -> str:
@@ -103,6 +118,11 @@ class Server:
         """A new connection, closed with the server."""
         self._callers.append(Caller(self.port, token))
         return self._callers[-1]
+
+    def is_listening(self) -> bool:
+        """Whether it accepts connections, ready or not."""
+        with socket.socket() as made:
+            return made.connect_ex(("127.0.0.1", self.port)) == 0
 
     def wait_until_ready(self) -> None:
         until = time.monotonic() + PATIENCE

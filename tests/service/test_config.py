@@ -33,9 +33,9 @@ from localarc.service.streams.calibrators import (
     build_calibrator,
     to_stored,
     to_wire,
-    validate_and_compile,
 )
 from localarc.service.streams.config_checks import MAX_BYTES, check_room
+from localarc.service.streams.rehearsal import check
 from localarc.wire import config
 from localarc.wire.config import KernelConfig, StreamConfig
 
@@ -157,7 +157,7 @@ def test_limits_and_ranges_are_passed_on() -> None:
 def test_validation_leaves_no_trace(features: int) -> None:
     config = msgspec.convert({"alpha": 0.1, "kernel": {}, "features": features}, StreamConfig)
     before = build_calibrator(to_stored(config)).state()
-    validate_and_compile(config)
+    check(to_stored(config))
     assert build_calibrator(to_stored(config)).state() == before
 
 
@@ -167,4 +167,38 @@ def test_a_stored_config_is_shown_as_it_was_sent(kind: str, length_scale: Any) -
     kernel = {"kind": kind, "length_scale": length_scale}
     sent = {"alpha": 0.1, "kernel": kernel, "features": 2, "set": {"kind": "labels"}}
     config = msgspec.convert(sent, StreamConfig)
-    assert to_wire(to_stored(config)) == msgspec.structs.replace(config, method="larc")
+    filled = msgspec.structs.replace(config, method="larc", tolerance=0.02)
+    assert to_wire(to_stored(config)) == filled
+
+
+@pytest.mark.parametrize(
+    ("alpha", "loss_bound", "tolerance"), [(0.1, 1.0, 0.02), (0.1, 20.0, 0.4), (0.99, 1.0, 0.005)]
+)
+def test_the_usual_tolerance_is_2_percent_of_the_loss_bound_where_there_is_room(
+    alpha: float, loss_bound: float, tolerance: float
+) -> None:
+    config = to_stored(StreamConfig(alpha, loss_bound=loss_bound))
+    assert config.tolerance == pytest.approx(tolerance)
+
+
+@pytest.mark.parametrize(
+    ("config", "words"),
+    [
+        ({"features": 2, "feature_names": ["age"]}, "2 different name.s., one per feature"),
+        ({"features": 2, "feature_names": ["age", "age"]}, "2 different name.s., one per feature"),
+        ({"features": 1, "feature_names": ["age", "age"]}, "1 different name.s., one per feature"),
+        ({"tolerance": 0.9}, "Use a smaller tolerance"),
+    ],
+)
+def test_names_and_tolerances_that_cannot_be_are_rejected(
+    config: dict[str, Any], words: str
+) -> None:
+    with pytest.raises(ValueError, match=words):
+        made(**config)
+
+
+@pytest.mark.parametrize("config", [{"tolerance": -0.1}, {"window": 1}, {"feature_names": [""]}])
+def test_values_out_of_range_are_rejected(config: dict[str, Any]) -> None:
+    with pytest.raises(ApiError) as error:
+        Decoder(StreamConfig)(json.dumps({"alpha": 0.1, **config}).encode())
+    assert error.value.status == 422

@@ -1,4 +1,4 @@
-"""The Grafana dashboard uses metrics that exist, and no names of streams."""
+"""The Grafana dashboard and the alert rules use metrics that exist, and labels that they have."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from service.conftest import Start
 from service.inside import Inside
 
 FILE = Path(__file__).parents[2] / "docs" / "service" / "grafana.json"
@@ -16,16 +17,25 @@ DASHBOARD: dict[str, Any] = json.loads(FILE.read_text(encoding="utf-8"))
 EXPRESSIONS = [target["expr"] for panel in DASHBOARD["panels"] for target in panel["targets"]]
 
 
+RULES = FILE.with_name("alerts.yml").read_text(encoding="utf-8")
+USED = [*EXPRESSIONS, *re.findall(r"^ +expr: (.*localarc_.*)$", RULES, re.MULTILINE)]
+
+
 @pytest.fixture
-def metrics(service: Inside) -> str:
-    service.create("a-secret-name")
+def metrics(start: Start) -> str:
+    """The metrics of a service whose streams have metrics of their own."""
+    return read(start(stream_metrics=10))
+
+
+def read(service: Inside) -> str:
+    service.create("a-secret-name", score_range=[0, 1])
     service.predict("p", "a-secret-name", group="a-secret-group")
     service.feedback("p", 1.0, "a-secret-name")
     return bytes(service.http.call("GET", "/metrics")[1]).decode()
 
 
-@pytest.mark.parametrize("expression", EXPRESSIONS)
-def test_every_metric_of_the_dashboard_exists(metrics: str, expression: str) -> None:
+@pytest.mark.parametrize("expression", USED)
+def test_every_metric_that_is_used_exists(metrics: str, expression: str) -> None:
     kinds = dict(re.findall(r"^# TYPE (\S+) (\S+)$", metrics, re.MULTILINE))
     names = re.findall(r"localarc_\w+", expression)
     assert names
@@ -34,8 +44,11 @@ def test_every_metric_of_the_dashboard_exists(metrics: str, expression: str) -> 
         assert kinds.get(name) in ("counter", "gauge") or kinds.get(whole) == "histogram", name
 
 
-def test_every_label_of_the_dashboard_exists(metrics: str) -> None:
-    for expression in EXPRESSIONS:
+def test_every_label_that_is_used_exists(metrics: str) -> None:
+    for expression in USED:
+        for name, labels in re.findall(r"(localarc_\w+){(.*?)}", expression):
+            for label in labels.split(", "):
+                assert re.search(rf"^{name}{{.*\b{label}[,}}]", metrics, re.MULTILINE), expression
         for label in re.findall(r"by \((\w+)\)", expression):
             name = re.findall(r"localarc_\w+", expression)[0]
             assert re.search(rf'^{name}{{.*\b{label}="', metrics, re.MULTILINE), expression
@@ -48,7 +61,8 @@ def test_every_gauge_is_on_the_dashboard(metrics: str) -> None:
             assert name in asked
 
 
-def test_no_label_contains_a_name(metrics: str) -> None:
+def test_no_label_contains_a_name_unless_asked(service: Inside) -> None:
+    metrics = read(service)
     assert "localarc_rounds 1.0" in metrics
     assert "secret" not in metrics
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import http.client
 import json
+import socket
 from typing import Any
 
 import pytest
@@ -134,6 +135,18 @@ def test_subscribers_are_counted_limited_and_removed(start: Start) -> None:
     wait_for(gone)
 
 
+def test_the_65th_of_many_listeners_at_once_is_rejected(service: Inside) -> None:
+    service.create()
+    wires = [socket.create_connection(("127.0.0.1", service.port)) for _ in range(70)]
+    for wire in wires:  # all requests are sent before the first response is read
+        wire.sendall(b"GET /v1/streams/s/events HTTP/1.1\r\nHost: localhost\r\n\r\n")
+    statuses = [wire.recv(2**16)[9:12] for wire in wires]
+    assert (statuses.count(b"200"), statuses.count(b"429")) == (64, 6)
+    assert len(service.app_state.event_bus) == 64
+    for wire in wires:
+        wire.close()
+
+
 def change(seq: int) -> ChangeEvent:
     return ImportedEvent(seq, 0.0, 0, None, 0, 0, 0)
 
@@ -141,13 +154,13 @@ def change(seq: int) -> ChangeEvent:
 def test_a_slow_subscriber_receives_reset() -> None:
     async def listen() -> bytes:
         event_bus = EventBus(1)
-        frames = event_bus.subscribe("s", 0, None)
+        frames = await event_bus.subscribe("s", 0, None)
         await anext(frames)
         for seq in range(1, 1027):
             event_bus.publish("s", change(seq))
         found = await anext(frames)
         with pytest.raises(ApiError):
-            event_bus.subscribe("s", 0, None)
+            await event_bus.subscribe("s", 0, None)
         event_bus.close()
         return found
 

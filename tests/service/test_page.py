@@ -3,45 +3,23 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from localarc.client import Client
-from service.browser import PHONE, TIMEOUT, Visit, chromium
-from service.conftest import Start
+from service.browser import PHONE, TIMEOUT
+from service.conftest import Start, Visitor
 from service.running import Server
 from service.traffic import Traffic
 
-from playwright.sync_api import Browser, Locator, Page, expect  # isort: skip (playwright may be absent)
+from playwright.sync_api import Locator, Page, expect  # isort: skip (playwright may be absent)
 
 pytestmark = pytest.mark.service
 expect.set_options(timeout=TIMEOUT)
 LOST = ("net::ERR_", "503")  # Chromium's messages while the service is down or starting
-Visitor = Callable[..., Visit]
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    with chromium() as opened:
-        yield opened
-
-
-@pytest.fixture
-def visit(browser: Browser) -> Iterator[Visitor]:
-    """Opens tabs, none of which may send a request to another origin."""
-    made: list[Visit] = []
-
-    def begin(url: str, **context: Any) -> Visit:
-        made.append(Visit(browser, url, **context))
-        return made[-1]
-
-    yield begin
-    for tab in made:
-        assert tab.foreign_requests() == []
-        tab.close()
 
 
 @pytest.fixture
@@ -81,9 +59,10 @@ def test_the_overview_lists_the_streams_and_links_to_them(
     live(page)
     expect(page.locator("#streams li")).to_have_count(2)
     expect(page.locator("#streams .name")).to_have_text(["demand", "idle"])
-    expect(page.locator("#overview-summary")).to_have_text("2 streams · 188 rounds · 12 pending")
+    expect(page.locator("#streams-title")).to_contain_text("2 streams")
+    expect(page.locator('[data-key="demand"] .counts')).to_have_text("188 rounds · 12 pending")
     traffic.rounds(10)
-    expect(page.locator("#overview-summary")).to_contain_text("198 rounds")
+    expect(page.locator('[data-key="demand"] .counts')).to_contain_text("198 rounds")
     page.get_by_role("link", name="demand").click()
     expect(page.locator("h1#name")).to_have_text("demand")
     page.get_by_role("link", name="All streams").click()
@@ -99,7 +78,7 @@ def test_events_change_the_numbers_and_the_charts(
     live(page)
     expect(page.locator("#rounds")).to_have_text("188")
     expect(page.locator("#pending")).to_have_text("12")
-    for name in ("risk", "threshold", "size", "feedback", "group"):
+    for name in ("recent", "risk", "threshold", "size", "feedback"):
         expect(chart(page, name)).to_be_visible()
     page.locator("#map-chart").scroll_into_view_if_needed()
     expect(page.locator("#map-chart .cells rect").first).to_be_visible()
@@ -179,13 +158,13 @@ def test_on_a_phone_everything_fits_its_width(
     watched = visit(server.url, viewport=PHONE, is_mobile=True, has_touch=True)
     page = watched.open("demand")
     live(page)
-    for part in page.locator("header, .tile, #guarantee, figure, .chart, .chart svg, #axes").all():
+    for part in page.locator("header, .tile, .card:visible, figure, .chart, .chart svg").all():
         box = part.bounding_box()
         assert box is not None
         assert box["x"] >= 0
         assert box["x"] + box["width"] <= PHONE["width"]
-    chart(page, "group").tap()
-    expect(page.locator("#group-chart .tooltip")).to_contain_text("rounds")
+    chart(page, "recent").tap()
+    expect(page.locator("#recent-chart .tooltip")).to_contain_text("rounds")
     assert watched.unexpected() == []
 
 
@@ -259,7 +238,7 @@ def test_empty_charts_explain_what_is_missing(start: Start, visit: Visitor) -> N
     service.feedback("a", 1.0)
     expect(page.locator("#rounds")).to_have_text("1")
     expect(page.locator("#size-chart")).to_contain_text("Send scores")
-    expect(page.locator("#group-chart")).to_contain_text("Send a group")
+    expect(page.locator("#groups")).to_be_hidden()
     assert watched.unexpected() == []
     page = watched.open("no-such-stream")
     page.reload()
@@ -275,10 +254,11 @@ def test_names_are_shown_as_text_not_as_markup(start: Start, visit: Visitor) -> 
     service.feedback("a", 1.0)
     watched = visit(f"http://127.0.0.1:{service.port}")
     page = watched.open("s")
-    expect(page.locator("#group-chart .y-tick title")).to_have_text(hostile)
-    page.locator("#group-chart svg").hover()
-    expect(page.locator("#group-chart .tooltip")).to_contain_text(hostile)
-    expect(page.locator("#group-chart a")).to_have_count(0)
+    expect(page.locator("#group-rows th")).to_have_text(hostile)
+    page.locator("#group-rows a").click()
+    expect(page.locator("#group-selected")).to_contain_text(hostile)
+    expect(page.locator("#events")).to_contain_text(hostile)
+    expect(page.get_by_role("link", name="x", exact=True)).to_have_count(0)
     assert watched.unexpected() == []
 
 
@@ -298,7 +278,7 @@ def test_polling_keeps_focus_and_selection(
     traffic.rounds(10)
     client.create("a-new-one", {"alpha": 0.2})  # sorts before the others
     for _ in range(2):
-        with page.expect_response(lambda answer: answer.url.endswith("/v1/streams")):
+        with page.expect_response(lambda answer: "/v1/streams?" in answer.url):
             pass
     expect(page.locator("#streams li")).to_have_count(3)
     expect(link).to_contain_text("198 rounds")
@@ -330,7 +310,9 @@ def test_the_overview_loads_no_charts(server: Server, traffic: Traffic, visit: V
     watched = visit(server.url)
     page = watched.open()
     live(page)
-    assert not [url for url in watched.requests if re.search("(chart|plot|svg|scale).*js", url)]
+    assert not [
+        url for url in watched.requests if re.search("(chart|plot|svg|scale|history).*js", url)
+    ]
     page.get_by_role("link", name="demand").click()
     expect(chart(page, "risk")).to_be_visible()
 
@@ -388,19 +370,6 @@ def test_a_map_out_of_view_is_not_read(server: Server, traffic: Traffic, visit: 
     expect(page.locator("#map-note")).to_contain_text("after 208 rounds")
 
 
-def test_the_charts_can_show_recent_rounds_alone(
-    server: Server, traffic: Traffic, visit: Visitor
-) -> None:
-    watched = visit(server.url)
-    page = watched.open("demand")
-    live(page)
-    page.get_by_label("Charts show").select_option("last quarter")
-    chart(page, "risk").focus()
-    page.keyboard.press("Home")
-    expect(page.locator("#risk-chart .tooltip")).to_contain_text("round 142")
-    assert watched.unexpected() == []
-
-
 def test_both_views_begin_with_the_verdict_of_the_service(start: Start, visit: Visitor) -> None:
     service = start()
     service.create(features=0)
@@ -411,13 +380,14 @@ def test_both_views_begin_with_the_verdict_of_the_service(start: Start, visit: V
     watched = visit(f"http://127.0.0.1:{service.port}")
     page = watched.open("s")
     live(page)
+    expect(page.locator("#state")).to_have_text("broken")
+    expect(page.locator("#why")).to_have_text(summary["health"]["why"])
     expect(page.locator("#verdict-text")).to_have_text("Misses 100 %, target 10 %.")
-    expect(page.locator("#verdict")).to_have_attribute("data-state", "failed")
     expect(page.locator("#warnings li")).to_have_text(summary["warnings"])
     expect(page.locator("#tightest")).to_have_text("No bound is informative yet.")
     page.get_by_role("link", name="All streams").click()
-    expect(page.locator(".verdict-line")).to_contain_text(summary["verdict"]["text"])
-    expect(page.locator(".verdict-line")).to_contain_text("Try rate=")
+    expect(page.locator(".why")).to_contain_text(summary["health"]["why"])
+    expect(page.locator(".why")).to_contain_text("Try rate=")
     assert watched.unexpected() == []
 
 
@@ -433,7 +403,7 @@ def test_a_gate_is_shown_with_its_verdict_and_follows_audits(
     page = watched.open("mail")
     live(page)
     expect(page.locator("#settings")).to_contain_text("Gate, answer or escalate")
-    expect(page.locator("#verdict-text")).to_contain_text("answers wrong, target 10 %")
+    expect(page.locator("#verdict")).to_contain_text("answers wrong, target 10 %")
     expect(chart(page, "risk")).to_be_visible()
     kept = client.predict("mail", x=[0.5], confidence=0.0)
     client.audit("mail", kept.id, wrong=True)

@@ -168,6 +168,7 @@ def test_requests_get_503_until_the_log_is_replayed(tmp_path: Path) -> None:
         assert caller.call("POST", "/v1/batch", {"operations": pairs})[0] == 200
         server.kill()
         server.start(wait=False)
+        wait_for(server.is_listening)
         early = [server.caller().call("GET", path) for path in ("/v1/streams", "/readyz")]
         alive = server.caller().call("GET", "/livez")
         server.wait_until_ready()

@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from localarc.service.api import queries
+from localarc.service.api import queries, stream_list
 from localarc.service.limits import Limits
 from localarc.service.storage.events import FeedbackReceived, PredictionMade, StreamCreated
 from localarc.service.streams.calibrators import to_stored
@@ -69,7 +69,7 @@ def test_the_status_leads_with_the_worst_group() -> None:
 def test_the_list_of_streams_has_every_verdict() -> None:
     manager = StreamManager(Limits(), lambda: 0.0)
     manager.streams["s"] = stream = play(stream_of(**ARC_CONFIG), uniform(500))
-    (item,) = queries.streams(manager).streams
+    (item,) = stream_list.streams(manager).streams
     summary = queries.summarize(stream)
     assert (item.verdict, item.warnings) == (summary.verdict, summary.warnings)
 

@@ -49,7 +49,8 @@ def test_reads_require_only_the_read_scope() -> None:
             writes = endpoint.method != "GET"
             assert (endpoint.scope != Scope.READ) == writes
     admin = {(each.method, each.path) for each in ENDPOINTS if each.scope == Scope.ADMIN}
-    assert admin == {("PUT", "/v1/streams/{stream}/state")}
+    stream = "/v1/streams/{stream}"
+    assert admin == {("PUT", f"{stream}/state"), ("POST", f"{stream}/recovery")}
 
 
 def test_a_hash_sign_inside_a_token_is_no_comment(start: Start, tmp_path: Path) -> None:
@@ -87,3 +88,21 @@ def test_a_foreign_host_header_is_rejected_without_tokens(start: Start) -> None:
         assert service.http.call("GET", "/v1/streams", Host=host)[0] == 200
     for host in ("evil.example", "evil.example:8090", "127.0.0.1.evil.example", ""):
         assert service.http.call("GET", "/v1/streams", Host=host)[0] == 400
+
+
+def test_a_page_of_another_origin_cannot_acknowledge_alarms(start: Start) -> None:
+    service = start(hosts=frozenset({"localhost", "127.0.0.1", "::1"}))
+    service.create()
+    for t in range(60):
+        service.predict(f"p{t}")
+        service.feedback(f"p{t}", 1.0)
+    own = f"127.0.0.1:{service.port}"
+    for origin in ("https://evil.example", "null", f"http://{own}0", "http://localhost:1"):
+        answer = service.http.call("POST", "/v1/streams/s/acknowledge", Host=own, Origin=origin)
+        assert answer[0] == 400
+    assert service.get()["health"]["state"] == "broken"
+    answer = service.http.call(
+        "POST", "/v1/streams/s/acknowledge", Host=own, Origin=f"http://{own}"
+    )
+    assert answer[0] == 200
+    assert service.get()["health"]["state"] == "ok"

@@ -9,7 +9,7 @@ import time
 from pathlib import Path
 from typing import Any
 
-from localarc import LARC
+from localarc import Panel
 from localarc.spark import export_state
 from spark.crash_job import calibrator
 from spark.streams import alone, keyed, write
@@ -89,7 +89,7 @@ def test_killed_twice_every_row_comes_out_once_and_every_key_is_bit_equal(
     rows = spark.read.parquet(str(tmp_path / "out")).collect()
     assert len(rows) == len(events)
     assert {(row.key, row.order): row.threshold for row in rows} == thresholds
-    saved = export_state(tmp_path / "checkpoint", tmp_path / "saved")
+    saved = Panel.load(export_state(tmp_path / "checkpoint", tmp_path / "saved.parquet"))
     assert len(saved) == 100
     for key, one in calibrators.items():
-        assert LARC.load(saved[key]).state() == one.state()
+        assert saved.calibrator(key).state() == one.state()

@@ -1,12 +1,15 @@
 """Out of a checkpoint and into another job."""
 
+import json
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas
 import pytest
 
-from localarc import ARC, LARC, RBF
+from localarc import ARC, LARC, RBF, Panel
+from localarc.keyed import KeyedStreams
 from localarc.serialization import StateError
 from localarc.spark import calibrate, export_state, import_state
 from spark.streams import alone, keyed
@@ -28,20 +31,23 @@ def test_a_job_resumes_in_other_buckets_from_exported_files(spark: Any, tmp_path
     first.mkdir()
     second.mkdir()
     run(calibrate(files(spark, early, first / "in", 2), **usual, buckets=3), first)
-    saved = export_state(first / "checkpoint", tmp_path / "saved")
-    assert saved.keys() == set(events["key"])
+    saved = Panel.load(export_state(first / "checkpoint", tmp_path / "saved.parquet"))
+    assert set(saved.keys) == set(events["key"])
     for key, one in alone(early, calibrator)[0].items():
-        assert LARC.load(saved[key]).state() == one.state()
+        assert saved.calibrator(key).state() == one.state()
 
     stream = files(spark, late, second / "in", 2)
-    initial = import_state(tmp_path / "saved")
+    initial = import_state(tmp_path / "saved.parquet")
     run(calibrate(stream, **usual, buckets=5, initial=initial), second)
     calibrators, thresholds = alone(events, calibrator)
     rows = spark.read.parquet(str(second / "out")).collect()
     assert {(r.key, r.order): r.threshold for r in rows}.items() <= thresholds.items()
-    again = export_state(second / "checkpoint", tmp_path / "again", calibrator=calibrator)
+    target = tmp_path / "again.parquet"
+    again = Panel.load(export_state(second / "checkpoint", target, calibrator=calibrator))
     for key, one in calibrators.items():
-        assert LARC.load(again[key]).state() == one.state()
+        assert again.calibrator(key).state() == one.state()
+    batch = calibrate(spark.createDataFrame(late), **usual, initial=initial)
+    assert {(r.key, r.order): r.threshold for r in batch.collect()}.items() <= thresholds.items()
 
 
 def test_orders_that_bad_rows_consumed_are_exported_too(spark: Any, tmp_path: Path) -> None:
@@ -56,10 +62,10 @@ def test_orders_that_bad_rows_consumed_are_exported_too(spark: Any, tmp_path: Pa
     }
     made = calibrate(files(spark, events, tmp_path / "in", 1), **usual, bad_rows="reject")
     run(made, tmp_path)
-    saved = export_state(tmp_path / "checkpoint", tmp_path / "saved")
-    assert [ARC.load(path).rounds for path in saved.values()] == [1, 1]
+    saved = export_state(tmp_path / "checkpoint", tmp_path / "saved.parquet")
+    assert Panel.load(saved).rounds.tolist() == [1, 1]
     after = spark.createDataFrame([("key 0", 3, 0.5)], "key string, order int, score double")
-    made = calibrate(after, **usual, initial=import_state(tmp_path / "saved"))
+    made = calibrate(after, **usual, initial=import_state(saved))
     assert [r.order for r in made.collect()] == [3]
 
 
@@ -79,33 +85,40 @@ def test_files_that_save_wrote_seed_a_job(spark: Any, tmp_path: Path) -> None:
     assert {r.k: r.threshold for r in made.collect()} == {"Ann": one.threshold(None), "Bob": 0.0}
 
 
-def test_keys_of_any_spelling_get_separate_files(spark: Any, tmp_path: Path) -> None:
-    keys = ["plain", "Plain", "a/b", "..", "", "k" * 300, "line\nbreak", "é"]
-    frame = pandas.DataFrame({"key": keys, "order": 1, "score": 0.5})
-    usual: dict[str, Any] = {"key": "key", "order": "order", "score": "score", "buckets": 2}
-    stream = files(spark, frame, tmp_path / "in", 1)
-    run(calibrate(stream, **usual, calibrator=ARC(0.1)), tmp_path)
-    saved = export_state(tmp_path / "checkpoint", tmp_path / "saved")
-    assert set(saved) == set(keys)
-    assert len({path.name.lower() for path in saved.values()}) == len(keys)
-    assert all(path.parent == tmp_path / "saved" and path.exists() for path in saved.values())
-    assert import_state(tmp_path / "saved").count() == len(keys)
+def test_pending_asks_and_keys_of_any_spelling_move_to_another_job(
+    spark: Any, tmp_path: Path
+) -> None:
+    keys = ["plain", "Plain", "a/b", "..", "", "k" * 300, "line\nbreak", "\u00e9"]
+    asks = pandas.DataFrame({"key": keys, "n": 1, "id": "x", "kind": "ask", "score": np.nan})
+    usual: dict[str, Any] = {"key": "key", "order": "n", "kind": "kind", "id": "id"}
+    usual |= {"score": "score", "calibrator": ARC(0.1)}
+    run(calibrate(files(spark, asks, tmp_path / "in", 1), **usual, buckets=2), tmp_path)
+    saved = export_state(tmp_path / "checkpoint", tmp_path / "saved.parquet")
+    assert KeyedStreams.load(saved).pending == len(keys)
+    outcomes = spark.createDataFrame(asks.assign(n=2, kind="learn", score=1.0))
+    found = calibrate(outcomes, **usual, initial=import_state(saved)).collect()
+    assert {row.key: (row.threshold, row.loss) for row in found} == dict.fromkeys(keys, (0.0, 1.0))
+    with pytest.raises(FileExistsError, match="Name a new file"):
+        export_state(tmp_path / "checkpoint", saved)
 
 
-def test_an_incomplete_export_is_rejected(spark: Any, tmp_path: Path) -> None:
-    ARC(0.1).save(tmp_path / "a.state")
+def test_a_folder_that_an_earlier_release_exported_is_read(spark: Any, tmp_path: Path) -> None:
+    one = ARC(0.1).update(None, 1.0)
+    one.save(tmp_path / "a.state")
     with pytest.raises(StateError, match="not a finished export"):
         import_state(tmp_path)
-    with pytest.raises(FileExistsError, match="not empty"):
-        export_state(tmp_path / "checkpoint", tmp_path)
+    index = {"Ann": {"file": "a.state", "skipped": 1}}
+    (tmp_path / "keys.json").write_text(json.dumps(index))
+    frame = spark.createDataFrame([("Ann", 3, 0.5)], "k string, t int, s double")
+    usual: dict[str, Any] = {"key": "k", "order": "t", "score": "s", "calibrator": ARC(0.1)}
+    made = calibrate(frame, **usual, initial=import_state(tmp_path))
+    assert [row.threshold for row in made.collect()] == [one.threshold(None)]
 
 
 def test_a_state_of_another_kind_or_with_other_settings_is_rejected(
     spark: Any, tmp_path: Path
 ) -> None:
     from pyspark.errors import PythonException
-
-    from localarc import Panel
 
     Panel(ARC(0.1)).save(tmp_path / "panel.state")
     with pytest.raises(StateError, match="holds a Panel"):

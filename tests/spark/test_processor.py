@@ -1,41 +1,63 @@
 """The processor in PySpark's own tester: no Java, no cluster."""
 
+import json
 from typing import Any
 
 import numpy as np
 import pandas
 import pytest
 
-from localarc import ARC, LARC, RBF, AutoLARC
+from keyed.keyed_events import late
+from localarc import ARC, LARC, RBF, AutoLARC, Panel
+from localarc.keyed import BadRowError, calibrate, stored
+from localarc.keyed.bucket import Bucket
+from localarc.keyed.roles import Roles
 from localarc.panel.streams import Prototype
-from localarc.spark.bucket import Bucket
-from localarc.spark.processor import STATE, BucketProcessor, Job
-from localarc.spark.validation import BadRowError
+from localarc.serialization import StateError
+from localarc.spark.passing import NULLS, PassingColumns, alias
+from localarc.spark.processor import STATE, BucketProcessor, Job, read_bucket
 from spark.streams import alone, keyed
 
 pytest.importorskip("pyspark", reason="PySpark is not installed: make cluster installs it")
 
 
-def simulated(job: Job, initial: Any = None) -> Any:
-    from pyspark.sql.streaming.tws_tester import TwsTester
+class Simulated:
+    """One bucket of a job: user's rows in, user's rows out."""
 
-    return TwsTester(BucketProcessor(job), initialStatePandas=initial)
+    def __init__(self, job: Job, initial: Any = None) -> None:
+        from pyspark.sql.streaming.tws_tester import TwsTester
+
+        seeds = None if initial is None else [(0, initial)]
+        self._tester = TwsTester(BucketProcessor(job), initialStatePandas=seeds)
+
+    def learn(self, frame: Any) -> Any:
+        """Hand rows over as Spark does."""
+        nulls = sum((frame[name].isna() * (1 << i) for i, name in enumerate(frame) if i), 0)
+        aliases = [alias(i) for i in range(len(frame.columns))]
+        filled = frame.fillna({"order": 0, "score": 0.0}).set_axis(aliases, axis=1)
+        found = self._tester.testInPandas(0, filled.assign(**{NULLS: nulls}))
+        return found.rename(columns=dict(zip(aliases, frame.columns, strict=True)))
+
+    @property
+    def row(self) -> Any:
+        """The row of state."""
+        return self._tester.peekValueState(STATE, 0)
 
 
 def job(
     calibrator: Prototype, dimension: int = 0, losses: bool = False, rejects: bool = False
 ) -> Job:
-    return Job(calibrator, 4, dimension, losses, rejects)
-
-
-def rows(frame: Any) -> Any:
-    return frame.rename(columns={"score": "value"})
+    features = tuple(f"x{i}" for i in range(dimension))
+    roles = Roles(("key",), "order", features, *((None, "score") if losses else ("score", None)))
+    types = ("string", "bigint", *["double"] * dimension, "double")
+    columns = PassingColumns(("key", "order", *features, "score"), types)
+    return Job(calibrator, 4, roles, columns, rejects)
 
 
 def batches(frame: Any, size: int) -> list[Any]:
     """Micro-batches of some orders each, each shuffled."""
     parts = [part for _, part in frame.groupby((frame["order"] - 1) // size)]
-    return [rows(part.sample(frac=1.0, random_state=1)) for part in parts]
+    return [part.sample(frac=1.0, random_state=1) for part in parts]
 
 
 @pytest.mark.parametrize(
@@ -53,68 +75,68 @@ def test_every_key_is_calibrated_as_if_alone(
     calibrator: Prototype, dimension: int, size: int
 ) -> None:
     frame = keyed(5, 20, dimension)
-    bucket = simulated(job(calibrator, dimension))
-    found = pandas.concat([bucket.testInPandas(2, part) for part in batches(frame, size)])
+    bucket = Simulated(job(calibrator, dimension))
+    found = pandas.concat([bucket.learn(part) for part in batches(frame, size)])
     calibrators, thresholds = alone(frame, calibrator)
     assert len(found) == len(frame)
     assert {(r.key, r.order): r.threshold for r in found.itertuples()} == thresholds
     assert (found["covered"] == (found["loss"] == 0.0)).all()
-    stored = Bucket.from_stored(bucket.peekValueState(STATE, 2), calibrator, 4)
+    found_bucket = read_bucket(bucket.row, calibrator, None)
     for key, one in calibrators.items():
-        assert stored.panel.calibrator(key).state() == one.state()
+        assert found_bucket.panel.calibrator(key).state() == one.state()
 
 
 def test_given_losses_are_only_learned() -> None:
     frame = keyed(3, 10).assign(score=lambda f: (f["score"] > 1.0) * 1.0)
-    bucket = simulated(job(ARC(0.1), losses=True))
-    found = bucket.testInPandas(0, rows(frame))
+    bucket = Simulated(job(ARC(0.1), losses=True))
+    found = bucket.learn(frame)
     one = ARC(0.1)
     for row in found[found["key"] == "key 1"].itertuples():
-        assert row.next_threshold == one.update(None, row.value).threshold(None)
+        assert row.next_threshold == one.update(None, row.score).threshold(None)
     assert "covered" not in found
 
 
 def test_autolarc_learns_given_losses_in_its_unit() -> None:
     frame = keyed(3, 10).assign(score=lambda f: (f["score"] > 1.0) * 1.0)
     prototype = AutoLARC(0.1, unit=0.5, limits=(0.0, None))
-    found = simulated(job(prototype, losses=True)).testInPandas(0, rows(frame))
-    one = Bucket.new(prototype).panel.prototype
+    found = Simulated(job(prototype, losses=True)).learn(frame)
+    one: Any = Panel(prototype).prototype
     for row in found[found["key"] == "key 1"].itertuples():
-        assert row.next_threshold == one.update(None, row.value).threshold(None)
+        assert row.next_threshold == one.update(None, row.score).threshold(None)
 
 
 def test_a_bad_row_leaves_the_stored_bucket_as_it_was() -> None:
-    frame = rows(keyed(3, 4))
-    bucket = simulated(job(ARC(0.1)))
-    bucket.testInPandas(0, frame[frame["order"] <= 2])
-    before = bucket.peekValueState(STATE, 0)
+    frame = keyed(3, 4)
+    bucket = Simulated(job(ARC(0.1)))
+    bucket.learn(frame[frame["order"] <= 2])
+    before = bucket.row
     lost = frame[frame["order"] == 4]
     with pytest.raises(BadRowError, match=r"gap in order: key 'key 0', order 4.* Order 3 was due"):
-        bucket.testInPandas(0, lost)
+        bucket.learn(lost)
     with pytest.raises(BadRowError, match="repeated order: key 'key 0', order 2"):
-        bucket.testInPandas(0, frame[frame["order"] == 2])
-    assert bucket.peekValueState(STATE, 0) == before
+        bucket.learn(frame[frame["order"] == 2])
+    assert bucket.row == before
 
 
 def test_rejected_rows_come_out_with_their_rule_and_the_others_are_learned() -> None:
-    frame = rows(keyed(3, 3))
+    frame = keyed(3, 3)
     bad = (frame["key"] == "key 1") & (frame["order"] == 2)
-    frame.loc[bad, "value"] = np.nan
+    frame.loc[bad, "score"] = np.nan
     frame.loc[len(frame)] = [None, 1, 0.5]
-    bucket = simulated(job(ARC(0.1), rejects=True))
-    found = bucket.testInPandas(0, frame)
+    bucket = Simulated(job(ARC(0.1), rejects=True))
+    found = bucket.learn(frame)
     rejects = found[found["rejected"].notna()]
     assert sorted(rejects["rejected"]) == ["bad score", "missing key"]
     assert rejects[["threshold", "loss", "covered"]].isna().all(axis=None)
-    stored = Bucket.from_stored(bucket.peekValueState(STATE, 0), ARC(0.1), 4)
-    assert stored.panel.rounds_of(["key 0", "key 1", "key 2"]).tolist() == [3, 2, 3]
-    assert stored.due(["key 0", "key 1"]).tolist() == [4, 4]
+    kept = read_bucket(bucket.row, ARC(0.1), None)
+    assert kept.panel.rounds_of(["key 0", "key 1", "key 2"]).tolist() == [3, 2, 3]
+    assert kept.due(["key 0", "key 1"]).tolist() == [4, 4]
 
 
 def test_a_batch_of_bad_rows_alone_learns_nothing() -> None:
-    frame = rows(keyed(2, 1)).assign(value=np.nan)
-    bucket = simulated(job(ARC(0.1), rejects=True))
-    found = bucket.testInPandas(0, frame)
+    frame = keyed(2, 1).assign(score=np.nan)
+    bucket = Simulated(job(ARC(0.1), rejects=True))
+    found = bucket.learn(frame)
     assert found["rejected"].tolist() == ["bad score"] * 2
     assert found["threshold"].isna().all()
 
@@ -122,19 +144,49 @@ def test_a_batch_of_bad_rows_alone_learns_nothing() -> None:
 def test_a_saved_calibrator_resumes_in_a_bucket() -> None:
     saved = ARC(0.1).update(None, 1.0).update(None, 0.0)
     seed = pandas.DataFrame({"key": ["key 0"], "state": [saved.state()], "skipped": [1]})
-    bucket = simulated(job(ARC(0.1)), initial=[(0, seed)])
-    found = bucket.testInPandas(
-        0, pandas.DataFrame({"key": ["key 0"], "order": [4], "value": [0.5]})
-    )
+    bucket = Simulated(job(ARC(0.1)), initial=seed)
+    later = pandas.DataFrame({"key": ["key 0"], "order": [4], "score": [0.5]})
+    found = bucket.learn(later)
     assert found["threshold"].tolist() == [saved.threshold(None)]
 
 
 def test_a_saved_autolarc_resumes_in_a_bucket() -> None:
-    saved: Any = Bucket.new(AutoLARC(0.1)).panel.prototype
+    saved: Any = Panel(AutoLARC(0.1)).prototype
     saved.update(None, 1.0, 0.3)
     seed = pandas.DataFrame({"key": ["key 0"], "state": [saved.state()], "skipped": [0]})
-    bucket = simulated(job(AutoLARC(0.1)), initial=[(0, seed)])
-    found = bucket.testInPandas(
-        0, pandas.DataFrame({"key": ["key 0"], "order": [2], "value": [0.5]})
-    )
+    bucket = Simulated(job(AutoLARC(0.1)), initial=seed)
+    later = pandas.DataFrame({"key": ["key 0"], "order": [2], "score": [0.5]})
+    found = bucket.learn(later)
     assert found["threshold"].tolist() == [saved.threshold(None)]
+
+
+def test_a_row_of_state_of_the_first_version_is_continued() -> None:
+    panel = Panel(ARC(0.1)).update(["a", "b"], None, [1.0, 0.0])
+    old = panel.state(), json.dumps({"a": 2}), 4
+    bucket = job(ARC(0.1)).read(old)
+    assert bucket.due(["a", "b", "c"]).tolist() == [4, 2, 1]
+    assert bucket.panel.state() == panel.state()
+
+
+def test_another_number_of_buckets_or_other_settings_are_refused() -> None:
+    row = stored.encode(Bucket.new(ARC(0.1), job(ARC(0.1)).roles)), "", 8
+    with pytest.raises(StateError, match="buckets=8, now it is 4"):
+        job(ARC(0.1)).read(row)
+    with pytest.raises(StateError, match="other settings"):
+        job(ARC(0.2)).read((*row[:2], 4))
+    with pytest.raises(StateError, match="rows of scores, now they are losses"):
+        job(ARC(0.1), losses=True).read((*row[:2], 4))
+
+
+def test_asks_of_one_batch_are_learned_in_another() -> None:
+    frame = late(dimension=1)
+    columns = PassingColumns(tuple(frame.columns), ("string",) * len(frame.columns))
+    roles = Roles(("key",), "order", ("x0",), "score", kind="kind", id="id")
+    bucket = Simulated(Job(ARC(0.1), 4, roles, columns, False))
+    parts = [bucket.learn(frame[i : i + 13]) for i in range(0, len(frame), 13)]
+    found = pandas.concat(parts).sort_values(["key", "order"])
+    expected = calibrate(
+        frame, key="key", order="order", score="score", kind="kind", id="id", calibrator=ARC(0.1)
+    ).sort_values(["key", "order"])
+    assert found["threshold"].tolist() == expected["threshold"].tolist()
+    assert found["when"].tolist() == expected["when"].tolist()

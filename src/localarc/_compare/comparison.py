@@ -85,6 +85,19 @@ class Comparison:
             mine.method: _score(mine, [r for r in results if r is not mine]) for mine in results
         }
 
+    def duel(self, alpha: float, one: str, two: str) -> Score:
+        """Return wins, ties and losses of one method against another.
+
+        Parameters
+        ----------
+        alpha : float
+            The target.
+        one, two : str
+            Titles of the methods.
+        """
+        results = {result.method: result for result in self.at(alpha)}
+        return _score(results[one], [results[two]])
+
     def columns(self) -> dict[str, list[Any]]:
         """Return all numbers as columns, one row per target and method."""
         rows = [self._row(result) for result in self.results]
@@ -190,9 +203,10 @@ def _judged(result: Result) -> tuple[Local, ...]:
 def _sign(one: Local, two: Local, alpha: float) -> int:
     """1 if the first is nearer to the target from above, by more than chance explains."""
     gap = max(two.risk - alpha, 0.0) - max(one.risk - alpha, 0.0)
-    errors = [e for e in (one.standard_error, two.standard_error) if math.isfinite(e)]
-    chance = _CHANCE * math.hypot(*errors)
-    return 0 if abs(gap) <= chance else int(math.copysign(1.0, gap))
+    chance = _CHANCE * math.hypot(one.standard_error, two.standard_error)
+    if math.isnan(chance) or abs(gap) <= chance:  # an unknown error decides nothing
+        return 0
+    return int(math.copysign(1.0, gap))
 
 
 def _text(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:

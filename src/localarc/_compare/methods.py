@@ -19,7 +19,9 @@ from localarc.calibrators.auto import AutoLARC
 from localarc.calibrators.base import Calibrator
 from localarc.calibrators.larc import LARC
 from localarc.calibrators.mondrian import Mondrian
+from localarc.curves import Curves
 from localarc.kernels import RBF, Kernel
+from localarc.peers.first_rounds import CALIBRATION
 from localarc.rates import Constant, InverseSqrt
 from localarc.streams import Stream
 
@@ -54,9 +56,14 @@ class Setting:
         return len(validation.rounds_by_group(self.stream.groups or ()))
 
     @cached_property
+    def first(self) -> Curves:
+        """The first rounds, as many as peers fix their units with: no later outcome is used."""
+        return self.stream.curves.take(slice(0, CALIBRATION))
+
+    @cached_property
     def unit(self) -> float:
-        """The spread of the scores, with three digits."""
-        return float(f"{score_unit(self.stream.curves, self.alpha):.3g}")
+        """The spread of the scores in the first rounds, with three digits."""
+        return float(f"{score_unit(self.first, self.alpha):.3g}")
 
     @property
     def floor(self) -> float | None:
@@ -71,7 +78,7 @@ class Setting:
     def larc(self) -> LARC:
         """L-ARC with a kernel that reaches a tenth of the rounds, unless one is given."""
         kernel = self.kernel or RBF(lengths_by_share(self.stream.X, [0.1])[0])
-        decay = regularization(self.stream.curves, self.alpha)
+        decay = regularization(self.first, self.alpha)
         return LARC(kernel=kernel, rate=InverseSqrt(self.unit), regularization=decay, **self.common)
 
 
@@ -164,6 +171,13 @@ class Method:
         return f"{name} {hashlib.sha256(path.read_bytes()).hexdigest()}"
 
 
+def find(source: str) -> Method:
+    """Return the method of a name or of a file, "my_method.py:Mine"; raise if there is none."""
+    if source in KNOWN:
+        return Method(KNOWN[source].title, source)
+    return Method(str(_class_of(source).__name__), source)
+
+
 def resolve(methods: Methods | None, stream: Stream) -> list[Method]:
     """Return the methods of a comparison, each with a title of its own; raise for unknown ones."""
     wanted = DEFAULT if methods is None else methods
@@ -188,9 +202,9 @@ def _method(title: str | None, source: object, stream: Stream) -> Method:
         has = {"features": stream.X.shape[1] > 0, "groups": stream.groups is not None, "": True}
         if not has[known.needs]:
             raise ValueError(f"{source} requires {known.needs}, and the stream has none.")
-        return Method(title or known.title, source)
     if isinstance(source, str):
-        return Method(title or _class_of(source).__name__, source)
+        found = find(source)
+        return Method(title or found.title, source)
     if not callable(source) or isinstance(source, Calibrator):
         raise TypeError(
             f"a method must be a name, a file such as my_method.py:Mine, or a function of the "

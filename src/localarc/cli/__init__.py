@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import click
 
+from localarc.cli.arena import arena_command
 from localarc.cli.compare import compare_command
 from localarc.cli.data import data
 from localarc.cli.demo import demo
@@ -26,7 +27,7 @@ def main() -> None:
 
 
 for _command in (
-    *(replay_command, tune_command, compare_command, demo, reproduce),
-    *(data, serve, repair, warm_up_command),
+    *(replay_command, tune_command, compare_command, arena_command),
+    *(demo, reproduce, data, serve, repair, warm_up_command),
 ):
     main.add_command(_command)

@@ -5,20 +5,24 @@ from __future__ import annotations
 import shlex
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from localarc.cli import options
-from localarc.cli.group import user_errors
+from localarc.cli.group import resumable, user_errors
 from localarc.cli.replay import NO_SIZES
 
 if TYPE_CHECKING:
     from localarc import Comparison
     from localarc.kernels import Kernel
-    from localarc.streams import Stream
+    from localarc.streams import Stream, StreamFile
     from localarc.validation import FloatArray
 
+_REQUIRED = (
+    "compare requires FILE, --score, --alpha and --out; a file such as my.toml states score and "
+    "alpha."
+)
 _OPTIONS: list[options.Option] = [
     click.option(
         "--methods",
@@ -94,6 +98,8 @@ def compare_command(
 ) -> None:
     """Compare online methods on FILE, a table as `localarc replay` reads it.
 
+    FILE may also be a TOML file that names a table, its columns and the target.
+
     Prints a table and writes comparison.csv, comparison.json, comparison.png (if set sizes are
     known) and report.html to the folder OUT. Finished runs are stored in OUT/runs, and an
     interrupted comparison resumes from them.
@@ -103,6 +109,7 @@ def compare_command(
       localarc compare scores.csv --features hour,demand --score residual --alpha 0.1 --out arena
       localarc compare scores.csv --features hour --score residual --group season --alpha 0.1 \\
         --methods auto,aci,pid,gcaci,my_method.py:Mine --jobs -1 --out arena
+      localarc compare my.toml --out arena
     """
     if list_them:
         _list()
@@ -112,18 +119,21 @@ def compare_command(
     with user_errors():
         from localarc.reporting.comparison import FILES, write_comparison
         from localarc.reporting.files import check_input_survives, staged
-        from localarc.streams import read_table
 
-        if file is None or score is None or alpha is None or out is None:
-            raise ValueError("compare requires FILE, --score, --alpha and --out.")
-        check_input_survives(file, out, FILES)
+        columns: dict[str, Any] = {"score": score, "features": features, "group": group}
+        columns |= {"loss": loss, "width": width}
+        columns |= {} if loss_bound == 1.0 else {"loss_bound": loss_bound}
+        rounds, targets = _rounds(file, columns, alpha)
+        if out is None:
+            raise ValueError(_REQUIRED)
+        check_input_survives(rounds.file, out, FILES)
         with warnings_as_notes():
-            stream = read_table(file, features or (), score, loss, group, loss_bound, width)
-            delays = _delays(file, score, delay)
+            stream = rounds.stream()
+            delays = _delays(rounds, delay)
             if stream.curves.widths is None:
                 click.echo(f"note: {NO_SIZES}.", err=True)
             chosen = _kernel(kernel, length_scale)
-            found = _run(stream, methods, alpha, delays, chosen, jobs, out / "runs", quiet)
+            found = _run(stream, methods, targets, delays, chosen, jobs, out / "runs", quiet)
         with staged(out, FILES) as folder, warnings_as_notes():
             written = write_comparison(found, folder, _command())
     if not quiet:
@@ -144,7 +154,7 @@ def _run(
     from localarc import compare
     from localarc.cli.console import task_bar
 
-    with task_bar(quiet) as progress:
+    with resumable(folder, ".record"), task_bar(quiet) as progress:
         return compare(
             methods or _default(kernel),
             stream,
@@ -178,11 +188,31 @@ def _kernel(name: str | None, length_scale: float | tuple[float, ...] | None) ->
     return options.KERNELS[name or "rbf"](1.0 if length_scale is None else length_scale)
 
 
-def _delays(file: Path, score: str, delay: str) -> int | FloatArray:
+def _rounds(
+    file: Path | None, columns: dict[str, Any], alpha: tuple[float, ...] | None
+) -> tuple[StreamFile, tuple[float, ...]]:
+    """The rounds of a table whose columns the options name, or of a TOML file; and the targets."""
+    from localarc.streams import StreamFile
+
+    stated = {name: value for name, value in columns.items() if value is not None}
+    if file is not None and file.suffix.lower() == ".toml":
+        if stated:
+            option = f"--{next(iter(stated)).replace('_', '-')}"
+            raise ValueError(f"{file} describes the columns: remove {option}, or pass the table.")
+        rounds = StreamFile.read(file)
+        return rounds, alpha or (rounds.alpha,)
+    if file is None or "score" not in stated or alpha is None:
+        raise ValueError(_REQUIRED)
+    return StreamFile(file.stem, file, **stated), alpha
+
+
+def _delays(rounds: StreamFile, delay: str) -> int | FloatArray:
     """A number of rounds, or those of a column."""
     from localarc.streams import read_table
 
-    return int(delay) if delay.isdecimal() else read_table(file, (delay,), score).X[:, 0]
+    if delay.isdecimal():
+        return int(delay)
+    return read_table(rounds.file, (delay,), rounds.score).X[:, 0]
 
 
 def _command() -> str:

@@ -24,7 +24,7 @@ from localarc.reporting.format import (
 _LONG = 3000  # rounds; shorter runs end before a progress bar would be read
 _MAX_GROUPS = 20
 _STEP = 256
-_WIDE = 160
+_WIDE = 200
 
 
 def print_tables(assessments: Sequence[Assessment]) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import sys
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import click
@@ -14,6 +15,10 @@ class BadInput(click.ClickException):
     """Unusable input; the message says how to fix it."""
 
     exit_code = 2
+
+
+class Interrupted(Exception):  # noqa: N818 - not an error
+    """The user interrupted a command that stores finished runs; the message says where."""
 
 
 class LocalarcGroup(click.Group):
@@ -30,10 +35,27 @@ class LocalarcGroup(click.Group):
         except click.ClickException as error:
             click.echo(f"localarc: {' '.join(error.format_message().split())}", err=True)
             sys.exit(2)
+        except Interrupted as stop:
+            click.echo(f"localarc: interrupted; {stop}", err=True)
+            sys.exit(130)
         except (click.Abort, KeyboardInterrupt):
             click.echo("localarc: interrupted; no output was written.", err=True)
             sys.exit(130)
         sys.exit(result if isinstance(result, int) else 0)
+
+
+@contextlib.contextmanager
+def resumable(runs: Path, suffix: str) -> Iterator[None]:
+    """Say, after an interruption, that finished runs are stored and how to go on."""
+    try:
+        yield
+    except KeyboardInterrupt as stop:
+        finished = len(list(runs.glob(f"*{suffix}")))
+        raise Interrupted(
+            f"{finished} finished run(s) are kept in {runs}. Run the same command again to go on."
+            if finished
+            else "no run had finished, and no output was written."
+        ) from stop
 
 
 @contextlib.contextmanager

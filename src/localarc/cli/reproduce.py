@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from localarc.cli.group import BadInput, user_errors
+from localarc.cli.group import BadInput, resumable, user_errors
 from localarc.cli.options import jobs as check_jobs
 from localarc.cli.options import names, numbers
 
@@ -42,7 +42,19 @@ def _options(_: Any, parameter: click.Parameter, values: tuple[str, ...]) -> dic
 @click.option(
     "--jobs", type=int, default=-1, callback=check_jobs, help="Processes; -1 uses every core."
 )
-@click.option("--methods", callback=names, metavar="A,B", help="Run only these methods.")
+@click.option(
+    "--methods",
+    callback=names,
+    metavar="A,B",
+    help="Run only these: the experiment's, those that compare --list shows, or classes of your "
+    "own such as my_method.py:Mine.",
+)
+@click.option("--alpha", type=float, help="Target risk.  [default: the paper's]")
+@click.option(
+    "--rate",
+    type=float,
+    help="eta in eta / sqrt(t), for ARC, Mondrian and L-ARC.  [default: the paper's]",
+)
 @click.option(
     "--length-scales",
     callback=numbers,
@@ -90,7 +102,8 @@ def reproduce(
         experiment = EXPERIMENTS[name].with_options(options)
         plan = Plan(**planned)
         with warnings_as_notes(), task_bar(quiet) as progress:
-            results = run(experiment, plan, folder, jobs, progress)
+            with resumable(folder / "tasks", ".npz"):
+                results = run(experiment, plan, folder, jobs, progress)
             paths = report.write(results, folder, _command(experiment, plan))
     if not quiet:
         _print(results, paths)
@@ -123,6 +136,8 @@ def _command(experiment: Experiment[Any, Any], plan: Plan) -> str:
     parts += ["--methods", ",".join(plan.methods)] if plan.methods else []
     if plan.length_scales:
         parts += ["--length-scales", ",".join(f"{scale:g}" for scale in plan.length_scales)]
+    parts += ["--alpha", str(plan.alpha)] if plan.alpha is not None else []
+    parts += ["--rate", str(plan.rate)] if plan.rate is not None else []
     for key, value in experiment.portable_options().items():
         parts += ["-o", f"{key}={value}"]
     return shlex.join(parts)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import click
@@ -27,6 +28,11 @@ from localarc.cli.group import user_errors
     default=8090,
     type=click.IntRange(0, 65535),
     help="Port to listen on; 0 selects a free port and prints it.",
+)
+@click.option(
+    "--health-port",
+    type=click.IntRange(0, 65535),
+    help="Port for /livez and /readyz alone, whose connections are counted apart.",
 )
 @click.option(
     "--token-file",
@@ -55,10 +61,37 @@ from localarc.cli.group import user_errors
     help="Seconds after a start in which no older prediction expires.",
 )
 @click.option(
+    "--max-connections",
+    default=2048,
+    type=click.IntRange(1),
+    help="Maximum number of open connections.",
+)
+@click.option(
+    "--max-connections-per-address",
+    default=512,
+    type=click.IntRange(1),
+    help="Maximum number of open connections of one address; behind a proxy, raise it.",
+)
+@click.option(
     "--log-events",
     default=50_000,
     type=click.IntRange(1),
     help="Maximum number of events in the log before they are compacted into snapshots.",
+)
+@click.option(
+    "--stream-metrics",
+    default=0,
+    type=click.IntRange(0, 100_000),
+    help="Streams and groups with metrics of their own in /metrics, which then contains names.",
+)
+@click.option(
+    "--webhook",
+    help="URL to send changes of health to, signed with the secret in LOCALARC_WEBHOOK_SECRET.",
+)
+@click.option(
+    "--webhook-secret-file",
+    type=click.Path(path_type=Path, dir_okay=False, exists=True),
+    help="File with the secret of the webhook, instead of the environment variable.",
 )
 @click.option(
     "--without-sync",
@@ -71,12 +104,18 @@ def serve(
     check: Path | None,
     host: str,
     port: int,
+    health_port: int | None,
     token_file: Path | None,
     max_streams: int,
     max_pending: int,
     max_memory: int | None,
     expiry_grace: float,
+    max_connections: int,
+    max_connections_per_address: int,
     log_events: int,
+    stream_metrics: int,
+    webhook: str | None,
+    webhook_secret_file: Path | None,
     without_sync: bool,
 ) -> int:
     """Start the HTTP service: clients request thresholds and report losses.
@@ -99,6 +138,7 @@ def serve(
             from localarc.service.limits import Limits, half_of_memory
             from localarc.service.server import Options
             from localarc.service.server import serve as run
+            from localarc.service.webhook import Target
         except ModuleNotFoundError as error:
             raise ImportError(
                 f"{error.name} is not installed: pip install 'localarc[service]'"
@@ -107,13 +147,34 @@ def serve(
         limits = Limits(
             streams=max_streams,
             pending=max_pending,
+            connections=max_connections,
+            connections_per_address=max_connections_per_address,
             log_events=log_events,
             memory_bytes=half_of_memory() if max_memory is None else max_memory * 2**20,
             expiry_grace=expiry_grace,
         )
         synchronous = "OFF" if without_sync else "FULL"
-        run(Options(data, host, port, token_file, limits, synchronous))
+        target = None
+        if webhook is not None:
+            target = Target.checked(webhook, _webhook_secret(webhook_secret_file))
+        elif webhook_secret_file is not None:
+            raise ValueError("--webhook-secret-file requires --webhook URL.")
+        where = data, host, port, health_port
+        run(Options(*where, token_file, limits, synchronous, stream_metrics, target))
     return 0
+
+
+def _webhook_secret(path: Path | None) -> str:
+    """The secret, from a file or the environment: a command line is visible to everyone."""
+    if path is not None:
+        return path.read_text(encoding="utf-8").strip()
+    secret = os.environ.get("LOCALARC_WEBHOOK_SECRET", "").strip()
+    if not secret:
+        raise ValueError(
+            "the webhook requires a secret: set LOCALARC_WEBHOOK_SECRET, or pass "
+            "--webhook-secret-file. `openssl rand -hex 32` generates one."
+        )
+    return secret
 
 
 def _check(folder: Path) -> int:

@@ -29,9 +29,11 @@ from localarc.client.errors import (
     UnexpectedResponseError,
     UnreachableError,
     UnsupportedMediaTypeError,
+    WebhookError,
     error_from_problem,
 )
 from localarc.client.retry import Retries
+from localarc.client.webhook import verify_webhook
 from localarc.wire.config import (
     AutoMemory,
     CreateResponse,
@@ -47,17 +49,20 @@ from localarc.wire.config import (
     StreamConfig,
 )
 from localarc.wire.events import (
+    AcknowledgedEvent,
     AnyEvent,
     AuditedEvent,
     ChangeEvent,
     CreatedEvent,
     ExpiredEvent,
     FeedbackEvent,
+    HealthEvent,
     ImportedEvent,
     PredictedEvent,
     ResetEvent,
     StreamEvent,
 )
+from localarc.wire.health import Health
 from localarc.wire.predictions import (
     BatchResult,
     FeedbackOperation,
@@ -70,6 +75,7 @@ from localarc.wire.predictions import (
 )
 from localarc.wire.quarantine import QuarantinedStream, RecoverResponse
 from localarc.wire.status import (
+    AcknowledgeResponse,
     Alive,
     BoundStatus,
     CertificateStatus,
@@ -79,13 +85,18 @@ from localarc.wire.status import (
     HistoryPoint,
     ImportResponse,
     Ready,
+    StateCounts,
+    StreamList,
     StreamListItem,
     StreamSummary,
     ThresholdMap,
     VerdictStatus,
 )
+from localarc.wire.webhook import HealthNotice
 
 __all__ = [
+    "AcknowledgeResponse",
+    "AcknowledgedEvent",
     "Alive",
     "AnyEvent",
     "AsyncClient",
@@ -110,6 +121,9 @@ __all__ = [
     "ForbiddenError",
     "GoneError",
     "GroupRisk",
+    "Health",
+    "HealthEvent",
+    "HealthNotice",
     "History",
     "HistoryPoint",
     "ImportResponse",
@@ -139,8 +153,10 @@ __all__ = [
     "ResetEvent",
     "Retries",
     "ServiceError",
+    "StateCounts",
     "StreamConfig",
     "StreamEvent",
+    "StreamList",
     "StreamListItem",
     "StreamSummary",
     "ThresholdMap",
@@ -151,5 +167,7 @@ __all__ = [
     "UnreachableError",
     "UnsupportedMediaTypeError",
     "VerdictStatus",
+    "WebhookError",
     "error_from_problem",
+    "verify_webhook",
 ]

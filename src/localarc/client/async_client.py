@@ -16,10 +16,12 @@ from localarc.wire.events import AnyEvent
 from localarc.wire.predictions import BatchResult, FeedbackResponse, Operation, PredictResponse
 from localarc.wire.quarantine import QuarantinedStream, RecoverResponse
 from localarc.wire.status import (
+    AcknowledgeResponse,
     Alive,
     History,
     ImportResponse,
     Ready,
+    StreamList,
     StreamListItem,
     StreamSummary,
     ThresholdMap,
@@ -208,9 +210,43 @@ class AsyncClient:
         """
         return await self._send(requests.batch(operations))
 
-    async def streams(self) -> list[StreamListItem]:
-        """List all streams, sorted by name."""
-        return await self._send(requests.streams())
+    async def streams(
+        self, *, search: str = "", state: str | None = None, sort: str = "name"
+    ) -> list[StreamListItem]:
+        """List all streams, or those that match.
+
+        Parameters
+        ----------
+        search : str, default ""
+            Part of the name, in any case.
+        state : str, optional
+            Only streams in this state: "ok", "drifting", "broken" or "stale".
+        sort : str, default "name"
+            "name", or "worst": broken, drifting, stale and ok ones, by risk.
+        """
+        return await self._send(requests.streams(search, state, sort))
+
+    async def stream_list(
+        self,
+        *,
+        search: str = "",
+        state: str | None = None,
+        sort: str = "worst",
+        limit: int | None = 100,
+        cursor: str | None = None,
+    ) -> StreamList:
+        """List streams, a page at a time, with the number of streams in each state.
+
+        Parameters
+        ----------
+        search, state, sort
+            As in `streams`; the worst are first by default.
+        limit : int, default 100
+            Largest number of streams in a page; None for all.
+        cursor : str, optional
+            `next` or `previous` of another page.
+        """
+        return await self._send(requests.stream_list(search, state, sort, limit, cursor))
 
     async def summary(self, stream: str) -> StreamSummary:
         """Read the status of a stream: risk, target, certificate, pending predictions, groups.
@@ -274,6 +310,18 @@ class AsyncClient:
         """
         return await self._send(requests.import_state(stream, state))
 
+    async def acknowledge(self, stream: str) -> AcknowledgeResponse:
+        """Acknowledge the alarms of a stream: the evidence about it and its groups starts anew.
+
+        A broken stream is "ok" after that, until the losses from then on say otherwise.
+
+        Parameters
+        ----------
+        stream : str
+            Name of the stream.
+        """
+        return await self._send(requests.acknowledge(stream))
+
     async def quarantine(self) -> list[QuarantinedStream]:
         """List the streams that are not served, because their stored data is damaged."""
         return await self._send(requests.quarantine())
@@ -307,8 +355,8 @@ class AsyncClient:
         ------
         AnyEvent
             The events as they happen: a `CreatedEvent`, `PredictedEvent`, `FeedbackEvent`,
-            `AuditedEvent`, `ExpiredEvent`, `ImportedEvent` or `ResetEvent`. After the last of
-            these, read the history: events were missed.
+            `AuditedEvent`, `ExpiredEvent`, `ImportedEvent`, `HealthEvent`, `AcknowledgedEvent` or
+            `ResetEvent`. After the last of these, read the history: events were missed.
         """
         import httpx
 

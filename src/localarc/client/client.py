@@ -16,10 +16,12 @@ from localarc.wire.events import AnyEvent
 from localarc.wire.predictions import BatchResult, FeedbackResponse, Operation, PredictResponse
 from localarc.wire.quarantine import QuarantinedStream, RecoverResponse
 from localarc.wire.status import (
+    AcknowledgeResponse,
     Alive,
     History,
     ImportResponse,
     Ready,
+    StreamList,
     StreamListItem,
     StreamSummary,
     ThresholdMap,
@@ -243,9 +245,52 @@ class Client:
         """
         return self._send(requests.batch(operations))
 
-    def streams(self) -> list[StreamListItem]:
-        """List all streams, sorted by name."""
-        return self._send(requests.streams())
+    def streams(
+        self, *, search: str = "", state: str | None = None, sort: str = "name"
+    ) -> list[StreamListItem]:
+        """List all streams, or those that match.
+
+        Parameters
+        ----------
+        search : str, default ""
+            Part of the name, in any case.
+        state : str, optional
+            Only streams in this state: "ok", "drifting", "broken" or "stale".
+        sort : str, default "name"
+            "name", or "worst": broken, drifting, stale and ok ones, by risk.
+        """
+        return self._send(requests.streams(search, state, sort))
+
+    def stream_list(
+        self,
+        *,
+        search: str = "",
+        state: str | None = None,
+        sort: str = "worst",
+        limit: int | None = 100,
+        cursor: str | None = None,
+    ) -> StreamList:
+        """List streams, a page at a time, with the number of streams in each state.
+
+        Parameters
+        ----------
+        search, state, sort
+            As in `streams`; the worst are first by default.
+        limit : int, default 100
+            Largest number of streams in a page; None for all.
+        cursor : str, optional
+            `next` or `previous` of another page.
+
+        Examples
+        --------
+        >>> import httpx
+        >>> body = {"streams": [], "found": 120, "states": {"broken": 2, "ok": 118}, "next": "..."}
+        >>> transport = httpx.MockTransport(lambda request: httpx.Response(200, json=body))
+        >>> client = Client("http://127.0.0.1:8090", transport=transport)
+        >>> client.stream_list(limit=100).states.broken
+        2
+        """
+        return self._send(requests.stream_list(search, state, sort, limit, cursor))
 
     def summary(self, stream: str) -> StreamSummary:
         """Read the status of a stream: risk, target, certificate, pending predictions, groups.
@@ -319,6 +364,29 @@ class Client:
         """
         return self._send(requests.import_state(stream, state))
 
+    def acknowledge(self, stream: str) -> AcknowledgeResponse:
+        """Acknowledge the alarms of a stream: the evidence about it and its groups starts anew.
+
+        A broken stream is "ok" after that, until the losses from then on say otherwise.
+
+        Parameters
+        ----------
+        stream : str
+            Name of the stream.
+
+        Examples
+        --------
+        >>> import httpx
+        >>> body = {"state": "ok", "since": 0.0, "since_round": 90, "why": "No loss yet."}
+        >>> body |= {"rounds": 0, "risk": None, "recent_risk": None, "at_least": None}
+        >>> body = {"health": body | {"target": 0.1, "tolerance": 0.02, "window": 1000}, "seq": 7}
+        >>> transport = httpx.MockTransport(lambda request: httpx.Response(200, json=body))
+        >>> with Client("http://127.0.0.1:8090", transport=transport) as client:
+        ...     client.acknowledge("demand").health.state
+        'ok'
+        """
+        return self._send(requests.acknowledge(stream))
+
     def quarantine(self) -> list[QuarantinedStream]:
         """List the streams that are not served, because their stored data is damaged."""
         return self._send(requests.quarantine())
@@ -352,8 +420,8 @@ class Client:
         ------
         AnyEvent
             The events as they happen: a `CreatedEvent`, `PredictedEvent`, `FeedbackEvent`,
-            `AuditedEvent`, `ExpiredEvent`, `ImportedEvent` or `ResetEvent`. After the last of
-            these, read the history: events were missed.
+            `AuditedEvent`, `ExpiredEvent`, `ImportedEvent`, `HealthEvent`, `AcknowledgedEvent` or
+            `ResetEvent`. After the last of these, read the history: events were missed.
 
         Examples
         --------

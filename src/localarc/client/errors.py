@@ -39,6 +39,16 @@ class UnexpectedResponseError(ClientError):
     """
 
 
+class WebhookError(ClientError, ValueError):
+    """A request claims to be a webhook of the service, but its signature does not say so.
+
+    Examples
+    --------
+    >>> issubclass(WebhookError, ValueError)
+    True
+    """
+
+
 class ServiceError(ClientError):
     """The service rejected a request. Its subclasses name the reasons.
 

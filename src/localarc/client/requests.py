@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import SimpleNamespace
 from typing import Any, Generic, SupportsFloat, TypeAlias, TypeVar
-from urllib.parse import quote
+from urllib.parse import quote, urlencode
 
 import msgspec
 
@@ -34,6 +34,7 @@ from localarc.wire.predictions import (
 )
 from localarc.wire.quarantine import QuarantinedStream, QuarantineList, RecoverResponse
 from localarc.wire.status import (
+    AcknowledgeResponse,
     Alive,
     History,
     ImportResponse,
@@ -165,10 +166,19 @@ def batch(operations: Sequence[Operation]) -> Call[list[BatchResult]]:
     return Call("POST", "/v1/batch", lambda body: read(body).results, _encode(request), _JSON)
 
 
-def streams() -> Call[list[StreamListItem]]:
+def streams(search: str, state: str | None, sort: str) -> Call[list[StreamListItem]]:
     """List the streams."""
-    read = _reader(StreamList)
-    return Call("GET", "/v1/streams", lambda body: read(body).streams)
+    page = stream_list(search, state, sort, None, None)
+    return Call("GET", page.path, lambda body: page.read(body).streams)
+
+
+def stream_list(
+    search: str, state: str | None, sort: str, limit: int | None, cursor: str | None
+) -> Call[StreamList]:
+    """List streams, a page at a time."""
+    asked = {"search": search, "state": state, "sort": sort, "limit": limit, "cursor": cursor}
+    query = urlencode({name: value for name, value in asked.items() if value not in (None, "")})
+    return Call("GET", f"/v1/streams?{query}", _reader(StreamList))
 
 
 def summary(stream: str) -> Call[StreamSummary]:
@@ -196,6 +206,11 @@ def import_state(stream: str, state: bytes) -> Call[ImportResponse]:
     """Replace the state; not repeatable, since losses may have arrived in between."""
     path = _path(stream, "state")
     return Call("PUT", path, _reader(ImportResponse), state, _BYTES, repeatable=False)
+
+
+def acknowledge(stream: str) -> Call[AcknowledgeResponse]:
+    """Acknowledge the alarms of a stream."""
+    return Call("POST", _path(stream, "acknowledge"), _reader(AcknowledgeResponse))
 
 
 def quarantine() -> Call[list[QuarantinedStream]]:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Generic, Self, TypeAlias, TypeV
 
 from numpy.typing import NDArray
 
+from localarc import validation
 from localarc.experiments.methods import Method
 
 if TYPE_CHECKING:
@@ -39,14 +40,19 @@ class Plan:
     trials : int, optional
         Number of trials per setting.
     methods : tuple of str, optional
-        Names of the methods to run. By default all of them.
+        Names of the methods to run: those of the experiment, of `localarc compare`, or classes of
+        your own such as `"my_method.py:Mine"`. By default all of the experiment's.
     length_scales : tuple of float, optional
         Values of the paper's l, in `exp(-d^2 / l)`, for L-ARC.
+    alpha : float, optional
+        Target risk, between 0 and 1.
+    rate : float, optional
+        eta in `eta / sqrt(t)`, for ARC, Mondrian and L-ARC.
 
     Examples
     --------
-    >>> Plan(quick=True, methods=("ARC",))
-    Plan(quick=True, seed=0, trials=None, methods=('ARC',), length_scales=None)
+    >>> Plan(quick=True, methods=("ARC",)).alpha is None
+    True
     """
 
     quick: bool = False
@@ -54,6 +60,17 @@ class Plan:
     trials: int | None = None
     methods: tuple[str, ...] | None = None
     length_scales: tuple[float, ...] | None = None
+    alpha: float | None = None
+    rate: float | None = None
+
+    def __post_init__(self) -> None:
+        if self.alpha is not None and not 0.0 < self.alpha < 1.0:
+            raise ValueError(
+                f"alpha must lie strictly between 0 and 1, got {self.alpha}. It is the mean loss "
+                "you accept, e.g. 0.1."
+            )
+        if self.rate is not None:
+            validation.positive("rate", self.rate, "It is eta in eta / sqrt(t), e.g. 1.0.")
 
 
 @dataclass(frozen=True)

@@ -5,9 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from functools import partial
 
+from localarc._compare import methods as compared
 from localarc.calibrators.arc import ARC
 from localarc.calibrators.auto import AutoLARC
-from localarc.calibrators.base import BaseCalibrator
+from localarc.calibrators.base import Calibrator
 from localarc.calibrators.larc import LARC
 from localarc.calibrators.mondrian import Mondrian
 from localarc.kernels import RBF
@@ -20,7 +21,7 @@ REGULARIZATION = 1e-4
 
 @dataclass(frozen=True)
 class Method:
-    """A method of a comparison: ARC, ARC per group, AutoLARC, or L-ARC with a length scale.
+    """A method: ARC, ARC per group, AutoLARC, L-ARC with a length scale, or one of others.
 
     Parameters
     ----------
@@ -32,6 +33,8 @@ class Method:
         One ARC for each group of rounds (Mondrian).
     auto : bool, default False
         AutoLARC, which gets the target and nothing else: no score range, no rate, no groups.
+    other : _compare.methods.Method, optional
+        A method of `localarc compare`, by name or from a file, with its own defaults.
 
     Examples
     --------
@@ -43,10 +46,15 @@ class Method:
     memory: Memory | str = KeepAll()  # noqa: RUF009 - immutable
     per_group: bool = False
     auto: bool = False
+    other: compared.Method | None = None
 
     def calibrator(
-        self, alpha: float, score_range: tuple[float, float], rate: float = 1.0
-    ) -> BaseCalibrator:
+        self,
+        alpha: float,
+        score_range: tuple[float, float],
+        rate: float = 1.0,
+        stream: Stream | None = None,
+    ) -> Calibrator:
         """Return a new calibrator.
 
         Parameters
@@ -57,9 +65,15 @@ class Method:
             Smallest and largest score.
         rate : float, default 1.0
             eta in `eta / sqrt(t)`.
+        stream : Stream, optional
+            The rounds, of which a method of others is told the number, groups and kind of scores.
         """
         if self.auto:
             return AutoLARC(alpha)
+        if self.other is not None:
+            if stream is None:
+                raise ValueError(f"{self.other.title} requires the stream that it will run on.")
+            return self.other.build(compared.Setting(alpha, stream))
         if self.length_scale is not None:
             kernel = RBF.from_paper(self.length_scale)
             return LARC(

@@ -13,14 +13,17 @@ from typing import TYPE_CHECKING
 
 from localarc.experiments.experiment import Data, FigureSpec, Results, Row, Setting
 from localarc.figures.canvas import save_picture
+from localarc.figures.palette import INK
 from localarc.reporting.assessment import jsonable
 from localarc.reporting.files import staged
 from localarc.reporting.html.markup import document, figure, figures, heading, paragraph, table
 from localarc.reporting.provenance import versions
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
+QUICK = "Quick run on a small part of the data: not the experiment's result"
 _SIZE = 7.0, 4.2  # inches
 
 
@@ -96,7 +99,7 @@ def _render(results: Results[Data, Setting], command: str) -> str:
     experiment = results.experiment
     tables = [heading(title, 3) + table(*content) for title, content in results.tables().items()]
     drawn = [
-        figure(lambda axes, s=spec: s.draw(axes, results), spec.name, spec.caption)  # type: ignore[misc]
+        figure(lambda axes, s=spec: _drawn(axes, s, results), spec.name, spec.caption)  # type: ignore[misc]
         for spec in results.figures()
     ]
     return document(
@@ -104,6 +107,7 @@ def _render(results: Results[Data, Setting], command: str) -> str:
         [
             heading(experiment.title, 1),
             paragraph(experiment.question),
+            *([paragraph(f"{QUICK}.")] if results.plan.quick else []),
             heading("What the paper reports"),
             paragraph(experiment.claim),
             heading("What we measured"),
@@ -129,7 +133,15 @@ def _list(items: Sequence[str]) -> str:
 
 
 def _draw(figure: Figure, spec: FigureSpec[Data, Setting], results: Results[Data, Setting]) -> None:
-    spec.draw(figure.subplots(), results)
+    _drawn(figure.subplots(), spec, results)
+
+
+def _drawn(axes: Axes, spec: FigureSpec[Data, Setting], results: Results[Data, Setting]) -> Axes:
+    """The figure, which says below it if the run was a quick one."""
+    found = spec.draw(axes, results)
+    if results.plan.quick and (drawing := axes.get_figure()) is not None:
+        drawing.supxlabel(QUICK, x=0.99, ha="right", fontsize=8, color=INK)
+    return found
 
 
 def _write_csv(path: Path, rows: Sequence[Row]) -> None:

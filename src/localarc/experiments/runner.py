@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from localarc import atomic_write
+from localarc._compare import methods as compared
 from localarc._sweep import as_they_finish
 from localarc.experiments.experiment import Data, Experiment, Outcome, Plan, Results, Setting, Task
 from localarc.experiments.methods import Method
@@ -77,7 +78,8 @@ def run(
     data = experiment.load(plan)
     digest = experiment.digest(data)
     fixed = _key_parts(experiment, plan, digest)
-    files = {task: Path(folder) / "tasks" / f"{_key(fixed, task)}.npz" for task in tasks}
+    keys = {task: _key([*fixed, _identity(methods[task.method])], task) for task in tasks}
+    files = {task: Path(folder) / "tasks" / f"{key}.npz" for task, key in keys.items()}
     done = {task: stored for task, file in files.items() if (stored := _read(file, task))}
     reused = len(done)
     (Path(folder) / "tasks").mkdir(parents=True, exist_ok=True)
@@ -95,12 +97,29 @@ def run(
 
 
 def _select(methods: dict[str, Method], names: tuple[str, ...] | None) -> dict[str, Method]:
-    unknown = [name for name in names or () if name not in methods]
-    if unknown:
+    """The methods of these names, those of the experiment first; all of its if none is given."""
+    if names is None:
+        return methods
+    others = [compared.find(name) for name in names if _is_other(name, methods)]
+    titles = {*names, *(method.title for method in others)}
+    mine = {name: method for name, method in methods.items() if name in titles}
+    more = {other.title: Method(other=other) for other in others if other.title not in methods}
+    return mine | more
+
+
+def _is_other(name: str, methods: dict[str, Method]) -> bool:
+    """Whether a method is not the experiment's, but of others or the user's own."""
+    if name not in methods and name not in compared.KNOWN and ".py:" not in name:
         raise ValueError(
-            f"this experiment has no method {unknown[0]!r}. Available: {', '.join(methods)}."
+            f"this experiment has no method {name!r}. Available: {', '.join(methods)}; of "
+            f"localarc compare: {', '.join(compared.KNOWN)}; or your own, my_method.py:Mine."
         )
-    return {name: method for name, method in methods.items() if names is None or name in names}
+    return name not in methods
+
+
+def _identity(method: Method) -> str | None:
+    """What tells a method of others from another of that name; a file, by its content."""
+    return None if method.other is None else method.other.identity
 
 
 def _perform(

@@ -118,8 +118,24 @@ def certificates(rows: Sequence[Row]) -> Table:
     for row in rows:
         bound = row["bound"]
         known = bound is not None and math.isfinite(bound)
-        body.append([row["method"], f"{row['cert']:.4f}", f"{bound:.3f}" if known else "none"])
+        body.append([row["method"], cert_text(row["cert"]), f"{bound:.3f}" if known else "none"])
     return ["method", "CERT", "bound"], body
+
+
+def cert_text(cert: float | None) -> str:
+    """Return what a certificate observed as text, "none" for a method without one.
+
+    Parameters
+    ----------
+    cert : float or None
+        The observed distance of the risk from the target.
+
+    Examples
+    --------
+    >>> cert_text(0.01), cert_text(None)
+    ('0.0100', 'none')
+    """
+    return "none" if cert is None or math.isnan(cert) else f"{cert:.4f}"
 
 
 def with_error(row: Row, column: str, digits: int = 3) -> str:

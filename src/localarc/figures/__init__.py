@@ -7,6 +7,7 @@ from localarc.figures.bound_over_time import bound_over_time
 from localarc.figures.group_risk import group_risk
 from localarc.figures.group_size import group_size
 from localarc.figures.maps import Ground, maps
+from localarc.figures.method_grid import method_grid
 from localarc.figures.method_trade_off import method_trade_off
 from localarc.figures.neighbourhoods import neighbourhoods
 from localarc.figures.palette import colours
@@ -22,6 +23,7 @@ __all__ = [
     "group_risk",
     "group_size",
     "maps",
+    "method_grid",
     "method_trade_off",
     "neighbourhoods",
     "running_risk",

@@ -195,6 +195,31 @@ class Monitor:
             tolerance=kept.tolerance,
         )
 
+    def state(self, now: float | None = None) -> State:
+        """Return the state alone: it costs less than `status`.
+
+        Parameters
+        ----------
+        now
+            The time in seconds since the epoch. Without it, `stale` is not judged.
+        """
+        return self._state(None if now is None else _seconds("now", now))
+
+    @property
+    def rounds(self) -> int:
+        """Number of losses since the last acknowledgement."""
+        return self._all.rounds
+
+    @property
+    def last_at(self) -> float | None:
+        """Time of the latest loss since the last acknowledgement, None without one."""
+        return self._intervals.last
+
+    @property
+    def overdue_at(self) -> float | None:
+        """When the monitor turns stale without another loss, None while that is unknown."""
+        return self._intervals.deadline
+
     def to_state(self) -> dict[str, Any]:
         """Return everything as plain numbers and lists, for JSON or msgpack."""
         return {

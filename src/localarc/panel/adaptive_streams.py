@@ -17,6 +17,7 @@ from localarc.memory.base import Arrays
 from localarc.panel import adaptive_state
 from localarc.panel.arguments import checked_losses, checked_points
 from localarc.panel.keys import Key
+from localarc.panel.late import Answers, LateEvents
 from localarc.panel.local_parts import LocalParts, local_parts
 from localarc.panel.running_constants import RunningConstants
 from localarc.panel.state import StoredPanel
@@ -107,6 +108,20 @@ class AdaptiveStreams:
             played = local.play(self._constants, rows, points, rates, curves)
         self._commit(rows, local)
         return played
+
+    def serve(self, rows: IntArray, events: LateEvents) -> Answers:
+        """Thresholds that go out and losses that come in, in order."""
+        points = None if self.ignores_inputs else events.points
+        self._make_room(rows)
+        learns, rates = events.learns, np.ones(len(rows))
+        rates[learns] = self._constants.rates(self.settings.rate, rows[learns])
+        local, answers = self._local_for(points), events.answers()
+        if local is None:
+            self._constants.serve(rows, rates, events, answers)
+        else:
+            local.serve(self._constants, rows, rates, events, answers)
+        self._commit(rows, local)
+        return answers
 
     def _points(self, X: ArrayLike | None, names: list[Key]) -> FloatArray | None:
         return None if self.ignores_inputs else checked_points(X, names, self.dimension)

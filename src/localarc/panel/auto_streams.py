@@ -18,9 +18,10 @@ from localarc.calibrators.auto.settings import BYTES
 from localarc.calibrators.tickets import Ticket
 from localarc.curves import Curves
 from localarc.engine.auto import layout
-from localarc.memory.base import Arrays
+from localarc.memory.base import Arrays, LossCurves
 from localarc.panel.arguments import checked_losses
 from localarc.panel.keys import Key, as_keys
+from localarc.panel.late import AFTER, ASK, LEARN, Answers, LateEvents
 from localarc.panel.state import StoredPanel
 from localarc.validation import FloatArray, IntArray
 
@@ -94,7 +95,11 @@ class AutoStreams:
         self, names: list[Key], rows: IntArray, X: ArrayLike | None, curves: Curves
     ) -> tuple[FloatArray, FloatArray]:
         """Threshold, loss and update for each event; streams are independent, so one by one."""
-        points = self._points(X, names)
+        return self._play(rows, self._points(X, names), curves)
+
+    def _play(
+        self, rows: IntArray, points: FloatArray, curves: LossCurves
+    ) -> tuple[FloatArray, FloatArray]:
         thresholds, losses = np.empty((2, len(rows)))
         with self._all_or_none(rows, points) as streams:
             for mine in _by_row(rows):
@@ -102,6 +107,19 @@ class AutoStreams:
                 played = stream.replay_curves(points[mine], curves.take(mine), None, _silent)
                 thresholds[mine], losses[mine] = played
         return thresholds, losses
+
+    def serve(self, rows: IntArray, events: LateEvents) -> Answers:
+        """Thresholds that go out and losses that come in, in order."""
+        answers, pending = events.answers(), len(events.thresholds)
+        if (events.acts == ASK | LEARN).all():  # each learns its own ask: compiled, key by key
+            points = events.points[pending:]
+            played = self._play(rows, points, events.curves)
+            answers.thresholds[pending:], answers.losses[:] = played
+            return answers
+        with self._all_or_none(rows, events.points) as streams:
+            for i, row in enumerate(rows.tolist()):
+                _serve_one(streams[row], events, answers, i)
+        return answers
 
     def _points(self, X: ArrayLike | None, names: list[Key]) -> FloatArray:
         """One input per key; NaN marks a missing feature, and no X at all an input without any."""
@@ -197,6 +215,25 @@ class AutoStreams:
             raise ValueError("its streams have other features")
         self._calibrators, self.dimension = found, stored.dimension
         return self
+
+
+def _serve_one(stream: AutoLARC, events: LateEvents, answers: Answers, i: int) -> None:
+    """One event; an ask whose loss comes later has a ticket."""
+    act, here = int(events.acts[i]), len(events.thresholds) + i
+    if act & ASK:
+        ticket = stream.ask(events.points[here])
+        answers.thresholds[here], answers.tickets[here] = ticket.threshold, ticket.id
+    if act & LEARN:
+        asked = int(events.asked[i])
+        loss = events.loss_at(i, answers.thresholds[asked])
+        score = None if events.scores is None else float(events.scores[i])
+        if ticket_id := int(answers.tickets[asked]):
+            stream.tell(ticket_id, loss, score)
+        else:
+            stream.update(events.points[asked], loss, score)
+        answers.losses[i] = loss
+    if act & AFTER:
+        answers.after[i] = stream.threshold(events.points[here])
 
 
 def _scores(scores: Any, names: list[Key]) -> list[Any]:

@@ -6,6 +6,7 @@ from typing import Any, Protocol
 
 from localarc.calibrators.settings import Settings
 from localarc.memory.base import Arrays, Expansion
+from localarc.panel.late import Answers, LateEvents
 from localarc.panel.per_key import PerKeyExpansions
 from localarc.panel.pooled import PooledTerms, can_pool
 from localarc.panel.running_constants import RunningConstants
@@ -37,6 +38,16 @@ class LocalParts(Protocol):
         curves: Any,
     ) -> tuple[FloatArray, FloatArray]:
         """Threshold, loss and update, of the constants too, for each event, in order."""
+
+    def serve(
+        self,
+        constants: RunningConstants,
+        rows: IntArray,
+        rates: FloatArray,
+        events: LateEvents,
+        answers: Answers,
+    ) -> None:
+        """Thresholds that go out and losses that come in, of the constants too, in order."""
 
     def copy(self, row: int) -> tuple[Expansion | None, float]:
         """A separate copy of the expansion, and |f|^2 where a radius bounds it."""

@@ -477,14 +477,24 @@ class Panel:
         Parameters
         ----------
         path : path-like
-            A file that `save` wrote.
+            A file that `save` wrote, or a Parquet file of keyed streams.
         prototype : ARC, LARC or AutoLARC, optional
             As for `from_state`.
         """
         try:
-            return cls.from_state(serialization.read(path), prototype)
+            data = serialization.read(path)
+            if data[:4] == b"PAR1":
+                return cls._from_parquet(data, prototype)
+            return cls.from_state(data, prototype)
         except serialization.StateError as error:
             raise serialization.StateError(f"{path}: {error}") from error
+
+    @classmethod
+    def _from_parquet(cls, data: bytes, prototype: Prototype | None) -> Self:
+        from localarc.panel import table
+
+        made, stored = table.stored_panel(table.read_parquet(data), prototype)
+        return cls(made)._resume(stored)
 
 
 def _resume(kind: type[Panel], prototype: Prototype, data: bytes) -> Panel:

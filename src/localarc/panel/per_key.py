@@ -6,6 +6,7 @@ import contextlib
 import copy
 from bisect import bisect_right
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,7 @@ import numpy as np
 from localarc.calibrators.settings import Settings
 from localarc.memory.base import Arrays, Expansion
 from localarc.memory.stepwise import step
+from localarc.panel.late import AFTER, ASK, LEARN, Answers, LateEvents
 from localarc.panel.ragged import Packed, pack
 from localarc.panel.running_constants import RunningConstants
 from localarc.validation import FloatArray, IntArray
@@ -139,6 +141,44 @@ class PerKeyExpansions:
             now[row] = max(now[row] + push, floor)
             thresholds[i], losses[i] = threshold, loss
         return thresholds, losses, local
+
+    def serve(
+        self,
+        constants: RunningConstants,
+        rows: IntArray,
+        rates: FloatArray,
+        events: LateEvents,
+        answers: Answers,
+    ) -> None:
+        """Thresholds that go out and losses that come in, in order."""
+        with self._all_or_nothing(rows):
+            self._serve(constants.constants(rows), rows, rates, events, answers)
+        acts = np.where(events.learns, LEARN, 0)  # thresholds are known
+        constants.serve(rows, rates, replace(events, acts=acts), answers)
+
+    def _serve(
+        self,
+        constants: FloatArray,
+        rows: IntArray,
+        rates: FloatArray,
+        events: LateEvents,
+        answers: Answers,
+    ) -> None:
+        alpha, floor = self._settings.limits[:2]
+        now = dict(zip(rows.tolist(), constants.tolist(), strict=True))
+        decays, pending = 1.0 - rates * self._settings.regularization, len(events.thresholds)
+        points, thresholds = events.points, answers.thresholds
+        for i, (row, act) in enumerate(zip(rows.tolist(), events.acts.tolist(), strict=True)):
+            if act & ASK:
+                thresholds[pending + i] = now[row] + self._at(row, points[pending + i])
+            if act & LEARN:
+                asked = events.asked[i]
+                loss = events.loss_at(i, thresholds[asked])
+                push = float(rates[i]) * (loss - alpha)
+                self._learn(row, points[asked], float(decays[i]), push)
+                now[row] = max(now[row] + push, floor)
+            if act & AFTER:
+                answers.after[i] = now[row] + self._at(row, points[pending + i])
 
     def keep(self, rows: IntArray) -> None:
         """Drop all rows but these, which are renumbered from 0."""

@@ -12,6 +12,7 @@ from localarc.kernels import Stationary
 from localarc.memory import KeepAll, KeepLast
 from localarc.memory.base import Arrays, Expansion
 from localarc.memory.compiled_expansion import profile, roots
+from localarc.panel.late import Answers, LateEvents
 from localarc.panel.ragged import SHAPE
 from localarc.panel.running_constants import RunningConstants
 from localarc.validation import FloatArray, IntArray
@@ -89,6 +90,23 @@ class PooledTerms:
         scaled, decays = points / self._roots, self._decays(rates)
         limits = constants.limits, self._clip
         return self._pool.play(constants.all_rows, rows, scaled, rates, decays, *limits, curves)
+
+    def serve(
+        self,
+        constants: RunningConstants,
+        rows: IntArray,
+        rates: FloatArray,
+        events: LateEvents,
+        answers: Answers,
+    ) -> None:
+        """Thresholds that go out and losses that come in, in order."""
+        self._pool.make_room(int(rows.max(initial=-1)) + 1, int(events.learns.sum()))
+        scaled, decays = events.points / self._roots, self._decays(rates)
+        acts, limits, steps = events.acts, constants.limits, events.steps()
+        self._pool.serve(
+            constants.all_rows, rows, scaled, acts, events.asked, rates, decays, limits, self._clip,
+            steps, answers.arrays,
+        )  # fmt: skip
 
     def _decays(self, rates: FloatArray) -> FloatArray:
         return 1.0 - rates * self._settings.regularization

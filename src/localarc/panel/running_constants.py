@@ -8,6 +8,7 @@ import numpy as np
 
 from localarc.calibrators.running_constant import RunningConstant
 from localarc.calibrators.settings import Settings
+from localarc.panel.late import Answers, LateEvents
 from localarc.rates import Rate
 from localarc.validation import FloatArray, IntArray
 
@@ -72,6 +73,15 @@ class RunningConstants:
         steps = as_contiguous(curves.breakpoints), as_contiguous(curves.losses), offsets
         loops.play(self._array, rows, rates, self.limits, steps, thresholds, losses)
         return thresholds, losses
+
+    def serve(
+        self, rows: IntArray, rates: FloatArray, events: LateEvents, answers: Answers
+    ) -> None:
+        """Events without a local part, or whose thresholds are known."""
+        from localarc.engine.keyed import late as loops
+
+        acts, asked, steps = events.acts, events.asked, events.steps()
+        loops.serve(self._array, rows, acts, asked, rates, self.limits, steps, answers.arrays)
 
     def constants(self, rows: IntArray) -> FloatArray:
         """c of each row; that of a new stream where the row is -1."""

@@ -14,6 +14,7 @@ from localarc.calibrators.tickets import Ticket
 from localarc.curves import Curves
 from localarc.memory.base import Arrays
 from localarc.panel.keys import Key
+from localarc.panel.late import Answers, LateEvents
 from localarc.panel.state import StoredPanel
 from localarc.validation import FloatArray, IntArray
 
@@ -64,6 +65,9 @@ class Streams(Protocol):
         self, names: list[Key], rows: IntArray, X: ArrayLike | None, curves: Curves
     ) -> tuple[FloatArray, FloatArray]:
         """Threshold, loss and update for each event, in order; there is one curve per event."""
+
+    def serve(self, rows: IntArray, events: LateEvents) -> Answers:
+        """Thresholds that go out and losses that come in, in order."""
 
     def calibrator(self, row: int) -> Any:
         """A separate copy of one stream's calibrator."""

@@ -8,12 +8,14 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from localarc.service.api.auth import Tokens
+from localarc.service.compiler import Compiler
 from localarc.service.event_bus import EventBus
 from localarc.service.limits import Limits
 from localarc.service.metrics import Metrics
 from localarc.service.storage.store import EventStore
 from localarc.service.storage.writer import Writer
 from localarc.service.streams.manager import StreamManager
+from localarc.service.webhook import Target, Webhook, notices, reminders
 
 
 @dataclass(frozen=True)
@@ -24,11 +26,13 @@ class AppState:
     """
 
     writer: Writer
+    compiler: Compiler
     event_bus: EventBus
     metrics: Metrics
     tokens: Tokens
     limits: Limits
     hosts: frozenset[str] | None
+    webhook: Webhook | None = None
 
     @classmethod
     def create(
@@ -39,13 +43,20 @@ class AppState:
         hosts: frozenset[str] | None = None,
         synchronous: str = "FULL",
         clock: Callable[[], float] | None = None,
+        stream_metrics: int = 0,
+        webhook: Target | None = None,
     ) -> AppState:
         """A service on a data folder; events are replayed when the writer starts."""
-        event_bus, metrics = EventBus(limits.subscribers), Metrics()
+        event_bus, metrics = EventBus(limits.subscribers), Metrics(stream_metrics)
+        compiler = Compiler()
         store = EventStore(folder, synchronous)
         manager = StreamManager(limits, clock or steady_clock())
-        writer = Writer(store, manager, metrics, event_bus.publish)
-        return cls(writer, event_bus, metrics, tokens, limits, hosts)
+        writer = Writer(store, manager, metrics, event_bus.publish, compiler)
+        sender = None if webhook is None else Webhook(webhook, metrics.webhook)
+        if sender is not None:
+            writer.on_load = lambda manager: sender.put(reminders(manager))
+            writer.on_commit = lambda writes: sender.put(notices(writes))
+        return cls(writer, compiler, event_bus, metrics, tokens, limits, hosts, sender)
 
 
 def steady_clock() -> Callable[[], float]:

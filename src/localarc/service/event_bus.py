@@ -61,13 +61,15 @@ class EventBus:
             for subscriber in subscribers:
                 subscriber.wake.set()
 
-    def subscribe(self, stream: str, seq: int, after: int | None) -> AsyncIterator[bytes]:
+    async def subscribe(self, stream: str, seq: int, after: int | None) -> AsyncIterator[bytes]:
         """Encoded events after `after`, the last one received; `seq` is the latest one so far."""
         if len(self) >= self._max_subscribers:
             raise ApiError(
                 429, f"the service has reached its limit of {self._max_subscribers} subscribers."
             )
-        return self._frames(stream, seq, after)
+        frames = self._frames(stream, seq, after)
+        await anext(frames)  # registers the subscriber, before another request is looked at
+        return frames
 
     def _missed(self, stream: str, seq: int, after: int | None) -> list[StreamEvent]:
         if after is None:
@@ -81,12 +83,13 @@ class EventBus:
         return [event for event in recent if event.seq > after]
 
     async def _frames(self, stream: str, seq: int, after: int | None) -> AsyncIterator[bytes]:
-        # The subscriber is registered only here, where `finally` is certain to run.
+        # The subscriber is registered here, where `finally` is certain to run.
         subscriber = Subscriber()
         for event in self._missed(stream, seq, after):
             subscriber.push(event)
         self._subscribers[stream].add(subscriber)
         try:
+            yield b""
             yield b": open\n\n"
             while not self._closed:
                 if not await _woken(subscriber):

@@ -19,8 +19,15 @@ class Limits:
     per stream and SQLite's write-ahead log, usually 4 MB.
     """
 
+    head_bytes: int = 2**16  # request line and header fields
+    head_fields: int = 100
+    head_seconds: float = 10.0  # from the first byte of a head, or the connection, to the last
     body_bytes: int = 2**20
     body_seconds: float = 60.0  # from the first byte of a body to the last
+    idle_seconds: float = 30.0  # between two requests of a connection
+    reading_seconds: float = 60.0  # in which a client must read a part of its response
+    connections: int = 2048
+    connections_per_address: int = 512
     state_bytes: int = 2**26
     streams: int = 256
     pending: int = 10_000  # per stream

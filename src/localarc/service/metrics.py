@@ -1,4 +1,4 @@
-"""Prometheus metrics. No label contains a stream's name: names are private, and can be many."""
+"""Prometheus metrics of the service. Streams are counted here; `stream_metrics.py` names them."""
 
 from __future__ import annotations
 
@@ -15,16 +15,41 @@ from prometheus_client import (
     generate_latest,
 )
 
+from localarc.service.stream_metrics import StreamMetrics
 from localarc.service.streams.manager import PendingWrite, StreamManager
+from localarc.service.streams.watch import SEVERITY
 
 _SECONDS = (0.0005, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 5.0)
 _EVENTS_PER_COMMIT = (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000)
 
 
-class Metrics:
-    """Counters of the service, and gauges of the streams that are set when metrics are read."""
+class WebhookMetrics:
+    """What became of the notices of the webhook."""
 
-    def __init__(self) -> None:
+    def __init__(self, registry: CollectorRegistry) -> None:
+        about: Any = {"registry": registry}
+        self.attempts = Counter(
+            "localarc_webhook_attempts",
+            "Requests to the webhook, by outcome: delivered, rejected (4xx) or failed.",
+            ["outcome"],
+            **about,
+        )
+        self.dropped = Counter(
+            "localarc_webhook_dropped",
+            "Notices that were given up: the queue was full, or they were rejected ten times.",
+            **about,
+        )
+        self.waiting = Gauge("localarc_webhook_waiting", "Notices to be delivered.", **about)
+
+
+class Metrics:
+    """Counters of the service, and gauges of the streams that are set when metrics are read.
+
+    `stream_series` is how many streams and groups get metrics of their own; 0 for none, since the
+    labels contain names.
+    """
+
+    def __init__(self, stream_series: int = 0) -> None:
         # Creation times would double the number of lines.
         disable_created_metrics()  # type: ignore[no-untyped-call]
         self._registry = CollectorRegistry()
@@ -60,6 +85,16 @@ class Metrics:
         )
         self._ready = Gauge("localarc_ready", "1 if the service accepts requests.", **about)
         self._subscribers = Gauge("localarc_subscribers", "Open event connections.", **about)
+        self.webhook = WebhookMetrics(self._registry)
+        self._series = StreamMetrics(stream_series) if stream_series else None
+        if self._series is not None:
+            self._registry.register(self._series)
+        self._health = Gauge(
+            "localarc_streams_by_health",
+            "Streams by the worst health of all rounds and of each group.",
+            ["state"],
+            **about,
+        )
         self._streams = {
             name: Gauge(f"localarc_{name}", text, **about)
             for name, text in {
@@ -115,6 +150,11 @@ class Metrics:
         }
         for name, value in values.items():
             self._streams[name].set(value)
+        states = Tally(stream.watch.worst_state for stream in streams)
+        for state in SEVERITY:
+            self._health.labels(state).set(states[state])
+        if self._series is not None:
+            self._series.read(manager)
 
     def text(self, ready: bool, subscribers: int) -> bytes:
         """All metrics in the text format of Prometheus."""

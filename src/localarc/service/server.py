@@ -2,27 +2,23 @@
 
 from __future__ import annotations
 
-import contextlib
 import fcntl
 import ipaddress
 import logging
 import os
-import signal
-import socket
 import sqlite3
-from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
-from types import FrameType
 
-import uvicorn
-
+from localarc.service import compile_cache, garbage
 from localarc.service.api.auth import Tokens
-from localarc.service.app import application
 from localarc.service.app_state import AppState
+from localarc.service.http_server import Server, allowed_connections, listen, url_of
 from localarc.service.limits import Limits
+from localarc.service.webhook import Target
 
-_STOP_SIGNALS = signal.SIGINT, signal.SIGTERM
+_log = logging.getLogger("localarc.service")
 _LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
 
 
@@ -33,37 +29,12 @@ class Options:
     data: Path
     host: str = "127.0.0.1"
     port: int = 8090
+    health_port: int | None = None
     token_file: Path | None = None
     limits: Limits = field(default_factory=Limits)
     synchronous: str = "FULL"
-
-
-class Server(uvicorn.Server):
-    """uvicorn, which closes event connections on shutdown."""
-
-    app_state: AppState
-    failure: BaseException | None = None
-
-    @contextlib.contextmanager
-    def capture_signals(self) -> Iterator[None]:
-        """Stop on SIGINT and SIGTERM, with exit code 0."""
-        previous = {number: signal.signal(number, self.handle_exit) for number in _STOP_SIGNALS}
-        try:
-            yield
-        finally:
-            for number, handler in previous.items():
-                signal.signal(number, handler)
-
-    def handle_exit(self, sig: int, frame: FrameType | None) -> None:
-        """Stop accepting requests, finish those that were accepted, then exit."""
-        super().handle_exit(sig, frame)
-        self.app_state.event_bus.close()
-
-    def fail(self, error: BaseException) -> None:
-        """Exit with an error after the writer has failed."""
-        self.failure = error
-        self.should_exit = True
-        self.app_state.event_bus.close()
+    stream_metrics: int = 0
+    webhook: Target | None = None
 
 
 class FolderLock:
@@ -95,9 +66,11 @@ def serve(options: Options) -> None:
             f"{options.host} is reachable from other machines and requires tokens: pass "
             "--token-file, or listen on 127.0.0.1."
         )
+    logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(message)s")
     os.umask(0o077)  # only the owner can read the data folder
     options.data.mkdir(parents=True, exist_ok=True)
     lock = FolderLock(options.data)
+    compile_cache.use(options.data / "compiled")
     try:
         hosts = None if tokens else _LOOPBACK | {options.host}
         app_state = _open(options, tokens, hosts)
@@ -107,50 +80,42 @@ def serve(options: Options) -> None:
 
 
 def _open(options: Options, tokens: Tokens, hosts: frozenset[str] | None) -> AppState:
+    connections = allowed_connections(options.limits.connections)
+    limits = replace(options.limits, connections=connections)
     try:
-        return AppState.create(options.data, options.limits, tokens, hosts, options.synchronous)
+        return AppState.create(
+            options.data,
+            limits,
+            tokens,
+            hosts,
+            options.synchronous,
+            stream_metrics=options.stream_metrics,
+            webhook=options.webhook,
+        )
     except sqlite3.Error as error:
         raise ValueError(f"the data folder {options.data} cannot be used: {error}.") from error
 
 
 def _run(options: Options, app_state: AppState) -> None:
-    logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(message)s")
-    config = uvicorn.Config(
-        application(app_state),
-        access_log=False,  # paths contain names of streams
-        log_config=None,
-        log_level="warning",
-        server_header=False,
-        proxy_headers=False,
-        limit_concurrency=2048,
-        timeout_keep_alive=30,
-        timeout_graceful_shutdown=20,
-        ws="none",
-    )
-    server = Server(config)
-    server.app_state = app_state
+    listener = listen(options.host, options.port)
+    port = options.health_port
+    health = None if port is None else listen(options.host, port)
+    address = url_of(options.host, listener)
+    lines = [f"localarc serve: {address}"]
+    if health is not None:
+        lines.append(f"localarc serve: {url_of(options.host, health)}/livez and /readyz")
+    _log.info("starting on %s: the address is printed when requests are accepted", address)
+    server = Server(app_state, health)
+    app_state.writer.on_ready = partial(_ready, lines)
     app_state.writer.on_failure = server.fail
-    listener = _listen(options.host, options.port)
-    port = listener.getsockname()[1]
-    shown = f"[{options.host}]" if ":" in options.host else options.host
-    print(f"localarc serve: http://{shown}:{port}", flush=True)
     server.run([listener])
     if server.failure is not None:
         raise ValueError(f"the service failed: {server.failure}") from server.failure
 
 
-def _listen(host: str, port: int) -> socket.socket:
-    family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    # Without the protocol, asyncio leaves Nagle's algorithm on: 40 ms for small responses.
-    listener = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
-    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-    try:
-        listener.bind((host, port))
-    except OSError as error:
-        listener.close()
-        raise ValueError(f"cannot listen on {host}, port {port}: {error.strerror}.") from error
-    listener.listen(1024)
-    return listener
+def _ready(lines: list[str]) -> None:
+    garbage.collect_rarely()
+    print("\n".join(lines), flush=True)
 
 
 def _is_loopback(host: str) -> bool:

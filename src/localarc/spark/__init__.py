@@ -3,10 +3,10 @@
 Requires PySpark 4.3: `pip install 'localarc[spark]'`, and Java 17.
 """
 
+from localarc.keyed.rules import BadRowError
 from localarc.spark.calibrate import accepted, calibrate, rejected
 from localarc.spark.export import export_state, import_state
 from localarc.spark.session import prepare
-from localarc.spark.validation import BadRowError
 
 __all__ = [
     "BadRowError",

@@ -6,39 +6,46 @@ from collections.abc import Sequence
 from typing import Any
 
 from localarc import validation
-from localarc.calibrators.auto import AutoLARC
-from localarc.panel import Panel
+from localarc.keyed.check import check_calibrator, rejects_bad_rows
+from localarc.keyed.roles import Roles
 from localarc.panel.streams import Prototype
-from localarc.spark.columns import Columns, bucket_of
+from localarc.spark.batch import Batch
+from localarc.spark.columns import added_schema, bucket_of, check_frame, key_text
+from localarc.spark.passing import PassingColumns
 from localarc.spark.processor import BucketProcessor, Job
 from localarc.spark.session import check_session, spark_sql
 
+BUCKET = "localarc_bucket"
 MAX_BUCKETS = 2**31 - 1
 
 
 def calibrate(
     frame: Any,
     *,
-    key: str,
+    key: str | Sequence[str],
     order: str,
     features: Sequence[str] = (),
     score: str | None = None,
     loss: str | None = None,
+    kind: str | None = None,
+    id: str | None = None,  # noqa: A002
+    width: str | None = None,
     calibrator: Prototype,
-    buckets: int,
+    buckets: int | None = None,
     initial: Any = None,
     bad_rows: str = "fail",
 ) -> Any:
-    """Calibrate every key of a frame, and return one row per event with its threshold.
+    """Calibrate every key of a frame, and return its rows with thresholds and losses added.
 
-    Rows may arrive in any order within a micro-batch. A lost or repeated event stops the job.
+    The rules and columns are those of `localarc.keyed.calibrate`. On a stream, rows may arrive in
+    any order within a micro-batch, and a lost or repeated event stops the job.
 
     Parameters
     ----------
     frame : pyspark.sql.DataFrame
-        A streaming or batch frame.
-    key : str
-        Column of the key, text or integers.
+        A streaming or batch frame. Every column passes through.
+    key : str or sequence of str
+        Column of the key, text or integers; several columns make a composite key.
     order : str
         Column that numbers the events of each key 1, 2, 3, ...
     features : sequence of str, default ()
@@ -49,12 +56,21 @@ def calibrate(
     loss : str, optional
         Column of a known loss, which is only learned. Rows gain `next_threshold`, the threshold
         for the same input from then on.
+    kind : str, optional
+        Column with "ask" or "learn", where losses come late. An ask gets a `threshold`; a row that
+        learns brings the score or loss of an ask, and gains its `threshold`, `loss` and `covered`.
+    id : str, optional
+        Column that an ask and the row that learns its outcome share, text or integers; with `kind`.
+    width : str, optional
+        Column of the width of the interval at threshold 0, in units of the score. Rows with a new
+        threshold gain the `size` of the interval.
     calibrator : ARC, LARC or AutoLARC
         A new calibrator, whose settings every key uses. AutoLARC learns from scores; with `loss` it
         must have a `unit` and a floor.
-    buckets : int
-        Number of rows of state, each with one bucket of keys. Choose it for about a thousand keys
-        per bucket (a hundred with AutoLARC), and keep it for the lifetime of a checkpoint.
+    buckets : int, optional
+        Number of groups of keys. A stream requires it: each is one row of state. Choose it for
+        about a thousand keys per bucket (a hundred with AutoLARC), and keep it for the lifetime of
+        a checkpoint. For a batch frame the default is four per shuffle partition.
     initial : pyspark.sql.DataFrame, optional
         Saved calibrators from `import_state`.
     bad_rows : {"fail", "reject"}, default "fail"
@@ -63,31 +79,28 @@ def calibrate(
     Returns
     -------
     pyspark.sql.DataFrame
-        The columns above, under their own names, and the added ones.
+        The rows, with the added columns last.
 
     Examples
     --------
     >>> calibrate(frame, key="customer", order="n", score="score",
     ...           calibrator=ARC(alpha=0.1), buckets=64)  # doctest: +SKIP
     """
-    columns = Columns.from_frame(frame, key, order, features, score, loss)
-    validation.integer("buckets", buckets, 1, "One row of state holds one bucket of keys.")
-    if buckets > MAX_BUCKETS:
-        raise ValueError(f"buckets must be at most {MAX_BUCKETS}, got {buckets}.")
-    if bad_rows not in ("fail", "reject"):
-        raise ValueError(f'bad_rows must be "fail" or "reject", got {bad_rows!r}.')
-    _check_calibrator(calibrator, columns)
-    if frame.isStreaming:
-        check_session(frame.sparkSession)
-    rejects = bad_rows == "reject"
-    learned = columns.select_input(frame, buckets).transformWithStateInPandas(
-        _processor(calibrator, buckets, columns, rejects),
-        outputStructType=columns.schema,
-        outputMode="append",
-        timeMode="none",
-        initialState=_grouped(initial, buckets),
-    )
-    return columns.rename_output(learned, rejects)
+    spark_sql()  # raises if it is missing
+    roles = Roles.checked(
+        key=key, order=order, features=features, score=score, loss=loss, kind=kind, id=id,
+        width=width,
+    )  # fmt: skip
+    rejects = rejects_bad_rows(bad_rows)
+    check_frame(frame, roles, rejects)
+    check_calibrator(calibrator, roles)
+    _check_buckets(buckets, frame.isStreaming)
+    saved = _check_initial(initial)
+    if not frame.isStreaming:
+        return Batch(calibrator, roles, rejects, saved).run(frame, buckets, initial)
+    check_session(frame.sparkSession)
+    job = Job(calibrator, int(buckets or 0), roles, PassingColumns.of(frame), rejects, saved)
+    return _stream(frame, job, initial)
 
 
 def accepted(frame: Any) -> Any:
@@ -112,41 +125,48 @@ def rejected(frame: Any) -> Any:
     return frame.where("rejected IS NOT NULL")
 
 
-def _check_calibrator(calibrator: Any, columns: Columns) -> None:
-    Panel(calibrator)  # raises unless it is a new ARC, LARC or AutoLARC
-    if not columns.given_losses and calibrator.loss_bound < 1.0:
-        raise ValueError(
-            f"a score above the threshold costs 1, and the calibrator's loss bound is "
-            f"{calibrator.loss_bound}. Construct it with loss_bound=1.0, or pass losses."
-        )
-    if isinstance(calibrator, AutoLARC):
-        if columns.given_losses:
-            calibrator._checked_score(None)  # raises if thresholds would have no unit or no floor
+def _check_buckets(buckets: int | None, streaming: bool) -> None:
+    if buckets is None and not streaming:
         return
-    if calibrator.settings.kernel is not None and not columns.features:
-        raise ValueError(
-            "a calibrator with a kernel requires features, and none were named. "
-            'Name them, e.g. features=["x1", "x2"], or use ARC.'
+    validation.integer("buckets", buckets, 1, "One row of state holds one bucket of keys.")
+    if buckets is not None and buckets > MAX_BUCKETS:
+        raise ValueError(f"buckets must be at most {MAX_BUCKETS}, got {buckets}.")
+
+
+def _check_initial(initial: Any) -> str:
+    """The metadata of a state from a Parquet file; empty for states of single keys."""
+    if initial is None:
+        return ""
+    fields = {field.name: field for field in initial.schema.fields}
+    metadata = fields["key"].metadata.get("localarc", "") if "key" in fields else ""
+    wanted = {"key": "string", "state": "binary", "skipped": "bigint"}
+    if not metadata and dict(initial.dtypes) != wanted:
+        raise TypeError(
+            "initial must be the frame that localarc.spark.import_state returned, got one with "
+            f"columns {', '.join(initial.columns)}."
         )
+    return str(metadata)
 
 
-def _processor(
-    calibrator: Prototype, buckets: int, columns: Columns, rejects: bool
-) -> BucketProcessor:
+def _stream(frame: Any, job: Job, initial: Any) -> Any:
+    """The rows of a streaming frame, through a stateful processor."""
     from pyspark.sql.streaming import StatefulProcessor
 
     StatefulProcessor.register(BucketProcessor)
-    dimension, given_losses = len(columns.features), columns.given_losses
-    return BucketProcessor(Job(calibrator, buckets, dimension, given_losses, rejects))
-
-
-def _grouped(initial: Any, buckets: int) -> Any:
-    if initial is None:
-        return None
-    if dict(initial.dtypes) != {"key": "string", "state": "binary", "skipped": "bigint"}:
-        raise TypeError(
-            "initial must be the frame that localarc.spark.import_state returned, with columns "
-            f"key, state and skipped; got {', '.join(initial.columns)}."
-        )
-    key = spark_sql().functions.col("key")
-    return initial.withColumn("bucket", bucket_of(key, buckets)).groupBy("bucket")
+    columns, added = job.columns, added_schema(job.roles, job.rejects)
+    bucket = bucket_of(key_text(job.roles.key), job.buckets).alias(BUCKET)
+    learned = frame.select(bucket, *columns.pack()).groupBy(BUCKET)
+    saved = None
+    if initial is not None:
+        key = spark_sql().functions.col("key")
+        saved = initial.withColumn(BUCKET, bucket_of(key, job.buckets)).groupBy(BUCKET)
+    rows = learned.transformWithStateInPandas(
+        BucketProcessor(job),
+        outputStructType=f"{columns.schema}, {added}",
+        outputMode="append",
+        timeMode="eventtime" if columns.event_time else "none",
+        initialState=saved,
+        eventTimeColumnName=columns.event_time_alias,
+    )
+    names = [name.split()[0] for name in added.split(", ")]
+    return rows.select(*columns.unpack(), *names)

@@ -1,48 +1,46 @@
-"""Export a checkpoint to ordinary state files, and import such files into a new job."""
+"""Export a checkpoint to one Parquet file, and import saved state into a new job."""
 
 from __future__ import annotations
 
-import hashlib
 import json
 import os
-import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
-from urllib.parse import quote
 
-from localarc import atomic_write, serialization
+from localarc import serialization
+from localarc.keyed import table
+from localarc.keyed.bucket import Bucket
 from localarc.panel.streams import Prototype
-from localarc.spark.bucket import Bucket
-from localarc.spark.processor import STATE
+from localarc.panel.table import METADATA, read_metadata
+from localarc.spark.processor import STATE, read_bucket
 from localarc.spark.session import current_session
 
 INDEX = "keys.json"
-"""The file of each key; written last, so that an incomplete export is recognised."""
+"""In a folder that earlier releases exported to: the file of each key."""
 
-_SAFE_NAME = re.compile(r"[a-z0-9_.-]{1,100}")
-_Folder = str | os.PathLike[str]
+_Path = str | os.PathLike[str]
 
 
 def export_state(
-    checkpoint: _Folder,
-    folder: _Folder,
+    checkpoint: _Path,
+    path: _Path,
     *,
     calibrator: Prototype | None = None,
     operator: int = 0,
     session: Any = None,
-) -> dict[str, Path]:
-    """Write the calibrator of every key to a separate file, for its class's `load`.
+) -> Path:
+    """Write the state of every key to one Parquet file, one row per key.
 
-    The state is that of the last finished micro-batch; the query may keep running. Everything
-    passes through the driver, one bucket at a time.
+    `import_state`, `KeyedStreams.load` and `Panel.load` read it. The state is that of the last
+    finished micro-batch; the query may keep running. Everything passes through the driver.
 
     Parameters
     ----------
     checkpoint : path-like
         The checkpoint location of the query.
-    folder : path-like
-        A new or empty folder.
+    path : path-like
+        The file, which must not exist.
     calibrator : ARC, LARC or AutoLARC, optional
         A new calibrator with the same settings. Required if its kernel or rate is a function of
         yours: functions are not stored.
@@ -53,61 +51,83 @@ def export_state(
 
     Returns
     -------
-    dict of str to Path
-        The file of each key.
+    Path
+        The file.
     """
-    target = Path(folder)
-    if target.exists() and any(target.iterdir()):
-        raise FileExistsError(
-            f"{target} is not empty. Name a new folder, so that no stale state remains."
+    target = Path(path)
+    if target.exists():
+        raise FileExistsError(f"{target} exists. Name a new file, so that no state is lost.")
+    buckets = _buckets(current_session(session), checkpoint, operator, calibrator)
+    tables = [table.to_table(bucket) for bucket in buckets]
+    if not tables:
+        raise serialization.StateError(
+            f"{checkpoint} has no state yet. Export after the first finished micro-batch."
         )
-    target.mkdir(parents=True, exist_ok=True)
-    index: dict[str, dict[str, Any]] = {}
-    for bucket in _buckets(current_session(session), checkpoint, operator, calibrator):
-        for key in map(str, bucket.panel.keys):
-            index[key] = {"file": _file_name(key), "skipped": bucket.skipped.get(key, 0)}
-            (target / index[key]["file"]).write_bytes(bucket.panel.calibrator(key).state())
-    if hasattr(os, "sync"):
-        os.sync()  # once for all files, before the index lists them
-    atomic_write.write(target / INDEX, json.dumps(index, indent=1, sort_keys=True).encode())
-    return {key: target / entry["file"] for key, entry in index.items()}
+    table.write_table(table.concat(tables), target)
+    return target
 
 
-def import_state(source: _Folder | Mapping[str, _Folder], *, session: Any = None) -> Any:
-    """Return saved calibrators as a frame for `calibrate(..., initial=...)`.
+def import_state(source: _Path | Mapping[str, _Path], *, session: Any = None) -> Any:
+    """Return saved state as a frame for `calibrate(..., initial=...)`.
 
-    The next order of a key is one more than the rounds of its calibrator, plus the orders that bad
-    rows consumed, as recorded by `export_state`. Everything passes through the driver.
+    The next order of a key is one more than the rounds of its calibrator, plus the orders that asks
+    and bad rows consumed. Everything passes through the driver.
 
     Parameters
     ----------
     source : path-like or mapping of str to path-like
-        A folder that `export_state` wrote, or the state file of each key.
+        A Parquet file of `export_state` or `KeyedStreams.save`, a folder that an earlier release
+        exported to, or the state file of each key.
     session : pyspark.sql.SparkSession, optional
         The session; the active one by default.
 
     Returns
     -------
     pyspark.sql.DataFrame
-        The columns key, state and skipped.
+        One row per key.
     """
+    spark = current_session(session)
     if isinstance(source, Mapping):
-        entries = [(str(key), Path(path), 0) for key, path in source.items()]
-    else:
-        entries = list(_exported(Path(source)))
+        return _single_states(spark, [(str(key), Path(path), 0) for key, path in source.items()])
+    if Path(source).is_dir():
+        return _single_states(spark, list(_exported(Path(source))))
+    found = table.read_table(source)
+    about = read_metadata(found)
+    if not about["text keys"]:
+        raise serialization.StateError(
+            f"{source} has keys that are integers, and keys on Spark are text. "
+            "Put the calibrators into a panel with text keys first."
+        )
+    # The metadata travels with the column of keys.
+    column = spark.createDataFrame(_spark_types(found))
+    metadata = {"localarc": found.schema.metadata[METADATA].decode()}
+    return column.withMetadata("key", metadata)
+
+
+def _spark_types(found: Any) -> Any:
+    """The table with types that Spark reads: no large lists, no large binaries."""
+    import pyarrow
+
+    def plain(kind: Any) -> Any:
+        if pyarrow.types.is_large_list(kind):
+            return pyarrow.list_(kind.value_type)
+        return pyarrow.binary() if pyarrow.types.is_large_binary(kind) else kind
+
+    return found.cast(pyarrow.schema([part.with_type(plain(part.type)) for part in found.schema]))
+
+
+def _single_states(spark: Any, entries: list[tuple[str, Path, int]]) -> Any:
     rows = [(key, bytearray(_checked(path)), skipped) for key, path, skipped in entries]
-    return current_session(session).createDataFrame(
-        rows, "key string, state binary, skipped bigint"
-    )
+    return spark.createDataFrame(rows, "key string, state binary, skipped bigint")
 
 
 def _buckets(
-    session: Any, checkpoint: _Folder, operator: int, calibrator: Prototype | None
+    session: Any, checkpoint: _Path, operator: int, calibrator: Prototype | None
 ) -> Iterator[Bucket]:
     reader = session.read.format("statestore").option("stateVarName", STATE)
-    stored = reader.option("operatorId", operator).load(os.fspath(checkpoint))
-    for row in stored.select("value.panel", "value.skipped", "value.buckets").toLocalIterator():
-        yield Bucket.from_stored((row.panel, row.skipped, row.buckets), calibrator, None)
+    found = reader.option("operatorId", operator).load(os.fspath(checkpoint))
+    for row in found.select("value.panel", "value.skipped", "value.buckets").toLocalIterator():
+        yield read_bucket((row.panel, row.skipped, row.buckets), calibrator, None)
 
 
 def _exported(folder: Path) -> Iterator[tuple[str, Path, int]]:
@@ -130,10 +150,3 @@ def _checked(path: Path) -> bytes:
             f"{path} holds a {kind}. Only ARC, LARC and AutoLARC can seed a keyed stream."
         )
     return data
-
-
-def _file_name(key: str) -> str:
-    """A unique file name, also on file systems that ignore case."""
-    if _SAFE_NAME.fullmatch(key):
-        return f"{key}.state"
-    return f"{quote(key, safe='')[:60]}-{hashlib.sha256(key.encode()).hexdigest()[:32]}.state"

@@ -3,20 +3,27 @@
 from __future__ import annotations
 
 import copy
+import json
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeAlias
 
-import numpy as np
-
+from localarc import serialization
+from localarc.keyed import stored, table
+from localarc.keyed.bucket import Bucket
+from localarc.keyed.roles import Roles
+from localarc.panel import Panel
 from localarc.panel.streams import Prototype
-from localarc.spark.bucket import SCHEMA, Bucket
-from localarc.spark.events import Events
-from localarc.spark.output_rows import learn_losses, output_rows, replay_scores
-from localarc.spark.validation import Verdicts, consumes_order, raise_first, validate_rows
+from localarc.panel.table import METADATA
+from localarc.spark.passing import PassingColumns
 
 STATE = "bucket"
 """The name of the state variable: one value for each bucket."""
+
+SCHEMA = "panel binary, skipped string, buckets int"
+"""Bytes of the bucket; `skipped` is empty, and has orders by key in states of the first version."""
+
+Stored: TypeAlias = tuple[bytes, str, int]
 
 
 @dataclass(frozen=True)
@@ -25,14 +32,19 @@ class Job:
 
     calibrator: Prototype
     buckets: int
-    dimension: int
-    given_losses: bool
+    roles: Roles
+    columns: PassingColumns
     rejects: bool
+    saved: str = ""
 
-    @property
-    def loss_bound(self) -> float | None:
-        """The largest valid loss, None if rows have scores."""
-        return self.calibrator.loss_bound if self.given_losses else None
+    def read(self, row: Stored) -> Bucket:
+        """The stored bucket; raises StateError if it was stored with other settings."""
+        if row[2] != self.buckets:
+            raise serialization.StateError(
+                f"the checkpoint was written with buckets={row[2]}, now it is {self.buckets}: keys "
+                "would move. Keep the number, or migrate with export_state and import_state."
+            )
+        return read_bucket(row, self.calibrator, self.roles)
 
 
 class BucketProcessor:
@@ -50,27 +62,19 @@ class BucketProcessor:
 
     def handleInputRows(self, key: Any, rows: Any, timers: Any) -> Iterator[Any]:  # noqa: N802
         """All rows of one bucket in this micro-batch."""
-        events = self._events(list(rows))
-        bucket = self._bucket()
-        due = bucket.due(events.names)
-        verdicts = validate_rows(events, due, self.job.loss_bound)
-        if not self.job.rejects:
-            raise_first(events, due, verdicts)
-        _skip(bucket, events, verdicts)
-        columns = learn_losses if self.job.given_losses else replay_scores
-        table = output_rows(events, verdicts, columns(bucket, events, verdicts == 0))
-        self._state.update(bucket.store(self.job.buckets))
-        yield table
+        frame, bucket = _joined(list(rows)), self._bucket()
+        added = bucket.calibrate(self._table(frame), self.job.rejects).table(self.job.rejects)
+        self._store(bucket)
+        yield self._output(frame, added)
 
     def handleInitialState(self, key: Any, initial: Any, timers: Any) -> None:  # noqa: N802
         """Load saved calibrators, before the first batch."""
+        import pyarrow
+
         bucket = self._bucket()
-        for name, data, skipped in zip(
-            initial["key"], initial["state"], initial["skipped"], strict=True
-        ):
-            bucket.panel.put(str(name), copy.copy(bucket.panel.prototype).restore(bytes(data)))
-            bucket.skip({str(name): int(skipped)})
-        self._state.update(bucket.store(self.job.buckets))
+        rows = pyarrow.Table.from_pandas(initial, preserve_index=False)
+        seed(bucket, rows, self.job.saved)
+        self._store(bucket)
 
     def handleExpiredTimer(self, key: Any, timers: Any, expired: Any) -> Iterator[Any]:  # noqa: N802
         """Timers are not used."""
@@ -81,20 +85,51 @@ class BucketProcessor:
 
     def _bucket(self) -> Bucket:
         if not self._state.exists():
-            return Bucket.new(self.job.calibrator)
-        return Bucket.from_stored(self._state.get(), self.job.calibrator, self.job.buckets)
+            return Bucket.new(self.job.calibrator, self.job.roles)
+        return self.job.read(self._state.get())
 
-    def _events(self, parts: list[Any]) -> Events:
-        import pandas
+    def _store(self, bucket: Bucket) -> None:
+        self._state.update((stored.encode(bucket), "", self.job.buckets))
 
-        rows = pandas.concat(parts, ignore_index=True) if len(parts) > 1 else parts[0]
-        names = [f"x{i}" for i in range(self.job.dimension)]
-        X = rows[names].to_numpy(np.float64) if names else np.empty((len(rows), 0))
-        orders = rows["order"].to_numpy(np.int64)
-        return Events.from_columns(rows["key"], orders, rows["value"].to_numpy(np.float64), X)
+    def _table(self, rows: Any) -> Any:
+        import pyarrow
+
+        columns = {name: self.job.columns.column(rows, name) for name in self.job.roles.columns}
+        return pyarrow.table(columns)
+
+    def _output(self, rows: Any, added: Any) -> Any:
+        more = added.to_pandas()
+        more.index = rows.index
+        return rows[self.job.columns.travelling].assign(
+            **{name: more[name] for name in more.columns}
+        )
 
 
-def _skip(bucket: Bucket, events: Events, verdicts: Verdicts) -> None:
-    used = events.codes[consumes_order(verdicts)]
-    numbers = np.bincount(used, minlength=len(events.names)).tolist()
-    bucket.skip(dict(zip(events.names, numbers, strict=True)))
+def read_bucket(row: Stored, calibrator: Prototype | None, roles: Roles | None) -> Bucket:
+    """The bucket in a row of state, of this version or the first."""
+    data, skipped, _ = row
+    data = bytes(data)
+    if serialization.decode(data)[0] == stored.KIND:
+        return stored.decode(data, calibrator, roles)
+    panel = Panel.from_state(data, calibrator)
+    unknown = roles or Roles(key=("key",), order="order", score="score")
+    return stored.from_panel(panel, unknown, json.loads(skipped))
+
+
+def seed(bucket: Bucket, saved: Any, metadata: str) -> None:
+    """Load saved calibrators, an Arrow table from `import_state`, into a bucket."""
+    if metadata:
+        made = saved.replace_schema_metadata({METADATA: metadata.encode()})
+        bucket.absorb(table.from_table(made, bucket.panel.prototype, None))
+        return
+    keys = saved["key"].to_pylist()
+    for name, data in zip(keys, saved["state"].to_pylist(), strict=True):
+        fresh = copy.copy(bucket.panel.prototype)
+        bucket.panel.put(name, fresh.restore(data))
+    bucket.skip(dict(zip(keys, saved["skipped"].to_pylist(), strict=True)))
+
+
+def _joined(parts: list[Any]) -> Any:
+    import pandas
+
+    return pandas.concat(parts, ignore_index=True) if len(parts) > 1 else parts[0]

@@ -266,6 +266,13 @@ class StreamConfig(Request):
         Only for "auto": how strongly places are evened out; more makes sets larger.
     unit : float, optional
         Only for "auto": a typical difference between scores, for losses that come without scores.
+    feature_names : list of str, optional
+        Names of the features, in the order of `x`, for people who look at the stream.
+    tolerance : float, optional
+        How far the risk may be above `alpha` before the stream counts as drifting or broken, in
+        units of the loss. Default: 2 % of `loss_bound`, at most half of what is above `alpha`.
+    window : int, default 1000
+        How many of the latest losses show whether the stream drifts.
 
     Examples
     --------
@@ -294,6 +301,9 @@ class StreamConfig(Request):
     promise: Literal["both", "at most"] = "both"
     evenness: Number = 1.0
     unit: Number | None = None
+    feature_names: Annotated[list[GroupName], Meta(max_length=MAX_FEATURES)] | None = None
+    tolerance: Annotated[float, Meta(ge=0, le=LARGEST)] | None = None
+    window: Annotated[int, Meta(ge=10, le=1_000_000)] = 1000
 
 
 class CreateResponse(Response):

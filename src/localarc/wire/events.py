@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TypeAlias
 
 from localarc.wire.fields import Response
+from localarc.wire.health import HealthState
 
 
 class StreamEvent(Response, tag_field="kind"):
@@ -178,6 +179,44 @@ class ImportedEvent(ChangeEvent, tag="imported"):
     """
 
 
+class HealthEvent(ChangeEvent, tag="health"):
+    """The health of the stream, or of one of its groups, changed.
+
+    Attributes
+    ----------
+    state, previous : str
+        The new state and the one before: "ok", "drifting", "broken" or "stale".
+    since_round : int
+        Number of losses, of the group if there is one, at the change.
+    why : str
+        The reason, in a sentence with numbers.
+    group : str or None
+        The group that changed; None for all rounds of the stream.
+
+    Examples
+    --------
+    >>> why = "The risk is at least 0.13, above 0.12."
+    >>> HealthEvent(9, 0.0, 90, 0.2, 0, 0, 0, "broken", "drifting", 90, why).kind
+    'health'
+    """
+
+    state: HealthState
+    previous: HealthState
+    since_round: int
+    why: str
+    group: str | None = None
+
+
+class AcknowledgedEvent(ChangeEvent, tag="acknowledged"):
+    """Somebody has acknowledged the alarms: the evidence starts anew.
+
+    Examples
+    --------
+    >>> AcknowledgedEvent(10, 0.0, 90, 0.2, 0, 0, 0).kind
+    'acknowledged'
+    """
+
+
 class ResetEvent(StreamEvent, tag="reset"):
     """Events were missed: read the history, and continue from `seq`, the latest event.
 
@@ -195,5 +234,7 @@ AnyEvent: TypeAlias = (
     | AuditedEvent
     | ExpiredEvent
     | ImportedEvent
+    | HealthEvent
+    | AcknowledgedEvent
     | ResetEvent
 )

@@ -28,7 +28,7 @@ PredictionId: TypeAlias = Annotated[
     str, Meta(pattern=PREDICTION_ID_PATTERN, description="id of a prediction, unique in its stream")
 ]
 GroupName: TypeAlias = Annotated[
-    str, Meta(pattern=GROUP_PATTERN, description="name of a group of inputs, or of a label")
+    str, Meta(pattern=GROUP_PATTERN, description="name of a group of inputs, a label or a feature")
 ]
 # msgspec 0.22 corrupts memory where a str with a pattern and a list meet in a union: the pattern of
 # a single group is documented here, and checked by the request.

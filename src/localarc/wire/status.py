@@ -8,6 +8,7 @@ import msgspec
 
 from localarc.wire.config import StreamConfig
 from localarc.wire.fields import Response
+from localarc.wire.health import Health
 from localarc.wire.quarantine import QuarantinedStream
 
 
@@ -42,11 +43,14 @@ class StreamListItem(Response):
         Name of the stream.
     seq, rounds, risk, target, pending, expired, late, memory_bytes, healthy, verdict, warnings
         As in `StreamSummary`.
+    health : Health
+        As in `StreamSummary`.
 
     Examples
     --------
     >>> verdict = VerdictStatus("too early", "Too early to tell.")
-    >>> StreamListItem("demand", 3, 1, 1.0, 0.1, 1, 0, 0, 29344, True, verdict, []).pending
+    >>> health = Health("ok", 0.0, 0, "Fine.", 1, 1.0, 1.0, 0.0, 0.1, 0.02, 1000)
+    >>> StreamListItem("demand", 3, 1, 1.0, 0.1, 1, 0, 0, 29344, True, verdict, [], health).pending
     1
     """
 
@@ -62,26 +66,61 @@ class StreamListItem(Response):
     healthy: bool
     verdict: VerdictStatus
     warnings: list[str]
+    health: Health
+
+
+class StateCounts(Response):
+    """How many streams are in each state.
+
+    Attributes
+    ----------
+    broken, drifting, stale, ok : int
+        Number of streams whose `health` has this state. A stream whose consistency check fails
+        counts as broken.
+
+    Examples
+    --------
+    >>> StateCounts(broken=1, ok=2).drifting
+    0
+    """
+
+    broken: int = 0
+    drifting: int = 0
+    stale: int = 0
+    ok: int = 0
 
 
 class StreamList(Response):
-    """All streams.
+    """Streams, all of them or a page of those that match.
 
     Attributes
     ----------
     streams : list of StreamListItem
-        One item per stream, sorted by name.
+        One item per stream, in the order that was requested.
+    found : int
+        Number of streams that match, on all pages.
+    first : int
+        Position of the first item among these, from 0.
+    states : StateCounts
+        How many streams with the text in their names are in each state.
+    previous, next : str or None
+        The `cursor` of the page before and after this one; None where there is none.
     quarantined : list of QuarantinedStream
         Streams that are not served, because their stored data is damaged, sorted by name.
 
     Examples
     --------
-    >>> StreamList([]).streams
-    []
+    >>> StreamList([]).next is None
+    True
     """
 
     streams: list[StreamListItem]
     quarantined: list[QuarantinedStream] = msgspec.field(default_factory=list)
+    found: int = 0
+    first: int = 0
+    states: StateCounts = msgspec.field(default_factory=StateCounts)
+    previous: str | None = None
+    next: str | None = None
 
 
 class BoundStatus(Response):
@@ -260,6 +299,14 @@ class StreamSummary(Response):
         Its size, in bytes.
     features : list of FeatureRange
         One item per feature; empty before the first prediction.
+    health : Health
+        The worst of all rounds and of each group: `health.group` says which it is.
+    overall : Health
+        That of all rounds.
+    groups_health : list of Health
+        That of each group that has a loss, the worst first.
+    groups_left_out : int
+        How many groups `groups_health` does not list.
 
     Examples
     --------
@@ -287,6 +334,10 @@ class StreamSummary(Response):
     memory: str
     memory_bytes: int
     features: list[FeatureRange]
+    health: Health
+    overall: Health
+    groups_health: list[Health]
+    groups_left_out: int
 
 
 class HistoryPoint(Response, array_like=True):
@@ -416,6 +467,27 @@ class ImportResponse(Response):
 
     seq: int
     rounds: int
+
+
+class AcknowledgeResponse(Response):
+    """Confirmation that the evidence about a stream and its groups starts anew.
+
+    Attributes
+    ----------
+    seq : int
+        Position of the acknowledgement in the stream.
+    health : Health
+        The health of all rounds after it.
+
+    Examples
+    --------
+    >>> health = Health("ok", 0.0, 90, "No feedback yet.", 0, None, None, None, 0.1, 0.02, 1000)
+    >>> AcknowledgeResponse(10, health).health.state
+    'ok'
+    """
+
+    seq: int
+    health: Health
 
 
 class Alive(Response):

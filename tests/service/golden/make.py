@@ -135,6 +135,8 @@ class Maker:
                     self.commit()
                     self.store.snapshot([self.manager.streams[name]])
                 self.round(name, t)
+            if t == 15:
+                self.manager.acknowledge("arc")
         self.commit()
         for name, (_, after) in STREAMS.items():
             if after == 0:
@@ -196,6 +198,7 @@ def describe(stream: Stream) -> dict[str, Any]:
             "identity_gap": summary.certificate.consistency_gap,
             "memory_bytes": summary.memory_bytes,
             "state": fields(stream.state),
+            "watch": msgspec.msgpack.decode(stream.watch.encode()),
         }
     )
     return found

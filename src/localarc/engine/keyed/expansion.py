@@ -90,6 +90,27 @@ class KeyedExpansions:
         )  # fmt: skip
         return thresholds, losses
 
+    def serve(
+        self,
+        running_constants: FloatArray,
+        rows: IntArray,
+        points: FloatArray,
+        acts: IntArray,
+        asked: IntArray,
+        rates: FloatArray,
+        decays: FloatArray,
+        limits: tuple[float, float, float, float],
+        clip: float,
+        curves: Any,
+        results: Any,
+    ) -> None:
+        """Thresholds that go out and losses that come in, in order; there must be room."""
+        serve = specialise(loops.serve, self.profile, self.dimensions, loops.value_of)
+        serve(
+            running_constants, self._store, rows, points, acts, asked, rates, decays,
+            (clip, self.profile.parameter), self._rules, limits, curves, self._scratch, results,
+        )  # fmt: skip
+
     def rows(self) -> IntArray:
         """The rows that have learned anything."""
         return np.flatnonzero(self._integers[:, loops.ROUNDS])

@@ -12,6 +12,7 @@ the same order, so that a stream of a panel is bit for bit what it would be alon
 
 from typing import Any
 
+from localarc.engine.keyed.late import AFTER, ASK, LEARN
 from localarc.engine.numba_tools import jit, strict_jit
 from localarc.engine.running_constants import CONSTANT, step, watch
 from localarc.engine.step import MIN_FADE, NEGLIGIBLE, clip_value, loss_at, sum_by_halves
@@ -229,6 +230,46 @@ def play(
         learn_one(store, row, points[i], decays[i], push, rules)
         step(running_constants[row], rates[i], incurred[i], alpha, floor)
         watch(running_constants[row], thresholds[i], incurred[i], limits)
+
+
+def serve(
+    running_constants: Any,
+    store: Any,
+    rows: Any,
+    points: Any,
+    acts: Any,
+    asked: Any,
+    rates: Any,
+    decays: Any,
+    numbers: tuple[float, float],
+    rules: tuple[float, int, bool],
+    limits: tuple[float, float, float, float],
+    curves: Any,
+    scratch: Any,
+    results: Any,
+) -> None:
+    """Thresholds that go out and losses that come in, in order; `late` describes the arguments."""
+    clip, parameter = numbers
+    alpha, floor = limits[0], limits[1]
+    breakpoints, losses, offsets = curves
+    thresholds, incurred, after = results
+    pending = len(thresholds) - len(rows)
+    for i in range(len(rows)):
+        row, here = rows[i], pending + i
+        constants = running_constants[row]
+        if acts[i] & ASK:
+            value = value_of(store, row, points[here], parameter, scratch)
+            thresholds[here] = threshold(constants[CONSTANT], store[3][row, FADE], value, clip)
+        if acts[i] & LEARN:
+            given = thresholds[asked[i]]
+            incurred[i] = loss_at(breakpoints, losses, offsets[i], offsets[i + 1], given)
+            push = step_size(rates[i], incurred[i], alpha)
+            learn_one(store, row, points[asked[i]], decays[i], push, rules)
+            step(constants, rates[i], incurred[i], alpha, floor)
+            watch(constants, given, incurred[i], limits)
+        if acts[i] & AFTER:
+            value = value_of(store, row, points[here], parameter, scratch)
+            after[i] = threshold(constants[CONSTANT], store[3][row, FADE], value, clip)
 
 
 @jit

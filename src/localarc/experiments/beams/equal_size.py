@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 
-from localarc.calibrators.base import BaseCalibrator
+from localarc.calibrators.base import Calibrator
 
 SIZE = 1.5
 """Beams per set, on held-out users."""
@@ -19,17 +19,17 @@ _STEPS = 12
 
 
 def match_size(
-    build: Callable[[float], BaseCalibrator],
-    size_of: Callable[[BaseCalibrator], float],
+    build: Callable[[float], Calibrator],
+    size_of: Callable[[Calibrator], float],
     size: float = SIZE,
-) -> BaseCalibrator:
+) -> Calibrator:
     """Return the calibrator whose mean set size comes closest to `size`, among those tried.
 
     `build` makes a new calibrator for a target. `size_of` calibrates it and returns the mean size
     of its sets, which falls with the target up to chance.
     """
     low, high = _RANGE
-    tried: list[tuple[float, BaseCalibrator]] = []
+    tried: list[tuple[float, Calibrator]] = []
     for _ in range(_STEPS):
         target = math.sqrt(low * high)
         calibrator = build(target)

@@ -166,8 +166,9 @@ class Beams(Experiment[City, None]):
     def perform(self, data: City, task: Task[None], method: Method, plan: Plan) -> Outcome[None]:
         """Run all targets of a method in one trial; the memory study's methods run at one."""
         in_memory_study = method.length_scale is not None and method.memory != _CONSTANT_MEMORY
-        targets = (measurements.SHOWN,) if in_memory_study else measurements.TARGETS
-        return measurements.perform(data, task, method, targets)
+        shown, all_targets = measurements.shown_target(plan), measurements.all_targets(plan)
+        targets = (shown,) if in_memory_study else all_targets
+        return measurements.perform(data, task, method, targets, plan)
 
     def summarize(self, data: City, outcomes: Sequence[Outcome[None]]) -> list[Row]:
         """Return means over trials with standard errors."""

@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from localarc._replay import replay_many
-from localarc.calibrators.base import BaseCalibrator
+from localarc.calibrators.base import BaseCalibrator, Calibrator
 from localarc.calibrators.mondrian import Mondrian
-from localarc.curves import Curves
+from localarc.curves import Curves, miscoverage
 from localarc.experiments.beams import grid
 from localarc.experiments.beams.equal_size import SIZE, match_size
 from localarc.experiments.beams.grid import Grid
@@ -22,18 +22,19 @@ from localarc.experiments.evaluate import (
     Calibration,
     certified,
     held_out_thresholds,
-    keeps_average,
+    state_kilobytes,
     to_json,
 )
-from localarc.experiments.experiment import Outcome, Row, Task
+from localarc.experiments.experiment import Outcome, Plan, Row, Task
 from localarc.experiments.methods import Method
 from localarc.experiments.table_rows import mean_over_trials
 from localarc.streams.stream import Stream
 from localarc.validation import FloatArray
 
+RATE = 1.0
 TARGETS = 0.025, 0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.35, 0.4, 0.45, 0.5
 SHOWN = 0.1
-"""The target of maps, of the running risk and of the memory study."""
+"""The target of maps, of the running risk and of the memory study, unless a plan states another."""
 
 SCORE_RANGE = -1.0, 0.0  # minus a predicted share
 SAME_SIZE = f"{SIZE:g} beams"
@@ -58,7 +59,7 @@ BY_QUARTER = tuple(
 )
 """Columns: risk and size by quarters of users, from the weakest best beam to the strongest."""
 
-_KEYS = ("method", "setting", "evaluation")
+_KEYS = ("method", "setting", "evaluation", "shown")
 _MEASURED = (
     *("target", "risk", "size", "empty", "cell_std", "cell_worst", "cells", "near", "far"),
     *SNR,
@@ -75,19 +76,30 @@ class City:
     trials: tuple[Trial, ...]
 
 
+def shown_target(plan: Plan) -> float:
+    """Return the target of maps, of the running risk and of the memory study."""
+    return SHOWN if plan.alpha is None else plan.alpha
+
+
+def all_targets(plan: Plan) -> tuple[float, ...]:
+    """Return all targets: those of the paper's figure, and the one that the plan states."""
+    return tuple(sorted({*TARGETS, shown_target(plan)}))
+
+
 def setting_name(target: float) -> str:
     """Return the name of the runs at one target, in rows and arrays."""
     return f"{target:g}"
 
 
 def perform(
-    data: City, task: Task[None], method: Method, targets: Sequence[float]
+    data: City, task: Task[None], method: Method, targets: Sequence[float], plan: Plan
 ) -> Outcome[None]:
     """Run a method in one trial at each target; with several targets, also at equal set size."""
-    study = _Study(data.trials[task.trial], method)
+    study = _Study(data.trials[task.trial], method, plan.rate or RATE)
     runs = study.runs(targets)
-    shown = runs[setting_name(SHOWN)]
-    known = {"method": task.method} | study.facts(shown.calibrator)
+    wanted = setting_name(shown_target(plan))
+    shown = runs[wanted]
+    known = {"method": task.method, "shown": wanted} | study.facts(shown.calibrator)
     rows: list[Row] = []
     arrays: dict[str, NDArray[Any]] = study.counts()
     arrays |= {"losses": shown.record.losses, "threshold": _threshold_map(shown.calibrator)}
@@ -96,7 +108,7 @@ def perform(
         named |= certified(run.certificate())
         for evaluation, sets in study.evaluations(run).items():
             rows.append(named | {"evaluation": evaluation} | sets.row())
-            if setting in (setting_name(SHOWN), SAME_SIZE):
+            if setting in (wanted, SAME_SIZE):
                 arrays |= sets.maps(f"{setting} {evaluation}")
     return Outcome(task, shown.record.calibrator, rows, arrays, to_json(shown.certificate()))
 
@@ -109,8 +121,8 @@ def summarize(outcomes: Sequence[Outcome[None]]) -> list[Row]:
 class _Study:
     """A method in one trial."""
 
-    def __init__(self, trial: Trial, method: Method) -> None:
-        self._trial, self._method = trial, method
+    def __init__(self, trial: Trial, method: Method, rate: float) -> None:
+        self._trial, self._method, self._rate = trial, method, rate
         self._calibration, self._test = (
             method.visible(_stream(users)) for users in (trial.calibration, trial.test)
         )
@@ -119,33 +131,35 @@ class _Study:
         """A calibration at every target, and one whose sets have the common mean size."""
         calibrators = {setting_name(target): self._build(target) for target in targets}
         if len(targets) > 1:
-            calibrators[SAME_SIZE] = match_size(self._build, self._size_of).reset()
+            calibrators[SAME_SIZE] = self._build(match_size(self._build, self._size_of).alpha)
         runs = self._calibrate(list(calibrators.values()))
         return dict(zip(calibrators, runs, strict=True))
 
-    def _build(self, target: float) -> BaseCalibrator:
-        return self._method.calibrator(target, SCORE_RANGE)
+    def _build(self, target: float) -> Calibrator:
+        return self._method.calibrator(target, SCORE_RANGE, self._rate, self._calibration)
 
-    def _calibrate(self, calibrators: list[BaseCalibrator]) -> list[Calibration]:
+    def _calibrate(self, calibrators: Sequence[Calibrator]) -> list[Calibration]:
         stream = self._calibration
         records = replay_many(calibrators, stream.X, stream.curves, stream.groups)
         return [Calibration(*pair) for pair in zip(calibrators, records, strict=True)]
 
-    def _size_of(self, calibrator: BaseCalibrator) -> float:
+    def _size_of(self, calibrator: Calibrator) -> float:
         """The mean set size of the averaged threshold (or the last) on held-out users."""
         self._calibrate([calibrator])
         thresholds = held_out_thresholds(calibrator, self._test)
         return float(self._test.curves.sizes_at(thresholds).mean())
 
-    def facts(self, calibrator: BaseCalibrator) -> Row:
+    def facts(self, calibrator: Calibrator) -> Row:
         """What does not depend on the target: users, predictor, and the size of the state."""
-        lean = self._method.without_archive().calibrator(calibrator.alpha, SCORE_RANGE)
+        lean = self._method.without_archive().calibrator(
+            calibrator.alpha, SCORE_RANGE, self._rate, self._calibration
+        )
         self._calibrate([lean])
         return {
             "reached": self._trial.reached,
             "hits": self._trial.hits,
-            "state_kb": len(calibrator.state()) / 1000,
-            "running_kb": len(lean.state()) / 1000,
+            "state_kb": state_kilobytes(calibrator),
+            "running_kb": state_kilobytes(lean),
         }
 
     def evaluations(self, run: Calibration) -> dict[str, BeamSets]:
@@ -170,13 +184,17 @@ def _stream(users: Users) -> Stream:
     return Stream("beams", users.positions, users.curves(), tuple(users.groups()))
 
 
-def _threshold_map(calibrator: BaseCalibrator) -> FloatArray:
-    """The held-out threshold in the middle of each cell; NaN for Mondrian, which has two."""
-    if isinstance(calibrator, Mondrian):
+def _threshold_map(calibrator: Calibrator) -> FloatArray:
+    """The held-out threshold in the middle of each cell; NaN for methods by group, with two."""
+    if isinstance(calibrator, Mondrian) or (
+        not isinstance(calibrator, BaseCalibrator)
+        and "groups" in getattr(calibrator, "learns_from", ())
+    ):
         return np.full(DRAWN.shape, np.nan)
-    average = keeps_average(calibrator)
-    function = calibrator.averaged_threshold_function if average else calibrator.threshold_function
-    return np.asarray(function(DRAWN.centres())).reshape(DRAWN.shape)
+    centres = DRAWN.centres()
+    nowhere = miscoverage(np.zeros(len(centres)))
+    found = held_out_thresholds(calibrator, Stream("map", centres, nowhere))
+    return found.reshape(DRAWN.shape)
 
 
 @dataclass(frozen=True, eq=False)

@@ -10,10 +10,7 @@ from localarc.experiments.beams.measurements import (
     BY_QUARTER,
     PERCENTILES,
     SAME_SIZE,
-    SHOWN,
     SNR,
-    TARGETS,
-    setting_name,
 )
 from localarc.experiments.experiment import Row, Table
 from localarc.experiments.table_rows import (
@@ -29,10 +26,21 @@ _MEMORIES = ("KeepLast", "KeepAll")
 
 
 def compared(rows: Sequence[Row]) -> list[str]:
-    """The main comparison: ARC, Mondrian, the first L-ARC and AutoLARC."""
-    local = [name for name in table_rows.methods(rows) if name.startswith("L-ARC")][:1]
-    main = ("ARC", "Mondrian", *local, "AutoLARC")
-    return [name for name in table_rows.methods(rows) if name in main]
+    """The main comparison: ARC, Mondrian, the first L-ARC, AutoLARC, and methods of others."""
+    found = table_rows.methods(rows)
+    more = [name for name in found if name.startswith("L-ARC l=")][1:]
+    return [name for name in found if not name.startswith(_MEMORIES) and name not in more]
+
+
+def shown(rows: Sequence[Row]) -> str:
+    """The target of maps, of the running risk and of the memory study, as a setting."""
+    return str(rows[0]["shown"])
+
+
+def targets(rows: Sequence[Row]) -> list[str]:
+    """All targets, as settings."""
+    found = dict.fromkeys(row["setting"] for row in rows if row["setting"] != SAME_SIZE)
+    return sorted(found, key=float)
 
 
 def memory_study(rows: Sequence[Row]) -> list[str]:
@@ -74,7 +82,7 @@ def by_target(evaluation: str, rows: Sequence[Row]) -> Table:
     """Every target, every method of the main comparison; AutoLARC's last for an average."""
     head = ["target", "method", "risk", "beams", "empty sets", *_SPREAD, *_STRENGTH]
     body = []
-    for target in map(setting_name, TARGETS):
+    for target in targets(rows):
         for method in compared(rows):
             name, wanted = method, evaluation
             if evaluation == "average":
@@ -118,7 +126,7 @@ def _study(methods: Sequence[str], sizes: Sequence[str], rows: Sequence[Row]) ->
     head += ["risk averaged, held out", "beams", *_SPREAD]
     body = []
     for method in methods:
-        mine = where(rows, method=method, setting=setting_name(SHOWN))
+        mine = where(rows, method=method, setting=shown(rows))
         cells = [f"{mine[0][size]:.1f}" for size in sizes]
         for evaluation in ("online", held_out(rows, method)):
             row = one(mine, evaluation=evaluation)
@@ -132,7 +140,7 @@ def regions(rows: Sequence[Row]) -> Table:
     body = [
         [row["method"], with_error(row, "near"), with_error(row, "far")]
         for method in compared(rows)
-        for row in where(rows, method=method, setting=setting_name(SHOWN), evaluation="online")
+        for row in where(rows, method=method, setting=shown(rows), evaluation="online")
     ]
     return ["method", "within 50 m", "farther"], body
 
@@ -145,13 +153,13 @@ def by_strength(rows: Sequence[Row]) -> Table:
     body = [
         [method, *(with_error(row, name, 2 if "size" in name else 3) for name in BY_QUARTER)]
         for method in compared(rows)
-        for row in where(rows, method=method, setting=setting_name(SHOWN), evaluation="online")
+        for row in where(rows, method=method, setting=shown(rows), evaluation="online")
     ]
     return head, body
 
 
 def _certificates(rows: Sequence[Row]) -> Table:
-    online = where(rows, setting=setting_name(SHOWN), evaluation="online")
+    online = where(rows, setting=shown(rows), evaluation="online")
     return certificates([row for row in online if row["method"] in compared(rows)])
 
 
@@ -172,11 +180,11 @@ def tables(rows: Sequence[Row]) -> dict[str, Table]:
         "Held out, averaged threshold": by_target("average", rows),
         "Held out, last threshold": by_target("last", rows),
         same_size_title: same_size(rows),
-        f"Near and far, online, target {SHOWN:g}": regions(rows),
-        f"By strength of the best beam, online, target {SHOWN:g}": by_strength(rows),
-        f"Length scales, target {SHOWN:g}": by_length_scale(rows),
-        f"Memory, target {SHOWN:g}": memory(rows),
-        f"Certificates, distance of the long-run risk from the target {SHOWN:g}": (
+        f"Near and far, online, target {shown(rows)}": regions(rows),
+        f"By strength of the best beam, online, target {shown(rows)}": by_strength(rows),
+        f"Length scales, target {shown(rows)}": by_length_scale(rows),
+        f"Memory, target {shown(rows)}": memory(rows),
+        f"Certificates, distance of the long-run risk from the target {shown(rows)}": (
             _certificates(rows)
         ),
         "Users and predictor": predictor(rows),
@@ -193,15 +201,15 @@ def findings(rows: Sequence[Row]) -> list[str]:
 
 
 def _sentence(rows: Sequence[Row], method: str) -> str:
-    row = one(rows, method=method, setting=setting_name(SHOWN), evaluation="online")
+    row = one(rows, method=method, setting=shown(rows), evaluation="online")
     evaluation = held_out(rows, method)
-    held = one(rows, method=method, setting=setting_name(SHOWN), evaluation=evaluation)
+    held = one(rows, method=method, setting=shown(rows), evaluation=evaluation)
     return (
-        f"{method}, target {SHOWN:g}: long-run risk {row['risk']:.4f}, {row['size']:.2f} beams; "
-        f"over {row['cells']:.0f} cells the risk has a standard deviation of {row['cell_std']:.3f} "
-        f"and reaches {row['cell_worst']:.2f}. Held out ({evaluation} threshold): risk "
-        f"{held['risk']:.3f}, {held['size']:.2f} beams, {held['cell_std']:.3f} and "
-        f"{held['cell_worst']:.2f}."
+        f"{method}, target {shown(rows)}: long-run risk {row['risk']:.4f}, "
+        f"{row['size']:.2f} beams; over {row['cells']:.0f} cells the risk has a standard "
+        f"deviation of {row['cell_std']:.3f} and reaches {row['cell_worst']:.2f}. Held out "
+        f"({evaluation} threshold): risk {held['risk']:.3f}, {held['size']:.2f} beams, "
+        f"{held['cell_std']:.3f} and {held['cell_worst']:.2f}."
     )
 
 
@@ -210,11 +218,11 @@ def _against_arc(rows: Sequence[Row], method: str) -> str:
     for value, words in (("size", "smaller online sets"), ("cell_std", "more even online risk")):
         better = [
             target
-            for target in map(setting_name, TARGETS)
+            for target in targets(rows)
             if _online(rows, method, target)[value] < _online(rows, "ARC", target)[value]
         ]
-        where = f" ({', '.join(better)})" if 0 < len(better) < len(TARGETS) else ""
-        comparisons.append(f"{words} at {len(better)} of {len(TARGETS)} targets{where}")
+        where = f" ({', '.join(better)})" if 0 < len(better) < len(targets(rows)) else ""
+        comparisons.append(f"{words} at {len(better)} of {len(targets(rows))} targets{where}")
     return f"{method} against ARC, means over trials: {' and '.join(comparisons)}."
 
 

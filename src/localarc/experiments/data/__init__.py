@@ -5,8 +5,8 @@
 Examples
 --------
 >>> from localarc.experiments import data
->>> sorted(data.DATASETS)
-['elec2', 'fruits360', 'polyps']
+>>> [name for name in data.DATASETS if name.startswith("multiflow")]
+['multiflow-covtype', 'multiflow-weather']
 """
 
 from localarc.experiments.data.catalogue import DATASETS, Dataset

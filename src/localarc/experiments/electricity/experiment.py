@@ -108,7 +108,7 @@ class Electricity(Experiment[Demand, str]):
 
     def perform(self, data: Demand, task: Task[str], method: Method, plan: Plan) -> Outcome[str]:
         """Calibrate on one part and evaluate on the other."""
-        return measurements.perform(data, task, method)
+        return measurements.perform(data, task, method, plan)
 
     def summarize(self, data: Demand, outcomes: Sequence[Outcome[str]]) -> list[Row]:
         """Return all rows, each with its difference from ARC."""

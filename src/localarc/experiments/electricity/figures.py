@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from localarc.experiments.electricity.data import DAYS, Demand
-from localarc.experiments.electricity.measurements import ALPHA, SPLITS
+from localarc.experiments.electricity.measurements import SPLITS, target
 from localarc.experiments.experiment import Results as AnyResults
 from localarc.experiments.experiment import Row
 from localarc.experiments.table_rows import held_out, held_out_name, methods, one, where
@@ -29,13 +29,14 @@ def running_coverage(axes: Axes, results: Results) -> Axes:
     """The fraction of half-hours covered so far."""
     runs = [run for run in results.outcomes if run.task.setting == "alternating"]
     colour = colours(run.task.method for run in runs)
-    axes.axhline(1 - ALPHA, color=INK, linestyle="--", linewidth=1.2, label=f"target {1 - ALPHA:g}")
+    wanted = 1 - target(results.plan)
+    axes.axhline(wanted, color=INK, linestyle="--", linewidth=1.2, label=f"target {wanted:g}")
     for run in runs:
         rounds = shown_rounds(len(run.arrays["online"]))
         coverage = 1.0 - running_risk(run.arrays["online"])[rounds - 1]
         name = run.task.method
         axes.plot(rounds, coverage, color=colour[name], linewidth=1.5, label=plain(name))
-    axes.set_ylim(0.85, 0.95)
+    axes.set_ylim(wanted - 0.05, wanted + 0.05)
     return legend(frame(axes, "Long-run coverage", "round", "coverage so far"))
 
 
@@ -50,7 +51,7 @@ def miscoverage(axes: Axes, results: Results) -> Axes:
         ]
         for method in methods(rows)
     }
-    target_line(axes, ALPHA)
+    target_line(axes, target(results.plan))
     clusters(axes, groups, pairs)
     return legend(frame(axes, "Held-out miscoverage", "", "miscoverage"))
 
@@ -63,7 +64,7 @@ def days(axes: Axes, results: Results) -> Axes:
         method: [_pair(one(rows, method=method, evaluation="online", group=day)) for day in DAYS]
         for method in shown
     }
-    target_line(axes, ALPHA)
+    target_line(axes, target(results.plan))
     clusters(axes, DAYS, pairs)
     return legend(frame(axes, "Online miscoverage by day", "", "miscoverage"))
 

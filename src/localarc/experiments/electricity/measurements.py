@@ -10,12 +10,12 @@ from numpy.typing import NDArray
 
 from localarc.experiments.electricity.data import DAYS, Demand
 from localarc.experiments.evaluate import calibrate, certified, to_json
-from localarc.experiments.experiment import Outcome, Row, Task
+from localarc.experiments.experiment import Outcome, Plan, Row, Task
 from localarc.experiments.methods import Method
 from localarc.metrics import block_bootstrap
 from localarc.validation import FloatArray
 
-ALPHA = 0.1
+ALPHA, RATE = 0.1, 1.0
 SCORE_RANGE = 0.0, 1.0  # demand is normalised to [0, 1], so the forecast error is in [0, 1]
 FORWARD = 0.75
 _LARGEST_INPUT = 7**0.5  # seven daily means, each in [0, 1]
@@ -39,11 +39,12 @@ SPLITS: dict[str, Callable[[Demand], Split]] = {
 }
 
 
-def perform(data: Demand, task: Task[str], method: Method) -> Outcome[str]:
+def perform(data: Demand, task: Task[str], method: Method, plan: Plan) -> Outcome[str]:
     """Calibrate on one part and evaluate on the other."""
     calibration, evaluation = SPLITS[task.setting](data)
     stream, held_out = (method.visible(part.stream()) for part in (calibration, evaluation))
-    run = calibrate(method.calibrator(ALPHA, SCORE_RANGE), stream)
+    alpha, rate = target(plan), plan.rate or RATE
+    run = calibrate(method.calibrator(alpha, SCORE_RANGE, rate, stream), stream)
     rows: list[Row] = []
     arrays: dict[str, NDArray[Any]] = {"thresholds": run.record.thresholds}
     for name, thresholds in run.thresholds(held_out).items():
@@ -51,10 +52,17 @@ def perform(data: Demand, task: Task[str], method: Method) -> Outcome[str]:
         curves = part.stream().curves
         arrays[name] = losses = curves.losses_at(thresholds)
         rows += _rows(task, name, part, losses, curves.sizes_at(thresholds))
+    rows = [row | {"target": alpha} for row in rows]
     certificate = run.certificate(input_bound=_LARGEST_INPUT)
-    best = certificate.bound
-    rows[0] |= certified(certificate) | {"bound_from": best.name if best.holds else None}
+    best = None if certificate is None else certificate.bound
+    rows[0] |= certified(certificate)
+    rows[0] |= {"bound_from": best.name if best is not None and best.holds else None}
     return Outcome(task, run.record.calibrator, rows, arrays, to_json(certificate))
+
+
+def target(plan: Plan) -> float:
+    """Return the target: the paper's, unless the plan states another."""
+    return ALPHA if plan.alpha is None else plan.alpha
 
 
 def members(part: Demand) -> dict[str, NDArray[np.bool_]]:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from localarc.experiments.electricity.data import DAYS
 from localarc.experiments.experiment import Row, Table
-from localarc.experiments.table_rows import methods, one, where
+from localarc.experiments.table_rows import cert_text, methods, one, where
 
 
 def overview(split: str, rows: Sequence[Row]) -> Table:
@@ -23,7 +23,7 @@ def overview(split: str, rows: Sequence[Row]) -> Table:
             cells += [risks.get(group, "-") for group in ("all", "weekday", "weekend")]
         online = one(rows, split=split, method=method, evaluation="online", group="all")
         bound = "none" if online["bound"] is None else f"{online['bound']:.3f}"
-        body.append([*cells, f"{online['width']:.3f}", f"{online['cert']:.4f}", bound])
+        body.append([*cells, f"{online['width']:.3f}", cert_text(online["cert"]), bound])
     return head, body
 
 
@@ -102,5 +102,6 @@ def _with_interval(row: Row) -> str:
 
 
 def _surely_worse(row: Row) -> bool:
-    """The whole interval is above zero, and the risk itself above the target of 0.1."""
-    return row["difference_low"] is not None and row["difference_low"] > 0 and row["risk"] > 0.1
+    """The whole interval is above zero, and the risk itself above the target."""
+    low = row["difference_low"]
+    return low is not None and low > 0 and row["risk"] > row["target"]

@@ -115,7 +115,7 @@ class Fruit(Experiment[Outputs, str]):
 
     def perform(self, data: Outputs, task: Task[str], method: Method, plan: Plan) -> Outcome[str]:
         """Calibrate in random order, then evaluate on the other samples."""
-        return measurements.perform(data, task, method, plan.seed)
+        return measurements.perform(data, task, method, plan)
 
     def summarize(self, data: Outputs, outcomes: Sequence[Outcome[str]]) -> list[Row]:
         """Return means over trials with standard errors."""

@@ -8,7 +8,7 @@ import numpy as np
 
 from localarc.experiments.experiment import Results as AnyResults
 from localarc.experiments.experiment import Row
-from localarc.experiments.fruit.measurements import ALPHA, BINS, FEW, bin_name
+from localarc.experiments.fruit.measurements import BINS, FEW, bin_name, target
 from localarc.experiments.fruit.model_outputs import Outputs
 from localarc.experiments.table_rows import held_out, held_out_name, methods, one, where
 from localarc.figures.frame import frame, legend, plain
@@ -26,7 +26,7 @@ _MARKS = "os^DPv"
 def running_coverage(axes: Axes, results: Results) -> Axes:
     """The fraction of samples covered so far: mean and standard error over trials."""
     names = methods(results.rows)
-    _target(axes)
+    _target(axes, results)
     for name in names:
         runs = np.array(
             [
@@ -41,7 +41,8 @@ def running_coverage(axes: Axes, results: Results) -> Axes:
         if len(runs) > 1:
             error = runs.std(axis=0, ddof=1)[rounds - 1] / np.sqrt(len(runs))
             axes.fill_between(rounds, mean - error, mean + error, color=colour, alpha=0.2, lw=0)
-    axes.set_ylim(0.72, 0.82)
+    wanted = 1 - target(results.plan)
+    axes.set_ylim(wanted - 0.03, wanted + 0.07)
     return legend(frame(axes, "Long-run coverage", "round", "coverage so far"))
 
 
@@ -58,7 +59,7 @@ def online_by_confidence(axes: Axes, results: Results) -> Axes:
 
 
 def _coverage(axes: Axes, results: Results, evaluation: str) -> None:
-    _target(axes)
+    _target(axes, results)
     _by_confidence(axes, results, "coverage", evaluation)
     axes.set_ylim(-0.02, 1.17)  # room for the counts
     axes.set_yticks(np.arange(6) / 5)
@@ -146,6 +147,6 @@ def _middle(row: Row) -> float:
     return float(row["group"]) + 0.5 / BINS
 
 
-def _target(axes: Axes) -> None:
-    label = f"target {1 - ALPHA:g}"
-    axes.axhline(1 - ALPHA, color=INK, linestyle="--", linewidth=1.2, label=label)
+def _target(axes: Axes, results: Results) -> None:
+    wanted = 1 - target(results.plan)
+    axes.axhline(wanted, color=INK, linestyle="--", linewidth=1.2, label=f"target {wanted:g}")

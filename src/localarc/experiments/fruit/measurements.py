@@ -10,21 +10,21 @@ from numpy.typing import NDArray
 
 from localarc.curves import Curves
 from localarc.experiments.evaluate import calibrate, certified, to_json
-from localarc.experiments.experiment import Outcome, Row, Task
+from localarc.experiments.experiment import Outcome, Plan, Row, Task
 from localarc.experiments.fruit.model_outputs import Outputs
 from localarc.experiments.methods import Method
 from localarc.experiments.table_rows import mean_over_trials
 from localarc.streams.stream import Stream
 from localarc.validation import FloatArray, IntArray
 
-ALPHA = 0.25
+ALPHA, RATE = 0.25, 1.0
 SCORE_RANGE = -1.0, 1.0  # minus a probability, or a sum of probabilities
 BINS = 20
 FEW = 30
 """Bins with fewer samples are marked in figures and tables."""
 
 _DECILES = np.arange(1, 10) / 10
-_KEYS = ("score", "method", "evaluation", "group")
+_KEYS = ("score", "method", "evaluation", "group", "target")
 _MEASURED = ("coverage", "size", "empty", "accuracy", "samples", "cert", "bound")
 
 
@@ -60,22 +60,28 @@ def deciles(confidence: FloatArray, reference: FloatArray) -> list[int]:
     return found
 
 
-def perform(data: Outputs, task: Task[str], method: Method, seed: int) -> Outcome[str]:
+def perform(data: Outputs, task: Task[str], method: Method, plan: Plan) -> Outcome[str]:
     """Calibrate in random order, then evaluate on the other samples."""
     score = task.setting
-    first, rest = split(data, seed, task.trial)
+    first, rest = split(data, plan.seed, task.trial)
     online, held = data.take(first), data.take(rest)
     calibration = method.visible(_stream(online, score, online.confidence))
     evaluation = method.visible(_stream(held, score, online.confidence))
-    run = calibrate(method.calibrator(ALPHA, SCORE_RANGE), calibration)
+    alpha, rate = target(plan), plan.rate or RATE
+    run = calibrate(method.calibrator(alpha, SCORE_RANGE, rate, calibration), calibration)
     certificate = run.certificate()
     rows: list[Row] = []
     for name, thresholds in run.thresholds(evaluation).items():
         part, stream = (online, calibration) if name == "online" else (held, evaluation)
-        known = {"score": score, "method": task.method, "evaluation": name}
+        known = {"score": score, "method": task.method, "evaluation": name, "target": alpha}
         rows += _rows(known | certified(certificate), part, stream.curves, thresholds)
     arrays: dict[str, NDArray[Any]] = {"losses": run.record.losses}
     return Outcome(task, run.record.calibrator, rows, arrays, to_json(certificate))
+
+
+def target(plan: Plan) -> float:
+    """Return the target: the paper's, unless the plan states another."""
+    return ALPHA if plan.alpha is None else plan.alpha
 
 
 def _stream(part: Outputs, score: str, reference: FloatArray) -> Stream:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from localarc.experiments.experiment import Row, Table
-from localarc.experiments.fruit.measurements import ALPHA, BINS, FEW, bin_name
+from localarc.experiments.fruit.measurements import BINS, FEW, bin_name
 from localarc.experiments.table_rows import (
     certificates,
     held_out,
@@ -29,12 +29,17 @@ def bins(rows: Sequence[Row]) -> dict[str, Row]:
 
 def unevenness(rows: Sequence[Row]) -> float:
     """Return the mean distance of the bins' coverage from the target, weighted by samples."""
-    return _weighted(rows, lambda coverage: abs(coverage - (1 - ALPHA)))
+    return _weighted(rows, lambda coverage: abs(coverage - _wanted(rows)))
 
 
 def shortfall(rows: Sequence[Row]) -> float:
     """Return the mean by which the bins' coverage falls below the target, weighted by samples."""
-    return _weighted(rows, lambda coverage: max(0.0, 1 - ALPHA - coverage))
+    return _weighted(rows, lambda coverage: max(0.0, _wanted(rows) - coverage))
+
+
+def _wanted(rows: Sequence[Row]) -> float:
+    """The coverage that the target asks for."""
+    return 1.0 - float(rows[0]["target"])
 
 
 def _weighted(rows: Sequence[Row], gap: Callable[[float], float]) -> float:
@@ -119,7 +124,7 @@ def reliability(rows: Sequence[Row]) -> Table:
 def tables(rows: Sequence[Row]) -> dict[str, Table]:
     """Return the tables of the report, by title."""
     return {
-        "Coverage; the target is 0.75": overview("probability", rows),
+        f"Coverage; the target is {_wanted(rows):g}": overview("probability", rows),
         "Held-out coverage by confidence": by_confidence("held out", "coverage", rows),
         "Held-out set size by confidence": by_confidence("held out", "size", rows),
         "Online coverage by confidence": by_confidence("online", "coverage", rows),

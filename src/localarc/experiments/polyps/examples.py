@@ -77,8 +77,9 @@ def has_any(results: Results) -> bool:
 
 def _shown(results: Results) -> dict[str, Outcome[Setting]]:
     """ARC, the most local L-ARC and AutoLARC, as far as they were run."""
+    setting = next((run.task.setting for run in results.outcomes), HEADLINE)
     first = [
-        run for run in results.outcomes if (run.task.setting, run.task.trial) == (HEADLINE, _TRIAL)
+        run for run in results.outcomes if (run.task.setting, run.task.trial) == (setting, _TRIAL)
     ]
     arc = [run for run in first if run.task.method == "ARC"]
     local = [run for run in first if run.task.method.startswith("L-ARC")][-1:]

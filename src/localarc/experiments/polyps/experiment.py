@@ -27,7 +27,7 @@ from localarc.experiments.polyps import (
     tables,
 )
 from localarc.experiments.polyps.model_outputs import Outputs
-from localarc.experiments.polyps.settings import HEADLINE, ON_ALL, ON_UNSEEN, Setting
+from localarc.experiments.polyps.settings import HEADLINE, ON_ALL, ON_UNSEEN, Setting, planned
 from localarc.experiments.polyps.tables import MEMORY_SCALE
 from localarc.memory import Dictionary, KeepLast
 
@@ -129,7 +129,8 @@ class Polyps(Experiment[Outputs, Setting]):
 
     def settings(self, plan: Plan) -> Sequence[Setting]:
         """Return every setting; a cache does not record which images were trained on."""
-        settings = [HEADLINE, ON_UNSEEN[0]] if plan.quick else [*ON_ALL, *ON_UNSEEN]
+        wanted = [HEADLINE, ON_UNSEEN[0]] if plan.quick else [*ON_ALL, *ON_UNSEEN]
+        settings = planned(wanted, plan)
         if self.cache is not None:
             return [setting for setting in settings if setting.pool == "all"]
         return settings

@@ -8,8 +8,8 @@ import numpy as np
 
 from localarc.experiments.experiment import Results as AnyResults
 from localarc.experiments.polyps.model_outputs import Outputs
-from localarc.experiments.polyps.settings import HEADLINE, ON_UNSEEN, Setting
-from localarc.experiments.polyps.tables import groups, in_setting, methods
+from localarc.experiments.polyps.settings import Setting
+from localarc.experiments.polyps.tables import groups, headline, in_setting, methods, unseen
 from localarc.experiments.table_rows import held_out, held_out_name, where
 from localarc.figures.bars import clusters
 from localarc.figures.frame import frame, legend, plain, target_line
@@ -27,34 +27,38 @@ def running_fnr(axes: Axes, results: Results) -> Axes:
     """The mean loss so far, averaged over trials."""
     names = methods(results.rows)
     for name in names:
-        runs = [running_risk(run.arrays["losses"]) for run in results.of_method(name, HEADLINE)]
+        runs = [
+            running_risk(run.arrays["losses"])
+            for run in results.of_method(name, headline(results.rows))
+        ]
         mean = np.mean(runs, axis=0)
         rounds = shown_rounds(len(mean))
         colour = colours(names)[name]
         axes.plot(rounds, mean[rounds - 1], color=colour, linewidth=1.5, label=plain(name))
-    target_line(axes, HEADLINE.alpha)
-    axes.set_ylim(0.0, 1.5 * HEADLINE.alpha)
+    target_line(axes, headline(results.rows).alpha)
+    axes.set_ylim(0.0, 1.5 * headline(results.rows).alpha)
     axes.set_xlim(left=1)
     return legend(frame(axes, "Long-run false negatives", "round", "FNR so far"))
 
 
 def fnr_by_source(axes: Axes, results: Results) -> Axes:
     """Held-out false negatives of the averaged threshold."""
-    _bars(axes, results, HEADLINE, "fnr", methods(results.rows))
-    target_line(axes, HEADLINE.alpha)
+    _bars(axes, results, headline(results.rows), "fnr", methods(results.rows))
+    target_line(axes, headline(results.rows).alpha)
     return legend(frame(axes, "Held-out false negatives by source", "", "FNR"))
 
 
 def size_by_source(axes: Axes, results: Results) -> Axes:
     """The share of the image that the masks cover."""
-    _bars(axes, results, HEADLINE, "size", methods(results.rows))
+    _bars(axes, results, headline(results.rows), "size", methods(results.rows))
     return legend(frame(axes, "Mask size by source", "", "share of the image"))
 
 
 def fnr_on_unseen(axes: Axes, results: Results) -> Axes:
     """The same on images that the network was not trained on."""
-    _bars(axes, results, ON_UNSEEN[0], "fnr", methods(results.rows))
-    target_line(axes, ON_UNSEEN[0].alpha)
+    setting = unseen(results.rows)[0]
+    _bars(axes, results, setting, "fnr", methods(results.rows))
+    target_line(axes, setting.alpha)
     return legend(frame(axes, "Held-out false negatives, unseen images only", "", "FNR"))
 
 
@@ -63,8 +67,8 @@ def memory_study(axes: Axes, results: Results) -> Axes:
     names = methods(results.rows, memory=True)
     coarsest = [name for name in names if name.startswith("Dictionary")][-1:]
     shown = [name for name in names if not name.startswith("Dictionary")] + coarsest
-    _bars(axes, results, HEADLINE, "fnr", shown)
-    target_line(axes, HEADLINE.alpha)
+    _bars(axes, results, headline(results.rows), "fnr", shown)
+    target_line(axes, headline(results.rows).alpha)
     return legend(frame(axes, "Held-out false negatives by memory", "", "FNR"))
 
 
@@ -81,4 +85,4 @@ def _bars(axes: Axes, results: Results, setting: Setting, value: str, names: lis
 
 def has_unseen(results: Results) -> bool:
     """Whether it is known which images the network was trained on."""
-    return bool(in_setting(results.rows, ON_UNSEEN[0]))
+    return bool(unseen(results.rows))

@@ -8,8 +8,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from localarc.calibrators.base import BaseCalibrator
-from localarc.experiments.evaluate import Calibration, calibrate, certified, to_json
+from localarc.calibrators.base import Calibrator
+from localarc.experiments.evaluate import (
+    Calibration,
+    calibrate,
+    certified,
+    state_kilobytes,
+    to_json,
+)
 from localarc.experiments.experiment import Outcome, Row, Task
 from localarc.experiments.methods import Method
 from localarc.experiments.polyps.images import SOURCES
@@ -34,12 +40,12 @@ def perform(data: Outputs, task: Task[Setting], method: Method, seed: int) -> Ou
     inputs = coordinates(data.features, calibration)
     online, test = data.take(calibration), data.take(held)
     stream = method.visible(_stream(online, inputs[calibration], setting))
-    run = calibrate(_calibrator(method, setting), stream)
+    run = calibrate(_calibrator(method, setting, stream), stream)
     certificate = run.certificate(audit=False)
     known = setting._asdict() | {
         "method": task.method,
-        "state_kb": len(run.calibrator.state()) / 1000,
-        "running_kb": len(_without_archive(run, method, setting, stream).state()) / 1000,
+        "state_kb": state_kilobytes(run.calibrator),
+        "running_kb": state_kilobytes(_without_archive(run, method, setting, stream)),
         **certified(certificate),
     }
     thresholds = run.thresholds(method.visible(_stream(test, inputs[held], setting)))
@@ -52,8 +58,8 @@ def perform(data: Outputs, task: Task[Setting], method: Method, seed: int) -> Ou
     return Outcome(task, run.record.calibrator, rows, arrays, to_json(certificate))
 
 
-def _calibrator(method: Method, setting: Setting) -> BaseCalibrator:
-    return method.calibrator(setting.alpha, setting.score_range, setting.eta)
+def _calibrator(method: Method, setting: Setting, stream: Stream) -> Calibrator:
+    return method.calibrator(setting.alpha, setting.score_range, setting.eta, stream)
 
 
 def _stream(part: Outputs, inputs: FloatArray, setting: Setting) -> Stream:
@@ -62,12 +68,12 @@ def _stream(part: Outputs, inputs: FloatArray, setting: Setting) -> Stream:
 
 def _without_archive(
     run: Calibration, method: Method, setting: Setting, stream: Stream
-) -> BaseCalibrator:
+) -> Calibrator:
     """The calibrator without what only its averaged threshold needs."""
     lean = method.without_archive()
     if lean == method:
         return run.calibrator
-    return calibrate(_calibrator(lean, setting), stream).calibrator
+    return calibrate(_calibrator(lean, setting, stream), stream).calibrator
 
 
 def _rows(known: Row, part: Outputs, space: str, thresholds: FloatArray) -> list[Row]:

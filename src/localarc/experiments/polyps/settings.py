@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
 
+from localarc.experiments.experiment import Plan
 from localarc.experiments.polyps.images import SOURCES
 from localarc.experiments.polyps.model_outputs import LOGITS, Outputs
 from localarc.experiments.polyps.reduction import UnitBox, projection
@@ -46,6 +48,16 @@ ON_UNSEEN = (
     Setting("unseen", 0.1, 1.0, "logit"),
     Setting("unseen", 0.2, 1.0, "logit"),
 )
+
+
+def planned(settings: Sequence[Setting], plan: Plan) -> list[Setting]:
+    """Return the settings with the target and the rate that the plan states, each once."""
+    found = settings
+    if plan.alpha is not None:
+        found = [setting._replace(alpha=plan.alpha) for setting in found]
+    if plan.rate is not None:
+        found = [setting._replace(eta=plan.rate) for setting in found]
+    return list(dict.fromkeys(found))
 
 
 def split(data: Outputs, pool: str, seed: int, trial: int) -> tuple[IntArray, IntArray]:

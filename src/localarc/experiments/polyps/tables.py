@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from localarc.experiments import table_rows
 from localarc.experiments.experiment import Row, Table
 from localarc.experiments.polyps.images import SOURCES
-from localarc.experiments.polyps.settings import HEADLINE, ON_ALL, ON_UNSEEN, Setting
+from localarc.experiments.polyps.settings import HEADLINE, Setting
 from localarc.experiments.table_rows import (
     certificates,
     held_out,
@@ -24,6 +24,21 @@ MEMORY_SCALE = 0.25
 def in_setting(rows: Sequence[Row], setting: Setting, **values: object) -> list[Row]:
     """Return the rows of a setting that have these values."""
     return where(rows, **setting._asdict(), **values)
+
+
+def settings(rows: Sequence[Row]) -> list[Setting]:
+    """Return the settings in the rows; the first is the headline of the report."""
+    return list(dict.fromkeys(Setting(*(row[name] for name in Setting._fields)) for row in rows))
+
+
+def headline(rows: Sequence[Row]) -> Setting:
+    """Return the setting that the report leads with."""
+    return next(iter(settings(rows)), HEADLINE)
+
+
+def unseen(rows: Sequence[Row]) -> list[Setting]:
+    """Return the settings of images that the network was not trained on."""
+    return [setting for setting in settings(rows) if setting.pool == "unseen"]
 
 
 def groups(rows: Sequence[Row]) -> list[str]:
@@ -64,12 +79,12 @@ def overview(setting: Setting, value: str, rows: Sequence[Row]) -> Table:
     return head, body
 
 
-def several(settings: Sequence[Setting], value: str, rows: Sequence[Row]) -> Table:
+def several(wanted: Sequence[Setting], value: str, rows: Sequence[Row]) -> Table:
     """The same for several settings."""
-    head = ["target", "eta", "scores", *overview(HEADLINE, value, rows)[0]]
+    head = ["target", "eta", "scores", *overview(headline(rows), value, rows)[0]]
     body = [
         [f"{setting.alpha:g}", f"{setting.eta:g}", setting.space, *line]
-        for setting in settings
+        for setting in wanted
         for line in overview(setting, value, rows)[1]
     ]
     return head, body
@@ -80,9 +95,9 @@ def price(rows: Sequence[Row]) -> Table:
     body = []
     for method in methods(rows):
         evaluation, name = held_out(rows, method), held_out_name(rows, method)
-        size = cells(rows, HEADLINE, method, evaluation, "size")[0]
-        body.append([name, size, *cells(rows, HEADLINE, method, evaluation, "fnr")])
-        same = cells(rows, HEADLINE, method, evaluation, "same_size_fnr")
+        size = cells(rows, headline(rows), method, evaluation, "size")[0]
+        body.append([name, size, *cells(rows, headline(rows), method, evaluation, "fnr")])
+        same = cells(rows, headline(rows), method, evaluation, "same_size_fnr")
         body.append(["one threshold, same size", size, *same])
     return ["method", "mask size", "held out", *groups(rows)[1:]], body
 
@@ -90,8 +105,8 @@ def price(rows: Sequence[Row]) -> Table:
 def last(rows: Sequence[Row]) -> Table:
     """The last threshold instead of the average, on the same images."""
     body = [
-        [method, *cells(rows, HEADLINE, method, "last", "fnr"),
-         cells(rows, HEADLINE, method, "last", "size")[0]]
+        [method, *cells(rows, headline(rows), method, "last", "fnr"),
+         cells(rows, headline(rows), method, "last", "size")[0]]
         for method in methods(rows)
     ]  # fmt: skip
     return ["method", "held out", *groups(rows)[1:], "mask size"], body
@@ -102,38 +117,39 @@ def memory(rows: Sequence[Row]) -> Table:
     head = ["method", "state kB", "with average kB", "threshold spread", *groups(rows)]
     body = []
     for method in methods(rows, memory=True):
-        row = one(in_setting(rows, HEADLINE, method=method), evaluation="last", group="all")
+        row = one(in_setting(rows, headline(rows), method=method), evaluation="last", group="all")
         sizes = [f"{row['running_kb']:.1f}", f"{row['state_kb']:.1f}", f"{row['spread']:.3f}"]
-        body.append([method, *sizes, *cells(rows, HEADLINE, method, "average", "fnr")])
+        body.append([method, *sizes, *cells(rows, headline(rows), method, "average", "fnr")])
     return head, body
 
 
 def _certificates(rows: Sequence[Row]) -> Table:
-    online = in_setting(rows, HEADLINE, evaluation="online", group="all")
+    online = in_setting(rows, headline(rows), evaluation="online", group="all")
     return certificates([row for row in online if row["method"] in methods(rows)])
 
 
 def tables(rows: Sequence[Row]) -> dict[str, Table]:
     """Return the tables of the report, by title."""
+    main = headline(rows)
+    others = [setting for setting in settings(rows)[1:] if setting.pool == "all"]
     return {
-        f"False negatives: {HEADLINE}": overview(HEADLINE, "fnr", rows),
-        f"Mask size: {HEADLINE}": overview(HEADLINE, "size", rows),
-        f"One threshold for all images with the same mask size: {HEADLINE}": price(rows),
-        f"False negatives of the last threshold: {HEADLINE}": last(rows),
-        f"Memory at l = {MEMORY_SCALE:g}, false negatives: {HEADLINE}": memory(rows),
-        f"Certificates, distance of the long-run FNR from the target: {HEADLINE}": (
-            _certificates(rows)
-        ),
-        "False negatives, unseen images": several(ON_UNSEEN, "fnr", rows),
-        "Mask size, unseen images": several(ON_UNSEEN, "size", rows),
-        "False negatives, all images, other rates and scores": several(ON_ALL[1:], "fnr", rows),
-        "Mask size, all images, other rates and scores": several(ON_ALL[1:], "size", rows),
+        f"False negatives: {main}": overview(main, "fnr", rows),
+        f"Mask size: {main}": overview(main, "size", rows),
+        f"One threshold for all images with the same mask size: {main}": price(rows),
+        f"False negatives of the last threshold: {main}": last(rows),
+        f"Memory at l = {MEMORY_SCALE:g}, false negatives: {main}": memory(rows),
+        f"Certificates, distance of the long-run FNR from the target: {main}": _certificates(rows),
+        "False negatives, unseen images": several(unseen(rows), "fnr", rows),
+        "Mask size, unseen images": several(unseen(rows), "size", rows),
+        "False negatives, all images, other rates and scores": several(others, "fnr", rows),
+        "Mask size, all images, other rates and scores": several(others, "size", rows),
     }
 
 
 def findings(rows: Sequence[Row]) -> list[str]:
     """What the rows show, in sentences, including what contradicts the claim."""
-    reported = [setting for setting in (HEADLINE, *ON_UNSEEN[:2]) if in_setting(rows, setting)]
+    plain = [setting for setting in unseen(rows) if setting.space == HEADLINE.space]
+    reported = dict.fromkeys([*settings(rows)[:1], *plain])
     return [_sentence(rows, setting, method) for setting in reported for method in methods(rows)]
 
 

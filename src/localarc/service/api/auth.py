@@ -9,9 +9,8 @@ import re
 from collections.abc import Mapping
 from pathlib import Path
 
-from starlette.requests import Request
-
 from localarc.service.api.errors import ApiError
+from localarc.service.api.request import Request
 
 _MIN_LENGTH = 16
 _COMMENT = re.compile(r"(?:^|\s)#")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 import re
 from collections.abc import Mapping
@@ -10,9 +9,9 @@ from typing import Any, Generic, TypeVar
 
 import msgspec
 from msgspec import inspect
-from starlette.requests import Request
 
 from localarc.service.api.errors import ApiError
+from localarc.service.api.request import Request
 from localarc.wire.config import VALID_NAMES, StreamConfig
 from localarc.wire.predictions import BatchEnvelope, BatchRequest, Operation
 
@@ -21,8 +20,8 @@ Kind = TypeVar("Kind")
 _NAMES: dict[Any, Mapping[str, tuple[str, ...]]] = {StreamConfig: VALID_NAMES}
 
 
-async def receive(request: Request, media_type: str, limit: int, seconds: float) -> bytes:
-    """The body, if it has the media type, is not too large and arrives in time."""
+async def receive(request: Request, media_type: str, limit: int) -> bytes:
+    """The body, if it has the media type and is not too large."""
     found = request.headers.get("content-type", "").partition(";")[0].strip().lower()
     if found != media_type or "content-encoding" in request.headers:
         raise ApiError(
@@ -31,20 +30,7 @@ async def receive(request: Request, media_type: str, limit: int, seconds: float)
     declared = request.headers.get("content-length", "")
     if declared.isdecimal() and int(declared) > limit:
         raise ApiError(413, f"the body must have at most {limit} bytes, got {declared}.")
-    try:
-        async with asyncio.timeout(seconds):
-            return await _receive(request, limit)
-    except TimeoutError as error:
-        raise ApiError(408, f"the body must arrive within {seconds:g} s: try again.") from error
-
-
-async def _receive(request: Request, limit: int) -> bytes:
-    body = bytearray()
-    async for chunk in request.stream():
-        body += chunk
-        if len(body) > limit:
-            raise ApiError(413, f"the body must have at most {limit} bytes, got more.")
-    return bytes(body)
+    return await request.body(limit)
 
 
 class Decoder(Generic[Kind]):

@@ -14,10 +14,10 @@ from typing import Annotated, Any, Literal, get_args, get_origin, get_type_hints
 
 from msgspec import Meta
 
-from localarc.service.api import queries
+from localarc.service.api import queries, stream_list
 from localarc.service.api.auth import Scope
 from localarc.service.api.queries import Header
-from localarc.service.streams import calibrators
+from localarc.service.app_state import AppState
 from localarc.service.streams.manager import StreamManager
 from localarc.service.streams.recovery import recover
 
@@ -31,13 +31,19 @@ _BODY_ERRORS = 408, 413, 415, 422
 
 @dataclass(frozen=True)
 class Parameter:
-    """A parameter of an operation outside its body. Path parameters are text, others integers."""
+    """A parameter of an operation outside its body: an integer, text, or one of several choices."""
 
     name: str  # of the operation's argument
     place: Literal["path", "query", "header"]
     external_name: str
     constraint: Meta
-    default: int | None
+    default: int | str | None
+    choices: tuple[str, ...] = ()
+
+    @property
+    def is_text(self) -> bool:
+        """Whether it must match a pattern, rather than be a number."""
+        return self.constraint.pattern is not None
 
 
 @dataclass(frozen=True)
@@ -45,8 +51,8 @@ class Endpoint:
     """One method of one path.
 
     The operation is a function of the stream manager, which the writer runs, or a coroutine of the
-    application's state. `prepare` is given the body before that, `finish` the result after it; both
-    run in a thread of their own.
+    application's state. `prepare` is given that state and the body before that, `finish` the result
+    after it; both run in a thread of their own.
     """
 
     method: str
@@ -56,7 +62,7 @@ class Endpoint:
     writes: bool = False
     errors: tuple[int, ...] = ()
     media_type: str = JSON
-    prepare: Callable[[Any], None] | None = None
+    prepare: Callable[[AppState, Any], None] | None = None
     finish: Callable[[Any], Any] | None = None
 
     @property
@@ -89,10 +95,11 @@ class Endpoint:
         constraint = next(each for each in found if isinstance(each, Meta))
         if f"{{{argument.name}}}" in self.path:
             return Parameter(argument.name, "path", argument.name, constraint, None)
+        default, choices = argument.default, _choices(self._hints[argument.name])
         for header in found:
             if isinstance(header, Header):
-                return Parameter(argument.name, "header", header.name, constraint, argument.default)
-        return Parameter(argument.name, "query", argument.name, constraint, argument.default)
+                return Parameter(argument.name, "header", header.name, constraint, default)
+        return Parameter(argument.name, "query", argument.name, constraint, default, choices)
 
     @property
     def body(self) -> Any:
@@ -128,6 +135,14 @@ def _metadata(hint: Any) -> list[Any]:
     return own + [found for part in get_args(hint) for found in _metadata(part)]
 
 
+def _choices(hint: Any) -> tuple[str, ...]:
+    """The values of a `Literal`, inside a union or an annotation too."""
+    if get_origin(hint) is Literal:
+        return get_args(hint)
+    parts = get_args(hint)[:1] if get_origin(hint) is Annotated else get_args(hint)
+    return tuple(choice for part in parts for choice in _choices(part))
+
+
 def _documented(hint: Any) -> Any:
     """`Annotated[type in Python, type on the wire]` is documented as the latter."""
     return hint.__metadata__[0] if get_origin(hint) is Annotated else hint
@@ -140,13 +155,13 @@ _AUDIT = _STREAM + "/predictions/{prediction}/audit"
 
 ENDPOINTS = (
     Endpoint("PUT", _STREAM, StreamManager.create, WRITE, writes=True, errors=(409, 429),
-             prepare=calibrators.validate_and_compile),
+             prepare=lambda app, body: app.compiler.prepare(body)),
     Endpoint("POST", f"{_STREAM}/predict", StreamManager.predict, WRITE, writes=True,
              errors=(404, 409, 429)),
     Endpoint("PUT", _FEEDBACK, StreamManager.feedback, WRITE, writes=True, errors=(404, 409, 410)),
     Endpoint("PUT", _AUDIT, StreamManager.audit, WRITE, writes=True, errors=(404, 409)),
     Endpoint("POST", "/v1/batch", StreamManager.batch, WRITE, writes=True),
-    Endpoint("GET", "/v1/streams", queries.streams, READ),
+    Endpoint("GET", "/v1/streams", stream_list.streams, READ),
     Endpoint("GET", _STREAM, queries.summary, READ, errors=(404,)),
     Endpoint("GET", f"{_STREAM}/history", queries.history, READ, errors=(404,),
              finish=queries.HistoryCopy.response),
@@ -155,6 +170,8 @@ ENDPOINTS = (
     Endpoint("GET", f"{_STREAM}/state", queries.export_state, READ, errors=(404,),
              media_type=BYTES),
     Endpoint("PUT", f"{_STREAM}/state", StreamManager.import_state, ADMIN, writes=True,
+             errors=(404,)),
+    Endpoint("POST", f"{_STREAM}/acknowledge", StreamManager.acknowledge, WRITE, writes=True,
              errors=(404,)),
     Endpoint("POST", f"{_STREAM}/recovery", recover, ADMIN, writes=True,
              errors=(404, 409)),

@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 
 from localarc.service.api.endpoints import BYTES, EVENTS, JSON, Endpoint, Parameter
-from localarc.service.api.pipeline import PROBLEM
+from localarc.service.api.responses import PROBLEM
 from localarc.wire.predictions import Problem
 
 _REF = "#/components/schemas/{name}"
@@ -120,12 +120,14 @@ def _response(endpoint: Endpoint, kind: Any, schemas: dict[str, Any]) -> dict[st
 
 def _parameter(parameter: Parameter) -> dict[str, Any]:
     constraint = parameter.constraint
-    if parameter.place == "path":
-        schema: dict[str, Any] = {"type": "string", "pattern": constraint.pattern}
+    if parameter.choices:
+        schema: dict[str, Any] = {"type": "string", "enum": list(parameter.choices)}
+    elif parameter.is_text:
+        schema = {"type": "string", "pattern": constraint.pattern}
     else:
         schema = {"type": "integer", "minimum": constraint.ge, "maximum": constraint.le}
-        if parameter.default is not None:
-            schema["default"] = parameter.default
+    if parameter.default is not None:
+        schema["default"] = parameter.default
     found = {
         "name": parameter.external_name,
         "in": parameter.place,

@@ -6,29 +6,28 @@ import logging
 import re
 import time
 from collections.abc import AsyncIterator, Callable
+from functools import partial
 from typing import Any, TypeVar
 
-import msgspec
 from anyio import to_thread
-from starlette.requests import ClientDisconnect, Request
-from starlette.responses import Response, StreamingResponse
+from starlette.requests import ClientDisconnect
+from starlette.responses import StreamingResponse
+from starlette.types import Receive, Scope, Send
 
 from localarc.service.api import decoding
 from localarc.service.api.endpoints import BYTES, JSON, Endpoint, Parameter
 from localarc.service.api.errors import ApiError
+from localarc.service.api.request import Request
+from localarc.service.api.responses import (
+    RAW_SECURITY_HEADERS,
+    Response,
+    encode,
+    problem_response,
+    response,
+)
 from localarc.service.app_state import AppState
 
-PROBLEM = "application/problem+json"
-SECURITY_HEADERS = {
-    "Content-Security-Policy": "default-src 'none'; frame-ancestors 'none'",
-    "X-Content-Type-Options": "nosniff",
-    "Referrer-Policy": "no-referrer",
-    "X-Frame-Options": "DENY",
-    "Cross-Origin-Resource-Policy": "same-origin",
-    "Cache-Control": "no-store",
-}
-_RAW_HEADERS = [(name.lower().encode(), value.encode()) for name, value in SECURITY_HEADERS.items()]
-_encode = msgspec.json.Encoder().encode
+_INTERNAL = ApiError(500, "internal error; no changes were made.")
 _log = logging.getLogger("localarc.service")
 Argument = TypeVar("Argument")
 Result = TypeVar("Result")
@@ -39,59 +38,69 @@ class Pipeline:
 
     def __init__(self, app: AppState, endpoint: Endpoint) -> None:
         self._app = app
-        self._endpoint = endpoint
+        self.endpoint = endpoint
         self._parameters = [(each, _reader(each)) for each in endpoint.parameters]
         kind = endpoint.body
         self._decode = None if kind in (None, bytes) else decoding.decoder_for(kind)
 
-    async def respond(self, request: Request) -> Response:
-        """The response, whatever happens; counted in the metrics."""
-        endpoint, started = self._endpoint, time.perf_counter()
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Respond to a request, whatever happens."""
+        response = await self._respond(Request(scope, receive))
+        if isinstance(response, Response):
+            await response.send(send)
+        else:
+            await response(scope, receive, send)
+
+    async def _respond(self, request: Request) -> Response | StreamingResponse:
+        """The response, counted in the metrics."""
+        endpoint, started = self.endpoint, time.perf_counter()
+        response: Response | StreamingResponse
         try:
             check_host(self._app.hosts, request)
             self._app.tokens.check(request, endpoint.scope)
             response = await self._run(request)
+            status = response.status if isinstance(response, Response) else 200
         except ApiError as error:
-            response = problem_response(error)
+            status, response = error.status, problem_response(error)
         except ClientDisconnect:
-            response = Response(status_code=400)  # not received by anyone
+            status, response = 400, Response(400, b"", [])  # not received by anyone
         except Exception:
             _log.exception("a request failed")
-            response = problem_response(ApiError(500, "internal error; no changes were made."))
+            status, response = 500, problem_response(_INTERNAL)
         seconds = time.perf_counter() - started
-        metrics = self._app.metrics
-        metrics.count_request(endpoint.path, endpoint.method, response.status_code, seconds)
-        return add_security_headers(response)
+        self._app.metrics.count_request(endpoint.path, endpoint.method, status, seconds)
+        return response
 
-    async def _run(self, request: Request) -> Response:
-        endpoint = self._endpoint
+    async def _run(self, request: Request) -> Response | StreamingResponse:
+        endpoint = self.endpoint
         arguments: dict[str, Any] = {
             parameter.name: read(request) for parameter, read in self._parameters
         }
         if endpoint.body is not None:
             arguments["body"] = await self._body(request)
         if endpoint.prepare is not None:
-            await _in_thread(endpoint.prepare, arguments["body"])
+            self._app.writer.check_ready()
+            await _in_thread(partial(endpoint.prepare, self._app), arguments["body"])
         result = await self._operate(arguments)
         if endpoint.finish is not None:
             result = await _in_thread(endpoint.finish, result)
         return _response(result, endpoint.media_type)
 
     async def _operate(self, arguments: dict[str, Any]) -> Any:
-        operation = self._endpoint.operation
-        if self._endpoint.runs_in_event_loop:
+        operation = self.endpoint.operation
+        if self.endpoint.runs_in_event_loop:
             return await operation(self._app, **arguments)
         body = arguments.get("body")
         writes = len(body) if isinstance(body, list) else 1
         return await self._app.writer.ask(
-            lambda manager: operation(manager, **arguments), writes if self._endpoint.writes else 0
+            lambda manager: operation(manager, **arguments), writes if self.endpoint.writes else 0
         )
 
     async def _body(self, request: Request) -> Any:
         limits = self._app.limits
         if self._decode is None:
-            return await decoding.receive(request, BYTES, limits.state_bytes, limits.body_seconds)
-        body = await decoding.receive(request, JSON, limits.body_bytes, limits.body_seconds)
+            return await decoding.receive(request, BYTES, limits.state_bytes)
+        body = await decoding.receive(request, JSON, limits.body_bytes)
         return self._decode(body)
 
 
@@ -99,22 +108,37 @@ class Pipeline:
 
 
 def _reader(parameter: Parameter) -> Callable[[Request], Any]:
-    if parameter.place == "path":
+    if parameter.choices:
+        return lambda request: _read_choice(request, parameter)
+    if parameter.is_text:
         pattern = re.compile(parameter.constraint.pattern or "")
-        return lambda request: _read_name(request, parameter, pattern)
+        return lambda request: _read_text(request, parameter, pattern)
     return lambda request: _read_integer(request, parameter)
 
 
-def _read_name(request: Request, parameter: Parameter, pattern: re.Pattern[str]) -> str:
-    text: str = request.path_params[parameter.name]
+def _read_text(request: Request, parameter: Parameter, pattern: re.Pattern[str]) -> Any:
+    source = request.path_params if parameter.place == "path" else request.query_params
+    text = source.get(parameter.name)
+    if text is None:
+        return parameter.default
     if not pattern.search(text):
         raise ApiError(
-            422, f"{parameter.name} in the path must match {pattern.pattern}, got {text[:80]!r}."
+            422,
+            f"{parameter.name} in the {parameter.place} must match {pattern.pattern}, "
+            f"got {text[:80]!r}.",
         )
     return text
 
 
-def _read_integer(request: Request, parameter: Parameter) -> int | None:
+def _read_choice(request: Request, parameter: Parameter) -> Any:
+    text = request.query_params.get(parameter.name)
+    if text is not None and text not in parameter.choices:
+        choices = ", ".join(parameter.choices)
+        raise ApiError(422, f"{parameter.name} must be one of {choices}, got {text[:40]!r}.")
+    return parameter.default if text is None else text
+
+
+def _read_integer(request: Request, parameter: Parameter) -> Any:
     source = request.headers if parameter.place == "header" else request.query_params
     text = source.get(parameter.external_name)
     if text is None or (parameter.place == "header" and not text):
@@ -132,13 +156,21 @@ def _read_integer(request: Request, parameter: Parameter) -> int | None:
 
 
 def check_host(hosts: frozenset[str] | None, request: Request) -> None:
-    """Reject unknown Host headers: without tokens, a foreign web page could reach the service."""
-    if hosts is not None and _host(request) not in hosts:
+    """Without tokens, reject what a foreign web page could send: another Host, another Origin.
+
+    A change without a body, such as an acknowledgement, needs no permission by the browser.
+    """
+    if hosts is None:
+        return
+    if _host(request) not in hosts:
         raise ApiError(400, "the Host header must name this machine's loopback address.")
+    origin = request.headers.get("origin")
+    if origin is not None and origin.partition("://")[2].lower() != request.headers["host"].lower():
+        raise ApiError(400, f"the request comes from a page of another origin, {origin[:80]!r}.")
 
 
 def _host(request: Request) -> str:
-    host = request.headers.get("host", "").lower()
+    host: str = request.headers.get("host", "").lower()
     name, _, port = host.rpartition(":")
     return (name if port.isdecimal() else host).strip("[]")
 
@@ -154,32 +186,15 @@ async def _in_thread(work: Callable[[Argument], Result], argument: Argument) -> 
 # ---- responses -------------------------------------------------------------------------------
 
 
-def _response(result: Any, media_type: str) -> Response:
+def _response(result: Any, media_type: str) -> Response | StreamingResponse:
     status = 200
     if isinstance(result, tuple):
         status, result = result
-    if isinstance(result, Response):
-        return result
     if isinstance(result, AsyncIterator):
-        headers = {"X-Accel-Buffering": "no"}
-        return StreamingResponse(result, status, headers, media_type)
+        made = StreamingResponse(result, status, {"X-Accel-Buffering": "no"}, media_type)
+        made.raw_headers.extend(RAW_SECURITY_HEADERS)
+        return made
     if media_type == JSON:
-        return json_response(result, status)
-    return Response(result, status, media_type=media_type)
-
-
-def json_response(message: Any, status: int = 200) -> Response:
-    """A message as JSON."""
-    return Response(_encode(message), status, media_type=JSON)
-
-
-def problem_response(error: ApiError) -> Response:
-    """An error as JSON."""
-    headers = {"WWW-Authenticate": "Bearer"} if error.status == 401 else None
-    return Response(_encode(error.problem()), error.status, headers, media_type=PROBLEM)
-
-
-def add_security_headers(response: Response) -> Response:
-    """The response, with the headers that every response has."""
-    response.raw_headers.extend(_RAW_HEADERS)
-    return response
+        return response(encode(result), JSON, status)
+    body: bytes = result.encode() if isinstance(result, str) else result
+    return response(body, media_type, status)

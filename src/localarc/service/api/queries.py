@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, Literal, TypeAlias
+from typing import Annotated, Literal, TypeAlias
 
 import numpy as np
 from msgspec import Meta
@@ -23,13 +23,16 @@ from localarc.guarantees.theorems import theorem_a, theorem_b
 from localarc.service.api.errors import ApiError
 from localarc.service.app_state import AppState
 from localarc.service.storage.format import FeatureSum
+from localarc.service.streams.bounds import above_and_below, finite
 from localarc.service.streams.calibrators import to_wire
 from localarc.service.streams.manager import StreamManager
 from localarc.service.streams.state import Point
-from localarc.service.streams.stream import Stream, finite
+from localarc.service.streams.stream import Stream
+from localarc.service.streams.watch import LONG_AGO, SEVERITY, Moment, Watch
 from localarc.validation import FloatArray
 from localarc.wire.events import AnyEvent
 from localarc.wire.fields import MAX_FEATURES, StreamName
+from localarc.wire.health import Health
 from localarc.wire.quarantine import QuarantineList
 from localarc.wire.status import (
     Alive,
@@ -40,15 +43,11 @@ from localarc.wire.status import (
     History,
     HistoryPoint,
     Ready,
-    StreamList,
     StreamListItem,
     StreamSummary,
     ThresholdMap,
     VerdictStatus,
 )
-
-if TYPE_CHECKING:
-    from localarc.guarantees.theorem_e import NodeCertificate
 
 First: TypeAlias = Annotated[
     int, Meta(ge=0, le=MAX_FEATURES - 1, description="index of the horizontal feature, from 0")
@@ -62,16 +61,13 @@ Second: TypeAlias = Annotated[
     ),
 ]
 Size: TypeAlias = Annotated[int, Meta(ge=2, le=64, description="number of values per feature")]
+MAX_GROUPS_HEALTH = 32
+"""How many groups the summary of a stream lists with their health."""
+
 Seq: TypeAlias = Annotated[int, Meta(ge=0, le=2**53, description="seq of the last event received")]
 
 
 # ---- streams ---------------------------------------------------------------------------------
-
-
-def streams(manager: StreamManager) -> StreamList:
-    """List all streams, sorted by name."""
-    found = sorted(manager.streams.items())
-    return StreamList([_list_item(stream) for _, stream in found], quarantine(manager).streams)
 
 
 def quarantine(manager: StreamManager) -> QuarantineList:
@@ -79,7 +75,8 @@ def quarantine(manager: StreamManager) -> QuarantineList:
     return QuarantineList([each.status() for _, each in sorted(manager.quarantined.items())])
 
 
-def _list_item(stream: Stream) -> StreamListItem:
+def list_item(stream: Stream, moment: Moment) -> StreamListItem:
+    """A stream in the list of streams."""
     state = stream.state
     return StreamListItem(
         stream=stream.name,
@@ -94,6 +91,7 @@ def _list_item(stream: Stream) -> StreamListItem:
         healthy=stream.healthy,
         verdict=_verdict(stream),
         warnings=list(stream.warnings),
+        health=stream.watch.health(stream.watch.worst_part, moment),
     )
 
 
@@ -104,12 +102,12 @@ def _verdict(stream: Stream) -> VerdictStatus:
 
 def summary(manager: StreamManager, stream: StreamName) -> StreamSummary:
     """Stream summary."""
-    return summarize(manager.stream(stream))
+    return summarize(manager.stream(stream), manager.moment())
 
 
-def summarize(stream: Stream) -> StreamSummary:
-    """The status of a stream."""
-    state = stream.state
+def summarize(stream: Stream, moment: Moment = LONG_AGO) -> StreamSummary:
+    """The status of a stream; without a moment, nothing is stale."""
+    state, (worst, overall, *groups) = stream.state, _healths(stream.watch, moment)
     certificate = _certificate(stream)
     return StreamSummary(
         stream=stream.name,
@@ -135,7 +133,23 @@ def summarize(stream: Stream) -> StreamSummary:
             FeatureRange(feature.low, feature.high, feature.total / state.predictions)
             for feature in state.features
         ],
+        health=worst,
+        overall=overall,
+        groups_health=groups[:MAX_GROUPS_HEALTH],
+        groups_left_out=len(groups[MAX_GROUPS_HEALTH:]),
     )
+
+
+def _healths(watch: Watch, moment: Moment) -> list[Health]:
+    """The worst health of all parts, that of all rounds, and those of groups, the worst first."""
+    overall, *groups = (watch.health(part, moment) for part in watch.parts)
+    groups.sort(key=_badness)
+    return [min([overall, *groups], key=_badness), overall, *groups]
+
+
+def _badness(health: Health) -> tuple[int, float]:
+    """The worst is the smallest: first the state, then how far recent losses exceed the target."""
+    return SEVERITY[health.state], health.target - (health.recent_risk or 0.0)
 
 
 def _certificate(stream: Stream) -> CertificateStatus:
@@ -175,26 +189,9 @@ def _groups(stream: Stream) -> list[GroupRisk]:
     for name, group in sorted(stream.state.groups.items()):
         if group.rounds:
             risk = group.loss_sum / group.rounds
-            sides = _sides(guaranteed.get(name), risk - stream.state.config.alpha)
+            sides = above_and_below(guaranteed.get(name), risk - stream.state.config.alpha)
             found.append(GroupRisk(name, group.rounds, risk, *sides))
     return found
-
-
-def _sides(
-    certificate: Certificate | NodeCertificate | None, deviation: float
-) -> tuple[float | None, float | None]:
-    """How far a group's risk can be above and below the target."""
-    if certificate is None:
-        return None, None
-    if isinstance(certificate, Certificate):
-        bounds = certificate.bound, certificate.bound
-    else:
-        bounds = certificate.above, certificate.below
-    above, below = (bound.beside(deviation) for bound in bounds)
-    return (
-        finite(above.value) if above.holds else None,
-        finite(below.value) if below.holds and below.side != "above" else None,
-    )
 
 
 def export_state(manager: StreamManager, stream: StreamName) -> bytes:
@@ -383,7 +380,7 @@ async def events(
     """Server-sent events; resumes after `Last-Event-ID` or `after`."""
     seq = await app.writer.ask(lambda manager: manager.stream(stream).state.seq)
     last = after if last_event_id is None else last_event_id
-    return app.event_bus.subscribe(stream, seq, last)
+    return await app.event_bus.subscribe(stream, seq, last)
 
 
 async def alive(app: AppState) -> Alive:

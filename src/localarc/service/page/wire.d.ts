@@ -14,10 +14,13 @@ export type KernelConfig = Complete<Schemas["KernelConfig"]>;
 export type StreamConfig = Complete<Omit<Schemas["StreamConfig"], "kernel">> & {
   kernel: KernelConfig | null;
 };
+export type Health = Schemas["Health"];
 export type StreamListItem = Schemas["StreamListItem"];
+export type StreamList = Complete<Omit<Schemas["StreamList"], "states">> & {
+  states: Complete<Schemas["StateCounts"]>;
+};
 export type StreamSummary = Omit<Schemas["StreamSummary"], "config"> & { config: StreamConfig };
 export type ThresholdMap = Schemas["ThresholdMap"];
-export type Verdict = Schemas["VerdictStatus"];
 export type StreamEvent =
   | Schemas["CreatedEvent"]
   | Schemas["PredictedEvent"]
@@ -25,4 +28,6 @@ export type StreamEvent =
   | Schemas["AuditedEvent"]
   | Schemas["ExpiredEvent"]
   | Schemas["ImportedEvent"]
+  | Schemas["HealthEvent"]
+  | Schemas["AcknowledgedEvent"]
   | Schemas["ResetEvent"];

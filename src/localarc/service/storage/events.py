@@ -9,7 +9,7 @@ from typing import TypeAlias
 
 import msgspec
 
-from localarc.service.storage.format import Config, Group, Outcome, Score, Stored
+from localarc.service.storage.format import Config, Group, HealthState, Outcome, Score, Stored
 
 
 class StoredEvent(Stored, tag_field="kind", omit_defaults=True):
@@ -62,8 +62,32 @@ class StateImported(StoredEvent, tag="state_imported"):
     state: bytes
 
 
+class HealthChanged(StoredEvent, tag="health_changed"):
+    """The state of a monitor changed, and it was announced; all rounds have no group.
+
+    Replay computes monitors from losses. What was announced is stored, because `stale` depends on
+    the clock.
+    """
+
+    state: HealthState
+    previous: HealthState
+    since_round: int
+    why: str
+    group: str | None = None
+
+
+class Acknowledged(StoredEvent, tag="acknowledged"):
+    """Somebody has seen the alarms: all monitors start anew."""
+
+
 Event: TypeAlias = (
-    StreamCreated | PredictionMade | FeedbackReceived | PredictionExpired | StateImported
+    StreamCreated
+    | PredictionMade
+    | FeedbackReceived
+    | PredictionExpired
+    | StateImported
+    | HealthChanged
+    | Acknowledged
 )
 
 encode = msgspec.json.Encoder().encode

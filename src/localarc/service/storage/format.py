@@ -14,7 +14,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 import msgspec
 import numpy as np
@@ -31,6 +31,8 @@ Score: TypeAlias = float | Literal["inf", "-inf"] | None
 """A score; JSON has no infinity."""
 Outcome: TypeAlias = float | str | None
 """What came true: a number, a label, or the position of a label."""
+HealthState: TypeAlias = Literal["ok", "drifting", "broken", "stale"]
+"""Whether the losses of a stream or of a group keep the promise."""
 WITHHELD = "withheld"
 """The outcome of an answered prediction whose answer a gate withheld; an audit adds the loss."""
 
@@ -100,6 +102,9 @@ class Config(Stored):
     timeout: float | None
     default_loss: float | None
     retain: int
+    feature_names: list[str] | None
+    tolerance: float
+    window: int
 
 
 # ---- the state of a stream -------------------------------------------------------------------
@@ -188,16 +193,39 @@ class State(Stored):
     history: History = msgspec.field(default_factory=History)
 
 
+class Announced(Stored):
+    """The latest change of health that was announced, with its position in the stream."""
+
+    seq: int
+    at: float
+    state: HealthState
+    previous: HealthState
+    since_round: int
+    why: str
+
+
+class Watch(Stored):
+    """The monitors of a stream's losses, by group; the empty name is that of all rounds."""
+
+    monitors: dict[str, dict[str, Any]]
+    announced: dict[str, Announced]
+    """The parts that are not ok, as far as it was announced."""
+
+
 # ---- snapshots -------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
 class Snapshot:
-    """A whole stream: `state` is a `State` in MessagePack, `calibrator` what `state()` returns."""
+    """A whole stream: `state` is a `State` and `watch` a `Watch` in MessagePack.
+
+    `calibrator` is what its `state()` returns.
+    """
 
     name: str
     replay_differs: int
     state: bytes
+    watch: bytes
     calibrator: bytes
 
 
@@ -206,6 +234,7 @@ def encode_snapshot(snapshot: Snapshot) -> bytes:
     content = {"name": snapshot.name, "replay_differs": snapshot.replay_differs}
     parts = {
         "state": np.frombuffer(snapshot.state, np.uint8),
+        "watch": np.frombuffer(snapshot.watch, np.uint8),
         "calibrator": np.frombuffer(snapshot.calibrator, np.uint8),
     }
     return serialization.encode(_SNAPSHOT, content, parts)
@@ -220,6 +249,7 @@ def decode_snapshot(data: bytes) -> Snapshot:
         content["name"],
         content["replay_differs"],
         arrays["state"].tobytes(),
+        arrays["watch"].tobytes(),
         arrays["calibrator"].tobytes(),
     )
 

@@ -28,8 +28,7 @@ def migrate(database: sqlite3.Connection, version: int) -> None:
     if version == 1:
         database.execute("ALTER TABLE events RENAME COLUMN entry TO event")
         database.execute("ALTER TABLE snapshots RENAME COLUMN event TO last_event")
-    if version < 3:
-        _upgrade_content(database, version)
+    _upgrade_content(database, version)
     _add_checksums(database)
     database.execute(f"PRAGMA user_version = {VERSION}")
 
@@ -68,14 +67,16 @@ def upgrade_snapshot(data: bytes, version: int) -> bytes:
     state = msgspec.msgpack.decode(arrays["book" if version == 1 else "state"].tobytes())
     if version == 1:
         state = _named_state(state)
+    if version < 3:
+        state["pending"] = {key: row | _PENDING_3 for key, row in state["pending"].items()}
+        state["answered"] = {key: [*row, *_ANSWERED_3] for key, row in state["answered"].items()}
     state["config"] = _upgrade_config(state["config"], version)
-    state["pending"] = {key: row | _PENDING_3 for key, row in state["pending"].items()}
-    state["answered"] = {key: [*row, *_ANSWERED_3] for key, row in state["answered"].items()}
     return encode_snapshot(
         Snapshot(
             content["name"],
             content["differs" if version == 1 else "replay_differs"],
             msgspec.msgpack.encode(msgspec.convert(state, State)),
+            _WATCH_4,
             arrays["calibrator"].tobytes(),
         )
     )
@@ -84,7 +85,21 @@ def upgrade_snapshot(data: bytes, version: int) -> bytes:
 def _upgrade_config(config: Plain, version: int) -> Plain:
     if version == 1:
         config = _config_from_1(config)
-    return _config_from_2(config)
+    if version < 3:
+        config = _config_from_2(config)
+    return _config_from_3(config)
+
+
+# ---- version 3: nothing watched the losses -------------------------------------------------------
+
+
+_WATCH_4 = msgspec.msgpack.encode({"monitors": {}, "announced": {}})
+
+
+def _config_from_3(config: Plain) -> Plain:
+    above = config["loss_bound"] - config["alpha"]
+    tolerance = min(0.02 * config["loss_bound"], above / 2)
+    return config | {"feature_names": None, "tolerance": tolerance, "window": 1000}
 
 
 # ---- version 2: no methods, one group at most, losses only ---------------------------------------

@@ -20,9 +20,10 @@ from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from localarc.service.api.errors import ApiError
+from localarc.service.compile_watch import report_compiling
+from localarc.service.compiler import Compiler
 from localarc.service.metrics import Metrics
 from localarc.service.storage.store import EventStore
-from localarc.service.streams.calibrators import precompile
 from localarc.service.streams.manager import PendingWrite, StreamManager
 from localarc.service.streams.stream import Stream
 from localarc.wire.events import ChangeEvent
@@ -51,12 +52,18 @@ class Writer:
     """The thread and its queue."""
 
     def __init__(
-        self, store: EventStore, manager: StreamManager, metrics: Metrics, publish: Publish
+        self,
+        store: EventStore,
+        manager: StreamManager,
+        metrics: Metrics,
+        publish: Publish,
+        compiler: Compiler,
     ) -> None:
         self._store = store
         self._manager = manager
         self._metrics = metrics
         self._publish = publish
+        self._compiler = compiler
         self._queue: queue.SimpleQueue[Job | None] = queue.SimpleQueue()  # None ends it
         self._closed = False  # the end of the queue has been read
         self._loop: asyncio.AbstractEventLoop
@@ -68,7 +75,10 @@ class Writer:
         self._last_expiry_check = 0.0
         self.ready = False
         self.status = "the event log is being replayed"
+        self.on_ready: Callable[[], None] = lambda: None
         self.on_failure: Callable[[BaseException], None] = lambda error: None
+        self.on_load: Callable[[StreamManager], None] = lambda manager: None
+        self.on_commit: Callable[[list[PendingWrite]], None] = lambda writes: None
 
     # ---- from the event loop -----------------------------------------------------------------
 
@@ -77,10 +87,14 @@ class Writer:
         """Why requests are not accepted; empty if they are."""
         return self._write_error if self.ready else self.status
 
-    async def ask(self, work: Callable[[StreamManager], Result], writes: int = 0) -> Result:
-        """Run work on the streams; returns when everything that it read or wrote is on disk."""
+    def check_ready(self) -> None:
+        """Raise unless requests are accepted."""
         if not self.ready:
             raise ApiError(503, f"not ready: {self.status}.")
+
+    async def ask(self, work: Callable[[StreamManager], Result], writes: int = 0) -> Result:
+        """Run work on the streams; returns when everything that it read or wrote is on disk."""
+        self.check_ready()
         if self._queue.qsize() > _MAX_WAITING:
             raise ApiError(503, "too many requests are waiting for the disk: try again later.")
         future: asyncio.Future[Result] = asyncio.get_running_loop().create_future()
@@ -145,7 +159,8 @@ class Writer:
         if self._store.degraded:
             self._fail(sqlite3.OperationalError(self._store.degraded))
         self.status = "the engine is being compiled"
-        precompile(stream.state.config for stream in manager.streams.values())
+        self._compiler.load_all(stream.state.config for stream in manager.streams.values())
+        report_compiling(_report_compiling)
         self._check_consistency(manager.streams)
         if overdue := manager.count_overdue():
             _log.warning(
@@ -155,7 +170,10 @@ class Writer:
                 manager.limits.expiry_grace,
             )
         self._metrics.replay_seconds.set(time.perf_counter() - started)
+        manager.started = manager.clock()
+        self.on_load(manager)
         self.ready = True
+        self.on_ready()
 
     def _set_aside(self) -> None:
         """Let the manager know of streams that the store could not load; names are not logged."""
@@ -191,6 +209,7 @@ class Writer:
         if able and time.monotonic() - self._last_expiry_check >= _EXPIRY_SECONDS:
             self._last_expiry_check = time.monotonic()
             self._outcome(StreamManager.expire, 1, able)
+            self._outcome(StreamManager.announce_stale, 1, able)
         outcomes = [self._outcome(job.work, job.writes, able) for job in jobs]
         if self._ahead_of_disk:
             outcomes = self._roll_back(jobs, outcomes)
@@ -223,6 +242,7 @@ class Writer:
         self._store.append(writes, replaced)
         self._unstorable -= replaced.keys()
         self._metrics.count_commit(writes, time.perf_counter() - started)
+        self.on_commit(writes)
 
     def _roll_back(self, jobs: list[Job], outcomes: list[Any]) -> list[Any]:
         """Discard what is not on disk, and run the reads again."""
@@ -303,6 +323,10 @@ class Writer:
             self._store.close()
         except sqlite3.Error as error:  # the log is complete; the next start replays more of it
             _log.error("no snapshot was stored at shutdown: %s", error)
+
+
+def _report_compiling(loop: str) -> None:
+    _log.error("%s is compiled while all streams wait: please report this", loop)
 
 
 def _is_bug(outcome: Any) -> bool:

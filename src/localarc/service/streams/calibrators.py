@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import msgspec
-import numpy as np
 
 from localarc import ARC, LARC, Mondrian, kernels, memory, rates, validation
 from localarc.kernels import Stationary
@@ -14,8 +13,8 @@ from localarc.rates import Rate
 from localarc.service.storage import format as stored
 from localarc.service.storage.format import Config, Method
 from localarc.service.streams.config_checks import check_fields
-from localarc.service.streams.methods import AnyCalibrator, method_of
-from localarc.wire.config import KernelConfig, StreamConfig
+from localarc.service.streams.methods import AnyCalibrator
+from localarc.wire.config import StreamConfig
 
 NODES_BYTES = 9_000_000
 """Size limit of AutoLARC's table by default. It belongs to the stored format, as `_memory` does."""
@@ -48,6 +47,8 @@ def to_stored(config: StreamConfig, method: Method | None = None) -> Config:
     fields: dict[str, Any] = msgspec.to_builtins(config)
     usual: Method = "auto" if config.kernel is None else "larc"
     fields["method"] = config.method or method or usual
+    if config.tolerance is None:
+        fields["tolerance"] = usual_tolerance(config.alpha, config.loss_bound)
     if config.kernel is not None:
         lengths = config.kernel.length_scale
         if isinstance(lengths, list) and len(lengths) != config.features:
@@ -59,6 +60,11 @@ def to_stored(config: StreamConfig, method: Method | None = None) -> Config:
         del fields["kernel"]["length_scale"]
         fields["kernel"]["denominator"] = msgspec.to_builtins(kernel.denominator)
     return msgspec.convert(fields, Config)
+
+
+def usual_tolerance(alpha: float, loss_bound: float) -> float:
+    """How far above its target a risk is tolerated, where the config does not say."""
+    return min(0.02 * loss_bound, (loss_bound - alpha) / 2)
 
 
 def to_wire(config: Config) -> StreamConfig:
@@ -147,41 +153,6 @@ def _gate(config: Config) -> Gate:
         auditable=GATE_AUDITABLE,
         max_bytes=config.memory.max_bytes or NODES_BYTES,
     )
-
-
-def validate_and_compile(config: StreamConfig) -> None:
-    """Raise ValueError if a config is invalid, and compile what its calibrator needs."""
-    _compile(to_stored(config))
-
-
-def _compile(config: Config) -> None:
-    """Build a calibrator and run two rounds."""
-    method = method_of(build_calibrator(config), config)
-    x, group = np.zeros(config.features), "any"
-    loss = (0.0, None) if config.method == "gate" else (config.loss_bound, 0.0)
-    for t in range(2):  # the first round allocates the local part, the second takes the fast path
-        threshold, ticket = method.threshold(x, group), method.ask(x, group)
-        zero = stored.Pending(t, 0.0, b"", threshold, x.tobytes(), group, None, None, ticket)
-        method.learn(zero, *loss)
-    if config.method not in ("mondrian", "gate"):
-        method.calibrator.threshold(x[None])
-    method.certificate(0)
-
-
-def precompile(configs: Iterable[Config]) -> None:
-    """Compile what is in use and what is likely to come, so that no request waits for it."""
-    usual = (
-        to_stored(StreamConfig(alpha=0.1, kernel=KernelConfig(), features=features))
-        for features in (1, 2, 3)
-    )
-    auto = to_stored(StreamConfig(alpha=0.1, features=1))
-    shapes: dict[object, Config] = {"auto": auto}  # whatever the number of features
-    for config in (*usual, *configs):
-        if config.kernel is not None:
-            shape = config.kernel.kind, config.kernel.shape, config.features, config.memory.kind
-            shapes.setdefault(shape, config)
-    for config in shapes.values():
-        _compile(config)
 
 
 def _kernel(config: stored.Kernel) -> Stationary:

@@ -42,6 +42,7 @@ def check_fields(config: Config) -> None:
             )
     _check_memory(config)
     _check_default_loss(config)
+    _check_watch(config)
 
 
 def _either(names: tuple[str, ...]) -> str:
@@ -83,6 +84,21 @@ def _check_default_loss(config: Config) -> None:
         raise ValueError(
             "default_loss of a gate must be 1, an expired answer was wrong, or 0, it was right, "
             f"got {config.default_loss}. Omit it to count such answers neither way."
+        )
+
+
+def _check_watch(config: Config) -> None:
+    names = config.feature_names
+    if names is not None and not len(names) == len(set(names)) == config.features:
+        raise ValueError(
+            f"feature_names must be {config.features} different name(s), one per feature, got "
+            f"{names}."
+        )
+    if config.alpha < config.loss_bound <= config.alpha + config.tolerance:
+        raise ValueError(
+            f"alpha + tolerance must be below the loss bound {config.loss_bound}, got "
+            f"{config.alpha} + {config.tolerance}: no risk could exceed it. Use a smaller "
+            "tolerance."
         )
 
 

@@ -34,6 +34,8 @@ from localarc.service.streams.prediction_sets import prediction_set
 from localarc.service.streams.quarantine import Quarantine
 from localarc.service.streams.state import group_names
 from localarc.service.streams.stream import Stream
+from localarc.service.streams.sweep import Sweep
+from localarc.service.streams.watch import WHOLE, Moment
 from localarc.wire.config import CreateResponse, StreamConfig
 from localarc.wire.events import ChangeEvent
 from localarc.wire.fields import PredictionId, StreamName
@@ -49,7 +51,7 @@ from localarc.wire.predictions import (
     PredictRequest,
     PredictResponse,
 )
-from localarc.wire.status import ImportResponse
+from localarc.wire.status import AcknowledgeResponse, ImportResponse
 
 Result = TypeVar("Result")
 ParsedBatch: TypeAlias = Annotated[list[Operation | ApiError], BatchRequest]
@@ -77,15 +79,16 @@ class StreamManager:
         self.memory = MemoryBudget(limits.memory_bytes)
         self.uncommitted: list[PendingWrite] = []
         self.replaced: dict[str, Stream | None] = {}  # None: all that is stored is removed
-        self._clock = clock
-        self._started = -math.inf
+        self.clock = clock
+        self.started = -math.inf
+        self._sweep = Sweep()
 
     def begin(self, streams: Mapping[str, Stream]) -> None:
         """Serve stored streams; what is pending now expires after a grace period at the earliest.
 
         While the service was down, no feedback could arrive, and its clock may be wrong.
         """
-        self._started = self._clock()
+        self.started = self.clock()
         self.replace(streams, ())
 
     def replace(self, streams: Mapping[str, Stream], removed: Iterable[str]) -> None:
@@ -103,6 +106,10 @@ class StreamManager:
         if name not in self.streams:
             raise ApiError(404, f"there is no stream {name!r}: create it with PUT first.")
         return self.streams[name]
+
+    def moment(self) -> Moment:
+        """The time, for what depends on it."""
+        return Moment(self.clock(), self.started)
 
     # ---- requests ----------------------------------------------------------------------------
 
@@ -124,7 +131,7 @@ class StreamManager:
                 429, f"the service has reached its limit of {self.limits.streams} streams."
             )
         config = _as_422(lambda: calibrators.to_stored(body))
-        event = events.StreamCreated(self._clock(), config)
+        event = events.StreamCreated(self.clock(), config)
         created = _as_422(lambda: Stream.create(stream, event))
         self.memory.require(created, 0)
         self.replace({stream: created}, ())
@@ -141,7 +148,7 @@ class StreamManager:
             key = body.id or _new_id(found)
             threshold = _as_422(lambda: found.threshold(body.x, body.group))
             event = events.PredictionMade(
-                at=self._clock(),
+                at=self.clock(),
                 id=key,
                 x=body.x,
                 threshold=threshold,
@@ -165,8 +172,8 @@ class StreamManager:
         found = self._writable(stream)
         state = found.state
         if prediction in state.pending:
-            self._apply(found, self._received(found, prediction, body))
-            return FeedbackResponse(state.seq, state.rounds)
+            change = self._apply(found, self._received(found, prediction, body))
+            return FeedbackResponse(change.seq, change.rounds)
         if prediction not in state.answered:
             raise ApiError(
                 404,
@@ -206,7 +213,7 @@ class StreamManager:
         if not _is_withheld(found, answered):
             raise ApiError(409, f"prediction {prediction!r} was not withheld by a gate.")
         if answered.loss is None:
-            self._apply(found, events.FeedbackReceived(self._clock(), prediction, loss))
+            self._apply(found, events.FeedbackReceived(self.clock(), prediction, loss))
             return FeedbackResponse(state.seq, state.rounds)
         if answered.loss != loss:
             raise ApiError(
@@ -218,10 +225,10 @@ class StreamManager:
         """The event of a report, whose loss and score may follow from the outcome."""
         if body.outcome is None:
             assert body.loss is not None  # checked when the body was read
-            return events.FeedbackReceived(self._clock(), key, body.loss, body.score)
+            return events.FeedbackReceived(self.clock(), key, body.loss, body.score)
         config, pending, outcome = stream.state.config, stream.state.pending[key], body.outcome
         loss, score = _as_422(lambda: loss_and_score(config, pending, outcome))
-        return events.FeedbackReceived(self._clock(), key, loss, score, outcome)
+        return events.FeedbackReceived(self.clock(), key, loss, score, outcome)
 
     def batch(self, body: ParsedBatch) -> BatchResponse:
         """Run several operations in order, with one commit; each succeeds or fails on its own."""
@@ -231,15 +238,30 @@ class StreamManager:
         """Replace the calibrator by a state with the same settings; pending predictions stay."""
         found = self.stream(stream)
         self.memory.require(found, len(body) - found.method.memory_bytes)
-        self._apply(found, events.StateImported(at=self._clock(), state=body))
+        self._apply(found, events.StateImported(at=self.clock(), state=body))
         self.unhealthy.discard(stream)
         return ImportResponse(found.state.seq, found.state.rounds)
 
+    def acknowledge(self, stream: StreamName) -> AcknowledgeResponse:
+        """Start the evidence about a stream and its groups anew; a retry has no effect."""
+        found = self._writable(stream)
+        seq = found.state.seq
+        if found.watch.rounds or found.watch.announced:
+            seq = self._apply(found, events.Acknowledged(self.clock())).seq
+        return AcknowledgeResponse(seq, found.watch.health(WHOLE, self.moment()))
+
+    def announce_stale(self) -> None:
+        """Announce parts of streams that became stale; looks at some of them at a time."""
+        moment = self.moment()
+        for stream, parts in self._sweep.next(self.streams):
+            if stream.name not in self.unhealthy:
+                self._announce(stream, moment, parts)
+
     def expire(self) -> None:
         """Close predictions whose timeout has passed, those from before the start after a grace."""
-        now = self._clock()
-        in_grace = now < self._started + self.limits.expiry_grace
-        since = self._started if in_grace else -math.inf
+        now = self.clock()
+        in_grace = now < self.started + self.limits.expiry_grace
+        since = self.started if in_grace else -math.inf
         for stream in self.streams.values():
             if stream.name not in self.unhealthy:
                 for key in list(overdue(stream, now, since)):
@@ -247,15 +269,26 @@ class StreamManager:
 
     def count_overdue(self) -> int:
         """How many predictions have waited longer than their timeout."""
-        now = self._clock()
+        now = self.clock()
         return sum(count_overdue(stream, now) for stream in self.streams.values())
 
     # ---- how ---------------------------------------------------------------------------------
 
-    def _apply(self, stream: Stream, event: Event) -> None:
+    def _apply(self, stream: Stream, event: Event) -> ChangeEvent:
+        """Apply an event, and announce the changes of health that it causes."""
+        change = self._store(stream, event)
+        self._announce(stream, Moment(event.at, self.started))
+        return change
+
+    def _store(self, stream: Stream, event: Event) -> ChangeEvent:
         change = _as_422(lambda: stream.apply(event))
         self.memory.update((stream,))
         self.uncommitted.append(PendingWrite(stream.name, stream.state.seq, event, change))
+        return change
+
+    def _announce(self, stream: Stream, moment: Moment, parts: list[str] | None = None) -> None:
+        for event in stream.watch.unannounced(moment, parts):
+            self._store(stream, event)
 
     def _expire(self, stream: Stream, key: str, now: float) -> None:
         loss = stream.state.config.default_loss
@@ -341,7 +374,8 @@ def _is_withheld(stream: Stream, answered: Answered) -> bool:
 
 
 def _created(stream: str, body: StreamConfig, config: Config) -> CreateResponse:
-    return CreateResponse(stream, msgspec.structs.replace(body, method=config.method))
+    filled = {"method": config.method, "tolerance": config.tolerance}
+    return CreateResponse(stream, msgspec.structs.replace(body, **filled))
 
 
 def _same_report(answered: Answered, body: FeedbackRequest) -> bool:

@@ -26,17 +26,21 @@ from localarc.service.storage.format import (
     request_digest,
     to_bytes,
 )
+from localarc.service.streams.bounds import finite
 from localarc.service.streams.calibrators import build_calibrator
 from localarc.service.streams.config_checks import check_room
 from localarc.service.streams.methods import AnyCalibrator, method_of
 from localarc.service.streams.prediction_sets import set_size
-from localarc.service.streams.state import Point, StreamState
+from localarc.service.streams.state import Point, StreamState, group_names
+from localarc.service.streams.watch import Watch
 from localarc.wire.events import (
+    AcknowledgedEvent,
     AuditedEvent,
     ChangeEvent,
     CreatedEvent,
     ExpiredEvent,
     FeedbackEvent,
+    HealthEvent,
     ImportedEvent,
     PredictedEvent,
 )
@@ -46,11 +50,18 @@ ROUNDING = 1e-9
 
 
 class Stream:
-    """A calibrator and its state."""
+    """A calibrator, its state, and the watch over its losses."""
 
-    def __init__(self, name: str, state: StreamState, calibrator: AnyCalibrator) -> None:
+    def __init__(
+        self,
+        name: str,
+        state: StreamState,
+        calibrator: AnyCalibrator,
+        watch: Watch | None = None,
+    ) -> None:
         self.name = name
         self.state = state
+        self.watch = watch or Watch(state.config)
         self.method = method_of(calibrator, state.config)
         self.replay_differs = 0  # thresholds that differed on replay by more than rounding
         self.replay_rounded = 0  # thresholds that were rounded differently in the latest replay
@@ -80,6 +91,10 @@ class Stream:
             return self._apply_expiry(event)
         if isinstance(event, events.StateImported):
             return self._apply_import(event)
+        if isinstance(event, events.HealthChanged):
+            return self._apply_health(event)
+        if isinstance(event, events.Acknowledged):
+            return self._apply_acknowledgement(event)
         if isinstance(event, events.StreamCreated):
             raise ValueError(f"stream {self.name!r} already exists.")
         assert_never(event)
@@ -151,7 +166,7 @@ class Stream:
         if event.id in self.state.answered:
             return self._apply_audit(event)
         pending = self.state.pending[event.id]
-        self._learn(pending, event.loss, event.score)
+        self._learn(pending, event.loss, event.score, at=event.at)
         self.state.late += pending.seq < self.state.newest_learned
         self.state.newest_learned = max(self.state.newest_learned, pending.seq)
         self.state.seq += 1
@@ -182,7 +197,7 @@ class Stream:
         if event.loss is None:
             self.method.forget(pending)
         else:
-            self._learn(pending, event.loss)
+            self._learn(pending, event.loss, at=event.at)
         self.state.expired += 1
         self.state.seq += 1
         self._close(event.id, pending, event.loss, expired=True)
@@ -196,7 +211,26 @@ class Stream:
         self.state.seq += 1
         self.state.restart(self.method.rounds, self.method.loss_sum)
         self._match_tickets()
+        self.watch.restart()
         return self._change(ImportedEvent, event.at)
+
+    def _apply_health(self, event: events.HealthChanged) -> ChangeEvent:
+        self.state.seq += 1
+        self.watch.announce(event, self.state.seq)
+        return self._change(
+            HealthEvent,
+            event.at,
+            state=event.state,
+            previous=event.previous,
+            since_round=event.since_round,
+            why=event.why,
+            group=event.group,
+        )
+
+    def _apply_acknowledgement(self, event: events.Acknowledged) -> ChangeEvent:
+        self.state.seq += 1
+        self.watch.acknowledge(event.at)
+        return self._change(AcknowledgedEvent, event.at)
 
     def _match_tickets(self) -> None:
         """Expire predictions that an imported state has no ticket for, and forget other tickets."""
@@ -213,10 +247,11 @@ class Stream:
         for ticket in unknown:
             self.method.calibrator.forget(ticket)
 
-    def _learn(self, pending: Pending, loss: float, score: Score = None) -> None:
+    def _learn(self, pending: Pending, loss: float, score: Score = None, *, at: float) -> None:
         check_room(self.state.config, self.state.rounds)
         self.method.learn(pending, loss, score)  # raises before any change
         self.state.add_loss(loss, pending.group)
+        self.watch.learn(loss, group_names(pending.group), at)
 
     def _close(
         self,
@@ -313,7 +348,9 @@ class Stream:
         """All of the stream, as it is stored."""
         state = msgspec.msgpack.encode(self.state)
         return encode_snapshot(
-            Snapshot(self.name, self.replay_differs, state, self.calibrator.state())
+            Snapshot(
+                self.name, self.replay_differs, state, self.watch.encode(), self.calibrator.state()
+            )
         )
 
     @classmethod
@@ -322,7 +359,8 @@ class Stream:
         snapshot = decode_snapshot(data)
         state = msgspec.msgpack.decode(snapshot.state, type=StreamState)
         calibrator = build_calibrator(state.config).restore(snapshot.calibrator)
-        stream = cls(snapshot.name, state, calibrator)
+        watch = Watch.decode(state.config, snapshot.watch)
+        stream = cls(snapshot.name, state, calibrator, watch)
         stream.replay_differs = snapshot.replay_differs
         return stream
 
@@ -341,8 +379,3 @@ class Stream:
         if not math.isfinite(method.threshold(probe, "any")):
             raise serialization.StateError("the state's thresholds are not finite: it is damaged.")
         return calibrator
-
-
-def finite(value: float) -> float | None:
-    """The number, or None where JSON has none."""
-    return value if math.isfinite(value) else None

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from itertools import cycle
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from localarc.experiments.beams.measurements import SHOWN, TARGETS, City, setting_name
-from localarc.experiments.beams.tables import compared
+from localarc.experiments.beams.measurements import City
+from localarc.experiments.beams.tables import compared, shown, targets
 from localarc.experiments.experiment import FigureSpec
 from localarc.experiments.experiment import Results as AnyResults
 from localarc.experiments.table_rows import one
@@ -20,13 +21,14 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 Results = AnyResults[City, None]
-_MARKS = "os^D"
+_MARKS = "os^DPvX*"
 
 
 def running_risk(axes: Axes, results: Results) -> Axes:
     """The mean loss so far, averaged over trials, with its standard error."""
     names = compared(results.rows)
-    target_line(axes, SHOWN)
+    target = float(shown(results.rows))
+    target_line(axes, target)
     for name in names:
         runs = np.array([mean_so_far(run.arrays["losses"]) for run in results.of_method(name)])
         rounds = shown_rounds(runs.shape[1])
@@ -35,7 +37,7 @@ def running_risk(axes: Axes, results: Results) -> Axes:
         if len(runs) > 1:
             error = runs.std(axis=0, ddof=1)[rounds - 1] / np.sqrt(len(runs))
             axes.fill_between(rounds, mean - error, mean + error, color=colour, alpha=0.2, lw=0)
-    axes.set_ylim(0.9 * SHOWN, 1.1 * SHOWN)
+    axes.set_ylim(0.9 * target, 1.1 * target)
     return legend(frame(axes, "Long-run risk", "user", "mean relative regret so far"))
 
 
@@ -47,17 +49,17 @@ def set_size(axes: Axes, results: Results) -> Axes:
 
 def relative_size(axes: Axes, results: Results) -> Axes:
     """The same as a share of ARC's, trial by trial."""
-    names = compared(results.rows)
+    names, settings = compared(results.rows), targets(results.rows)
     axes.axhline(1.0, color=colours(names)["ARC"], linewidth=1.4, label="ARC")
-    for name, mark in zip(names[1:], _MARKS[1:], strict=False):
+    for name, mark in zip(names[1:], cycle(_MARKS[1:]), strict=False):
         shares = np.array(
             [
-                [_size(results, name, trial, t) / _size(results, "ARC", trial, t) for t in TARGETS]
+                [_size(results, name, trial, t) / _size(results, "ARC", trial, t) for t in settings]
                 for trial in dict.fromkeys(run.task.trial for run in results.outcomes)
             ]
         )
         error = shares.std(axis=0, ddof=1) / np.sqrt(len(shares)) if len(shares) > 1 else None
-        _line(axes, names, name, mark, shares.mean(axis=0), error)
+        _line(axes, results, name, mark, shares.mean(axis=0), error)
     label = "beams, as a share of ARC's"
     return legend(frame(axes, "Set size compared with ARC, online", "target", label))
 
@@ -72,10 +74,10 @@ def has_arc(results: Results) -> bool:
     return compared(results.rows)[:1] == ["ARC"] and len(compared(results.rows)) > 1
 
 
-def _size(results: Results, method: str, trial: int, target: float) -> float:
+def _size(results: Results, method: str, trial: int, setting: str) -> float:
     outcome = results.outcome(method, None, trial)
     rows = [] if outcome is None else outcome.rows
-    return float(one(rows, setting=setting_name(target), evaluation="online")["size"])
+    return float(one(rows, setting=setting, evaluation="online")["size"])
 
 
 def evenness(axes: Axes, results: Results) -> Axes:
@@ -88,22 +90,22 @@ def evenness(axes: Axes, results: Results) -> Axes:
 def _by_target(axes: Axes, results: Results, value: str) -> None:
     """One line per method, with standard errors over trials."""
     names = compared(results.rows)
-    for name, mark in zip(names, _MARKS, strict=False):
+    for name, mark in zip(names, cycle(_MARKS), strict=False):
         rows = [
-            one(results.rows, method=name, setting=setting_name(target), evaluation="online")
-            for target in TARGETS
+            one(results.rows, method=name, setting=setting, evaluation="online")
+            for setting in targets(results.rows)
         ]
         errors = [row[f"{value}_error"] or 0.0 for row in rows]
-        _line(axes, names, name, mark, [row[value] for row in rows], errors)
+        _line(axes, results, name, mark, [row[value] for row in rows], errors)
     axes.set_ylim(bottom=0.0)
 
 
-def _line(axes: Axes, names: list[str], name: str, mark: str, values: Any, errors: Any) -> None:
+def _line(axes: Axes, results: Results, name: str, mark: str, values: Any, errors: Any) -> None:
     axes.errorbar(
-        TARGETS,
+        [float(setting) for setting in targets(results.rows)],
         values,
         errors,
-        color=colours(names)[name],
+        color=colours(compared(results.rows))[name],
         linewidth=1.4,
         marker=mark,
         markersize=4,
@@ -114,7 +116,7 @@ def _line(axes: Axes, names: list[str], name: str, mark: str, values: Any, error
 FIGURES = (
     FigureSpec(
         "running-risk",
-        "Long-run risk at target 0.1: mean and standard error over trials.",
+        "Long-run risk at the target of the maps: mean and standard error over trials.",
         running_risk,
         has_any,
     ),

@@ -8,9 +8,9 @@ import numpy as np
 
 from localarc.experiments.beams.figures.curves import has_any
 from localarc.experiments.beams.grid import means
-from localarc.experiments.beams.measurements import DRAWN, SAME_SIZE, SHOWN, City, setting_name
+from localarc.experiments.beams.measurements import DRAWN, SAME_SIZE, City
 from localarc.experiments.beams.raytracer import AREA, Scene
-from localarc.experiments.beams.tables import compared, memory_name, memory_study
+from localarc.experiments.beams.tables import compared, memory_name, memory_study, shown
 from localarc.experiments.beams.users import NEAR
 from localarc.experiments.experiment import FigureSpec, Outcome
 from localarc.experiments.experiment import Results as AnyResults
@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 Results = AnyResults[City, None]
-_EQUAL = setting_name(SHOWN)
 _RISKS = 0.0, 1.0
 _RISK = "mean relative regret"
 _SNR = "mean SNR, dB; red: weaker than any cell need be"
@@ -57,7 +56,7 @@ def snr_maps(axes: Axes, results: Results) -> Axes:
     """Held-out SNR of the main methods: at equal target, below at equal mean set size."""
     methods = compared(results.rows)
     panels = {}
-    for setting in (_EQUAL, SAME_SIZE):
+    for setting in (shown(results.rows), SAME_SIZE):
         for method in methods:
             evaluation = held_out(results.rows, method)
             name = _name(results, method, setting, evaluation)
@@ -75,8 +74,10 @@ def risk_maps(axes: Axes, results: Results) -> Axes:
             evaluation = held_out(results.rows, method) if held else "online"
             name = f"{_held_out_family(results, method)}, held out"
             name = name if held else f"{_family(method)}, online"
-            panels[name] = _mean(results, method, f"risk {_EQUAL} {evaluation}", evaluation)
-    title = f"Risk at target {SHOWN:g}, online and held out"
+            panels[name] = _mean(
+                results, method, f"risk {shown(results.rows)} {evaluation}", evaluation
+            )
+    title = f"Risk at target {shown(results.rows)}, online and held out"
     return _maps(axes, results, panels, title, _RISK, _RISKS, len(methods), "magma_r")
 
 
@@ -87,27 +88,27 @@ def threshold_maps(axes: Axes, results: Results) -> Axes:
         held_out_name(results.rows, method): _first_trial(results, method).arrays["threshold"]
         for method in [*_local(results), *others]
     }
-    title = f"Averaged threshold at target {SHOWN:g}"
+    title = f"Averaged threshold at target {shown(results.rows)}"
     return _maps(axes, results, panels, title, "threshold (minus a share)", None, 3)
 
 
 def memory_snr(axes: Axes, results: Results) -> Axes:
     """Held-out SNR by memory."""
     panels = {
-        memory_name(method): _snr(results, method, _EQUAL, "average")
+        memory_name(method): _snr(results, method, shown(results.rows), "average")
         for method in memory_study(results.rows)
     }
-    title = f"SNR by memory, target {SHOWN:g}, held out"
+    title = f"SNR by memory, target {shown(results.rows)}, held out"
     return _maps(axes, results, panels, title, _SNR, _scale(results))
 
 
 def memory_risk(axes: Axes, results: Results) -> Axes:
     """Online risk by memory."""
     panels = {
-        memory_name(method): _mean(results, method, f"risk {_EQUAL} online", "online")
+        memory_name(method): _mean(results, method, f"risk {shown(results.rows)} online", "online")
         for method in memory_study(results.rows)
     }
-    title = f"Risk by memory, target {SHOWN:g}, online"
+    title = f"Risk by memory, target {shown(results.rows)}, online"
     return _maps(axes, results, panels, title, _RISK, _RISKS, colours="magma_r")
 
 

@@ -29,13 +29,13 @@ export const token = {
 /**
  * Fetch a path. Throws ApiError for an error response, TypeError if there is no response.
  * @param {string} path
- * @param {{headers?: Record<string, string>, signal?: AbortSignal}} options
+ * @param {{method?: string, headers?: Record<string, string>, signal?: AbortSignal}} options
  * @returns {Promise<Response>}
  */
-export async function request(path, { headers = {}, signal } = {}) {
+export async function request(path, { headers = {}, ...options } = {}) {
   const value = token.get();
   const all = value ? { ...headers, Authorization: `Bearer ${value}` } : headers;
-  const response = await fetch(path, { headers: all, signal, cache: "no-store" });
+  const response = await fetch(path, { ...options, headers: all, cache: "no-store" });
   if (response.ok) return response;
   let detail = response.statusText;
   try {
@@ -78,4 +78,19 @@ export function sleep(milliseconds, signal) {
       { once: true },
     );
   });
+}
+
+/**
+ * Signals for requests and pauses that can be cut short, because something changed.
+ * @param {AbortSignal} signal ends all of them
+ */
+export function createInterrupt(signal) {
+  let current = new AbortController();
+  return {
+    signal: () => AbortSignal.any([signal, current.signal]),
+    interrupt: () => {
+      current.abort();
+      current = new AbortController();
+    },
+  };
 }

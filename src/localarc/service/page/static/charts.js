@@ -1,30 +1,75 @@
 // The charts of a stream: one function each, from numbers to a figure.
 
-import { featureName, formatCount, formatNumber, formatRisk } from "./format.js";
+import { formatCount, formatMoment, formatNumber, formatRisk } from "./format.js";
 import { smooth } from "./history.js";
-import { barPlot, gridPlot, xyPlot } from "./plot.js";
+import { gridPlot, xyPlot } from "./plot.js";
 import { extent, pad } from "./scale.js";
+import { timeTicks, timeTitle } from "./time_scale.js";
 
 /** @import { Figure } from "./chart.js" */
-/** @import { History } from "./history.js" */
-/** @import { Layer, XAxis } from "./plot.js" */
+/** @import { History, Point } from "./history.js" */
+/** @import { Layer, Tick, XAxis } from "./plot.js" */
 /** @import { Interval } from "./scale.js" */
-/** @import { GroupRisk, ThresholdMap } from "../wire" */
-
-export const MAX_GROUPS = 20;
+/** @import { ThresholdMap } from "../wire" */
 
 /**
- * @param {History} history
+ * A history as it is drawn: its points, and the times from the left edge to the right one.
+ * @typedef {History & {span: Interval}} Section
+ */
+
+/**
+ * @param {Section} section
+ * @param {(Tick & {style: string})[]} marks
  * @returns {XAxis}
  */
-const roundsAxis = ({ points }) => ({
-  title: "rounds",
-  values: points.map((point) => point.rounds),
-  integers: true,
+const timeAxis = ({ points, span }, marks = []) => ({
+  title: timeTitle(span),
+  values: points.map((point) => point.at),
+  domain: span,
+  ticks: timeTicks,
+  marks,
 });
 
 /** @param {number} rounds */
 const roundName = (rounds) => `round ${formatCount(rounds)}`;
+
+/** @param {Point} point */
+const pointName = ({ at, rounds }) => `${formatMoment(at)} · ${roundName(rounds)}`;
+
+/**
+ * The mean loss of the last rounds, with the target and the limit that raises an alarm.
+ * @param {Section} section
+ * @param {{risk: number | null, rounds: number}[]} windowed one per point
+ * @param {number} tolerance
+ * @param {(Tick & {style: string})[]} marks when the state changed
+ * @returns {Figure}
+ */
+export function recentRiskFigure(section, windowed, tolerance, marks) {
+  const { points, target } = section;
+  const values = windowed.map(({ risk }) => risk);
+  const limit = target + tolerance;
+  const [, high] = extent([limit, ...values]);
+  /** @type {Layer[]} */
+  const layers = [
+    { kind: "line", style: "limit", values: points.map(() => limit) },
+    { kind: "line", style: "target", values: points.map(() => target) },
+    { kind: "line", style: "risk", values },
+  ];
+  const last = points.length - 1;
+  return {
+    label:
+      `Mean loss of the last ${formatCount(windowed[last].rounds)} rounds at ${formatMoment(points[last].at)}: ` +
+      `${formatRisk(values[last])}, target ${formatNumber(target)}, alarm above ${formatNumber(limit)}.` +
+      marks.map(({ value, label }) => ` At ${formatMoment(value)}: ${label}.`).join(""),
+    plot: (size) =>
+      xyPlot(size, timeAxis(section, marks), [{ title: "mean loss", domain: [0, high * 1.15], layers }]),
+    describe: (index) => [
+      pointName(points[index]),
+      `risk of the last ${formatCount(windowed[index].rounds)} rounds ${formatRisk(values[index])}`,
+      `target ${formatNumber(target)}, alarm above ${formatNumber(limit)}`,
+    ],
+  };
+}
 
 /**
  * The range of the risk chart: the target, and the risk after its first jumps.
@@ -40,7 +85,7 @@ export function riskDomain({ points, target }) {
 
 /**
  * The running risk, with the target and both bounds around it.
- * @param {History} history
+ * @param {Section} history
  * @param {number} lossBound
  * @returns {Figure}
  */
@@ -66,9 +111,9 @@ export function riskFigure(history, lossBound) {
     label:
       `Running risk after ${formatCount(last.rounds)} rounds: ${formatRisk(last.risk)}, ` +
       `target ${formatNumber(target)}${last.observed === null ? "" : `, bound for this run ±${formatNumber(last.observed)}`}.`,
-    plot: (size) => xyPlot(size, roundsAxis(history), [{ title: "mean loss", domain, layers }]),
+    plot: (size) => xyPlot(size, timeAxis(history), [{ title: "mean loss", domain, layers }]),
     describe: (index) => [
-      roundName(points[index].rounds),
+      pointName(points[index]),
       `risk ${formatRisk(points[index].risk)}, target ${formatNumber(target)}`,
       `bound for this run ±${formatNumber(points[index].observed)}`,
       `bound for any inputs ±${formatNumber(points[index].bound)}`,
@@ -78,7 +123,7 @@ export function riskFigure(history, lossBound) {
 
 /**
  * One dot per round, and a line through the mean of its neighbours.
- * @param {History} history
+ * @param {Section} history
  * @param {"threshold" | "size"} field
  * @param {string} name
  * @returns {Figure}
@@ -98,9 +143,9 @@ export function scatterFigure(history, field, name) {
     label:
       `${name} at ${roundName(points[last].rounds)}: ${formatNumber(values[last])}, ` +
       `mean of nearby rounds ${formatNumber(means[last])}.`,
-    plot: (size) => xyPlot(size, roundsAxis(history), [{ title: name.toLowerCase(), domain, layers }]),
+    plot: (size) => xyPlot(size, timeAxis(history), [{ title: name.toLowerCase(), domain, layers }]),
     describe: (index) => [
-      roundName(points[index].rounds),
+      pointName(points[index]),
       `${name.toLowerCase()} ${formatNumber(values[index])}`,
       `mean of nearby rounds ${formatNumber(means[index])}`,
     ],
@@ -109,7 +154,7 @@ export function scatterFigure(history, field, name) {
 
 /**
  * Pending predictions at each round; below, the totals of late and expired ones.
- * @param {History} history
+ * @param {Section} history
  * @returns {Figure}
  */
 export function feedbackFigure(history) {
@@ -125,7 +170,7 @@ export function feedbackFigure(history) {
       `Feedback after ${formatCount(points[last].rounds)} rounds: ${formatCount(pending[last])} pending, ` +
       `${formatCount(late[last])} late, ${formatCount(expired[last])} expired.`,
     plot: (size) =>
-      xyPlot(size, roundsAxis(history), [
+      xyPlot(size, timeAxis(history), [
         {
           title: "pending",
           integers: true,
@@ -146,7 +191,7 @@ export function feedbackFigure(history) {
         },
       ]),
     describe: (index) => [
-      roundName(points[index].rounds),
+      pointName(points[index]),
       `${formatCount(pending[index])} pending`,
       `${formatCount(late[index])} late so far`,
       `${formatCount(expired[index])} expired so far`,
@@ -155,55 +200,12 @@ export function feedbackFigure(history) {
 }
 
 /**
- * What is guaranteed for a group, if anything is.
- * @param {GroupRisk} group
- */
-function describeGuarantee({ above, below }) {
-  const sides = [
-    (above ?? null) === null ? "" : `${formatNumber(above ?? null)} above`,
-    (below ?? null) === null ? "" : `${formatNumber(below ?? null)} below`,
-  ].filter(Boolean);
-  return sides.length ? [`guaranteed: at most ${sides.join(" and ")} the target`] : [];
-}
-
-/**
- * The risk of each group, highest first. A whisker is the largest standard error that losses
- * between 0 and the loss bound with this mean can have, if rounds are independent.
- * @param {GroupRisk[]} groups
- * @param {number} target
- * @param {number} lossBound
- * @returns {Figure}
- */
-export function groupFigure(groups, target, lossBound) {
-  const rows = [...groups].sort((one, other) => other.risk - one.risk).slice(0, MAX_GROUPS);
-  const bars = rows.map(({ group, risk, rounds }) => ({
-    label: group,
-    value: risk,
-    error: Math.sqrt((risk * Math.max(0, lossBound - risk)) / rounds),
-  }));
-  const above = groups.filter(({ risk }) => risk > target).length;
-  const highest = rows[0];
-  return {
-    height: Math.max(200, 46 + rows.length * 28),
-    label:
-      `Risk of ${formatCount(groups.length)} groups, ${formatCount(above)} above the target ` +
-      `${formatNumber(target)}. Highest: ${highest.group}, ${formatRisk(highest.risk)}.`,
-    plot: (size) => barPlot(size, "mean loss", bars, target),
-    describe: (index) => [
-      rows[index].group,
-      `risk ${formatRisk(rows[index].risk)} ± ${formatNumber(bars[index].error)}, target ${formatNumber(target)}`,
-      `${formatCount(rows[index].rounds)} rounds`,
-      ...describeGuarantee(rows[index]),
-    ],
-  };
-}
-
-/**
  * The threshold over two features, or along one.
  * @param {ThresholdMap} map
+ * @param {(index: number) => string} featureName
  * @returns {Figure}
  */
-export function mapFigure(map) {
+export function mapFigure(map, featureName) {
   const [low, high] = extent(map.thresholds.flat());
   const first = { title: featureName(map.first), values: map.first_values };
   const range = `from ${formatNumber(low)} to ${formatNumber(high)} after ${formatCount(map.rounds)} rounds`;

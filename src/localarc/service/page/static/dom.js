@@ -24,6 +24,16 @@ export function child(parent, selector) {
 }
 
 /**
+ * A copy of what the template with this id contains.
+ * @param {string} id
+ */
+export function clone(id) {
+  const template = byId(id);
+  if (!(template instanceof HTMLTemplateElement)) throw new Error(`${id} is not a template`);
+  return /** @type {HTMLElement} */ (template.content.firstElementChild?.cloneNode(true));
+}
+
+/**
  * Replace the text of an element only where it differs, so that a selection in it survives.
  * @param {Element} element
  * @param {string} text

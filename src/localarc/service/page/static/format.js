@@ -36,5 +36,19 @@ export function formatDuration(seconds) {
 /** The time of day. @param {Date} date */
 export const formatTime = (date) => date.toLocaleTimeString("en-GB");
 
-/** @param {number} index */
-export const featureName = (index) => `x[${index}]`;
+/**
+ * A moment: the time of day, and the day if that is not today.
+ * @param {number} seconds since 1970
+ */
+export function formatMoment(seconds, now = new Date()) {
+  const date = new Date(seconds * 1000);
+  const time = formatTime(date);
+  if (date.toDateString() === now.toDateString()) return time;
+  return `${date.toLocaleDateString("en-GB", { day: "numeric", month: "short", year: "numeric" })}, ${time}`;
+}
+
+/**
+ * The name of a feature by its position; without names, the one that programs use.
+ * @param {readonly string[] | null} names
+ */
+export const featureNames = (names) => (/** @type {number} */ index) => names?.[index] ?? `x[${index}]`;

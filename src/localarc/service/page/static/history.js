@@ -6,6 +6,7 @@
  * A stream after one round.
  * @typedef {object} Point
  * @property {number} rounds
+ * @property {number} at in seconds since 1970; never before that of the point before it
  * @property {number} risk
  * @property {number | null} threshold
  * @property {number | null} size
@@ -26,9 +27,11 @@ export const MAX_POINTS = 2_000;
  * @returns {History}
  */
 export function readHistory(response) {
+  let latest = -Infinity; // a clock that was set back must not fold the time axis
   const points = response.points.map(
-    ([rounds, _at, risk, threshold, size, bound, observed, pending, late, expired]) => {
-      return { rounds, risk, threshold, size, bound, observed, pending, late, expired };
+    ([rounds, at, risk, threshold, size, bound, observed, pending, late, expired]) => {
+      latest = Math.max(latest, at);
+      return { rounds, at: latest, risk, threshold, size, bound, observed, pending, late, expired };
     },
   );
   return { seq: response.seq, target: response.target, points };
@@ -51,6 +54,7 @@ export function extendHistory(history, event) {
     ...history.points,
     {
       rounds,
+      at: Math.max(event.at, last?.at ?? -Infinity),
       risk: risk ?? 0,
       threshold: event.kind === "feedback" ? event.threshold : null,
       size: event.kind === "feedback" ? (event.size ?? null) : null,
@@ -66,14 +70,33 @@ export function extendHistory(history, event) {
 }
 
 /**
- * The last part of a history.
+ * The part of a history from one time to another.
  * @param {History} history
- * @param {number} share of its rounds, from 0 to 1
+ * @param {number} from
+ * @param {number} to
  * @returns {History}
  */
-export function recentHistory(history, share) {
-  const start = (history.points.at(-1)?.rounds ?? 0) * (1 - share);
-  return { ...history, points: history.points.filter((point) => point.rounds > start) };
+export function historyBetween(history, from, to) {
+  return { ...history, points: history.points.filter(({ at }) => at >= from && at <= to) };
+}
+
+/**
+ * The mean loss of the last rounds at each point, which two running risks determine. `rounds` is how
+ * many these are: the window, fewer at the start, more where points are further apart than that.
+ * @param {readonly Point[]} points
+ * @param {number} window
+ * @returns {{risk: number | null, rounds: number}[]}
+ */
+export function windowedRisk(points, window) {
+  const isWhole = points.length > 0 && points[0].rounds <= window; // else it starts in the middle
+  let last = -1; // the last point that is a whole window ago
+  return points.map(({ rounds, risk }) => {
+    while (points[last + 1].rounds <= rounds - window) last += 1;
+    const before = last < 0 && isWhole ? { rounds: 0, risk: 0 } : points[Math.max(0, last)];
+    const count = rounds - before.rounds;
+    const sum = risk * rounds - before.risk * before.rounds;
+    return { risk: count > 0 ? sum / count : null, rounds: count };
+  });
 }
 
 /**

@@ -1,35 +1,32 @@
 // Which of the two views is shown, and what happens when the service returns an error.
 
+import { parseAddress } from "./address.js";
 import { hideAllAlerts, showAlert } from "./alerts.js";
 import { ApiError, token } from "./api.js";
 import { showConnection } from "./connection.js";
 import { byId } from "./dom.js";
 import { showOverview } from "./overview.js";
 
+/** @import { Address } from "./address.js" */
+
 const tokenField = /** @type {HTMLInputElement} */ (byId("token-value"));
 let view = new AbortController();
-
-function streamInAddress() {
-  try {
-    return decodeURIComponent(location.hash.slice(1));
-  } catch {
-    return ""; // an address that somebody typed, not one of the page's links
-  }
-}
+let shown = ""; // the stream in view, "" for the overview
 
 async function open() {
   view.abort();
   view = new AbortController();
   const { signal } = view;
-  const name = streamInAddress();
+  const address = parseAddress(location.hash);
   hideAllAlerts();
   showConnection("connecting");
   byId("sign-in").hidden = true;
-  byId("overview").hidden = Boolean(name);
-  byId("stream").hidden = !name;
+  byId("overview").hidden = Boolean(address.stream);
+  byId("stream").hidden = !address.stream;
+  shown = address.stream;
   try {
-    if (name) await openStream(name, signal);
-    else await showOverview(signal);
+    if (shown) await openStream(address, signal);
+    else await showOverview(address, signal);
   } catch (error) {
     if (!signal.aborted) showFailure(error);
   }
@@ -37,12 +34,12 @@ async function open() {
 
 /**
  * The charts are loaded with the first stream: the overview draws none.
- * @param {string} name
+ * @param {Address} address
  * @param {AbortSignal} signal
  */
-async function openStream(name, signal) {
+async function openStream(address, signal) {
   const { showStream } = await import("./stream.js");
-  if (!signal.aborted) await showStream(name, signal);
+  if (!signal.aborted) await showStream(address, signal);
 }
 
 /** @param {unknown} error */
@@ -68,7 +65,10 @@ byId("sign-in").addEventListener("submit", (event) => {
   open();
 });
 addEventListener("hashchange", () => {
+  const before = shown;
   open();
-  byId(streamInAddress() ? "name" : "streams-title").focus({ preventScroll: true }); // the link is gone
+  if (shown === before) return;
+  scrollTo(0, 0);
+  byId(shown ? "name" : "streams-title").focus({ preventScroll: true }); // the link is gone
 });
 open();

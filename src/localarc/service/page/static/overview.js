@@ -1,94 +1,170 @@
-// All streams, one card each, polled every two seconds.
+// The streams, worst first, one page at a time; searched and sorted by the service, read every two seconds.
 
+import { formatAddress } from "./address.js";
 import { hideAlert, showAlert } from "./alerts.js";
-import { ApiError, fetchJson, sleep } from "./api.js";
+import { ApiError, createInterrupt, fetchJson, sleep } from "./api.js";
 import { showConnection } from "./connection.js";
-import { byId, child, setText, updateList } from "./dom.js";
+import { byId, child, clone, setText, updateList } from "./dom.js";
 import { formatCount, formatNumber, formatRisk } from "./format.js";
-import { verdictState } from "./verdict.js";
+import { describeSince, reasonOf, STATES, showBadge, stateOf } from "./state.js";
 
-/** @import { StreamListItem } from "../wire" */
+/** @import { Address } from "./address.js" */
+/** @import { StreamList, StreamListItem } from "../wire" */
 
 const POLL_INTERVAL = 2_000;
-const SEARCH_FROM = 12; // streams from which a search field is useful
-const list = byId("streams");
+const PAGE_SIZE = 50;
+const MAX_NAMES = 5; // in an alert
 const search = /** @type {HTMLInputElement} */ (byId("search"));
-const template = /** @type {HTMLTemplateElement} */ (byId("stream-card"));
 
-/** @param {AbortSignal} signal */
-export async function showOverview(signal) {
-  document.title = "localarc";
-  search.oninput = filter;
+/**
+ * @param {Address} address
+ * @param {AbortSignal} signal
+ */
+export async function showOverview(address, signal) {
+  let view = address;
+  const typing = createInterrupt(signal);
+  search.value = view.search;
+  search.oninput = () => {
+    view = { ...view, search: search.value, cursor: "" };
+    history.replaceState(null, "", formatAddress(view));
+    typing.interrupt(); // a response on its way is out of date
+  };
   while (!signal.aborted) {
+    const either = typing.signal();
     try {
-      const { streams } = await fetchJson("v1/streams", { signal });
-      draw(streams);
+      const list = await fetchJson(`v1/streams?${query(view)}`, { signal: either });
+      draw(list, view);
       showConnection("live");
     } catch (error) {
       if (signal.aborted) return;
+      if (either.aborted) continue;
       if (error instanceof ApiError && !error.isTemporary) throw error;
       if (!(error instanceof ApiError || error instanceof TypeError)) throw error;
       showConnection("lost", error);
     }
-    await sleep(POLL_INTERVAL, signal);
+    await sleep(POLL_INTERVAL, either);
   }
 }
 
-/** @param {StreamListItem[]} streams */
-function draw(streams) {
-  const failed = streams.filter((stream) => !stream.healthy);
-  const names = failed.map((stream) => stream.stream).join(", ");
-  if (failed.length) showAlert("guarantee", "Consistency check failed.", `Do not rely on: ${names}.`);
-  else hideAlert("guarantee");
-  setText(byId("overview-summary"), totals(streams));
-  byId("no-streams").hidden = streams.length > 0;
-  search.hidden = streams.length < SEARCH_FROM;
-  const ordered = [...failed, ...streams.filter((stream) => stream.healthy)];
-  updateList(list, ordered, (stream) => stream.stream, createCard, updateCard);
-  filter();
-}
-
-/** @param {StreamListItem[]} streams */
-function totals(streams) {
-  const rounds = streams.reduce((sum, stream) => sum + stream.rounds, 0);
-  const pending = streams.reduce((sum, stream) => sum + stream.pending, 0);
-  const plural = streams.length === 1 ? "" : "s";
-  return `${formatCount(streams.length)} stream${plural} · ${formatCount(rounds)} rounds · ${formatCount(pending)} pending`;
-}
-
-function createCard() {
-  return /** @type {HTMLElement} */ (template.content.firstElementChild?.cloneNode(true));
+/** @param {Address} view */
+function query({ search, state, cursor }) {
+  const given = Object.entries({ search, state, cursor }).filter(([, value]) => value);
+  return new URLSearchParams([["sort", "worst"], ["limit", String(PAGE_SIZE)], ...given]);
 }
 
 /**
- * @param {HTMLElement} card
- * @param {StreamListItem} stream
+ * @param {StreamList} list
+ * @param {Address} view
  */
-function updateCard(card, stream) {
-  /** @type {(selector: string, text: string) => void} */
-  const set = (selector, text) => setText(child(card, selector), text);
-  card.classList.toggle("failed", !stream.healthy);
-  child(card, "a").setAttribute("href", `#${encodeURIComponent(stream.stream)}`);
-  set(".name", stream.stream);
-  set(".state", stream.healthy ? "" : "check failed");
-  set(".verdict-line", [stream.verdict.text, ...stream.warnings].join(" "));
-  child(card, ".verdict-line").dataset.state = stream.warnings.length
-    ? "failed"
-    : verdictState(stream.verdict);
-  set(".risk", formatRisk(stream.risk));
-  set(".target", `target ${formatNumber(stream.target)}`);
-  set(
-    ".counts",
-    `${formatCount(stream.rounds)} rounds · ${formatCount(stream.pending)} pending · ${formatCount(stream.late)} late`,
-  );
-  const share = Math.min(2, (stream.risk ?? 0) / stream.target); // the target is in the middle
-  child(card, ".meter").style.setProperty("--risk", String(share));
+function draw(list, view) {
+  const { streams } = list;
+  const failed = streams.filter((stream) => !stream.healthy);
+  alertAbout(failed, "guarantee", "Consistency check failed.", "Do not rely on:");
+  alertAbout(list.quarantined, "quarantine", "Not served, because stored data is damaged:", "");
+  const headline = describeAll(list, view.search);
+  setText(byId("streams-title"), headline);
+  document.title = `${headline} · localarc`;
+  drawStates(list, view);
+  drawPages(list, view);
+  const isFiltered = Boolean(view.search || view.state || view.cursor);
+  byId("no-streams").hidden = streams.length > 0 || isFiltered;
+  byId("none-found").hidden = streams.length > 0 || !isFiltered;
+  updateList(byId("streams"), streams, (stream) => stream.stream, createRow, updateRow);
+  if (performance.getEntriesByName("rows").length === 0) performance.mark("rows");
 }
 
-function filter() {
-  const wanted = search.value.toLowerCase();
-  for (const card of list.children) {
-    const name = child(card, ".name").textContent ?? "";
-    card.toggleAttribute("hidden", !name.toLowerCase().includes(wanted));
+/**
+ * Name the streams with a problem, or the first of them.
+ * @param {{stream: string}[]} streams
+ * @param {string} kind
+ * @param {string} title
+ * @param {string} text
+ */
+function alertAbout(streams, kind, title, text) {
+  const names = streams.slice(0, MAX_NAMES).map(({ stream }) => stream);
+  if (streams.length > MAX_NAMES) names.push(`and ${formatCount(streams.length - MAX_NAMES)} more`);
+  if (streams.length) showAlert(kind, title, `${text} ${names.join(", ")}.`.trim());
+  else hideAlert(kind);
+}
+
+/**
+ * The worst state that a stream is in, and how many are.
+ * @param {Pick<StreamList, "states">} list
+ * @param {string} search
+ */
+export function describeAll({ states }, search) {
+  const total = countAll(states);
+  const what = `stream${total === 1 ? "" : "s"}${search && ` with “${search}”`}`;
+  if (total === 0) return `No ${what}`;
+  const bad = STATES.filter((state) => state !== "ok" && states[state] > 0);
+  if (bad.length === 0) return total === 1 ? `The ${what} is ok` : `All ${formatCount(total)} ${what} are ok`;
+  const counts = bad.map((state) => `${formatCount(states[state])} ${state}`).join(", ");
+  return `${counts} of ${formatCount(total)} ${what}`;
+}
+
+/** @param {StreamList["states"]} states */
+const countAll = (states) => STATES.reduce((sum, state) => sum + states[state], 0);
+
+/**
+ * One link per state, with the number of streams in it.
+ * @param {StreamList} list
+ * @param {Address} view
+ */
+function drawStates({ states }, { search, state: selected }) {
+  for (const link of byId("states").querySelectorAll("a")) {
+    const state = /** @type {"" | typeof STATES[number]} */ (link.dataset.tone ?? "");
+    link.setAttribute("href", formatAddress({ search, state }));
+    if (state === selected) link.setAttribute("aria-current", "true");
+    else link.removeAttribute("aria-current");
+    setText(child(link, "b"), formatCount(state ? states[state] : countAll(states)));
   }
+}
+
+/**
+ * @param {StreamList} list
+ * @param {Address} view
+ */
+function drawPages({ first, found, streams, previous, next }, view) {
+  byId("pages").hidden = previous === null && next === null;
+  setText(
+    byId("position"),
+    `${formatCount(Math.min(found, first + 1))} to ${formatCount(first + streams.length)} of ${formatCount(found)}`,
+  );
+  setLink(byId("previous"), previous, view);
+  setLink(byId("next"), next, view);
+}
+
+/**
+ * A link to another page, or none.
+ * @param {HTMLElement} link
+ * @param {string | null} cursor
+ * @param {Address} view
+ */
+function setLink(link, cursor, { search, state }) {
+  if (cursor === null) link.removeAttribute("href");
+  else link.setAttribute("href", formatAddress({ search, state, cursor }));
+}
+
+const createRow = () => clone("stream-row");
+
+/**
+ * @param {HTMLElement} row
+ * @param {StreamListItem} stream
+ */
+function updateRow(row, stream) {
+  /** @type {(selector: string, text: string) => void} */
+  const set = (selector, text) => setText(child(row, selector), text);
+  const state = stateOf(stream);
+  const risk = stream.health.recent_risk ?? stream.risk;
+  row.dataset.tone = state.tone;
+  showBadge(child(row, ".badge"), state);
+  child(row, "a").setAttribute("href", formatAddress({ stream: stream.stream }));
+  set(".name", stream.stream);
+  set(".why", [reasonOf(stream), ...stream.warnings].join(" "));
+  set(".since", describeSince(stream.health));
+  set(".risk", formatRisk(risk));
+  set(".target", `target ${formatNumber(stream.target)}`);
+  set(".counts", `${formatCount(stream.rounds)} rounds · ${formatCount(stream.pending)} pending`);
+  const share = Math.min(2, (risk ?? 0) / stream.target); // the target is in the middle
+  child(row, ".meter").style.setProperty("--risk", String(share));
 }

@@ -31,13 +31,32 @@ import { areaPath, linePath, node, stepPath } from "./svg.js";
  */
 
 /** @typedef {{title: string, domain: Interval, integers?: boolean, layers: Layer[]}} Panel */
-/** @typedef {{title: string, values: number[], integers?: boolean}} XAxis */
+/** @typedef {{value: number, label: string}} Tick */
+
+/**
+ * The x axis that panels share. Marks are moments to point out, each a line from top to bottom.
+ * @typedef {object} XAxis
+ * @property {string} title
+ * @property {number[]} values
+ * @property {Interval} [domain] where it is not that of the values
+ * @property {(domain: Interval, count: number) => Tick[]} [ticks] where they are not round numbers
+ * @property {(Tick & {style: string})[]} [marks]
+ */
 
 const TITLE = 22; // pixels for the title of an axis
 const TICKS = 18; // and for tick labels below a plot
 const GAP = 14; // between two panels
 const CHARACTER = 7;
-const MAX_LABEL = 24; // characters of a bar's label
+
+/**
+ * As much of a text as has room, and all of it for those who ask.
+ * @param {string} text
+ * @param {number} width in pixels
+ */
+function fit(text, width) {
+  const count = Math.max(4, Math.floor(width / CHARACTER));
+  return text.length <= count ? [text] : [`${text.slice(0, count - 1)}…`, node("title", {}, text)];
+}
 
 /** @param {string[]} labels */
 const labelWidth = (labels) => Math.max(...labels.map((label) => label.length)) * CHARACTER + 10;
@@ -57,7 +76,7 @@ export function xyPlot({ width, height }, x, panels) {
     const top = TITLE + index * (inner + TITLE + GAP);
     return { left, right: width - 12, top, bottom: top + inner };
   });
-  const domain = extent(x.values);
+  const domain = x.domain ?? extent(x.values);
   const toX = linear(domain, [left, width - 12]);
   const xs = x.values.map(toX);
   const bottom = boxes[boxes.length - 1].bottom;
@@ -65,6 +84,7 @@ export function xyPlot({ width, height }, x, panels) {
   return {
     nodes: [
       ...boxes.flatMap((box, index) => panelNodes(panels[index], box, yTicks[index], xs)),
+      ...markNodes(x.marks ?? [], domain, { ...boxes[0], bottom }),
       ...xAxis(x, domain, { ...boxes[0], bottom }),
     ],
     targets: {
@@ -109,7 +129,7 @@ function panelNodes(panel, box, values, xs) {
   };
   const view = `${size.x} ${size.y} ${size.width} ${size.height}`;
   return [
-    node("text", { class: "axis-title", x: 0, y: box.top - 9 }, panel.title),
+    node("text", { class: "axis-title", x: 0, y: box.top - 9 }, ...fit(panel.title, box.right)),
     ...values.flatMap((value, index) => [
       node("line", { class: "grid", x1: box.left, x2: box.right, y1: toY(value), y2: toY(value) }),
       node("text", { class: "y-tick", x: box.left - 7, y: toY(value) + 4 }, labels[index]),
@@ -152,109 +172,63 @@ function layerNodes(layer, xs, toY) {
 }
 
 /**
- * @param {{title: string, integers?: boolean}} axis
+ * Vertical lines with a label at the top, which leans away from the nearer edge.
+ * @param {(Tick & {style: string})[]} marks
  * @param {Interval} domain
  * @param {Box} box
  */
-function xAxis({ title, integers }, domain, box) {
+function markNodes(marks, domain, box) {
   const toX = linear(domain, [box.left, box.right]);
-  const values = ticks(domain, (box.right - box.left) / 65, integers);
-  const labels = tickLabels(values);
+  const inside = marks.filter(({ value }) => value >= domain[0] && value <= domain[1]);
+  return inside.flatMap(({ value, label, style }) => {
+    const x = toX(value);
+    const isRight = x > (box.left + box.right) / 2;
+    const text = { x: x + (isRight ? -6 : 6), y: box.top + 11, "text-anchor": isRight ? "end" : "start" };
+    return [
+      node("line", { class: `mark ${style}`, x1: x, x2: x, y1: box.top - 4, y2: box.bottom }),
+      node(
+        "text",
+        { class: `mark ${style}`, ...text },
+        ...fit(label, (isRight ? x - box.left : box.right - x) - 8),
+      ),
+    ];
+  });
+}
+
+/**
+ * @param {Pick<XAxis, "title" | "ticks">} axis
+ * @param {Interval} domain
+ * @param {Box} box
+ */
+function xAxis({ title, ticks: makeTicks = roundTicks }, domain, box) {
+  const toX = linear(domain, [box.left, box.right]);
   return [
-    ...values.map((value, index) => {
+    ...makeTicks(domain, (box.right - box.left) / 65).map(({ value, label }) => {
       const anchor = toX(value) > box.right - 20 ? "end" : "middle";
       return node(
         "text",
         { class: "x-tick", x: toX(value), y: box.bottom + TICKS, "text-anchor": anchor },
-        labels[index],
+        label,
       );
     }),
     node(
       "text",
       { class: "x-title", x: (box.left + box.right) / 2, y: box.bottom + TICKS + TITLE - 5 },
-      title,
+      ...fit(title, box.right - box.left),
     ),
   ];
 }
 
 /**
- * Horizontal bars with whiskers, and a dashed line at the target.
- * @param {Size} size
- * @param {string} title of the x axis
- * @param {{label: string, value: number, error: number}[]} bars from top to bottom
- * @param {number} target
- * @returns {Plot}
+ * @param {Interval} domain
+ * @param {number} count
+ * @returns {Tick[]}
  */
-export function barPlot({ width, height }, title, bars, target) {
-  const labels = bars.map(({ label }) =>
-    label.length > MAX_LABEL ? `${label.slice(0, MAX_LABEL - 1)}…` : label,
-  );
-  const left = Math.min(width * 0.4, labelWidth(labels));
-  const box = { left, right: width - 12, top: 4, bottom: height - TICKS - TITLE };
-  /** @type {Interval} */
-  const domain = [0, Math.max(target, ...bars.map(({ value, error }) => value + error)) * 1.05];
-  const toX = linear(domain, [box.left, box.right]);
-  const row = (box.bottom - box.top) / bars.length;
-  /** @param {number} index */
-  const middle = (index) => box.top + (index + 0.5) * row;
-  const thick = Math.min(22, row * 0.6);
-  return {
-    nodes: [
-      ...ticks(domain, (box.right - left) / 65).map((value) =>
-        node("line", { class: "grid", x1: toX(value), x2: toX(value), y1: box.top, y2: box.bottom }),
-      ),
-      ...bars.flatMap(({ label, value, error }, index) => [
-        node(
-          "text",
-          { class: "y-tick", x: left - 7, y: middle(index) + 4 },
-          labels[index],
-          node("title", {}, label),
-        ),
-        node("rect", {
-          class: "bar",
-          x: left,
-          y: middle(index) - thick / 2,
-          width: Math.max(1, toX(value) - left),
-          height: thick,
-        }),
-        node("path", {
-          class: "whisker",
-          d: whisker(toX(Math.max(0, value - error)), toX(value + error), middle(index)),
-        }),
-      ]),
-      node("path", {
-        class: "target",
-        d: linePath([
-          [toX(target), box.top],
-          [toX(target), box.bottom],
-        ]),
-      }),
-      ...xAxis({ title }, domain, box),
-    ],
-    targets: {
-      count: bars.length,
-      find: (_, pixel) => clamp(Math.floor((pixel - box.top) / row), bars.length - 1),
-      move: (index, key) =>
-        clamp(index + (key === "ArrowDown" || key === "ArrowRight" ? 1 : -1), bars.length - 1),
-      position: (index) => ({ x: toX(bars[index].value), y: middle(index) }),
-      marker: (index) =>
-        node("rect", {
-          class: "outline",
-          x: 1,
-          y: middle(index) - row / 2,
-          width: width - 2,
-          height: row,
-        }),
-    },
-  };
+function roundTicks(domain, count) {
+  const values = ticks(domain, count);
+  const labels = tickLabels(values);
+  return values.map((value, index) => ({ value, label: labels[index] }));
 }
-
-/**
- * @param {number} low
- * @param {number} high
- * @param {number} y
- */
-const whisker = (low, high, y) => `M${low},${y}H${high}M${low},${y - 4}v8M${high},${y - 4}v8`;
 
 /**
  * Cells coloured by their value.
@@ -298,7 +272,7 @@ export function gridPlot({ width, height }, x, y, rows) {
   );
   return {
     nodes: [
-      node("text", { class: "axis-title", x: 0, y: box.top - 9 }, y.title),
+      node("text", { class: "axis-title", x: 0, y: box.top - 9 }, ...fit(y.title, box.right)),
       ...yTicks.map((value, index) =>
         node("text", { class: "y-tick", x: box.left - 7, y: toY(value) + 4 }, tickLabels(yTicks)[index]),
       ),

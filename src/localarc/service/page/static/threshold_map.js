@@ -3,7 +3,7 @@
 import { fetchJson, streamPath } from "./api.js";
 import { mapFigure } from "./charts.js";
 import { byId, setText } from "./dom.js";
-import { featureName, formatCount, formatNumber } from "./format.js";
+import { featureNames, formatCount, formatNumber } from "./format.js";
 import { extent } from "./scale.js";
 import { isLocal } from "./settings.js";
 
@@ -24,6 +24,7 @@ export class ThresholdMapView {
     this.signal = signal;
     this.summary = summary;
     this.isLocal = isLocal(summary.config);
+    this.featureName = featureNames(summary.config.feature_names);
     this.isVisible = false;
     /** @type {ThresholdMap | null} */
     this.map = null;
@@ -33,8 +34,9 @@ export class ThresholdMapView {
   /** @param {number} count of features */
   setUp(count) {
     const features = [...Array(count).keys()];
-    fillSelect(firstSelect, features, 0);
-    fillSelect(secondSelect, features, Math.min(1, count - 1));
+    const names = features.map(this.featureName);
+    fillSelect(firstSelect, names, 0);
+    fillSelect(secondSelect, names, Math.min(1, count - 1));
     byId("axes").hidden = !this.isLocal || count < 2;
     byId("colour-scale").hidden = true;
     setText(byId("map-note"), "");
@@ -83,26 +85,29 @@ export class ThresholdMapView {
   draw() {
     if (this.map === null || this.signal.aborted) return;
     const [low, high] = extent(this.map.thresholds.flat());
-    this.chart.draw(mapFigure(this.map));
+    this.chart.draw(mapFigure(this.map, this.featureName));
     byId("colour-scale").hidden = this.map.second === null;
     setText(byId("scale-low"), formatNumber(low));
     setText(byId("scale-high"), formatNumber(high));
-    setText(byId("map-note"), describeMap(this.map));
+    setText(byId("map-note"), describeMap(this.map, this.featureName));
   }
 }
 
 /**
  * @param {HTMLSelectElement} select
- * @param {number[]} features
+ * @param {string[]} names
  * @param {number} selected
  */
-function fillSelect(select, features, selected) {
-  select.replaceChildren(...features.map((index) => new Option(featureName(index), String(index))));
+function fillSelect(select, names, selected) {
+  select.replaceChildren(...names.map((name, index) => new Option(name, String(index))));
   select.value = String(selected);
 }
 
-/** @param {ThresholdMap} map */
-export function describeMap(map) {
+/**
+ * @param {ThresholdMap} map
+ * @param {(index: number) => string} featureName
+ */
+export function describeMap(map, featureName) {
   const fixed = map.others
     .map((value, index) => ({ index, value }))
     .filter(({ index }) => index !== map.first && index !== map.second)

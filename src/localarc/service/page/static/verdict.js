@@ -1,19 +1,10 @@
-// The verdict of the service on a stream: its sentence, the warnings and the tightest bound.
+// The state of one stream in words: why, since when, the warnings and the tightest bound.
 
 import { byId, setText, updateList } from "./dom.js";
 import { describeDistance } from "./guarantee.js";
+import { describeSince, reasonOf, showBadge, stateOf } from "./state.js";
 
-/** @import { StreamSummary, Verdict } from "../wire" */
-
-/**
- * What a verdict calls for: nothing, patience or action.
- * @param {Verdict} verdict
- * @returns {"passed" | "unknown" | "failed"}
- */
-export function verdictState({ state }) {
-  if (state === "kept" || state === "cautious") return "passed";
-  return state === "too early" ? "unknown" : "failed";
-}
+/** @import { StreamSummary } from "../wire" */
 
 /** @param {StreamSummary} summary */
 export function describeTightest({ certificate, config, target }) {
@@ -25,8 +16,13 @@ export function describeTightest({ certificate, config, target }) {
 
 /** @param {StreamSummary} summary */
 export function showVerdict(summary) {
-  byId("verdict").dataset.state = verdictState(summary.verdict);
-  setText(byId("verdict-text"), summary.verdict.text);
+  const state = stateOf(summary);
+  byId("stream").dataset.tone = state.tone;
+  showBadge(byId("state"), state);
+  setText(byId("since"), describeSince(summary.health));
+  const reason = reasonOf(summary);
+  setText(byId("why"), reason);
+  setText(byId("verdict-text"), reason === summary.verdict.text ? "" : summary.verdict.text);
   setText(byId("tightest"), describeTightest(summary));
   updateList(byId("warnings"), summary.warnings, (text) => text, createItem, setText);
 }

@@ -1,0 +1,64 @@
+"""The yardstick of a stream: the one threshold that meets the target in hindsight."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from localarc._tune.evaluation import pinball_loss
+from localarc._tune.from_data import scores_of
+from localarc.curves import Curves
+
+
+@dataclass(frozen=True)
+class Yardstick:
+    """What the smallest constant threshold whose risk is at most the target has.
+
+    It is chosen with all outcomes known, so it is no method; sizes and pinball losses are stated
+    in its units, since those of different streams cannot be averaged otherwise.
+
+    Parameters
+    ----------
+    threshold : float
+        The threshold.
+    size : float
+        Mean set size, NaN if unknown.
+    pinball : float
+        Mean pinball loss.
+
+    Examples
+    --------
+    >>> from localarc.curves import miscoverage
+    >>> hindsight(miscoverage([1.0, 2.0, 3.0, 4.0], widths=0.0), alpha=0.25)
+    Yardstick(threshold=3.0, size=6.0, pinball=0.375)
+    """
+
+    threshold: float
+    size: float
+    pinball: float
+
+
+def hindsight(curves: Curves, alpha: float) -> Yardstick:
+    """Return the yardstick of a stream."""
+    threshold = _smallest_threshold(curves, alpha)
+    everywhere = np.full(len(curves), threshold)
+    level = alpha / curves.bound
+    return Yardstick(
+        threshold,
+        float(curves.sizes_at(everywhere).mean()),
+        pinball_loss(scores_of(curves, alpha), everywhere, level),
+    )
+
+
+def _smallest_threshold(curves: Curves, alpha: float) -> float:
+    """By bisection over all steps, since the risk does not increase with the threshold."""
+    steps = np.unique(curves.breakpoints[np.isfinite(curves.breakpoints)])
+    low, high = 0, len(steps) - 1
+    while low < high:
+        middle = (low + high) // 2
+        if curves.losses_at(np.full(len(curves), steps[middle])).mean() <= alpha:
+            high = middle
+        else:
+            low = middle + 1
+    return float(steps[low])

@@ -1,0 +1,10 @@
+"""Keyed frames: one calibrator per key of a table, with losses that come at once or late.
+
+Requires PyArrow and narwhals: `pip install 'localarc[keyed]'`.
+"""
+
+from localarc.keyed.calibrate import calibrate
+from localarc.keyed.rules import BadRowError
+from localarc.keyed.streams import KeyedStreams
+
+__all__ = ["BadRowError", "KeyedStreams", "calibrate"]

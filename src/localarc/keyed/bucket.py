@@ -1,0 +1,133 @@
+"""A bucket of keys: their calibrators, the orders they consumed, and their pending asks."""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+import numpy as np
+
+from localarc.curves import Curves, miscoverage
+from localarc.keyed.added import Added
+from localarc.keyed.arrow_columns import read_rows
+from localarc.keyed.events import Events, Rows
+from localarc.keyed.pending import Matched, Pending, match
+from localarc.keyed.roles import Roles
+from localarc.keyed.rules import Verdicts, check_orders, check_values, consumes_order, raise_first
+from localarc.panel import Panel
+from localarc.panel.late import ASK, LateEvents, serve
+from localarc.panel.streams import Prototype
+from localarc.validation import IntArray
+
+
+class Bucket:
+    """The state of many keys, and what rows do to it.
+
+    `skipped` counts the orders that each key of the panel consumed without learning: bad rows, and
+    asks.
+    """
+
+    def __init__(self, panel: Panel, roles: Roles, skipped: IntArray, pending: Pending) -> None:
+        self.panel, self.roles = panel, roles
+        self.skipped, self.pending = skipped, pending
+
+    @classmethod
+    def new(cls, calibrator: Prototype, roles: Roles) -> Self:
+        """A bucket without keys."""
+        pending = Pending.none(len(roles.features))
+        return cls(Panel(calibrator), roles, np.empty(0, np.int64), pending)
+
+    def due(self, names: list[str]) -> IntArray:
+        """The order that the next event of each key must have."""
+        rows = self.panel._index.find(list(names))
+        consumed = np.append(self.panel.rounds + self.skipped, 0)  # row -1 is the 0 at the end
+        return consumed[rows] + 1
+
+    def calibrate(self, table: Any, rejects: bool) -> Added:
+        """Learn the rows of an Arrow table, all or none, and return the columns to add."""
+        return self.learn(read_rows(table, self.roles), rejects)
+
+    def learn(self, rows: Rows, rejects: bool) -> Added:
+        """Sort, validate and learn rows; bad ones raise unless they are to be rejected."""
+        bound = self.panel.prototype.loss_bound if self.roles.given_losses else None
+        due = self.due(rows.names)
+        events = Events.sort(rows, check_values(rows, bound), due)
+        verdicts = check_orders(events, due)
+        matched = None
+        if self.roles.late:
+            verdicts, matched = match(self.pending, events, verdicts)
+        if not rejects:
+            raise_first(events, due, verdicts)
+        added = Added(self.roles, events, verdicts)
+        good = events.take(verdicts == 0)
+        if len(good):
+            self._serve(good, matched, added)
+        self._skip(events, verdicts)
+        return added
+
+    def _serve(self, events: Events, matched: Matched | None, added: Added) -> None:
+        used, codes = _used(events)
+        late = self._late_events(events, matched)
+        answers = serve(self.panel, used, codes, late)
+        if matched is not None:
+            self.pending = matched.remaining(events, answers)
+        added.fill(late, answers)
+
+    def _late_events(self, events: Events, matched: Matched | None) -> LateEvents:
+        before = Pending.none(events.X.shape[1]) if matched is None else matched.asks
+        asked = np.arange(len(events)) if matched is None else matched.asked
+        points = np.require(np.concatenate([before.X, events.X]), np.float64, ["C", "W"])
+        acts = events.acts | ASK if self._watches else events.acts
+        scores = None if self.roles.given_losses else events.values
+        known = before.thresholds, before.tickets
+        curves = self._curves(events)
+        return LateEvents(acts, asked, points, *known, curves, scores)
+
+    @property
+    def _watches(self) -> bool:
+        """Whether the threshold before a known loss is compared with a stated range of scores."""
+        stated = getattr(self.panel.settings, "score_range", None) is not None
+        return stated and self.roles.mode == "loss"
+
+    def _curves(self, events: Events) -> Curves:
+        """The loss of each event as a function of its threshold; that of an ask is never used."""
+        values = np.where(np.isfinite(events.values), events.values, 0.0)
+        if not self.roles.given_losses:
+            return miscoverage(values, bound=self.panel.prototype.loss_bound)
+        start, offsets = np.full(len(values), -np.inf), np.arange(len(values) + 1)
+        return Curves(start, values, None, offsets, self.panel.prototype.loss_bound)
+
+    def _skip(self, events: Events, verdicts: Verdicts) -> None:
+        """Count the orders that were consumed without learning."""
+        silent = consumes_order(verdicts) | ((verdicts == 0) & (events.acts == ASK))
+        numbers = np.bincount(events.codes[silent], minlength=len(events.names))
+        self.skip({events.names[i]: int(numbers[i]) for i in np.flatnonzero(numbers).tolist()})
+
+    def absorb(self, other: Bucket) -> None:
+        """Add the keys of another bucket with the same settings."""
+        if not len(self.panel):
+            self.panel, self.skipped, self.pending = other.panel, other.skipped, other.pending
+            return
+        for key in other.panel.keys:
+            self.panel.put(key, other.panel.calibrator(key))
+        self.skip(
+            {str(k): n for k, n in zip(other.panel.keys, other.skipped.tolist(), strict=True)}
+        )
+        self.pending = self.pending.plus(other.pending)
+
+    def skip(self, numbers: dict[str, int]) -> None:
+        """Count orders that keys consumed without learning; unknown keys are added."""
+        for name in numbers:
+            if name not in self.panel:
+                self.panel.put(name, self.panel.prototype)
+        missing = len(self.panel) - len(self.skipped)
+        self.skipped = np.concatenate([self.skipped, np.zeros(missing, np.int64)])
+        rows = self.panel._index.find(list(numbers))
+        self.skipped[rows] += np.fromiter(numbers.values(), np.int64, len(numbers))
+
+
+def _used(events: Events) -> tuple[list[str], IntArray]:
+    """The keys that occur, and the place of each event's key among them."""
+    used, codes = np.unique(events.codes, return_inverse=True)
+    if len(used) == len(events.names):
+        return events.names, events.codes
+    return [events.names[i] for i in used.tolist()], codes

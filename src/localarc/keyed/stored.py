@@ -1,0 +1,94 @@
+"""The stored form of a bucket: its panel, its roles, orders without learning, and pending asks."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from localarc import serialization
+from localarc.keyed.bucket import Bucket
+from localarc.keyed.pending import Pending
+from localarc.keyed.roles import Roles
+from localarc.memory.base import Arrays
+from localarc.panel import Panel
+from localarc.panel.streams import Prototype
+from localarc.panel.table import arrow
+
+KIND = "Keyed"
+
+
+def encode(bucket: Bucket) -> bytes:
+    """A bucket as bytes: versioned, with a checksum, without pickle."""
+    arrays: dict[str, Any] = {
+        "panel": np.frombuffer(bucket.panel.state(), np.uint8),
+        "skipped": bucket.skipped,
+    }
+    if len(bucket.pending):
+        arrays |= _pending_arrays(bucket.pending)
+    return serialization.encode(KIND, {"roles": bucket.roles.to_json()}, arrays)
+
+
+def decode(data: bytes, calibrator: Prototype | None, roles: Roles | None) -> Bucket:
+    """The bucket that was stored; raises StateError if it was stored with other roles."""
+    kind, content, arrays = serialization.decode(data)
+    if kind != KIND:
+        raise serialization.StateError(f"the state is of kind {kind}, not {KIND}.")
+    with serialization.damaged_unless_read():
+        stored = Roles.from_json(content["roles"])
+        check_roles(roles, stored)
+        panel = Panel.from_state(arrays["panel"].tobytes(), calibrator)
+        skipped = np.array(arrays["skipped"], np.int64)
+        if len(skipped) != len(panel):
+            raise ValueError(f"{len(panel)} keys have {len(skipped)} counts of orders")
+        pending = _pending(arrays, len(stored.features))
+    return Bucket(panel, stored, skipped, pending)
+
+
+def from_panel(panel: Panel, roles: Roles, skipped: dict[str, int]) -> Bucket:
+    """A bucket of a panel and the orders that some of its keys consumed without learning."""
+    bucket = Bucket(panel, roles, np.zeros(len(panel), np.int64), Pending.none(len(roles.features)))
+    bucket.skip(skipped)
+    return bucket
+
+
+def check_roles(now: Roles | None, stored: Roles) -> None:
+    """Raise StateError, with the difference, unless the roles are the stored ones."""
+    if now is not None and (difference := now.difference(stored)):
+        raise serialization.StateError(
+            f"{difference}. Keep it, or move the state to a new job with an export."
+        )
+
+
+def _pending_arrays(pending: Pending) -> dict[str, Any]:
+    arrays: dict[str, Any] = {
+        "pending thresholds": pending.thresholds,
+        "pending tickets": pending.tickets,
+        "pending X": pending.X,
+    }
+    for name, text in (("pending keys", pending.keys), ("pending ids", pending.ids)):
+        parts = [each.encode() for each in text.to_pylist()]
+        arrays[name] = np.frombuffer(b"".join(parts), np.uint8)
+        arrays[name + " lengths"] = np.array([len(part) for part in parts], np.int64)
+    return arrays
+
+
+def _pending(arrays: Arrays, dimension: int) -> Pending:
+    if "pending ids" not in arrays:
+        return Pending.none(dimension)
+    thresholds, tickets, X = (
+        np.array(arrays[f"pending {name}"]) for name in ("thresholds", "tickets", "X")
+    )
+    keys, ids = (_texts(arrays, f"pending {name}") for name in ("keys", "ids"))
+    if {len(keys), len(ids), len(thresholds), len(tickets)} != {len(X)}:
+        raise ValueError("its pending asks are cut off")
+    return Pending(keys, ids, thresholds, tickets, X)
+
+
+def _texts(arrays: Arrays, name: str) -> Any:
+    data, lengths = arrays[name].tobytes(), arrays[name + " lengths"]
+    stops = np.cumsum(lengths).tolist()
+    starts = [0, *stops[:-1]]
+    return arrow().array(
+        [data[start:stop].decode() for start, stop in zip(starts, stops, strict=True)], "string"
+    )

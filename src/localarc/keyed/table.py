@@ -1,0 +1,113 @@
+"""The state of keyed streams as one Parquet file: one row per key, which other tools can read."""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+import numpy as np
+
+from localarc import atomic_write, serialization
+from localarc.keyed.bucket import Bucket
+from localarc.keyed.pending import Pending
+from localarc.keyed.roles import Roles
+from localarc.keyed.stored import check_roles
+from localarc.panel import Panel
+from localarc.panel import table as panel_table
+from localarc.panel.streams import Prototype
+from localarc.panel.table import arrow
+
+SKIPPED = "skipped"
+PENDING = ("pending ids", "pending thresholds", "pending tickets", "pending inputs")
+
+
+def to_table(bucket: Bucket, **more: Any) -> Any:
+    """A bucket as an Arrow table; its metadata has the calibrator, the roles, and `more`."""
+    pa = arrow()
+    table = panel_table.to_table(bucket.panel, roles=bucket.roles.to_json(), **more)
+    table = table.append_column(SKIPPED, pa.array(bucket.skipped, pa.int64()))
+    if len(bucket.pending):
+        for name, column in _pending_columns(bucket).items():
+            table = table.append_column(name, column)
+    return table
+
+
+def from_table(table: Any, calibrator: Prototype | None, roles: Roles | None) -> Bucket:
+    """The inverse of `to_table`; raises StateError if the roles or settings differ.
+
+    A table of a panel alone has no roles, and fits any.
+    """
+    about = panel_table.read_metadata(table)
+    made, content = panel_table.stored_panel(table, calibrator)
+    panel = Panel(made)._resume(content)
+    with serialization.damaged_unless_read("the table"):
+        stored = None if "roles" not in about else Roles.from_json(about["roles"])
+        if stored is not None:
+            check_roles(roles, stored)
+        mine = roles or stored or Roles(key=("key",), order="order", score="score")
+        skipped = np.zeros(len(panel), np.int64)
+        if SKIPPED in table.column_names:
+            skipped = np.array(table[SKIPPED].fill_null(0), np.int64)
+        return Bucket(panel, mine, skipped, _pending(table, len(mine.features)))
+
+
+def write(bucket: Bucket, path: str | os.PathLike[str], **more: Any) -> None:
+    """Write a bucket to a Parquet file, atomically."""
+    write_table(to_table(bucket, **more), path)
+
+
+def write_table(table: Any, path: str | os.PathLike[str]) -> None:
+    """Write a table to a Parquet file, atomically."""
+    from pyarrow import parquet
+
+    sink = arrow().BufferOutputStream()
+    parquet.write_table(table, sink, compression="zstd")
+    atomic_write.write(path, sink.getvalue().to_pybytes())
+
+
+def read_table(path: str | os.PathLike[str]) -> Any:
+    """The table in a Parquet file; raises StateError if there is none."""
+    try:
+        return panel_table.read_parquet(serialization.read(path))
+    except serialization.StateError as error:
+        raise serialization.StateError(f"{path}: {error}") from error
+
+
+def concat(tables: list[Any]) -> Any:
+    """The tables of several buckets as one; at least one is required."""
+    found = [panel_table.read_metadata(each) for each in tables]
+    known = [about["dimension"] for about in found if about["dimension"] is not None]
+    about = found[0] | {"dimension": known[0] if known else None}
+    bare = [each.replace_schema_metadata(None) for each in tables]
+    joined = arrow().concat_tables(bare, promote_options="default").combine_chunks()
+    return panel_table.with_metadata(joined, about)
+
+
+def _pending_columns(bucket: Bucket) -> dict[str, Any]:
+    """The pending asks of each key, as lists."""
+    pa, pending = arrow(), bucket.pending
+    codes = pending.codes(bucket.panel.keys)  # type: ignore[arg-type]
+    asks = pending.take(np.argsort(codes, kind="stable"))
+    counts = np.bincount(codes, minlength=len(bucket.panel))
+
+    def lists(values: Any, width: int = 1) -> Any:
+        offsets = np.concatenate(([0], np.cumsum(counts * width))).astype(np.int32)
+        return pa.ListArray.from_arrays(pa.array(offsets), pa.array(values))
+
+    width = asks.X.shape[1]
+    numbers = lists(asks.thresholds), lists(asks.tickets), lists(asks.X.ravel(), width)
+    return dict(zip(PENDING, (lists(asks.ids), *numbers), strict=True))
+
+
+def _pending(table: Any, dimension: int) -> Pending:
+    if PENDING[0] not in table.column_names:
+        return Pending.none(dimension)
+    pa = arrow()
+    kinds = pa.string(), pa.float64(), pa.int64(), pa.float64()
+    columns = zip(PENDING, kinds, strict=True)
+    lists = [table[name].combine_chunks().cast(pa.list_(kind)) for name, kind in columns]
+    counts = np.asarray(pa.compute.fill_null(lists[0].value_lengths(), 0))
+    keys = table["key"].combine_chunks().take(np.repeat(np.arange(len(counts)), counts))
+    ids, thresholds, tickets, inputs = (each.flatten() for each in lists)
+    X = np.array(inputs).reshape(len(ids), dimension)
+    return Pending(keys.cast(pa.string()), ids, np.array(thresholds), np.array(tickets), X)

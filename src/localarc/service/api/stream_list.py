@@ -1,0 +1,135 @@
+"""The list of streams: searched, filtered by state, sorted by name or worst first, in pages.
+
+A cursor is the sort key of the stream at the edge of a page, and the direction in which the list
+continues from there: streams that come, go or change their place in between are no obstacle.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+from collections import Counter
+from typing import Annotated, Literal, TypeAlias
+
+from msgspec import Meta
+
+from localarc.service.api.errors import ApiError
+from localarc.service.api.queries import list_item, quarantine
+from localarc.service.streams.manager import StreamManager
+from localarc.service.streams.stream import Stream
+from localarc.service.streams.watch import SEVERITY, Moment
+from localarc.wire.health import HealthState
+from localarc.wire.status import StateCounts, StreamList
+
+MAX_PAGE = 1_000
+_SEPARATOR = "~"  # occurs in no name of a stream
+
+Search: TypeAlias = Annotated[
+    str,
+    Meta(
+        pattern=r"^[^\x00-\x1f\x7f]{0,64}$(?!\n)",
+        description="part of the name, in any case; empty for all",
+    ),
+]
+State: TypeAlias = Annotated[HealthState, Meta(description="only streams in this state")]
+Sort: TypeAlias = Annotated[
+    Literal["name", "worst"],
+    Meta(description="by name, or by state (broken, drifting, stale, ok) and risk"),
+]
+Limit: TypeAlias = Annotated[
+    int, Meta(ge=1, le=MAX_PAGE, description="number of streams in a page; omit it for all")
+]
+Cursor: TypeAlias = Annotated[
+    str,
+    Meta(
+        pattern=r"^[A-Za-z0-9._~-]{1,120}$(?!\n)",
+        description="`next` or `previous` of another page of the same list",
+    ),
+]
+Key: TypeAlias = tuple[int, int, str]
+"""Where a stream belongs in the list; the name is last."""
+
+
+def streams(
+    manager: StreamManager,
+    search: Search = "",
+    state: State | None = None,
+    sort: Sort = "name",
+    limit: Limit | None = None,
+    cursor: Cursor | None = None,
+) -> StreamList:
+    """List streams: all of them, or a page of those that match."""
+    moment, text = manager.moment(), search.lower()
+    found = [stream for name, stream in manager.streams.items() if text in name.lower()]
+    states = {stream.name: _state(stream) for stream in found}
+    keys = sorted(
+        _badness(stream, moment) if sort == "worst" else (0, 0, stream.name)
+        for stream in found
+        if state in (None, states[stream.name])
+    )
+    start, stop = _edges(keys, limit or max(1, len(keys)), sort, cursor)
+    page = keys[start:stop]
+    return StreamList(
+        streams=[list_item(manager.streams[name], moment) for _, _, name in page],
+        quarantined=quarantine(manager).streams,
+        first=start,
+        found=len(keys),
+        states=StateCounts(**Counter[str](states.values())),
+        previous=_cursor(sort, "previous", keys[start]) if 0 < start < len(keys) else None,
+        next=_cursor(sort, "next", keys[stop - 1]) if 0 < stop < len(keys) else None,
+    )
+
+
+# ---- the order -------------------------------------------------------------------------------
+
+
+def _badness(stream: Stream, moment: Moment) -> Key:
+    """The state first, then how many tenths of the target the risk is; the worst is smallest.
+
+    Streams that are ok are sorted by name, so that a reader finds them where they were.
+    """
+    if not stream.healthy:
+        return -1, 0, stream.name
+    part, state = stream.watch.worst_part, stream.watch.worst_state
+    if state == "ok":
+        return SEVERITY[state], 0, stream.name
+    risk = stream.watch.health(part, moment).recent_risk or 0.0
+    return SEVERITY[state], -round(10 * risk / stream.state.config.alpha), stream.name
+
+
+def _state(stream: Stream) -> HealthState:
+    """The state by which streams are counted: one that must not be relied on is broken, too."""
+    return stream.watch.worst_state if stream.healthy else "broken"
+
+
+# ---- pages -----------------------------------------------------------------------------------
+
+
+def _edges(keys: list[Key], limit: int, sort: str, cursor: str | None) -> tuple[int, int]:
+    """The positions of the first stream of a page, and of the first one after it."""
+    if cursor is None:
+        return 0, limit
+    direction, key = _read_cursor(sort, cursor)
+    if direction == "previous":
+        stop = bisect_left(keys, key)
+        return max(0, stop - limit), stop
+    start = bisect_right(keys, key)
+    return start, start + limit
+
+
+def _cursor(sort: str, direction: str, key: Key) -> str:
+    return _SEPARATOR.join([sort, direction, *map(str, key)])
+
+
+def _read_cursor(sort: str, cursor: str) -> tuple[str, Key]:
+    """The direction and the key of a cursor, which must be one of a list in the same order."""
+    try:
+        order, direction, state, risk, name = cursor.split(_SEPARATOR)
+        if order == sort and direction in ("next", "previous"):
+            return direction, (int(state), int(risk), name)
+    except ValueError:
+        pass
+    raise ApiError(
+        422,
+        f"cursor must be `next` or `previous` of a page of the list sorted by {sort}, got "
+        f"{cursor!r}. Omit it for the first page.",
+    )

@@ -1,0 +1,135 @@
+"""The HTTP server: uvicorn on one or two sockets, with limits for connections."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+import resource
+import signal
+import socket
+from collections.abc import Iterator
+from functools import partial
+from types import FrameType
+from typing import Any
+
+import uvicorn
+
+from localarc.service.app import application, health_application
+from localarc.service.app_state import AppState
+from localarc.service.connections import Connections
+from localarc.service.limits import Limits
+from localarc.service.protocol import Connection
+
+_log = logging.getLogger("localarc.service")
+_STOP_SIGNALS = signal.SIGINT, signal.SIGTERM
+_OTHER_FILES = 256  # open files that are not connections
+_HEALTH_LIMITS = Limits(connections=64, connections_per_address=64)
+
+
+class Server(uvicorn.Server):
+    """uvicorn, which limits connections, and closes those of events on shutdown.
+
+    Health checks may have a socket of their own: their connections are counted apart.
+    """
+
+    def __init__(self, app_state: AppState, health: socket.socket | None = None) -> None:
+        self._connections = [Connections(app_state.limits)]
+        super().__init__(_config(application(app_state), self._connections[0]))
+        self.app_state = app_state
+        self.failure: BaseException | None = None
+        self._health = health
+        self._watching: list[asyncio.Task[None]] = []
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        """Accept connections."""
+        await super().startup(sockets)
+        if self._health is not None:
+            await self._serve_health(self._health)
+        self._watching = [asyncio.create_task(each.watch()) for each in self._connections]
+
+    async def _serve_health(self, listener: socket.socket) -> None:
+        connections = Connections(_HEALTH_LIMITS)
+        self._connections.append(connections)
+        config = _config(health_application(self.app_state), connections)
+        config.load()
+        parts: Any = {"config": config, "server_state": self.server_state, "app_state": {}}
+        loop = asyncio.get_running_loop()
+        server = await loop.create_server(partial(Connection, connections, **parts), sock=listener)
+        self.servers.append(server)
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        """Finish accepted requests, then stop the writer."""
+        await super().shutdown(sockets)
+        for task in self._watching:
+            task.cancel()
+
+    @contextlib.contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        """Stop on SIGINT and SIGTERM, with exit code 0."""
+        previous = {number: signal.signal(number, self.handle_exit) for number in _STOP_SIGNALS}
+        try:
+            yield
+        finally:
+            for number, handler in previous.items():
+                signal.signal(number, handler)
+
+    def handle_exit(self, sig: int, frame: FrameType | None) -> None:
+        """Stop accepting requests, finish those that were accepted, then exit."""
+        super().handle_exit(sig, frame)
+        self.app_state.event_bus.close()
+
+    def fail(self, error: BaseException) -> None:
+        """Exit with an error after the writer has failed."""
+        self.failure = error
+        self.should_exit = True
+        self.app_state.event_bus.close()
+
+
+def _config(app: Any, connections: Connections) -> uvicorn.Config:
+    return uvicorn.Config(
+        app,
+        http=partial(Connection, connections),  # type: ignore[arg-type]
+        access_log=False,  # paths contain names of streams
+        log_config=None,
+        log_level="error",  # clients must not be able to fill the log
+        server_header=False,
+        proxy_headers=False,
+        timeout_graceful_shutdown=20,
+        ws="none",
+    )
+
+
+def listen(host: str, port: int) -> socket.socket:
+    """A listening socket; raises ValueError if the address cannot be used."""
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    # Without the protocol, asyncio leaves Nagle's algorithm on: 40 ms for small responses.
+    listener = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
+    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        listener.bind((host, port))
+    except OSError as error:
+        listener.close()
+        raise ValueError(f"cannot listen on {host}, port {port}: {error.strerror}.") from error
+    listener.listen(1024)
+    return listener
+
+
+def url_of(host: str, listener: socket.socket) -> str:
+    """The address that clients use."""
+    shown = f"[{host}]" if ":" in host else host
+    return f"http://{shown}:{listener.getsockname()[1]}"
+
+
+def allowed_connections(count: int) -> int:
+    """Raise the process's limit of open files for that many connections; how many it permits."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    unlimited = resource.RLIM_INFINITY
+    needed = count + _OTHER_FILES
+    allowed = needed if hard == unlimited else min(needed, hard)
+    if soft not in (unlimited, hard) and soft < allowed:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (allowed, hard))
+    if allowed < needed:
+        count = max(1, allowed - _OTHER_FILES)
+        _log.warning("at most %d connections: this process may open %d files", count, allowed)
+    return count

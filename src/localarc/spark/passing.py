@@ -1,0 +1,130 @@
+"""Columns that pass through Python unchanged, whatever their type and wherever they are null.
+
+Spark hands rows to a stateful processor as pandas frames, in which whole numbers, dates and flags
+cannot be null, and NaN is. So a stream's columns of these types travel as numbers without nulls,
+and a column of bits beside them says which were null.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from localarc.spark.session import spark_sql
+
+NULLS = "localarc_nulls"
+"""The column of bits: bit i is set where column i is null."""
+
+_BITS = 63
+_INTEGERS = ("tinyint", "smallint", "int", "bigint")
+_NUMBERS = {"boolean": "boolean", "float": "float", "double": "double", "date": "int"}
+_NUMBERS |= {"timestamp": "bigint"} | dict.fromkeys(_INTEGERS, "bigint")
+
+
+@dataclass(frozen=True)
+class PassingColumns:
+    """The columns of a frame: their names and Spark types, in order, and the event time."""
+
+    names: tuple[str, ...]
+    types: tuple[str, ...]
+    event_time: str = ""
+
+    @classmethod
+    def of(cls, frame: Any) -> PassingColumns:
+        """The columns of a frame."""
+        names, types = zip(*frame.dtypes, strict=True)
+        marked = [f.name for f in frame.schema.fields if "spark.watermarkDelayMs" in f.metadata]
+        return cls(names, types, marked[0] if marked else "")
+
+    def _travels_as(self, i: int) -> str | None:
+        """The type in which column i has no nulls; None if it travels as it is."""
+        if i >= _BITS or self.names[i] == self.event_time:
+            return None
+        return _NUMBERS.get(self.types[i])
+
+    @property
+    def travelling(self) -> list[str]:
+        """The names under which the columns travel."""
+        return [*map(alias, range(len(self.names))), NULLS]
+
+    @property
+    def event_time_alias(self) -> str:
+        """The name under which the event time travels; empty without a watermark."""
+        return alias(self.names.index(self.event_time)) if self.event_time else ""
+
+    @property
+    def schema(self) -> str:
+        """The schema in which the columns travel."""
+        parts = [f"{alias(i)} {self._travels_as(i) or kind}" for i, kind in enumerate(self.types)]
+        return ", ".join([*parts, f"{NULLS} bigint"])
+
+    def pack(self) -> list[Any]:
+        """The columns to select on the way in."""
+        functions = spark_sql().functions
+        columns, bits = [], functions.lit(0).cast("bigint")
+        for i, name in enumerate(self.names):
+            column = functions.col(quoted(name))
+            if self._travels_as(i) is not None:
+                bit = functions.when(column.isNull(), functions.lit(1 << i)).otherwise(0)
+                bits = bits.bitwiseOR(bit.cast("bigint"))
+                column = functions.coalesce(_to_number(column, self.types[i]), self._zero(i))
+            columns.append(column.alias(alias(i)))
+        return [*columns, bits.alias(NULLS)]
+
+    def unpack(self) -> list[Any]:
+        """The columns to select on the way out."""
+        functions = spark_sql().functions
+        columns = []
+        for i, name in enumerate(self.names):
+            column = functions.col(alias(i))
+            if self._travels_as(i) is not None:
+                is_null = functions.col(NULLS).bitwiseAND(functions.lit(1 << i)) != 0
+                column = functions.when(~is_null, _from_number(column, self.types[i]))
+            columns.append(column.alias(name))
+        return columns
+
+    def _zero(self, i: int) -> Any:
+        return spark_sql().functions.lit(0).cast(self._travels_as(i))
+
+    def column(self, rows: Any, name: str) -> Any:
+        """A column of a packed pandas frame as an Arrow array, null where it was."""
+        import pyarrow
+
+        i = self.names.index(name)
+        values = rows[alias(i)]
+        if self._travels_as(i) is None:
+            return pyarrow.array(values, from_pandas=True)
+        mask = (rows[NULLS].to_numpy(np.int64) >> i) & 1
+        return pyarrow.array(values.to_numpy(), mask=mask.astype(bool))
+
+
+def alias(i: int) -> str:
+    """The name under which column i travels; PySpark does not quote the names of grouped frames."""
+    return f"localarc_{i}"
+
+
+def quoted(name: str) -> str:
+    """A column name in which Spark sees no expression."""
+    return "`" + name.replace("`", "``") + "`"
+
+
+def _to_number(column: Any, kind: str) -> Any:
+    functions = spark_sql().functions
+    if kind == "timestamp":
+        return functions.unix_micros(column)
+    if kind == "date":
+        return functions.unix_date(column)
+    return column.cast("bigint") if kind in _INTEGERS else column
+
+
+def _from_number(column: Any, kind: str) -> Any:
+    functions = spark_sql().functions
+    if kind == "timestamp":
+        return functions.timestamp_micros(column)
+    if kind == "date":
+        return functions.date_from_unix_date(column)
+    if kind in ("float", "double"):  # NaN became null on its way through pandas
+        return functions.coalesce(column, functions.lit(float("nan"))).cast(kind)
+    return column.cast(kind)

@@ -1,0 +1,62 @@
+"""Health: whether a stream keeps its promise now, as somebody on call wants to know it."""
+
+from __future__ import annotations
+
+from typing import Literal, TypeAlias
+
+from localarc.wire.fields import Response
+
+HealthState: TypeAlias = Literal["ok", "drifting", "broken", "stale"]
+
+
+class Health(Response):
+    """Whether the risk of a stream, or of one of its groups, is near its target.
+
+    The evidence is anytime-valid: it may be looked at after every round.
+
+    Attributes
+    ----------
+    state : str
+        "broken": the risk since the last acknowledgement is above `target + tolerance`, by more
+        than chance; it stays broken until it is acknowledged. "drifting": that of the latest
+        rounds is. "stale": no loss arrived for ten times the usual interval. Else "ok".
+    since : float or None
+        When the state changed to this one, in seconds since 1970; None before the first loss.
+    since_round : int
+        Number of losses at that time.
+    why : str
+        The reason, in a sentence with numbers.
+    rounds : int
+        Number of losses since the last acknowledgement.
+    risk : float or None
+        Mean of these losses; None without any.
+    recent_risk : float or None
+        Mean of the latest losses, about `window` of them.
+    at_least : float or None
+        Lower confidence limit of the risk since the last acknowledgement.
+    target, tolerance : float
+        Target risk, and how far above it a risk is tolerated.
+    window : int
+        How many rounds count as the latest ones.
+    group : str or None
+        The group that this is about; None for all rounds of the stream.
+
+    Examples
+    --------
+    >>> why = "The latest 1,000 losses have a mean of at least 0.13, above 0.12."
+    >>> Health("drifting", 0.0, 2500, why, 3000, 0.11, 0.15, 0.1, 0.1, 0.02, 1000).state
+    'drifting'
+    """
+
+    state: HealthState
+    since: float | None
+    since_round: int
+    why: str
+    rounds: int
+    risk: float | None
+    recent_risk: float | None
+    at_least: float | None
+    target: float
+    tolerance: float
+    window: int
+    group: str | None = None
