@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import contextlib
+import json
+import os
 import random
 import shutil
 import sqlite3
+import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -13,6 +16,7 @@ import pytest
 
 from localarc.cli import main
 from localarc.service.limits import Limits
+from localarc.service.storage.checksums import row_checksum
 from localarc.service.storage.high_water_mark import HighWaterMark
 from localarc.service.storage.store import EventStore
 from localarc.service.streams.manager import StreamManager
@@ -53,6 +57,24 @@ def edit(folder: Path, *statements: str) -> None:
     with contextlib.closing(sqlite3.connect(folder / "log.sqlite")) as database, database:
         for statement in statements:
             database.execute(statement)
+
+
+def content(folder: Path) -> dict[str, bytes]:
+    return {path.name: path.read_bytes() for path in folder.iterdir() if path.is_file()}
+
+
+@pytest.fixture
+def run(capsys: pytest.CaptureFixture[str]) -> Run:
+    """Runs a command: its exit status, and what it prints."""
+
+    def begin(*words: str | Path) -> tuple[int, str]:
+        with pytest.raises(SystemExit) as ended:
+            main([str(word) for word in words])
+        printed = capsys.readouterr()
+        assert isinstance(ended.value.code, int)
+        return ended.value.code, printed.out + printed.err
+
+    return begin
 
 
 def truncate(path: Path, source: random.Random) -> None:
@@ -178,6 +200,41 @@ def test_a_stream_that_is_gone_is_named(tmp_path: Path) -> None:
     assert acknowledged["s1"] == 10
 
 
+def multiply_threshold(folder: Path, factor: float) -> None:
+    """Change the threshold of one event as if another machine had returned it."""
+    with contextlib.closing(sqlite3.connect(folder / "log.sqlite")) as database, database:
+        query = "SELECT id, event FROM events WHERE stream = 's0' AND seq = 9"
+        number, data = database.execute(query).fetchone()
+        event = json.loads(data)
+        event["threshold"] *= factor
+        data = json.dumps(event).encode()
+        row = data, row_checksum("s0", 9, data), number
+        database.execute("UPDATE events SET event = ?, checksum = ? WHERE id = ?", row)
+
+
+def test_a_stream_that_was_rounded_differently_is_served(tmp_path: Path) -> None:
+    killed(tmp_path, rounds=14, streams=2)
+    multiply_threshold(tmp_path, 1 + 1e-12)
+    streams, store = load(tmp_path)
+    assert (streams["s0"].replay_rounded, streams["s0"].replay_differs) == (1, 0)
+    assert not store.quarantined
+
+
+def test_thresholds_that_differ_by_more_than_rounding_are_damage_until_accepted(
+    tmp_path: Path, run: Run
+) -> None:
+    acknowledged = killed(tmp_path, rounds=14, streams=2)
+    multiply_threshold(tmp_path, 1.001)
+    for _ in range(2):
+        streams, store = load(tmp_path)
+        assert [*streams] == ["s1"]
+        reason = "1 threshold(s) differ on replay by more than rounding"
+        assert (store.quarantined["s0"].reason, store.quarantined["s0"].missing) == (reason, 0)
+    assert run("repair", "--data", tmp_path, "--accept", "s0")[0] == 0
+    streams, store = load(tmp_path)
+    assert (streams["s0"].state.seq, streams["s0"].replay_differs) == (acknowledged["s0"], 0)
+
+
 def test_a_copy_of_the_database_alone_is_opened(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -214,6 +271,22 @@ def test_marks_stay_short_and_keep_every_stream(tmp_path: Path) -> None:
     assert len(again.streams) == 49
 
 
+def test_new_marks_are_flushed_to_disk_once_a_second(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    now, flushed = [0.0], []
+    monkeypatch.setattr(time, "monotonic", lambda: now[0])
+    monkeypatch.setattr(os, "fdatasync", lambda file: flushed.append(now[0]))
+    marks = HighWaterMark(tmp_path)
+    for t in range(1, 100):
+        now[0] = 0.1 * t
+        if t < 50:
+            marks.advance(t, {"s": t})
+        marks.flush()
+    marks.close()
+    assert flushed == pytest.approx([1.0, 2.0, 3.0, 4.0, 5.0, 9.9])
+
+
 def test_a_mark_that_cannot_be_written_is_written_with_the_next(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -230,24 +303,6 @@ def test_a_mark_that_cannot_be_written_is_written_with_the_next(
     marks.advance(3, {"a": 2})
     marks.close()
     assert HighWaterMark(tmp_path).streams == {"a": 2, "b": 1}
-
-
-def content(folder: Path) -> dict[str, bytes]:
-    return {path.name: path.read_bytes() for path in folder.iterdir() if path.is_file()}
-
-
-@pytest.fixture
-def run(capsys: pytest.CaptureFixture[str]) -> Run:
-    """Runs a command: its exit status, and what it prints."""
-
-    def begin(*words: str | Path) -> tuple[int, str]:
-        with pytest.raises(SystemExit) as ended:
-            main([str(word) for word in words])
-        printed = capsys.readouterr()
-        assert isinstance(ended.value.code, int)
-        return ended.value.code, printed.out + printed.err
-
-    return begin
 
 
 def test_a_check_names_what_is_damaged_and_changes_nothing(tmp_path: Path, run: Run) -> None:

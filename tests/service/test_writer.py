@@ -174,6 +174,20 @@ def test_a_stream_that_cannot_be_stored_does_not_affect_others(
     assert service.predict("one", "bad")[0] == 200
 
 
+def test_shutdown_stores_all_streams_in_one_transaction(start: Start) -> None:
+    service = start()
+    for number in range(30):
+        service.create(f"s{number}")
+    store = service.app_state.writer._store
+    assert isinstance(store, EventStore)
+    statements: list[str] = []
+    store._database.set_trace_callback(statements.append)
+    service.stop()
+    assert statements.count("BEGIN IMMEDIATE") == 1
+    assert sum(text.startswith("INSERT OR REPLACE INTO snapshots") for text in statements) == 30
+    assert start().ask(lambda manager: len(manager.streams)) == 30
+
+
 def test_waiting_requests_fail_when_the_writer_dies(start: Start) -> None:
     service = start()
 

@@ -3,9 +3,9 @@
 Damage to SQLite's write-ahead log loses the latest commits without an error, and everything that
 was committed with them. This file beside the database tells, at the next start, what is missing. A
 line is appended after each commit and before its responses; later lines replace what earlier ones
-say of a stream. A crash of the process loses no line. The file is flushed to disk once a second, so
-that a commit waits for the disk once: after a power failure the mark can be that much behind, and
-never ahead.
+say of a stream. A crash of the process loses no line. The file is flushed to disk once a second,
+after responses, so that they wait for the disk once: after a power failure the mark can be that
+much behind, and never ahead.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ class HighWaterMark:
         self.unreadable_lines = 0
         self._unwritten: dict[str, int | None] = {}
         self._file: int | None = None
-        self._synced = time.monotonic()
+        self._synced, self._unsynced = time.monotonic(), False
         self.exists = self._path.exists()
         self._size = self._read() if self.exists else 0
         self._limit = max(_MIN_SIZE, _GROWTH * self._size)
@@ -87,13 +87,12 @@ class HighWaterMark:
             _log.warning("the high-water mark could not be written: %s", error.strerror)
             return
         self._unwritten = {}
-        self._sync()
 
     def _append(self, line: bytes) -> None:
         if self._file is None:
             self._file = os.open(self._path, os.O_WRONLY | os.O_APPEND | os.O_CLOEXEC)
         written = os.write(self._file, line)
-        self._size += written
+        self._size, self._unsynced = self._size + written, True
         if written < len(line):
             raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
@@ -105,17 +104,20 @@ class HighWaterMark:
         self.exists, self.unreadable_lines = True, 0
         self._size, self._limit = len(line), max(_MIN_SIZE, _GROWTH * len(line))
 
+    def flush(self) -> None:
+        """Flush new lines to disk, at most once a second."""
+        if self._unsynced and time.monotonic() - self._synced >= _SYNC_SECONDS:
+            self._sync()
+
     def _sync(self) -> None:
-        now = time.monotonic()
-        if self._file is not None and now - self._synced >= _SYNC_SECONDS:
-            os.fdatasync(self._file)
-            self._synced = now
+        if self._file is not None:
+            with contextlib.suppress(OSError):  # the next commit will find out
+                os.fdatasync(self._file)
+        self._synced, self._unsynced = time.monotonic(), False
 
     def close(self) -> None:
         """Flush the file to disk, and close it."""
-        with contextlib.suppress(OSError):
-            if self._file is not None:
-                os.fdatasync(self._file)
+        self._sync()
         self._close_file()
 
     def _close_file(self) -> None:

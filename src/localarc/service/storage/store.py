@@ -78,19 +78,23 @@ class EventStore:
             self._connect_with("NORMAL")
             self.degraded = ""
         except sqlite3.OperationalError as error:
-            self._database.close()
             if not self._path.exists():
                 raise
             self._connect_with("EXCLUSIVE")
             self.degraded = str(error)
 
     def _connect_with(self, locking_mode: str) -> None:
-        self._database = sqlite3.connect(self._path, isolation_level=None, check_same_thread=False)
-        self._database.text_factory = _text
-        self._database.execute(f"PRAGMA locking_mode = {locking_mode}")
-        self._database.execute("PRAGMA journal_mode = WAL")
-        self._database.execute(f"PRAGMA synchronous = {self._synchronous}")
-        self._database.execute(f"PRAGMA journal_size_limit = {2**24}")
+        database = sqlite3.connect(self._path, isolation_level=None, check_same_thread=False)
+        try:
+            database.text_factory = _text
+            database.execute(f"PRAGMA locking_mode = {locking_mode}")
+            database.execute("PRAGMA journal_mode = WAL")
+            database.execute(f"PRAGMA synchronous = {self._synchronous}")
+            database.execute(f"PRAGMA journal_size_limit = {2**24}")
+        except sqlite3.Error:
+            database.close()
+            raise
+        self._database = database
 
     def _open(self) -> None:
         """Create the tables, or convert those of an older version: all or nothing."""
@@ -208,11 +212,12 @@ class EventStore:
         """Delete the oldest events that no stream needs, in batches; returns how many."""
         kept = json.dumps([*self.quarantined])
         others = "FROM events WHERE stream NOT IN (SELECT value FROM json_each(?))"
-        oldest = self._database.execute(f"SELECT min(id) {others}", (kept,)).fetchone()[0]
+        first = f"SELECT id {others} ORDER BY id LIMIT 1"
+        oldest = self._database.execute(first, (kept,)).fetchone()
         needed = next(iter(self.unsaved.values()), self._next)
-        if oldest is None or oldest >= needed:
+        if oldest is None or oldest[0] >= needed:
             return 0
-        which = kept, min(needed, oldest + _PRUNE_BATCH)
+        which = kept, min(needed, oldest[0] + _PRUNE_BATCH)
         size = f"SELECT count(*), ifnull(sum(length(event)), 0) {others} AND id < ?"
         count, length = self._database.execute(size, which).fetchone()
         with self._transaction():
@@ -220,6 +225,10 @@ class EventStore:
         self.events -= int(count)
         self.bytes -= int(length)
         return int(count)
+
+    def flush(self) -> None:
+        """Flush the high-water mark to disk, if it is time."""
+        self._marks.flush()
 
     def probe(self) -> None:
         """Write as much as a usual commit does, to find out whether writing works."""

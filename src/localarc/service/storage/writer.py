@@ -23,7 +23,7 @@ from localarc.service.api.errors import ApiError
 from localarc.service.compile_watch import report_compiling
 from localarc.service.compiler import Compiler
 from localarc.service.metrics import Metrics
-from localarc.service.storage.store import EventStore
+from localarc.service.storage.interface import Store
 from localarc.service.streams.manager import PendingWrite, StreamManager
 from localarc.service.streams.stream import Stream
 from localarc.wire.events import ChangeEvent
@@ -53,7 +53,7 @@ class Writer:
 
     def __init__(
         self,
-        store: EventStore,
+        store: Store,
         manager: StreamManager,
         metrics: Metrics,
         publish: Publish,
@@ -119,6 +119,7 @@ class Writer:
             while not self._closed:
                 self._current_batch = self._drain(_EXPIRY_SECONDS)
                 self._serve(self._current_batch)
+                self._store.flush()
                 self._limit_log()
             self._finish()
         except BaseException as error:

@@ -1,0 +1,48 @@
+"""What the writer asks of a store, whichever database it is."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Mapping
+from typing import Protocol
+
+from localarc.service.streams.manager import PendingWrite
+from localarc.service.streams.quarantine import Quarantine
+from localarc.service.streams.stream import Stream
+from localarc.wire.events import ChangeEvent
+
+
+class Store(Protocol):
+    """Events and snapshots, on disk when a call returns; used by one thread."""
+
+    events: int  # in the log
+    bytes: int  # of these events
+    unsaved: dict[str, int]  # the first event after a stream's snapshot, oldest first
+    quarantined: dict[str, Quarantine]  # streams that `load` found damaged; their rows are kept
+    degraded: str  # why nothing can be written since the start; empty if it can
+
+    def load(
+        self,
+        names: Collection[str] | None = None,
+        publish: Callable[[str, ChangeEvent], None] = lambda name, change: None,
+    ) -> dict[str, Stream]:
+        """All streams, or those named, except for damaged ones."""
+
+    def append(
+        self, writes: Collection[PendingWrite], replaced: Mapping[str, Stream | None] | None = None
+    ) -> None:
+        """Store events, after replacing or removing all that is stored about some streams."""
+
+    def snapshot(self, streams: Iterable[Stream]) -> list[str]:
+        """Store all of some streams in one transaction; returns the names of those that cannot."""
+
+    def prune(self) -> int:
+        """Delete the oldest events that no stream needs; returns how many."""
+
+    def flush(self) -> None:
+        """Flush what responses need not wait for; called often."""
+
+    def probe(self) -> None:
+        """Raise if nothing can be written."""
+
+    def close(self) -> None:
+        """Close the database."""
