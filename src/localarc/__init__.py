@@ -45,7 +45,7 @@ if TYPE_CHECKING:
 
 _MODULES = (
     *("arena", "client", "curves", "experiments", "figures", "forecasting", "guarantees"),
-    *("kernels", "memory", "metrics", "models", "monitoring", "panel", "peers", "rates"),
+    *("kernels", "keyed", "memory", "metrics", "models", "monitoring", "panel", "peers", "rates"),
     *("reporting", "service", "sets", "spark", "streams", "testing", "wire"),
 )
 _HOME = {
