@@ -69,6 +69,12 @@ def test_csv_and_ndjson_are_read_like_parquet(tmp_path: Path) -> None:
         run_files([*paths, tmp_path / "3.txt"], tmp_path / "job", **USUAL, jobs=1)
 
 
+def test_a_file_without_a_column_is_named(tmp_path: Path) -> None:
+    scored().drop(columns="score").to_parquet(tmp_path / "0.parquet")
+    with pytest.raises(ValueError, match=r"0\.parquet: the frame has no column 'score'"):
+        run_files([tmp_path / "0.parquet"], tmp_path / "job", **USUAL, jobs=1)
+
+
 def test_other_files_shards_and_roles_are_refused(tmp_path: Path) -> None:
     paths = files(scored(), tmp_path / "in", 3)
     run_files(paths[:2], tmp_path / "job", **USUAL, jobs=1)

@@ -121,8 +121,7 @@ class Shard:
         """Learn the files that were not learned yet; returns how many were in all."""
         bucket, names = self._resumed(files)
         for i in range(len(names), len(files)):
-            rows = self._mine(read_events(files[i]))
-            self.roles.check_added(rows.column_names, self.rejects)
+            rows = self._mine(self._read(files[i]))
             added = bucket.calibrate(rows, self.rejects).table(self.rejects)
             for name in added.column_names:
                 rows = rows.append_column(name, added[name])
@@ -149,6 +148,15 @@ class Shard:
                 "Name these first, in the same order, and then the new ones."
             )
         return table.from_table(stored, self.calibrator, self.roles), names
+
+    def _read(self, path: Path) -> Any:
+        rows = read_events(path)
+        try:
+            self.roles.check_columns(rows.column_names)
+            self.roles.check_added(rows.column_names, self.rejects)
+        except ValueError as error:
+            raise ValueError(f"{path}: {error}") from error
+        return rows
 
     def _mine(self, rows: Any) -> Any:
         """The rows of this shard's keys; rows without a key are the first shard's."""
