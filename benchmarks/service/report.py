@@ -91,6 +91,9 @@ def main() -> None:
     parser.add_argument("--connections", type=int, default=64)
     parser.add_argument("--streams", type=int, default=100)
     parser.add_argument("--against", metavar="REF", help="a commit whose code runs beside")
+    parser.add_argument(
+        "--without-sync", action="store_true", help="with --against, leave the disk out of it"
+    )
     options = parser.parse_args()
     with contextlib.ExitStack() as stack:
         if options.against is None:
@@ -99,10 +102,10 @@ def main() -> None:
                 SYNCED: stack.enter_context(service()),
             }
         else:
-            source = source_of(options.against)
+            source, flags = source_of(options.against), ["--without-sync"][: options.without_sync]
             services = {
-                options.against: stack.enter_context(service(source=source)),
-                SYNCED: stack.enter_context(service()),
+                options.against: stack.enter_context(service(*flags, source=source)),
+                "this code": stack.enter_context(service(*flags)),
             }
         loads = asyncio.run(
             side_by_side(services, options.seconds, options.connections, options.streams)
