@@ -128,6 +128,7 @@ format: $(VENV)/.dev
 # Wrapped models beside MAPIE, crepes and river, on a few streams; `make bench` runs all of them.
 peers: $(VENV)/.benchmarks
 	$(BIN)/python -m pytest -rs tests/test_models_benchmark.py tests/monitoring/test_benchmark.py
+	$(BIN)/python -m pytest -rs -m slow tests/test_front_page.py
 
 # Every method on 1,000 rounds of every stream whose data can be had, in build/arena-quick.
 arena: $(VENV)/.dev
@@ -144,12 +145,13 @@ bench: $(VENV)/.benchmarks
 	$(BIN)/python -m benchmarks.forecasting
 	$(BIN)/python -m benchmarks.monitoring
 
-# The figures of README, of the comparison of methods and of the arena, whose tables are filled, too.
-figures: $(VENV)/.default
+# The figures of README, of the front page, of the comparison of methods and of the arena, whose tables are filled, too.
+figures: $(VENV)/.benchmarks
 	$(BIN)/localarc demo --out demo-output/synthetic
 	cp demo-output/synthetic/easy-hard.png docs/easy-hard.png
 	$(BIN)/python -m benchmarks.peers.table --figure docs/compare-methods.png
 	$(BIN)/python -m benchmarks.arena
+	$(BIN)/python -m benchmarks.front_page --figure docs/front-page.png
 
 # The documentation site, in build/site/VERSION: every page and the API reference, links and anchors checked; then in a browser.
 site: $(VENV)/.site

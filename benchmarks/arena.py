@@ -1,6 +1,6 @@
 """`python -m benchmarks.arena`: run the arena, and write its tables and figure to docs/arena.md.
 
-About 4 minutes on two quiet cores. Finished runs are stored in build/arena, and an interrupted run
+About 4 minutes on two free cores. Finished runs are stored in build/arena, and an interrupted run
 resumes from them.
 """
 
@@ -10,10 +10,16 @@ import argparse
 from collections.abc import Sequence
 from pathlib import Path
 
+import numpy as np
+
 from localarc import arena
+from localarc._compare.places import worst_places
 from localarc.arena import Standings
 from localarc.arena.report import OURS, draw, left_out_table, stream_table
+from localarc.arena.standings import Table
+from localarc.arena.suite import ROUNDS
 
+COINS, SEED = 10, 0
 _OMITTED = "us/round"  # which differs between runs
 
 
@@ -35,11 +41,27 @@ def sections(found: Standings) -> dict[str, str]:
     beaten = {f"beaten-{method.lower()}": markdown(*found.beaten_by(method)) for method in OURS}
     return {
         "summary": markdown(*found.summary()),
+        "chance": markdown(*chance(found)),
         **beaten,
         "streams": markdown(*stream_table(found)),
         "left-out": markdown(*left_out_table(found)) if found.left_out else "Nothing is left out.",
         "all": "\n\n".join(_stream(found, name) for name in found.comparisons),
     }
+
+
+def chance(found: Standings) -> Table:
+    """What independent losses would show whose mean is the target everywhere: the worst of many."""
+    excesses: dict[str, list[float]] = {}
+    for entry in found.entries.values():
+        stream = entry.load(ROUNDS)
+        random = np.random.default_rng(SEED)
+        losses = (random.uniform(size=(len(stream), COINS)) < entry.alpha).astype(np.float64)
+        for places in worst_places(stream, losses):
+            for place in places:
+                excess = max(place.risk / entry.alpha - 1.0, 0.0)
+                excesses.setdefault(f"worst {place.name}", []).append(excess)
+    means = [f"{np.mean(values):.3f}" for values in excesses.values()]
+    return ["losses", *excesses], [["coin flips at the target", *means]]
 
 
 def _stream(found: Standings, name: str) -> str:

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import numpy as np
 
-from benchmarks.models.intervals import COVERAGE, METHODS
+from benchmarks.models.intervals import COVERAGE, METHODS, Intervals
 from benchmarks.models.sources import REGRESSION
 from benchmarks.models.streams import Case, train
 from localarc.figures.frame import frame, legend
@@ -31,18 +31,27 @@ def main() -> None:
     parser.add_argument("--figure", type=Path, help="file to draw")
     chosen = parser.parse_args()
     case = stream()
-    miles = case.stream(case.local)[:, 0]
     found = {name: METHODS[name](case) for name in SHOWN}
-    covered = {name: sets.cover(case.stream(case.y)) for name, sets in found.items()}
-    for name, inside in covered.items():
-        shares = ", ".join(f"{100 * share:.1f}" for share in by_part(inside, miles)[0])
-        widths = found[name].widths[np.isfinite(found[name].widths)]
-        print(f"{name}: {100 * inside.mean():.1f} % covered; by tenth {shares}")
-        print(
-            f"  mean width {widths.mean():.1f} minutes where finite, {len(widths)} of {len(case)}"
-        )
+    print("\n".join(described(case, found)))
     if chosen.figure:
+        miles = case.stream(case.local)[:, 0]
+        covered = {name: sets.cover(case.stream(case.y)) for name, sets in found.items()}
         draw(covered, miles, chosen.figure)
+
+
+def described(case: Case, found: dict[str, Intervals]) -> list[str]:
+    """The numbers of the caption, a line for each method."""
+    lines = []
+    for name, sets in found.items():
+        covered = 100 * sets.cover(case.stream(case.y))
+        shares, _ = by_part(covered, case.stream(case.local)[:, 0])
+        finite = sets.widths[np.isfinite(sets.widths)]
+        infinite = len(case) - len(finite)
+        lines.append(
+            f"{name}: {covered.mean():.1f} % covered, by tenth {shares.min():.1f} to "
+            f"{shares.max():.1f} %; {finite.mean():.1f} minutes wide, {infinite} infinite"
+        )
+    return lines
 
 
 def stream() -> Case:

@@ -39,6 +39,19 @@ def test_every_combination_is_compiled_and_reported(asked: list[Any]) -> None:
     assert lines[5:] == ["The compiled loops are in /a"]
 
 
+def test_the_usual_streams_of_a_service_are_compiled_too(
+    asked: list[Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rehearsal = pytest.importorskip("localarc.service.streams.rehearsal")
+    rehearsed: list[Any] = []
+    monkeypatch.setattr(rehearsal, "rehearse", rehearsed.append)
+    monkeypatch.setattr(_warm_up, "counted", lambda use: use() or Loops(1, 0, 0, frozenset({"/a"})))
+    result = localarc("warm-up", "--service")
+    assert result.status == 0
+    assert rehearsed == list(rehearsal.USUAL)
+    assert "service, larc, rbf, dictionary, 3 feature(s): 0 compiled, 1 found" in result.stdout
+
+
 def test_quiet_prints_nothing(asked: list[Any]) -> None:
     result = localarc("warm-up", "--quiet")
     assert (result.status, result.stdout, result.stderr) == (0, "", "")

@@ -12,11 +12,24 @@ from rich.console import Console
 from rich.table import Table
 
 from benchmarks import machine
-from benchmarks.keyed import frames, sections, spark_batch, state_sizes, table_sizes
+from benchmarks.keyed import (
+    frames,
+    runner,
+    sections,
+    spark_batch,
+    state_sizes,
+    state_table,
+    table_sizes,
+)
 from benchmarks.keyed.cases import Measured, in_process
 
 SIZES = (1_000, 10_000, 100_000)
-SECTIONS = {"frames": frames.measure, "spark-batch": spark_batch.measure}
+SECTIONS = {
+    "frames": frames.measure,
+    "spark-batch": spark_batch.measure,
+    "state": state_table.measure,
+    "runner": runner.measure,
+}
 
 
 def main() -> None:

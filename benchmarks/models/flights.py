@@ -25,7 +25,7 @@ def landed() -> pd.DataFrame:
     known = flights.dropna(subset=["arr_delay", "air_time", "dep_delay"])
     known = known.sort_values(["month", "day", "sched_dep_time"], kind="stable")
     dates = pd.to_datetime(known[["year", "month", "day"]])
-    return known.assign(weekday=dates.dt.weekday).reset_index(drop=True)
+    return known.assign(weekday=dates.dt.day_of_week).reset_index(drop=True)
 
 
 def arrival_delay() -> Rows:

@@ -61,5 +61,9 @@ class Mapie:
         self.variance += (losses - before) ** 2
         self.losses += losses
         self.rounds += 1
-        width = np.interp(self.variance, self.variances, self.bounds)
-        return np.asarray(self.losses - width > self.rounds * LIMIT)
+        alarm = np.zeros(len(losses), bool)
+        excess = self.losses - self.rounds * LIMIT
+        above = np.flatnonzero(excess > 0.0)
+        width = np.interp(self.variance[above], self.variances, self.bounds)
+        alarm[above] = excess[above] > width
+        return alarm

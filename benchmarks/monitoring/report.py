@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import time
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -36,6 +37,7 @@ def main() -> None:
     console.print(_table("rounds from a rise of 0.05 above 0.1 to the alarm", late))
     alarms = false_alarms.measure(options.streams, options.calibrated, ROUNDS)
     console.print(_table("streams that keep their promise and raise an alarm", alarms))
+    console.print(f"{time.process_time():.0f} s of CPU time")
     machine.write_json(options.json, costs=costs, delays=late, false_alarms=alarms)
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Mapping
 from typing import Protocol
 
@@ -30,7 +29,7 @@ class Broken:
     """`Monitor`'s test of all rounds, for many streams."""
 
     def __init__(self, streams: int, limit: float = LIMIT, level: float = LEVEL) -> None:
-        self.limit, self.needed = limit, math.log(2.0 / level)
+        self.limit, self.needed = limit, 2.0 / level
         self.sizes = np.array(SIZES)
         self.rounds = 0
         self.losses = np.zeros(streams)
@@ -45,7 +44,7 @@ class Broken:
         alarm = np.zeros(len(losses), bool)
         above = np.flatnonzero(self.losses > self.rounds * self.limit)
         logs = self.won[above] - self.rounds * np.log1p(self.sizes * self.limit)
-        alarm[above] = np.logaddexp.reduce(logs, axis=1) >= self.needed
+        alarm[above] = np.exp(np.minimum(logs, 500.0)).sum(axis=1) >= self.needed
         return alarm
 
 

@@ -14,7 +14,7 @@ from typing import Any
 import griffe
 
 
-class RuntimeSignatures(griffe.Extension):
+class RuntimeSignatures(griffe.Extension):  # type: ignore[misc]
     """Give classes with documented parameters, but without `__init__`, the one that they have."""
 
     def on_package(self, *, pkg: griffe.Module, **_: Any) -> None:

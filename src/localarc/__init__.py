@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from localarc._compare import Comparison, compare
+    from localarc._dask import WorkerLostError
     from localarc._replay import replay, replay_many
     from localarc._sweep import Sweep, sweep
     from localarc._tune import Tuning, tune
@@ -44,12 +45,13 @@ if TYPE_CHECKING:
 
 _MODULES = (
     *("arena", "client", "curves", "experiments", "figures", "forecasting", "guarantees"),
-    *("kernels", "memory", "metrics", "models", "monitoring", "panel", "peers", "rates"),
+    *("kernels", "keyed", "memory", "metrics", "models", "monitoring", "panel", "peers", "rates"),
     *("reporting", "service", "sets", "spark", "streams", "testing", "wire"),
 )
 _HOME = {
     "localarc._compare": ("Comparison", "compare"),
     "localarc._replay": ("replay", "replay_many"),
+    "localarc._dask": ("WorkerLostError",),
     "localarc._sweep": ("Sweep", "sweep"),
     "localarc._tune": ("Tuning", "tune"),
     "localarc.calibrators.arc": ("ARC",),
@@ -114,6 +116,7 @@ __all__ = [
     "Sweep",
     "Triangular",
     "Tuning",
+    "WorkerLostError",
     "__version__",
     "compare",
     "replay",

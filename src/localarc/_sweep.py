@@ -18,7 +18,8 @@ import numpy as np
 if TYPE_CHECKING:
     import pandas
 
-from localarc import validation
+from localarc import _dask, validation
+from localarc._dask import WorkerLostError
 
 Row: TypeAlias = dict[str, Any]
 Task: TypeAlias = Callable[..., Mapping[str, Any]]
@@ -96,6 +97,11 @@ def sweep(task: Task, grid: Grid, seed: int = 0, jobs: int | None = None) -> Swe
     Sweep
         A row for each point.
 
+    Raises
+    ------
+    WorkerLostError
+        On dask, if tasks killed their workers; its `rows` are those of the tasks that finished.
+
     Examples
     --------
     >>> def estimate(random, size):
@@ -111,7 +117,13 @@ def sweep(task: Task, grid: Grid, seed: int = 0, jobs: int | None = None) -> Swe
     points = _points(grid)
     seeds = np.random.SeedSequence(validation.integer("seed", seed, 0, "It seeds every task."))
     arguments = zip(itertools.repeat(task), points, seeds.spawn(len(points)), strict=False)
-    rows = dict(as_they_finish(_row, list(arguments), jobs))
+    rows: dict[int, Row] = {}
+    try:
+        for i, row in as_they_finish(_row, list(arguments), jobs):
+            rows[i] = row
+    except WorkerLostError as error:
+        error.rows = tuple(rows[i] for i in sorted(rows))
+        raise
     return Sweep(tuple(rows[i] for i in range(len(points))))
 
 
@@ -125,13 +137,17 @@ def as_they_finish(
     import joblib
     from threadpoolctl import threadpool_limits
 
+    if client := _dask.active_client():
+        calls = [(function, i, each) for i, each in enumerate(arguments)]
+        yield from _dask.as_they_finish(client, _call, calls)
+        return
     try:
         parallel = joblib.Parallel(n_jobs=jobs, return_as="generator_unordered")
     except ValueError:  # some backends, Ray's among them, return all results at the end
         parallel = joblib.Parallel(n_jobs=jobs)
-    calls = (joblib.delayed(_call)(function, i, each) for i, each in enumerate(arguments))
+    delayed = (joblib.delayed(_call)(function, i, each) for i, each in enumerate(arguments))
     with threadpool_limits(limits=1):  # for tasks that are threads of this process
-        yield from parallel(calls)
+        yield from parallel(delayed)
 
 
 def _call(

@@ -21,7 +21,7 @@ from localarc.panel.late import LateEvents, serve
 from localarc.rates import Constant
 from localarc.validation import FloatArray
 
-_ROUNDS = 300  # more than a dictionary buffers
+_ROUNDS = 600  # more than a dictionary buffers, and enough for the arrays of a window to move
 _WINDOW = 100  # fewer, so that terms leave
 
 
@@ -37,15 +37,16 @@ class Loops:
 
 def warm_up(kernel: Kernel, memory: Memory | str, features: int) -> Loops:
     """Use all that is compiled for one kernel, memory and number of features, on made-up rounds."""
-    return _counted(lambda: _use_all(kernel, memory, features))
+    return counted(lambda: _use_all(kernel, memory, features))
 
 
 def warm_up_auto() -> Loops:
     """Use all that is compiled for AutoLARC and LabelSets, whatever the number of features."""
-    return _counted(_use_auto)
+    return counted(_use_auto)
 
 
-def _counted(use: Callable[[], None]) -> Loops:
+def counted(use: Callable[[], None]) -> Loops:
+    """Use something, and return what was compiled for it."""
     from localarc.engine.disk_cache import activity
 
     before = copy.copy(activity)

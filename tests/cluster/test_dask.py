@@ -16,6 +16,7 @@ from localarc.experiments import EXPERIMENTS, Plan, run
 distributed = pytest.importorskip(
     "distributed", reason="dask is not installed: pip install 'localarc[dask]'"
 )
+dask = pytest.importorskip("dask")
 # What dask itself warns about while it starts and stops is not ours to fail on.
 pytestmark = pytest.mark.filterwarnings("default")
 
@@ -85,6 +86,28 @@ def test_a_task_that_fails_on_a_worker_names_its_parameters(cluster: Any) -> Non
     with joblib.parallel_config("dask"), pytest.raises(ZeroDivisionError, match="nothing") as found:
         localarc.sweep(fails, {"alpha": [0.25]})
     assert any("{'alpha': 0.25}" in note for note in found.value.__notes__)
+
+
+def test_a_task_that_kills_its_worker_raises_and_keeps_the_finished_rows() -> None:
+    def deadly(random: np.random.Generator, i: int) -> dict[str, int]:
+        import os
+
+        if i == 2:
+            os._exit(1)
+        return {"square": i * i}
+
+    options = {"distributed.scheduler.allowed-failures": 0}
+    with (
+        dask.config.set(options),
+        distributed.LocalCluster(
+            n_workers=1, threads_per_worker=1, host="127.0.0.1", dashboard_address=None
+        ) as started,
+        distributed.Client(started),
+        joblib.parallel_config("dask"),
+        pytest.raises(localarc.WorkerLostError, match=r"1 of 6 tasks .* number 2,") as found,
+    ):
+        localarc.sweep(deadly, {"i": range(6)})
+    assert [row["i"] for row in found.value.rows] == [0, 1, 3, 4, 5]
 
 
 def test_an_experiment_has_the_same_rows_on_dask(cluster: Any, elec2: str, tmp_path: Path) -> None:

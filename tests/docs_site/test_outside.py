@@ -37,14 +37,14 @@ def built(hook: Hook, tmp_path: Path) -> dict[str, str]:
     config = load_config(str(tmp_path / "mkdocs.yml"))
     files = config.plugins.on_files(get_files(config), config=config)
 
-    def text(file: Any) -> str:
+    def shown(file: Any) -> str:
         page = Page(None, file, config)
         found = config.plugins.on_page_markdown(
             file.content_string, page=page, config=config, files=files
         )
         return str(found)
 
-    return {file.src_uri: text(file) for file in files.documentation_pages()}
+    return {file.src_uri: shown(file) for file in files.documentation_pages()}
 
 
 def test_everything_that_is_linked_is_a_page(built: dict[str, str]) -> None:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import shutil
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from types import ModuleType, SimpleNamespace
 from typing import Any
 
 import pytest
@@ -86,6 +88,20 @@ def test_the_first_page_leads_to_the_version_and_the_menu_shows_it(
     visit.page.goto(f"{site.parent.as_uri()}/index.html")
     visit.page.wait_for_url(f"**/{site.name}/index.html")
     assert visit.page.locator(".version-menu").input_value() == site.name
+
+
+def test_the_menu_leads_to_another_version(
+    visit: Visit, site: Path, hook: Callable[[str], ModuleType], tmp_path: Path
+) -> None:
+    for version in ("0.9.0", "0.10.0"):
+        shutil.copytree(site, tmp_path / version)
+    hook("versions").on_post_build(config=SimpleNamespace(site_dir=str(tmp_path / "0.10.0")))
+    visit.page.goto(f"{(tmp_path / '0.10.0').as_uri()}/scale/spark.html")
+    assert visit.page.locator(".version-menu").input_value() == "0.10.0"
+    visit.page.locator(".version-menu").select_option("0.9.0")
+    visit.page.wait_for_url("**/0.9.0/index.html")
+    assert visit.page.locator(".version-menu").input_value() == "0.9.0"
+    assert visit.complaints == []
 
 
 def test_every_picture_of_the_front_page_is_shown(visit: Visit, site: Path) -> None:

@@ -222,7 +222,7 @@ def test_the_command_names_itself_with_its_options_but_no_path(tmp_path: Path) -
         (["-o", "bonus=2"], "bonus must be 0 or 1, got '2'"),
         (["-o", "malus=2"], "toy has no option 'malus'. Available: bonus, file."),
         (["-o", "bonus=0", "-o", "bonus=1"], "--option bonus is given more than once"),
-        (["--methods", "ARC,LARC"], "no method 'LARC'. Available: ARC, L-ARC."),
+        (["--methods", "ARC,LARC"], "no method 'LARC'. Available: ARC, L-ARC; of localarc compare"),
         (["--length-scales", "one"], "expected numbers"),
     ],
 )

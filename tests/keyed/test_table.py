@@ -107,3 +107,14 @@ def test_an_empty_bucket_and_the_bytes_of_one_come_back() -> None:
     again = table.from_table(table.to_table(empty), None, roles())
     assert stored.encode(again) == stored.encode(empty)
     assert np.array_equal(again.due(["a"]), [1])
+
+
+def test_a_table_that_lost_columns_on_its_way_is_refused() -> None:
+    bucket = Bucket.new(LARC(0.1, RBF.from_paper(0.5)), roles(1))
+    learn(bucket, scored(dimension=1))
+    made = table.to_table(bucket)
+    names = [name.replace("_", " ") for name in made.column_names]
+    renamed = made.rename_columns(names).replace_schema_metadata(made.schema.metadata)
+    with pytest.raises(StateError, match=r"lost its columns .*local_clock"):
+        table.from_table(renamed, None, roles(1))
+    assert not any(" " in name for name in made.column_names)

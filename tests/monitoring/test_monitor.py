@@ -43,6 +43,23 @@ def test_few_streams_at_the_limit_of_the_tolerance_raise_an_alarm_of_any_kind(le
     assert level < 0.1 or alarms > 0  # the level is used, not only kept
 
 
+def test_a_risk_that_is_moved_against_the_bets_breaks_no_promise_that_it_keeps() -> None:
+    """The mean of the risks is at most 0.12 after each round; an adversary saves and spends."""
+    broken = 0
+    for seed in range(100):
+        rng, monitor, saved, losses = random.Random(seed), Monitor(target=0.1, level=0.2), 0.0, 0.0
+        for t in range(1, 1200):
+            saved += 0.12
+            ahead = losses > 0.12 * (t - 1)  # the bets are winning: bet with them
+            risk = min(saved, 1.0) if ahead or t % 200 > 180 else 0.06
+            loss = float(rng.random() < risk)
+            saved -= risk
+            losses += loss
+            monitor.update(loss)
+        broken += monitor.status().state == "broken"
+    assert 0 < broken <= 10
+
+
 def test_broken_stays_until_it_is_acknowledged() -> None:
     monitor = Monitor(target=0.1)
     first = fed(monitor, misses(0.3, 500))
@@ -89,6 +106,13 @@ def test_drifting_clears_a_window_after_the_last_evidence() -> None:
     assert monitor.status().state == "drifting"
     assert fed(monitor, [0.0] * 49) == []
     assert fed(monitor, [0.0]) == [(1, "ok")]
+
+
+def test_what_a_drift_won_is_forgotten_when_it_clears() -> None:
+    monitor = Monitor(target=0.1, window=20)
+    drift = fed(monitor, [0.0] * 2000 + [0.2] * 300 + [0.115] * 20)  # a slow decline of the bets
+    assert [state for _, state in drift] == ["drifting", "ok"]
+    assert fed(monitor, [0.3] * 3) == []
 
 
 def test_a_second_rise_is_found_as_fast_as_the_first() -> None:
@@ -155,6 +179,24 @@ def test_losses_in_other_units_have_the_same_states() -> None:
     assert b.risk == pytest.approx(16.0 * a.risk)  # type: ignore[operator]
 
 
+def test_the_reason_has_the_figures_of_the_status() -> None:
+    monitor = Monitor(target=0.1)
+    assert monitor.status().why == "No feedback since the last acknowledgement."
+    fed(monitor, [0.0, 0.0, 0.0, 1.0] * 250)
+    monitor.acknowledge()
+    fed(monitor, [0.0, 0.0, 0.0, 1.0] * 250)
+    assert monitor.status().why == (
+        "The risk of the first 120 rounds was above 0.12 (99.5 % confidence); it is 0.25 over all "
+        "1,000 rounds since the last acknowledgement and 0.25 over the last 1,000."
+    )
+
+
+def test_a_monitor_is_shown_with_its_state() -> None:
+    monitor = Monitor(target=0.1)
+    fed(monitor, [1.0] * 10)
+    assert repr(monitor) == "Monitor(target=0.1): broken, 10 rounds"
+
+
 def test_a_change_of_state_is_returned_once_with_its_time() -> None:
     monitor = Monitor(target=0.1)
     changes = [monitor.update(1.0, at=100.0 + t) for t in range(30)]
@@ -173,7 +215,9 @@ def test_feedback_that_stops_is_stale_since_it_was_overdue() -> None:
     assert late.state == "stale"
     assert late.since == pytest.approx(49 * 60.0 + 600.0, rel=0.2)
     assert late.why.startswith("No feedback for 24 hours; the usual interval is ")
-    assert monitor.status().state == "ok", "without a time nothing is stale"
+    assert monitor.state(now=50 * 60.0 + 86_400.0) == "stale"
+    assert (monitor.rounds, monitor.last_at, monitor.overdue_at) == (50, 49 * 60.0, late.since)
+    assert monitor.status().state == monitor.state() == "ok", "without a time nothing is stale"
     assert monitor.update(0.0, at=1e6) == "ok"
     assert monitor.status(now=1e6).since == 1e6
 

@@ -2,6 +2,7 @@
 
 import json
 import random
+from pathlib import Path
 from typing import Any
 
 import msgspec
@@ -9,6 +10,7 @@ import pytest
 
 from localarc import StateError
 from localarc.monitoring import Monitor
+from monitoring.make_golden import FOLDER, continued
 
 
 def used() -> Monitor:
@@ -32,6 +34,12 @@ def test_a_stored_monitor_continues_bit_for_bit(cut: int) -> None:
     assert resumed.to_state() == through.to_state()
     assert resumed.status(now=2e9) == through.status(now=2e9)
     assert {"drifting", "ok"} <= set(changes)
+
+
+@pytest.mark.parametrize("path", sorted(FOLDER.glob("v*.json")), ids=lambda path: path.stem)
+def test_monitors_of_every_stored_version_continue_to_the_same_status(path: Path) -> None:
+    golden = json.loads(path.read_text())
+    assert continued(Monitor.from_state(golden["state"])) == pytest.approx(golden["continued"])
 
 
 def test_a_state_passes_through_msgpack() -> None:

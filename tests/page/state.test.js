@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { describeSince, reasonOf, stateOf } from "../../src/localarc/service/page/static/state.js";
+import { describeSince, headlineOf, stateOf } from "../../src/localarc/service/page/static/state.js";
 
 const STATES = ["ok", "drifting", "broken", "stale"];
 const VERDICTS = ["kept", "cautious", "not kept", "too early", "inconsistent"];
@@ -26,12 +26,17 @@ test("a state is one word, and a failed check is worst", () => {
   assert.deepEqual(stateOf(stream("ok", "too early")), { tone: "unknown", word: "too early" });
 });
 
-test("an alarm is explained by its reason, everything else by the verdict", () => {
-  assert.equal(reasonOf(stream("broken", "kept")), "because");
-  const { health, ...rest } = stream("broken", "kept");
-  assert.equal(reasonOf({ ...rest, health: { ...health, group: "city" } }), "city: because");
-  assert.equal(reasonOf(stream("ok", "kept")), "verdict");
-  assert.match(reasonOf(stream("ok", "inconsistent", false)), /do not rely on/);
+test("the headline of an alarm has the risk, the target and the group", () => {
+  const alarm = (state, group) => {
+    const { health, ...rest } = stream(state, "kept");
+    const numbers = { risk: 0.2345, recent_risk: 0.3, target: 0.1, group };
+    return headlineOf({ ...rest, health: { ...health, ...numbers } });
+  };
+  assert.equal(alarm("broken", "city"), "The risk in city is 0.234, target 0.1.");
+  assert.equal(alarm("drifting", null), "The recent risk is 0.3, target 0.1.");
+  assert.equal(alarm("stale", "city"), "No feedback in city.");
+  assert.equal(alarm("ok", null), "verdict");
+  assert.match(headlineOf(stream("ok", "inconsistent", false)), /do not rely on/);
 });
 
 test("an alarm says since when", () => {

@@ -20,7 +20,7 @@ from localarc.service.http_server import Server, listen
 from localarc.service.limits import Limits
 from localarc.service.streams.manager import StreamManager
 from localarc.wire.status import History, HistoryPoint
-from service.running import PATIENCE, Answer, Caller
+from service.running import COMPILING, PATIENCE, Answer, Caller
 
 Result = TypeVar("Result")
 
@@ -68,7 +68,7 @@ class Inside:
 
     def start(self) -> Self:
         self._thread.start()
-        wait_for(lambda: self._server.started and self.app_state.writer.ready)
+        wait_for(lambda: self._server.started and self.app_state.writer.ready, COMPILING)
         self.http = Caller(self.port)
         return self
 
@@ -106,8 +106,8 @@ class Inside:
         return self.ask(lambda manager: manager.stream(stream).snapshot())
 
 
-def wait_for(condition: Callable[[], object]) -> None:
-    until = time.monotonic() + PATIENCE
+def wait_for(condition: Callable[[], object], patience: float = PATIENCE) -> None:
+    until = time.monotonic() + patience
     while not condition():
         assert time.monotonic() < until, "timed out"
         time.sleep(0.005)

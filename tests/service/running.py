@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any, Self
 
 PATIENCE = 120.0  # seconds, for busy machines
+COMPILING = 900.0  # seconds, for busy machines without compiled loops
 
 Answer = tuple[int, Any]
 
@@ -125,7 +126,7 @@ class Server:
             return made.connect_ex(("127.0.0.1", self.port)) == 0
 
     def wait_until_ready(self) -> None:
-        until = time.monotonic() + PATIENCE
+        until = time.monotonic() + COMPILING
         caller = self.caller()
         while time.monotonic() < until:
             assert self.process is not None

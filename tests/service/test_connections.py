@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import http.client
+import math
 import resource
 import socket
 import threading
@@ -85,6 +87,22 @@ def test_a_client_that_reads_nothing_is_disconnected(start: Start) -> None:
         with contextlib.suppress(ConnectionError):
             wire.sendall(request * 2000)
         wait_for(lambda: len(service.connections) == 0)
+
+
+def test_a_client_that_reads_the_end_of_a_response_late_still_owes_a_request(
+    service: Inside,
+) -> None:
+    assert service.http.call("GET", "/livez")[0] == 200
+    (peer,) = service.connections._peers.values()
+    (connection,) = peer.idle
+
+    async def read_late() -> float:
+        connection.pause_writing()  # type: ignore[attr-defined]
+        connection.resume_writing()  # type: ignore[attr-defined]
+        return connection.deadline
+
+    loop = service.app_state.writer._loop
+    assert asyncio.run_coroutine_threadsafe(read_late(), loop).result(60) < math.inf
 
 
 @pytest.mark.parametrize(

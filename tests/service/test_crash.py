@@ -14,9 +14,11 @@ import msgspec
 import numpy as np
 import pytest
 
+from localarc.monitoring import Monitor
 from localarc.service.storage import events
 from localarc.service.storage.store import EventStore
 from localarc.service.streams.calibrators import build_calibrator, to_stored
+from localarc.service.streams.state import group_names
 from localarc.wire.config import StreamConfig
 from service.running import Caller, Server, free_port
 
@@ -138,6 +140,7 @@ def test_nothing_that_was_acknowledged_is_lost(tmp_path: Path, kills: int, log_e
     if log_events == 1_000_000:
         for name, state in states.items():
             assert rerun(folder, name) == state
+            assert_monitors_are_those_of_the_losses(folder, name)
     else:
         with contextlib.closing(EventStore(folder)) as store:
             assert store.events <= 400 + 512
@@ -158,6 +161,25 @@ def assert_the_store_has_the_same_streams(folder: Path, states: dict[str, bytes]
         assert streams[name].calibrator.state() == state
         assert streams[name].replay_differs == 0
         assert streams[name].healthy
+
+
+def assert_monitors_are_those_of_the_losses(folder: Path, name: str) -> None:
+    """The library's monitors of the stored losses are equal bit for bit, and were announced."""
+    with contextlib.closing(EventStore(folder)) as store:
+        watch = store.load([name])[name].watch
+        stored = [events.decode(data) for _, _, _, data, _ in store._rows({name})]
+    made = {each.id: each.group for each in stored if isinstance(each, events.PredictionMade)}
+    twins: dict[str, Monitor] = {"": Monitor(STREAMS[name]["alpha"])}
+    for event in stored:
+        if isinstance(event, events.FeedbackReceived):
+            for part in ("", *group_names(made[event.id])):
+                twin = twins.setdefault(part, Monitor(STREAMS[name]["alpha"]))
+                twin.update(event.loss, event.at)
+    found = msgspec.msgpack.decode(watch.encode())
+    assert found["monitors"] == {part: twin.to_state() for part, twin in twins.items()}
+    states = {part: twin.state() for part, twin in twins.items()}
+    assert {part: watch.announced_state(part) for part in twins} == states
+    assert "broken" in states.values()  # or nothing was at stake
 
 
 def rerun(folder: Path, name: str) -> bytes:

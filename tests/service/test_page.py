@@ -370,7 +370,7 @@ def test_a_map_out_of_view_is_not_read(server: Server, traffic: Traffic, visit: 
     expect(page.locator("#map-note")).to_contain_text("after 208 rounds")
 
 
-def test_both_views_begin_with_the_verdict_of_the_service(start: Start, visit: Visitor) -> None:
+def test_both_views_begin_with_what_is_wrong(start: Start, visit: Visitor) -> None:
     service = start()
     service.create(features=0)
     for t in range(300):
@@ -382,11 +382,12 @@ def test_both_views_begin_with_the_verdict_of_the_service(start: Start, visit: V
     live(page)
     expect(page.locator("#state")).to_have_text("broken")
     expect(page.locator("#why")).to_have_text(summary["health"]["why"])
-    expect(page.locator("#verdict-text")).to_have_text("Misses 100 %, target 10 %.")
+    expect(page.locator("#headline")).to_have_text("The risk is 1, target 0.1.")
+    expect(page.locator("#verdict-text")).to_contain_text("Misses 100 %, target 10 %.")
     expect(page.locator("#warnings li")).to_have_text(summary["warnings"])
-    expect(page.locator("#tightest")).to_have_text("No bound is informative yet.")
+    expect(page.locator("#tightest")).to_be_hidden()  # no comfort beside an alarm
     page.get_by_role("link", name="All streams").click()
-    expect(page.locator(".why")).to_contain_text(summary["health"]["why"])
+    expect(page.locator(".why")).to_contain_text("The risk is 1, target 0.1.")
     expect(page.locator(".why")).to_contain_text("Try rate=")
     assert watched.unexpected() == []
 

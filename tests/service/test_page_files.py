@@ -17,12 +17,15 @@ SCHEMES = ("light", "dark")
 TEXT_PAIRS = [
     *(
         (text, surface)
-        for text in ("ink", "soft", "blue", "good", "bad")
+        for text in ("ink", "soft", "blue", "good", "bad", "warn", "stale")
         for surface in ("paper", "card")
     ),
-    *((text, "alert") for text in ("ink", "soft", "bad")),
+    *((text, "alert") for text in ("ink", "soft", "bad", "blue")),
+    *((text, "caution") for text in ("ink", "soft", "warn", "blue")),
+    *((text, "pale") for text in ("ink", "soft", "stale", "blue")),
+    ("button", "bad"),
 ]
-GRAPHIC_PAIRS = [(line, "card") for line in ("blue", "warn", "bad", "ink", "soft")]
+GRAPHIC_PAIRS = [(line, "card") for line in ("blue", "warn", "bad", "stale", "ink", "soft")]
 
 
 @pytest.fixture
@@ -82,8 +85,38 @@ def test_the_page_reads_the_points_of_a_history_in_their_order() -> None:
     assert tuple(re.findall(r"[a-z]+", names[1])) == HistoryPoint.__struct_fields__
 
 
+def first_load() -> list[str]:
+    """The files that the overview loads: the page, what it names, and what these import."""
+    html = FILES.joinpath("index.html").read_text(encoding="utf-8")
+    found = dict.fromkeys(["index.html", *re.findall(r'(?:src|href)="page/([^"]+)"', html)])
+    waiting = list(found)
+    while waiting:
+        text = FILES.joinpath(waiting.pop()).read_text(encoding="utf-8")
+        for name in re.findall(r'^(?:import|export) .*?from "\./([^"]+)"', text, re.M | re.S):
+            if name not in found:
+                found[name] = None
+                waiting.append(name)
+    return list(found)
+
+
+def test_the_first_load_is_small_and_takes_one_round_trip_after_the_page(
+    http: httpx.Client, capsys: pytest.CaptureFixture[str]
+) -> None:
+    html = FILES.joinpath("index.html").read_text(encoding="utf-8")
+    files = first_load()
+    assert all(f'="page/{name}"' in html for name in files[1:])  # named by the page itself
+    assert {"overview.js", "state.js"} < set(files) < {file.name for file in FILES.iterdir()}
+    sizes = []
+    for name in files:
+        with http.stream("GET", "/" if name == "index.html" else f"/page/{name}") as answer:
+            sizes.append(len(b"".join(answer.iter_raw())))
+    with capsys.disabled():
+        print(f"\nfirst load: {len(files)} files, {sum(sizes)} bytes as they are sent")
+    assert sum(sizes) < 20_000
+
+
 def test_all_files_together_are_small() -> None:
-    assert sum(len(file.read_bytes()) for file in FILES.iterdir()) < 120_000
+    assert sum(len(file.read_bytes()) for file in FILES.iterdir()) < 150_000
 
 
 def palette(scheme: str) -> dict[str, str]:

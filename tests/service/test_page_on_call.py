@@ -92,7 +92,12 @@ def test_the_worst_stream_is_first_with_a_word_and_a_shape(service: Inside, visi
         for index in (0, 1)
     ]
     assert shapes[0] != shapes[1]
-    expect(page.locator("#streams .why").first).to_contain_text("city")
+    expect(page.locator("#streams .why").first).to_contain_text(
+        "The risk in city is 1, target 0.1."
+    )
+    chips = page.locator("#states a:not([data-tone=''])")
+    marks = chips.evaluate_all("all => all.map((a) => getComputedStyle(a, '::before').clipPath)")
+    assert len(set(marks)) == 4  # one shape per state
     assert watched.unexpected() == []
 
 
@@ -163,6 +168,22 @@ def test_the_moment_of_the_alarm_is_marked_on_a_time_axis(service: Inside, visit
     assert watched.unexpected() == []
 
 
+def test_a_stream_that_is_not_read_yet_shows_nothing_of_another_one(
+    service: Inside, visit: Visitor
+) -> None:
+    watched = visit(url(service))
+    page = watched.open("fine")
+    live(page)
+    expect(page.locator("#stream")).to_be_visible()
+    page.route("**/v1/streams/demand**", lambda route: None)  # no answer
+    page.evaluate("location.hash = '#demand'")
+    expect(page.locator("#connection")).to_have_attribute("data-state", "connecting")
+    expect(page.locator("#stream")).to_be_hidden()
+    page.unroute_all(behavior="ignoreErrors")
+    page.reload()
+    expect(page.locator("#state")).to_have_text("broken")
+
+
 def test_a_link_carries_the_time_range_and_the_group(service: Inside, visit: Visitor) -> None:
     watched = visit(url(service))
     page = watched.open("demand")
@@ -176,7 +197,7 @@ def test_a_link_carries_the_time_range_and_the_group(service: Inside, visit: Vis
     again = visit(url(service)).open(page.url.partition("#")[2])
     live(again)
     expect(again.locator("#recent-chart .x-tick")).to_have_text(shown)
-    expect(again.locator("tr[aria-selected] th")).to_have_text("city")
+    expect(again.locator("#group-rows [aria-current]")).to_have_text("city")
     again.get_by_label("Charts show").select_option("all rounds")
     assert again.url.endswith("#demand?group=city")
     again.go_back()

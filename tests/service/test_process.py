@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import http.client
-import sqlite3
 import subprocess
 import sys
 import threading
@@ -15,7 +14,7 @@ import pytest
 
 from localarc.service.storage.store import EventStore
 from service.inside import wait_for
-from service.running import Caller, Server, command, failed_start, free_port
+from service.running import Caller, Server, failed_start, free_port
 
 pytestmark = pytest.mark.service
 
@@ -137,20 +136,6 @@ def test_a_missing_extra_gives_the_command_that_installs_it(tmp_path: Path) -> N
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr == "localarc: msgspec is not installed: pip install 'localarc[service]'\n"
-
-
-def test_a_damaged_log_is_reported_and_not_served(tmp_path: Path) -> None:
-    folder = tmp_path / "data"
-    with Server(folder) as server:
-        server.caller().create("s", CONFIG)
-        for t in range(5):
-            server.caller().predict("s", id=f"p{t}", x=[0.5, 0.5])
-    with contextlib.closing(sqlite3.connect(folder / "log.sqlite")) as database, database:
-        database.execute("DELETE FROM events WHERE seq = 3")
-    done = subprocess.run([*command(folder), "--port", "0"], capture_output=True, text=True)
-    assert done.returncode == 2
-    last = done.stderr.splitlines()[-1]
-    assert last.startswith("localarc: the service failed: events of a stream are missing")
 
 
 def test_requests_get_503_until_the_log_is_replayed(tmp_path: Path) -> None:

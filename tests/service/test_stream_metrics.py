@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import asyncio
 import re
+from collections.abc import Callable
+from typing import Any
 
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
+from localarc.service.streams.manager import StreamManager
 from service.conftest import Start
 from service.inside import Inside
 from service.test_health import GOOD, rounds
@@ -116,3 +120,19 @@ def test_each_state_has_a_series(start: Start, state: str) -> None:
     pattern = rf'^localarc_stream_state{{group="",state="{state}",stream="s"}} ([01]).0$'
     found = re.findall(pattern, text, re.MULTILINE)
     assert found == ["1" if state == "ok" else "0"]
+
+
+def test_other_requests_come_in_between_while_many_streams_are_read(start: Start) -> None:
+    service = start(stream_metrics=100)
+    for number in range(20):
+        service.create(f"s{number}")
+    manager, jobs = service.ask(lambda manager: manager), 0
+
+    async def ask(work: Callable[[StreamManager], Any], /) -> Any:
+        nonlocal jobs
+        jobs += 1
+        return work(manager)
+
+    asyncio.run(service.app_state.metrics.read(ask))
+    assert jobs == 3 + 2 * 3  # eight streams at a time, twice
+    assert len(read(service, "target")) == 20

@@ -27,6 +27,7 @@ class Traffic:
 
     def __init__(self, client: Client, stream: str, pending: int = 12, seed: int = 0) -> None:
         self.pending = pending  # number of pending predictions between calls
+        self.spread = dict.fromkeys(PLACES, 1.0)  # how much larger errors are than usual
         self._client = client
         self._stream = stream
         self._random = np.random.default_rng(seed)
@@ -64,5 +65,5 @@ class Traffic:
                 self._open.append(FeedbackOperation(self._stream, key, float(missed)))
 
     def _truth(self, x: Any) -> float:
-        spread = (0.15 + 0.6 * x[0]) * (1.0 + (x[1] > 0.5))
+        spread = (0.15 + 0.6 * x[0]) * (1.0 + (x[1] > 0.5)) * self.spread[PLACES[int(3 * x[0])]]
         return float(1.0 + spread * self._random.normal())

@@ -12,13 +12,11 @@ from pathlib import PurePosixPath
 from typing import Any
 
 from mkdocs.config.defaults import MkDocsConfig
-from mkdocs.plugins import event_priority
 from mkdocs.structure.files import Files
 
 
-@event_priority(-50)  # when every hook has added its pages
 def on_files(files: Files, *, config: MkDocsConfig) -> Files:
-    """Expand the patterns of the configured navigation."""
+    """Expand the patterns, when the hooks before this one have added their pages."""
     pages = sorted(file.src_uri for file in files.documentation_pages())
     named = set(_named(config.nav))
     config.nav = _expanded(config.nav, [page for page in pages if page not in named], set(pages))

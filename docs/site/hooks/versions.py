@@ -13,7 +13,6 @@ import re
 from pathlib import Path
 
 from mkdocs.config.defaults import MkDocsConfig
-from mkdocs.plugins import event_priority
 
 import localarc
 
@@ -28,7 +27,6 @@ def on_config(config: MkDocsConfig) -> MkDocsConfig:
     return config
 
 
-@event_priority(50)  # before the links are checked
 def on_post_build(*, config: MkDocsConfig) -> None:
     """List the versions that are there, the newest first."""
     folder = Path(config.site_dir).parent
@@ -40,9 +38,9 @@ def on_post_build(*, config: MkDocsConfig) -> None:
 
 def _order(version: str) -> tuple[tuple[int, ...], bool, str]:
     """Numbers count as numbers, and a release follows its pre-releases."""
-    release = re.match(r"[\d.]*\d", version)
-    numbers = tuple(map(int, release[0].split("."))) if release else ()
-    return numbers, bool(release) and release[0] == version, version
+    found = re.match(r"[\d.]*\d", version)
+    release = found[0] if found else ""
+    return tuple(map(int, release.split("."))) if release else (), release == version, version
 
 
 def _forward(address: str) -> str:

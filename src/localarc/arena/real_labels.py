@@ -51,15 +51,15 @@ def rain(rounds: int) -> Stream:
 
 
 def digits(rounds: int) -> Stream:
-    """Handwritten digits, localized on the log-odds of the classifier's confidence."""
+    """Handwritten digits, localized on their ink and the log-odds of the confidence."""
     table = tables.read_matrix("digits", "digits.csv.gz")
     labels = table[:, -1].astype(np.int64)
     first = training_rows(len(labels))
     shares = discriminant(table[:, :-1], labels, 10)
     groups = tuple(f"taken for {digit}" for digit in shares.argmax(axis=1))
     sure = np.clip(shares.max(axis=1), 0.0, _SUREST)
-    X = np.log(sure / (1.0 - sure))[:, None]
-    return _label_sets(X, shares, labels[first:], groups, ("log-odds of the confidence",))
+    X = np.column_stack([table[first:, :-1].mean(axis=1), np.log(sure / (1.0 - sure))])
+    return _label_sets(X, shares, labels[first:], groups, ("ink", "log-odds"))
 
 
 def _label_sets(

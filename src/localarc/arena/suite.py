@@ -13,7 +13,7 @@ ROUNDS, QUICK_ROUNDS = 8000, 1000
 _NOISE = "none: the score is the size of an error"
 _RIDGE = "ridge regression on the first quarter"
 _DISCRIMINANT = "linear discriminant analysis on the first quarter"
-_SHIPPED = "MIT, outputs of our own network that ship with localarc"
+_RECORDED = "MIT, recorded outputs of our own network (localarc-data)"
 
 
 def _heteroscedastic(rounds: int) -> Stream:
@@ -39,7 +39,7 @@ _PAPER = (
         "mask of a polyp, whose loss is the share of missed pixels",
         "our segmentation network",
         "source of the image",
-        _SHIPPED,
+        _RECORDED,
         paper.polyps,
     ),
     Entry(
@@ -47,7 +47,7 @@ _PAPER = (
         "kind of fruit in a picture, of 131",
         "ResNet18",
         "decile of the confidence",
-        _SHIPPED,
+        _RECORDED,
         paper.fruit,
         alpha=0.25,
     ),

@@ -49,18 +49,6 @@ from localarc.cli.group import user_errors
     help="Maximum number of pending predictions per stream.",
 )
 @click.option(
-    "--max-memory",
-    type=click.IntRange(1),
-    metavar="MIB",
-    help="Maximum memory of all streams together, as estimated. [default: half of the machine's]",
-)
-@click.option(
-    "--expiry-grace",
-    default=300.0,
-    type=click.FloatRange(0.0),
-    help="Seconds after a start in which no older prediction expires.",
-)
-@click.option(
     "--max-connections",
     default=2048,
     type=click.IntRange(1),
@@ -71,6 +59,18 @@ from localarc.cli.group import user_errors
     default=512,
     type=click.IntRange(1),
     help="Maximum number of open connections of one address; behind a proxy, raise it.",
+)
+@click.option(
+    "--max-memory",
+    type=click.IntRange(1),
+    metavar="MIB",
+    help="Maximum memory of all streams together, as estimated. [default: half of the machine's]",
+)
+@click.option(
+    "--expiry-grace",
+    default=300.0,
+    type=click.FloatRange(0.0),
+    help="Seconds after a start in which no older prediction expires.",
 )
 @click.option(
     "--log-events",
@@ -108,10 +108,10 @@ def serve(
     token_file: Path | None,
     max_streams: int,
     max_pending: int,
-    max_memory: int | None,
-    expiry_grace: float,
     max_connections: int,
     max_connections_per_address: int,
+    max_memory: int | None,
+    expiry_grace: float,
     log_events: int,
     stream_metrics: int,
     webhook: str | None,
@@ -159,8 +159,19 @@ def serve(
             target = Target.checked(webhook, _webhook_secret(webhook_secret_file))
         elif webhook_secret_file is not None:
             raise ValueError("--webhook-secret-file requires --webhook URL.")
-        where = data, host, port, health_port
-        run(Options(*where, token_file, limits, synchronous, stream_metrics, target))
+        run(
+            Options(
+                data=data,
+                host=host,
+                port=port,
+                health_port=health_port,
+                token_file=token_file,
+                limits=limits,
+                synchronous=synchronous,
+                stream_metrics=stream_metrics,
+                webhook=target,
+            )
+        )
     return 0
 
 

@@ -64,11 +64,17 @@ def _features(context: click.Context, option: click.Parameter, value: str) -> tu
     metavar="N,N",
     help="Numbers of features; all above 8 share their loops.",
 )
+@click.option(
+    "--service",
+    is_flag=True,
+    help="Also compile what `localarc serve` loads before it is ready.",
+)
 @click.option("--quiet", is_flag=True, help="Suppress normal output.")
 def warm_up_command(
     kernels: tuple[str, ...],
     memories: dict[str, Memory | str],
     features: tuple[int, ...],
+    service: bool,
     quiet: bool,
 ) -> None:
     """Compile the loops of AutoLARC, and of L-ARC and ARC with the given kernels, memories and
@@ -88,6 +94,7 @@ def warm_up_command(
     tasks["AutoLARC"] = _warm_up.warm_up_auto
     folders: set[str] = set()
     with task_bar(quiet) as report, user_errors():
+        tasks |= _service_tasks() if service else {}
         for done, (title, task) in enumerate(tasks.items(), start=1):
             folders |= _compile(title, task, quiet)
             if report:
@@ -101,6 +108,21 @@ def _larc(kernel: str, memory: Memory | str, features: int) -> Loops:
     from localarc import _warm_up
 
     return _warm_up.warm_up(KERNELS[kernel](), memory, features)
+
+
+def _service_tasks() -> dict[str, Callable[[], Loops]]:
+    """Compile for the usual streams of a service."""
+    from localarc import _warm_up
+
+    try:
+        from localarc.service.streams.rehearsal import USUAL, rehearse
+    except ModuleNotFoundError as error:
+        raise ImportError(
+            f"{error.name} is not installed: pip install 'localarc[service]'"
+        ) from error
+    return {
+        f"service, {shape}": partial(_warm_up.counted, partial(rehearse, shape)) for shape in USUAL
+    }
 
 
 def _compile(title: str, task: Callable[[], Loops], quiet: bool) -> frozenset[str]:

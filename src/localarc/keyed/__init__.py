@@ -5,6 +5,7 @@ Requires PyArrow and narwhals: `pip install 'localarc[keyed]'`.
 
 from localarc.keyed.calibrate import calibrate
 from localarc.keyed.rules import BadRowError
+from localarc.keyed.runner import run_files
 from localarc.keyed.streams import KeyedStreams
 
-__all__ = ["BadRowError", "KeyedStreams", "calibrate"]
+__all__ = ["BadRowError", "KeyedStreams", "calibrate", "run_files"]

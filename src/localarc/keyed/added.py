@@ -46,15 +46,25 @@ class Added:
             column = pa.array(values, mask=np.isnan(values))
             columns[name] = column.cast(pa.bool_()) if name == "covered" else column
         if rejects:
-            columns["rejected"] = self._rejected()
+            columns["rejected"] = pa.array(self._rejected(), pa.string())
         return pa.table(columns)
 
+    def arrays(self, rejects: bool) -> dict[str, Any]:
+        """The columns as NumPy arrays; missing values are NaN, and None where NaN cannot be."""
+        columns: dict[str, Any] = dict(self._columns)
+        if "covered" in columns:
+            covered, known = columns["covered"], ~np.isnan(columns["covered"])
+            columns["covered"] = np.where(known, covered == 1.0, None)
+        if rejects:
+            columns["rejected"] = self._rejected()
+        return columns
+
     def _rejected(self) -> Any:
-        pa = arrow()
-        verdicts = np.empty_like(self._verdicts)
-        verdicts[self._events.places] = self._verdicts
-        names = pa.array([rule.name or None for rule in RULES], pa.string())
-        return names.take(pa.array(verdicts.astype(np.int64)))
+        """The rule that each row violates, None for good rows."""
+        names = np.array([rule.name or None for rule in RULES], object)
+        rules = np.empty(len(self._verdicts), object)
+        rules[self._events.places] = names[self._verdicts]
+        return rules
 
 
 def _sizes(events: Events, thresholds: FloatArray) -> FloatArray:

@@ -16,7 +16,7 @@ from localarc.validation import FloatArray, IntArray
 
 def read_rows(table: Any, roles: Roles) -> Rows:
     """The rows of a table; raises TypeError if a column has the wrong type."""
-    names, codes = _key_codes(table, roles.key)
+    names, codes = key_codes(table, roles.key)
     orders = None if roles.order is None else _integers(table, roles.order, "order")
     ids = None if roles.id is None else _text(table, roles.id, "id")
     width = None if roles.width is None else _floats(table, roles.width)
@@ -27,7 +27,7 @@ def read_rows(table: Any, roles: Roles) -> Rows:
     return Rows(names, codes, orders, _acts(table, roles), ids, values, width, X)
 
 
-def _key_codes(table: Any, columns: tuple[str, ...]) -> tuple[list[str], IntArray]:
+def key_codes(table: Any, columns: tuple[str, ...]) -> tuple[list[str], IntArray]:
     """The distinct keys, sorted, and the place of each row's key; -1 where it is missing."""
     pa = arrow()
     texts = [_text(table, name, "key") for name in columns]

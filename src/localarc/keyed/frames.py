@@ -25,13 +25,6 @@ class Frame:
         """Some columns as an Arrow table."""
         return self._frame.select(*names).to_arrow()
 
-    def check_names(self, names: Iterable[str]) -> None:
-        """Raise ValueError unless every column is there."""
-        for name in names:
-            if name not in self.columns:
-                found = ", ".join(self.columns)
-                raise ValueError(f"the frame has no column {name!r}: it has {found}.")
-
     def plus(self, added: Any) -> Any:
         """The frame with the columns of an Arrow table, in its own library."""
         import narwhals.stable.v2 as nw

@@ -101,6 +101,12 @@ class Roles:
         given = () if self.given_losses else ("loss", "covered")
         return ("threshold", *given, *(() if self.width is None else ("size",)))
 
+    def check_columns(self, columns: Sequence[str]) -> None:
+        """Raise unless a frame has every column that is read."""
+        for name in self.columns:
+            if name not in columns:
+                raise ValueError(f"the frame has no column {name!r}: it has {', '.join(columns)}.")
+
     def check_added(self, columns: Iterable[str], rejects: bool) -> None:
         """Raise if the frame has a column with the name of one that is added."""
         added = (*self.added, "rejected") if rejects else self.added

@@ -12,21 +12,22 @@ from localarc.keyed.pending import Pending
 from localarc.keyed.roles import Roles
 from localarc.memory.base import Arrays
 from localarc.panel import Panel
+from localarc.panel.state import StoredPanel
 from localarc.panel.streams import Prototype
 from localarc.panel.table import arrow
 
 KIND = "Keyed"
+_PANEL = "panel "
 
 
 def encode(bucket: Bucket) -> bytes:
     """A bucket as bytes: versioned, with a checksum, without pickle."""
-    arrays: dict[str, Any] = {
-        "panel": np.frombuffer(bucket.panel.state(), np.uint8),
-        "skipped": bucket.skipped,
-    }
+    content, panel = bucket.panel._stored().parts()
+    arrays: dict[str, Any] = {"skipped": bucket.skipped}
+    arrays |= {_PANEL + name: array for name, array in panel.items()}
     if len(bucket.pending):
         arrays |= _pending_arrays(bucket.pending)
-    return serialization.encode(KIND, {"roles": bucket.roles.to_json()}, arrays)
+    return serialization.encode(KIND, {"roles": bucket.roles.to_json(), **content}, arrays)
 
 
 def decode(data: bytes, calibrator: Prototype | None, roles: Roles | None) -> Bucket:
@@ -37,7 +38,13 @@ def decode(data: bytes, calibrator: Prototype | None, roles: Roles | None) -> Bu
     with serialization.damaged_unless_read():
         stored = Roles.from_json(content["roles"])
         check_roles(roles, stored)
-        panel = Panel.from_state(arrays["panel"].tobytes(), calibrator)
+        named = {
+            name.removeprefix(_PANEL): array
+            for name, array in arrays.items()
+            if name.startswith(_PANEL)
+        }
+        found = StoredPanel.from_parts(content, named)
+        panel = Panel(calibrator or found.new_prototype())._resume(found)
         skipped = np.array(arrays["skipped"], np.int64)
         if len(skipped) != len(panel):
             raise ValueError(f"{len(panel)} keys have {len(skipped)} counts of orders")

@@ -104,7 +104,7 @@ class KeyedStreams:
         ['who', 'score', 'threshold', 'loss', 'covered']
         """
         rejects, roles, events = rejects_bad_rows(bad_rows), self._bucket.roles, Frame(frame)
-        events.check_names(roles.columns)
+        roles.check_columns(events.columns)
         roles.check_added(events.columns, rejects)
         added = self._bucket.calibrate(events.table(roles.columns), rejects)
         made: FrameT = events.plus(added.table(rejects))

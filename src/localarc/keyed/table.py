@@ -18,18 +18,16 @@ from localarc.panel.streams import Prototype
 from localarc.panel.table import arrow
 
 SKIPPED = "skipped"
-PENDING = ("pending ids", "pending thresholds", "pending tickets", "pending inputs")
+PENDING = ("pending_ids", "pending_thresholds", "pending_tickets", "pending_inputs")
 
 
 def to_table(bucket: Bucket, **more: Any) -> Any:
     """A bucket as an Arrow table; its metadata has the calibrator, the roles, and `more`."""
     pa = arrow()
-    table = panel_table.to_table(bucket.panel, roles=bucket.roles.to_json(), **more)
-    table = table.append_column(SKIPPED, pa.array(bucket.skipped, pa.int64()))
+    columns = {SKIPPED: pa.array(bucket.skipped, pa.int64())}
     if len(bucket.pending):
-        for name, column in _pending_columns(bucket).items():
-            table = table.append_column(name, column)
-    return table
+        columns |= _pending_columns(bucket)
+    return panel_table.to_table(bucket.panel, columns, roles=bucket.roles.to_json(), **more)
 
 
 def from_table(table: Any, calibrator: Prototype | None, roles: Roles | None) -> Bucket:
@@ -77,7 +75,8 @@ def concat(tables: list[Any]) -> Any:
     """The tables of several buckets as one; at least one is required."""
     found = [panel_table.read_metadata(each) for each in tables]
     known = [about["dimension"] for about in found if about["dimension"] is not None]
-    about = found[0] | {"dimension": known[0] if known else None}
+    columns = list(dict.fromkeys(name for about in found for name in about["columns"]))
+    about = found[0] | {"dimension": known[0] if known else None, "columns": columns}
     bare = [each.replace_schema_metadata(None) for each in tables]
     joined = arrow().concat_tables(bare, promote_options="default").combine_chunks()
     return panel_table.with_metadata(joined, about)

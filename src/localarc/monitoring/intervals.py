@@ -20,7 +20,7 @@ class Intervals:
 
     The median is over time, not over intervals: half of the time passed in intervals at least as
     long. A nightly batch of feedback has a median of a day, however many arrive in a minute. An
-    interval counts at most as long as all before it together, so that one outage is no rhythm.
+    interval counts at most half as long as all before it together: one outage is no rhythm.
     """
 
     __slots__ = ("known", "last", "median", "total", "weights")
@@ -44,7 +44,7 @@ class Intervals:
         """Count an interval between arrivals."""
         if not self.weights:
             self.weights = array("d", bytes(8 * BUCKETS))
-        weight = min(length, self.total) if self.total else length
+        weight = min(length, 0.5 * self.total) if self.total else length
         bucket = math.floor(2.0 * math.log2(length)) - _LOWEST
         self.weights[min(max(bucket, 0), BUCKETS - 1)] += weight
         self.total += weight

@@ -55,7 +55,7 @@ class Monitor:
     Waudby-Smith and Ramdas, "Estimating means of bounded random variables by betting", Journal of
     the Royal Statistical Society B 86 (2024). Shin, Ramdas and Rinaldo, "E-detectors: a
     nonparametric framework for sequential change detection", New England Journal of Statistics in
-    Data Science 2 (2023).
+    Data Science (2023).
     """
 
     __slots__ = (
@@ -126,8 +126,7 @@ class Monitor:
         """Bet on one round, against all rounds and against recent ones."""
         self._all.add(loss)
         self._recent.add(loss)
-        rounds = self._all.rounds
-        kept = self._settings
+        kept, rounds = self._settings, self._all.rounds
         if self._change.add(loss, rounds - 1) and self._recent.exceeds(kept.boundary):
             self._reached = rounds
             self._change.cut(self._change.cap)
@@ -136,6 +135,16 @@ class Monitor:
             self._change.forget_all_but(self._recent, rounds)
         if not self._broken:
             self._broken = log_evidence(self._all, kept.boundary) >= kept.needed
+
+    def state(self, now: float | None = None) -> State:
+        """Return the state alone, in less than a microsecond.
+
+        Parameters
+        ----------
+        now
+            The time in seconds since the epoch. Without it, `stale` is not judged.
+        """
+        return self._state(None if now is None else _seconds("now", now))
 
     def _state(self, now: float | None) -> State:
         """The state at a time; without one, feedback is not overdue."""
@@ -195,20 +204,15 @@ class Monitor:
             tolerance=kept.tolerance,
         )
 
-    def state(self, now: float | None = None) -> State:
-        """Return the state alone: it costs less than `status`.
-
-        Parameters
-        ----------
-        now
-            The time in seconds since the epoch. Without it, `stale` is not judged.
-        """
-        return self._state(None if now is None else _seconds("now", now))
-
     @property
     def rounds(self) -> int:
         """Number of losses since the last acknowledgement."""
         return self._all.rounds
+
+    @property
+    def recent_risk(self) -> float | None:
+        """Mean of the recent losses, None without one; it costs less than `status`."""
+        return _risk(self._recent.sums, self._settings.max_loss)
 
     @property
     def last_at(self) -> float | None:
@@ -219,6 +223,10 @@ class Monitor:
     def overdue_at(self) -> float | None:
         """When the monitor turns stale without another loss, None while that is unknown."""
         return self._intervals.deadline
+
+    def __repr__(self) -> str:
+        kept = self._settings
+        return f"Monitor(target={kept.target:g}): {self._state(None)}, {self._all.rounds} rounds"
 
     def to_state(self) -> dict[str, Any]:
         """Return everything as plain numbers and lists, for JSON or msgpack."""
@@ -269,6 +277,8 @@ class Monitor:
 
 def _seconds(name: str, value: float) -> float:
     """Return a time."""
+    if type(value) is float and abs(value) <= validation.LARGEST:  # the usual case, fast
+        return value
     return validation.finite(name, value, "It is a time in seconds since the epoch.")
 
 

@@ -13,17 +13,17 @@ def risk(status: Status, level: float, total: int) -> str:
         return "No feedback since the last acknowledgement."
     above = f"above {status.target + status.tolerance:.4g}"
     now = (
-        f"of all {status.rounds:,} rounds since the last acknowledgement it is {status.risk:.3g}, "
-        f"of the last {status.recent_rounds:,} {status.recent_risk:.3g}"
+        f"{status.risk:.3g} over all {status.rounds:,} rounds since the last acknowledgement and "
+        f"{status.recent_risk:.3g} over the last {status.recent_rounds:,}"
     )
     if status.state == "broken":
-        alarm = status.since_round - (total - status.rounds)
-        which = f"the first {alarm:,} rounds"
+        which = f"the first {status.since_round - (total - status.rounds):,} rounds"
     elif status.state == "drifting":
         which = f"a stretch of rounds up to round {status.since_round:,}"
     else:
-        return f"The risk is not {above} by more than chance: {now}."
-    return f"The risk of {which} was {above} ({100.0 * (1.0 - level):g} % confidence); {now}."
+        return f"The risk is not {above} by more than chance: it is {now}."
+    confidence = f"{100.0 * (1.0 - level):g} % confidence"
+    return f"The risk of {which} was {above} ({confidence}); it is {now}."
 
 
 def stale(silence: float, median: float) -> str:
@@ -35,5 +35,6 @@ def _duration(seconds: float) -> str:
     """A length of time in its largest unit."""
     for unit, name in _UNITS:
         if seconds >= 2.0 * unit:
-            return f"{seconds / unit:.3g} {name}"
+            count = seconds / unit
+            return f"{count:,.0f} {name}" if count >= 100.0 else f"{count:.3g} {name}"
     return f"{seconds:.2g} seconds"

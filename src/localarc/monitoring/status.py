@@ -15,9 +15,9 @@ class Status:
     Attributes
     ----------
     state
-        `"ok"`, `"drifting"` (recent rounds are above `target + tolerance`; clears by itself),
-        `"broken"` (all rounds since the last acknowledgement are; stays until acknowledged) or
-        `"stale"` (no feedback for ten times the usual interval).
+        `"ok"`, `"drifting"` (the risk of recent rounds is above `target + tolerance`; clears by
+        itself), `"broken"` (that of all rounds since the last acknowledgement is; stays until
+        acknowledged) or `"stale"` (no feedback for ten times the usual interval).
     since_round, since
         The round, counted from 1 since the monitor was made, that brought this state (0: none),
         and its time in seconds since the epoch, or None if it had no time. A stream is stale since

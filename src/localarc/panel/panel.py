@@ -62,6 +62,7 @@ class Panel:
     def __init__(self, prototype: Prototype) -> None:
         self._streams = _streams(prototype)
         self._index = KeyIndex()
+        self._prototype: bytes | None = None
 
     @property
     def prototype(self) -> Prototype:
@@ -421,8 +422,17 @@ class Panel:
         >>> Panel.from_state(panel.state()).thresholds(["ann"])
         array([0.9])
         """
-        dimension, prototype = self._streams.dimension, self.prototype.state()
-        return StoredPanel(self._index.keys, dimension, prototype, self._streams.arrays()).encode()
+        return self._stored().encode()
+
+    def _stored(self) -> StoredPanel:
+        dimension, prototype = self._streams.dimension, self._prototype_state()
+        return StoredPanel(self._index.keys, dimension, prototype, self._streams.arrays())
+
+    def _prototype_state(self) -> bytes:
+        """The state of the prototype, which never changes."""
+        if self._prototype is None:
+            self._prototype = self.prototype.state()
+        return self._prototype
 
     @classmethod
     def from_state(cls, data: bytes, prototype: Prototype | None = None) -> Self:
@@ -450,7 +460,8 @@ class Panel:
         return self._resume(StoredPanel.decode(data))
 
     def _resume(self, stored: StoredPanel) -> Self:
-        copy.copy(self.prototype).restore(stored.prototype)  # raises if the settings differ
+        if stored.prototype != self._prototype_state():
+            copy.copy(self.prototype).restore(stored.prototype)  # raises if the settings differ
         with serialization.damaged_unless_read():
             streams = _streams(self.prototype).resume(stored)
         self._streams, self._index = streams, KeyIndex(stored.keys)

@@ -31,14 +31,21 @@ class StoredPanel:
     prototype: bytes
     arrays: Arrays
 
+    def parts(self) -> tuple[dict[str, Any], dict[str, Any]]:
+        """The content and the arrays of the encoded state."""
+        content = {"keys": self.keys, "dimension": self.dimension}
+        return content, {_PROTOTYPE: np.frombuffer(self.prototype, np.uint8), **self.arrays}
+
+    @classmethod
+    def from_parts(cls, content: dict[str, Any], arrays: Arrays) -> StoredPanel:
+        """The inverse of `parts`."""
+        prototype = arrays[_PROTOTYPE].tobytes()
+        others = {name: array for name, array in arrays.items() if name != _PROTOTYPE}
+        return cls(content["keys"], content["dimension"], prototype, others)
+
     def encode(self) -> bytes:
         """The state as bytes: versioned, with a checksum, without pickle."""
-        content = {"keys": self.keys, "dimension": self.dimension}
-        arrays: dict[str, Any] = {
-            _PROTOTYPE: np.frombuffer(self.prototype, np.uint8),
-            **self.arrays,
-        }
-        return serialization.encode("Panel", content, arrays)
+        return serialization.encode("Panel", *self.parts())
 
     @classmethod
     def decode(cls, data: bytes) -> StoredPanel:
@@ -49,9 +56,7 @@ class StoredPanel:
                 f"the state is of kind {kind}, not Panel. Use {kind}.load."
             )
         with serialization.damaged_unless_read():
-            prototype = arrays[_PROTOTYPE].tobytes()
-            others = {name: array for name, array in arrays.items() if name != _PROTOTYPE}
-            return cls(content["keys"], content["dimension"], prototype, others)
+            return cls.from_parts(content, arrays)
 
     def new_prototype(self) -> ARC | LARC | AutoLARC:
         """The prototype, built from its state."""

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import base64
 import json
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -16,9 +17,8 @@ from localarc import serialization
 from localarc.calibrators.auto import AutoLARC
 from localarc.calibrators.running_constant import RunningConstant
 from localarc.memory.base import Arrays
-from localarc.panel import adaptive_state
+from localarc.panel import adaptive_state, ragged
 from localarc.panel.adaptive_streams import AdaptiveStreams
-from localarc.panel.ragged import SHAPE
 from localarc.panel.state import StoredPanel
 from localarc.panel.streams import Prototype
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 FORMAT = 1
 METADATA = b"localarc"
-STATE, LOCAL = "state", "local "
+STATE, LOCAL, SHAPE = "state", "local_", "_shape"  # Spark changes names that have spaces
 _SINGLE = ("rows", "squares")
 
 
@@ -41,16 +41,16 @@ def arrow() -> Any:
     return pyarrow
 
 
-def to_table(panel: Panel, **more: Any) -> Any:
-    """The panel as a table, whose metadata has the prototype, and `more`."""
+def to_table(panel: Panel, columns: Mapping[str, Any] | None = None, **more: Any) -> Any:
+    """The panel as a table with further columns; its metadata has the prototype, and `more`."""
     pa = arrow()
     text = all(isinstance(key, str) for key in panel.keys)
     keys = panel.keys if text else [json.dumps(key) for key in panel.keys]
-    columns = {"key": pa.array(keys, pa.string())} | _columns(panel)
+    made = pa.table({"key": pa.array(keys, pa.string()), **_columns(panel), **(columns or {})})
     prototype = base64.b64encode(panel.prototype.state()).decode()
     about = {"format": FORMAT, "prototype": prototype, "dimension": panel._streams.dimension}
-    about |= {"text keys": text}
-    return with_metadata(pa.table(columns), about | more)
+    about |= {"text keys": text, "columns": made.column_names}
+    return with_metadata(made, about | more)
 
 
 def with_metadata(table: Any, about: dict[str, Any]) -> Any:
@@ -96,6 +96,10 @@ def read_metadata(table: Any) -> dict[str, Any]:
             f"the table has format {about['format']}, this localarc reads up to {FORMAT}. "
             "Install the release of localarc that wrote it."
         )
+    if lost := sorted(set(about["columns"]) - set(table.column_names)):
+        raise serialization.StateError(
+            f"the table has lost its columns {', '.join(lost)}. Go back to an earlier copy."
+        )
     return about
 
 
@@ -122,9 +126,9 @@ def _local_columns(local: Arrays, count: int) -> dict[str, Any]:
     chosen = pa.array(np.maximum(places, 0), mask=places < 0)
     columns = {LOCAL + "squares": pa.array(local["squares"])}
     for name, values in local.items():
-        if name in _SINGLE or name.endswith(SHAPE):
+        if name in _SINGLE or name.endswith(ragged.SHAPE):
             continue
-        shapes = local[name + SHAPE]
+        shapes = local[name + ragged.SHAPE]
         columns[LOCAL + name] = _lists(values, shapes.prod(axis=1))
         widths = np.full(len(shapes), shapes.shape[1])
         columns[LOCAL + name + SHAPE] = _lists(shapes.ravel(), widths)
@@ -162,7 +166,9 @@ def _local_arrays(table: Any) -> Arrays:
         short = name.removeprefix(LOCAL)
         if short == "squares":
             arrays[short] = np.asarray(column, np.float64)
+        elif short.endswith(SHAPE):
+            shapes = np.asarray(column.flatten()).reshape(len(rows), -1)
+            arrays[short.removesuffix(SHAPE) + ragged.SHAPE] = shapes
         else:
-            values = np.asarray(column.flatten())
-            arrays[short] = values.reshape(len(rows), -1) if short.endswith(SHAPE) else values
+            arrays[short] = np.asarray(column.flatten())
     return arrays

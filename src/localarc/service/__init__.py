@@ -4,9 +4,11 @@
     app.py        the ASGI application; app_state.py holds its parts
     api/          endpoints (the table), pipeline (request -> operation -> response), auth, OpenAPI
     storage/      writer (one thread, group commit), store (SQLite events and snapshots)
-    streams/      manager (what a request means), stream (a calibrator; `apply` is the only change)
+    streams/      manager (what a request means), stream (a calibrator; `apply` is the only change),
+                  watch (monitors of its losses)
     storage/      events and format: what is stored, versioned; migrations from older versions
 
-`event_bus.py` sends events to subscribers, `metrics.py` serves Prometheus, `page/` the status page.
+`event_bus.py` sends events to subscribers, `webhook.py` changes of health to one receiver;
+`metrics.py` and `stream_metrics.py` serve Prometheus, `page/` the status page.
 Message types are in `localarc.wire`, shared with the client.
 """

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter as Tally
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
+from functools import partial
 from typing import Any
 
 from prometheus_client import (
@@ -15,6 +16,7 @@ from prometheus_client import (
     generate_latest,
 )
 
+from localarc.service.slices import Ask, slices
 from localarc.service.stream_metrics import StreamMetrics
 from localarc.service.streams.manager import PendingWrite, StreamManager
 from localarc.service.streams.watch import SEVERITY
@@ -130,16 +132,24 @@ class Metrics:
         for kind, count in Tally(type(write.event) for write in writes).items():
             self._events.labels(kind.__struct_config__.tag).inc(count)
 
-    def read_streams(self, manager: StreamManager) -> None:
-        """Set the gauges of the streams; runs on the writer's thread, which owns them."""
+    async def read(self, ask: Ask) -> None:
+        """Set the gauges of the streams: read on the thread that owns them, a few at a time."""
+        judged: Tally[str] = Tally()
+        for names in slices(await ask(lambda manager: list(manager.streams))):
+            judged += await ask(partial(_judge, names=names))
+        await ask(partial(self._read_streams, judged=judged))
+        if self._series is not None:
+            await self._series.read(ask)
+
+    def _read_streams(self, manager: StreamManager, judged: Tally[str]) -> None:
         streams = manager.streams.values()
         values = {
             "streams": len(streams),
             "unhealthy_streams": len(manager.unhealthy),
             "quarantined_streams": len(manager.quarantined),
             "missing_events": sum(each.missing for each in manager.quarantined.values()),
-            "streams_not_kept": sum(stream.verdict.state == "not kept" for stream in streams),
-            "streams_with_warnings": sum(bool(stream.warnings) for stream in streams),
+            "streams_not_kept": judged["not kept"],
+            "streams_with_warnings": judged["warnings"],
             "replay_differs": sum(stream.replay_differs for stream in streams),
             "replay_rounded": sum(stream.replay_rounded for stream in streams),
             "pending": sum(len(stream.state.pending) for stream in streams),
@@ -153,11 +163,18 @@ class Metrics:
         states = Tally(stream.watch.worst_state for stream in streams)
         for state in SEVERITY:
             self._health.labels(state).set(states[state])
-        if self._series is not None:
-            self._series.read(manager)
 
     def text(self, ready: bool, subscribers: int) -> bytes:
         """All metrics in the text format of Prometheus."""
         self._ready.set(ready)
         self._subscribers.set(subscribers)
         return generate_latest(self._registry)
+
+
+def _judge(manager: StreamManager, names: Sequence[str]) -> Tally[str]:
+    """How many of these streams do not keep their targets, and how many have warnings."""
+    found: Tally[str] = Tally()
+    for stream in filter(None, map(manager.streams.get, names)):
+        found["not kept"] += stream.verdict.state == "not kept"
+        found["warnings"] += bool(stream.warnings)
+    return found

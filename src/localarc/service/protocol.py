@@ -18,8 +18,6 @@ from localarc.service.connections import Connections, Peer
 
 _LINGER_SECONDS = 2.0  # for a rejected client to read the response
 _LINGER_BYTES = 2**20
-
-
 _TOO_MANY = ApiError(
     429, "the service has too many connections, or too many from this address.", retry_after=1
 )
@@ -128,7 +126,8 @@ class Connection(HttpToolsProtocol):
     def resume_writing(self) -> None:
         """The client reads again."""
         super().resume_writing()
-        self.deadline = math.inf if self._complete else self.deadline
+        if self._complete and self._responding():
+            self.deadline = math.inf
 
     # ---- the end -----------------------------------------------------------------------------
 
@@ -171,16 +170,17 @@ class Connection(HttpToolsProtocol):
         self._rejected = True
         self._owed_bytes = 0
         self.deadline = self.loop.time() + _LINGER_SECONDS
-        if self.pipeline or (
-            self.cycle and self.cycle.response_started != self.cycle.response_complete
-        ):
+        if self.pipeline or (self._responding() and self.cycle.response_started):
             self.transport.close()  # another response is under way
             return
         self.transport.write(_response(error))
         self.transport.write_eof()
-        if self.cycle is not None and not self.cycle.response_complete:
+        if self._responding():
             self.cycle.disconnected = True  # its request will not arrive
             self.cycle.message_event.set()
+
+    def _responding(self) -> bool:
+        return self.cycle is not None and not self.cycle.response_complete
 
 
 def _too_late(part: str, seconds: float) -> ApiError:

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator
-from typing import Any
+from collections.abc import Iterable, Iterator, Sequence
+from functools import partial
+from typing import NamedTuple
 
 from prometheus_client.core import GaugeMetricFamily
 from prometheus_client.registry import Collector
 
-from localarc.service.streams.bounds import above_and_below, finite
+from localarc.service.slices import Ask, slices
+from localarc.service.storage.format import HealthState
 from localarc.service.streams.manager import StreamManager
 from localarc.service.streams.stream import Stream
 from localarc.service.streams.watch import SEVERITY, WHOLE, Moment
@@ -28,6 +30,15 @@ _LEFT_OUT = "localarc_stream_metrics_left_out", "Streams and groups without metr
 _STATE = "localarc_stream_state", "1 for the present state: ok, drifting, broken or stale."
 
 
+class Row(NamedTuple):
+    """What is shown of one stream or group."""
+
+    stream: str
+    group: str
+    state: HealthState
+    values: dict[str, float | None]
+
+
 class StreamMetrics(Collector):
     """Gauges of at most `limit` streams and groups, the worst first; all rounds have no group."""
 
@@ -39,25 +50,43 @@ class StreamMetrics(Collector):
         """The gauges as they were read."""
         return self._families
 
-    def read(self, manager: StreamManager) -> None:
-        """Read the streams; runs on the writer's thread, which owns them."""
-        values = {
-            name: GaugeMetricFamily(f"localarc_stream_{name}", text, labels=_PART)
-            for name, text in _FAMILIES.items()
-        }
-        states = GaugeMetricFamily(*_STATE, labels=[*_PART, "state"])
-        moment, shown = manager.moment(), 0
-        for stream, part in itertools.islice(worst_first(manager), self._limit):
-            shown += 1
-            state = stream.watch.announced_state(part)
-            for each in SEVERITY:
-                states.add_metric([stream.name, part, each], each == state)
-            for name, value in _values(stream, part, moment).items():
-                if value is not None:
-                    values[name].add_metric([stream.name, part], value)
+    async def read(self, ask: Ask) -> None:
+        """Read the streams on the thread that owns them, a few at a time."""
+        chosen, left_out = await ask(self._choose)
+        rows: list[Row] = []
+        for some in slices(chosen):
+            rows += await ask(partial(_rows, parts=some))
+        self._families = _families(rows, left_out)
+
+    def _choose(self, manager: StreamManager) -> tuple[list[tuple[str, str]], int]:
+        """The streams and groups that are shown, and how many are not."""
+        chosen = list(itertools.islice(worst_first(manager), self._limit))
         parts = sum(len(stream.watch.parts) for stream in manager.streams.values())
-        left_out = GaugeMetricFamily(*_LEFT_OUT, value=parts - shown)
-        self._families = [*values.values(), states, left_out]
+        return [(stream.name, part) for stream, part in chosen], parts - len(chosen)
+
+
+def _rows(manager: StreamManager, parts: Sequence[tuple[str, str]]) -> list[Row]:
+    moment = manager.moment()
+    return [
+        Row(name, part, stream.watch.announced_state(part), _values(stream, part, moment))
+        for name, part in parts
+        if (stream := manager.streams.get(name)) is not None and part in stream.watch.parts
+    ]
+
+
+def _families(rows: Iterable[Row], left_out: int) -> list[GaugeMetricFamily]:
+    values = {
+        name: GaugeMetricFamily(f"localarc_stream_{name}", text, labels=_PART)
+        for name, text in _FAMILIES.items()
+    }
+    states = GaugeMetricFamily(*_STATE, labels=[*_PART, "state"])
+    for row in rows:
+        for state in SEVERITY:
+            states.add_metric([row.stream, row.group, state], state == row.state)
+        for name, value in row.values.items():
+            if value is not None:
+                values[name].add_metric([row.stream, row.group], value)
+    return [*values.values(), states, GaugeMetricFamily(*_LEFT_OUT, value=left_out)]
 
 
 def worst_first(manager: StreamManager) -> Iterator[tuple[Stream, str]]:
@@ -79,7 +108,7 @@ def worst_first(manager: StreamManager) -> Iterator[tuple[Stream, str]]:
                 yield stream, part
 
 
-def _values(stream: Stream, part: str, moment: Moment) -> dict[str, Any]:
+def _values(stream: Stream, part: str, moment: Moment) -> dict[str, float | None]:
     health, whole = stream.watch.health(part, moment), part == WHOLE
     state = stream.state
     group = None if whole else state.groups[part]
@@ -89,19 +118,7 @@ def _values(stream: Stream, part: str, moment: Moment) -> dict[str, Any]:
         "recent_risk": health.recent_risk,
         "at_least": health.at_least,
         "target": health.target,
-        "bound": _bound(stream, part, risk),
+        "bound": stream.bounds.get(part),
         "pending": len(state.pending) if whole else None,
         "last_feedback_timestamp_seconds": stream.watch.last_at(part),
     }
-
-
-def _bound(stream: Stream, part: str, risk: float | None) -> float | None:
-    """How far the risk of a part can be above its target."""
-    if risk is None:
-        return None
-    certificate = stream.certificate()
-    if part != WHOLE:
-        found = certificate.groups.get(part)
-        return above_and_below(found, risk - stream.state.config.alpha)[0]
-    tightest = certificate.tightest
-    return None if tightest is None or tightest.side == "below" else finite(tightest.value)

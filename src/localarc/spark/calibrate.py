@@ -162,7 +162,7 @@ def _stream(frame: Any, job: Job, initial: Any) -> Any:
         saved = initial.withColumn(BUCKET, bucket_of(key, job.buckets)).groupBy(BUCKET)
     rows = learned.transformWithStateInPandas(
         BucketProcessor(job),
-        outputStructType=f"{columns.schema}, {added}",
+        outputStructType=f"{BUCKET} int, {columns.schema}, {added}",
         outputMode="append",
         timeMode="eventtime" if columns.event_time else "none",
         initialState=saved,

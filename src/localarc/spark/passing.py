@@ -45,11 +45,6 @@ class PassingColumns:
         return _NUMBERS.get(self.types[i])
 
     @property
-    def travelling(self) -> list[str]:
-        """The names under which the columns travel."""
-        return [*map(alias, range(len(self.names))), NULLS]
-
-    @property
     def event_time_alias(self) -> str:
         """The name under which the event time travels; empty without a watermark."""
         return alias(self.names.index(self.event_time)) if self.event_time else ""

@@ -21,7 +21,7 @@ STATE = "bucket"
 """The name of the state variable: one value for each bucket."""
 
 SCHEMA = "panel binary, skipped string, buckets int"
-"""Bytes of the bucket; `skipped` is empty, and has orders by key in states of the first version."""
+"""Bytes of the bucket; `skipped` is empty, and a dict in JSON in states of the first version."""
 
 Stored: TypeAlias = tuple[bytes, str, int]
 
@@ -63,9 +63,11 @@ class BucketProcessor:
     def handleInputRows(self, key: Any, rows: Any, timers: Any) -> Iterator[Any]:  # noqa: N802
         """All rows of one bucket in this micro-batch."""
         frame, bucket = _joined(list(rows)), self._bucket()
-        added = bucket.calibrate(self._table(frame), self.job.rejects).table(self.job.rejects)
+        added = bucket.calibrate(self._table(frame), self.job.rejects)
         self._store(bucket)
-        yield self._output(frame, added)
+        for name, values in added.arrays(self.job.rejects).items():
+            frame[name] = values
+        yield frame
 
     def handleInitialState(self, key: Any, initial: Any, timers: Any) -> None:  # noqa: N802
         """Load saved calibrators, before the first batch."""
@@ -97,21 +99,13 @@ class BucketProcessor:
         columns = {name: self.job.columns.column(rows, name) for name in self.job.roles.columns}
         return pyarrow.table(columns)
 
-    def _output(self, rows: Any, added: Any) -> Any:
-        more = added.to_pandas()
-        more.index = rows.index
-        return rows[self.job.columns.travelling].assign(
-            **{name: more[name] for name in more.columns}
-        )
-
 
 def read_bucket(row: Stored, calibrator: Prototype | None, roles: Roles | None) -> Bucket:
     """The bucket in a row of state, of this version or the first."""
     data, skipped, _ = row
-    data = bytes(data)
-    if serialization.decode(data)[0] == stored.KIND:
-        return stored.decode(data, calibrator, roles)
-    panel = Panel.from_state(data, calibrator)
+    if not skipped:
+        return stored.decode(bytes(data), calibrator, roles)
+    panel = Panel.from_state(bytes(data), calibrator)
     unknown = roles or Roles(key=("key",), order="order", score="score")
     return stored.from_panel(panel, unknown, json.loads(skipped))
 

@@ -75,7 +75,7 @@ class Endpoint:
         """The first line of the operation's docstring."""
         return (inspect.getdoc(self.operation) or "").partition("\n")[0]
 
-    @property
+    @cached_property
     def runs_in_event_loop(self) -> bool:
         """Whether the operation is a coroutine of the application's state."""
         return inspect.iscoroutinefunction(self.operation)

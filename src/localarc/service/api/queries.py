@@ -402,5 +402,5 @@ async def ready(app: AppState) -> tuple[Literal[200, 503], Ready]:
 async def metrics(app: AppState) -> str:
     """Prometheus metrics."""
     if app.writer.ready:
-        await app.writer.ask(app.metrics.read_streams)
+        await app.metrics.read(app.writer.ask)
     return app.metrics.text(not app.writer.unavailable_reason, len(app.event_bus)).decode()

@@ -16,7 +16,7 @@ from localarc.service.api.errors import ApiError
 from localarc.service.api.queries import list_item, quarantine
 from localarc.service.streams.manager import StreamManager
 from localarc.service.streams.stream import Stream
-from localarc.service.streams.watch import SEVERITY, Moment
+from localarc.service.streams.watch import SEVERITY
 from localarc.wire.health import HealthState
 from localarc.wire.status import StateCounts, StreamList
 
@@ -46,7 +46,9 @@ Cursor: TypeAlias = Annotated[
     ),
 ]
 Key: TypeAlias = tuple[int, int, str]
-"""Where a stream belongs in the list; the name is last."""
+"""Where a stream belongs in the list: its rank by state, by risk, and its name."""
+
+_STATES: list[str] = [*sorted(SEVERITY, key=SEVERITY.__getitem__)]
 
 
 def streams(
@@ -58,22 +60,20 @@ def streams(
     cursor: Cursor | None = None,
 ) -> StreamList:
     """List streams: all of them, or a page of those that match."""
-    moment, text = manager.moment(), search.lower()
-    found = [stream for name, stream in manager.streams.items() if text in name.lower()]
-    states = {stream.name: _state(stream) for stream in found}
-    keys = sorted(
-        _badness(stream, moment) if sort == "worst" else (0, 0, stream.name)
-        for stream in found
-        if state in (None, states[stream.name])
-    )
+    text = search.lower()
+    keys = [_badness(stream) for name, stream in manager.streams.items() if text in name.lower()]
+    states = Counter(_STATES[max(0, rank)] for rank, _, _ in keys)
+    if state is not None:
+        keys = [key for key in keys if _STATES[max(0, key[0])] == state]
+    keys = sorted(keys if sort == "worst" else [(0, 0, name) for _, _, name in keys])
     start, stop = _edges(keys, limit or max(1, len(keys)), sort, cursor)
-    page = keys[start:stop]
+    moment = manager.moment()
     return StreamList(
-        streams=[list_item(manager.streams[name], moment) for _, _, name in page],
+        streams=[list_item(manager.streams[name], moment) for _, _, name in keys[start:stop]],
         quarantined=quarantine(manager).streams,
         first=start,
         found=len(keys),
-        states=StateCounts(**Counter[str](states.values())),
+        states=StateCounts(**states),
         previous=_cursor(sort, "previous", keys[start]) if 0 < start < len(keys) else None,
         next=_cursor(sort, "next", keys[stop - 1]) if 0 < stop < len(keys) else None,
     )
@@ -82,23 +82,20 @@ def streams(
 # ---- the order -------------------------------------------------------------------------------
 
 
-def _badness(stream: Stream, moment: Moment) -> Key:
+def _badness(stream: Stream) -> Key:
     """The state first, then how many tenths of the target the risk is; the worst is smallest.
 
-    Streams that are ok are sorted by name, so that a reader finds them where they were.
+    Streams that are ok are sorted by name, so that a reader finds them where they were. One that
+    must not be relied on is worse than broken.
     """
     if not stream.healthy:
         return -1, 0, stream.name
-    part, state = stream.watch.worst_part, stream.watch.worst_state
-    if state == "ok":
-        return SEVERITY[state], 0, stream.name
-    risk = stream.watch.health(part, moment).recent_risk or 0.0
-    return SEVERITY[state], -round(10 * risk / stream.state.config.alpha), stream.name
-
-
-def _state(stream: Stream) -> HealthState:
-    """The state by which streams are counted: one that must not be relied on is broken, too."""
-    return stream.watch.worst_state if stream.healthy else "broken"
+    watch = stream.watch
+    if not watch.announced:
+        return SEVERITY["ok"], 0, stream.name
+    part = watch.worst_part
+    excess = (watch.recent_risk(part) or 0.0) / stream.state.config.alpha
+    return SEVERITY[watch.announced_state(part)], -round(10 * excess), stream.name
 
 
 # ---- pages -----------------------------------------------------------------------------------

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
 
-from localarc.guarantees import Certificate
+from localarc.guarantees import Certificate, Part
 
 if TYPE_CHECKING:
     from localarc.guarantees.theorem_e import NodeCertificate
@@ -26,6 +27,17 @@ def above_and_below(
         finite(above.value) if above.holds else None,
         finite(below.value) if below.holds and below.side != "above" else None,
     )
+
+
+def bounds_above(certificate: Any, groups: Iterable[Part], target: float) -> dict[str, float]:
+    """How far above the target the risk can be: of all rounds (the empty name), and of groups."""
+    tightest, found = certificate.tightest, {}
+    if tightest is not None and tightest.side != "below":
+        found[""] = finite(tightest.value)
+    for group in groups:
+        guaranteed = certificate.groups.get(group.name)
+        found[str(group.name)] = above_and_below(guaranteed, group.risk - target)[0]
+    return {name: value for name, value in found.items() if value is not None}
 
 
 def finite(value: float) -> float | None:

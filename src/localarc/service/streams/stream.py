@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from typing import Any, Self, assert_never
+from collections.abc import Mapping
+from typing import Any, NamedTuple, Self, assert_never
 
 import msgspec
 import numpy as np
@@ -26,7 +27,7 @@ from localarc.service.storage.format import (
     request_digest,
     to_bytes,
 )
-from localarc.service.streams.bounds import finite
+from localarc.service.streams.bounds import bounds_above, finite
 from localarc.service.streams.calibrators import build_calibrator
 from localarc.service.streams.config_checks import check_room
 from localarc.service.streams.methods import AnyCalibrator, method_of
@@ -49,6 +50,14 @@ ROUNDING = 1e-9
 """Largest relative difference between thresholds that is rounding."""
 
 
+class Judgement(NamedTuple):
+    """What follows from a certificate, which takes a while to compute."""
+
+    verdict: Verdict
+    warnings: tuple[str, ...]
+    bounds: Mapping[str, float]
+
+
 class Stream:
     """A calibrator, its state, and the watch over its losses."""
 
@@ -65,7 +74,7 @@ class Stream:
         self.method = method_of(calibrator, state.config)
         self.replay_differs = 0  # thresholds that differed on replay by more than rounding
         self.replay_rounded = 0  # thresholds that were rounded differently in the latest replay
-        self._judged: tuple[int, Verdict, tuple[str, ...]] | None = None  # after a change, by seq
+        self._judged: tuple[int, Judgement] | None = None  # after a change, by seq
 
     @classmethod
     def create(cls, name: str, event: events.StreamCreated) -> Self:
@@ -323,20 +332,26 @@ class Stream:
     @property
     def verdict(self) -> Verdict:
         """Whether the target is met, overall and in every group."""
-        return self._judgement()[0] if self.healthy else INCONSISTENT
+        return self._judgement().verdict if self.healthy else INCONSISTENT
 
     @property
     def warnings(self) -> tuple[str, ...]:
         """What goes wrong without an error, each with the number to change."""
-        return self._judgement()[1]
+        return self._judgement().warnings
 
-    def _judgement(self) -> tuple[Verdict, tuple[str, ...]]:
+    @property
+    def bounds(self) -> Mapping[str, float]:
+        """How far above the target the risk of each part can be, where that is guaranteed."""
+        return self._judgement().bounds
+
+    def _judgement(self) -> Judgement:
         if self._judged is None or self._judged[0] != self.state.seq:
             groups = self.state.groups.items()
             parts = [Part(name, g.rounds, g.loss_sum / g.rounds) for name, g in groups if g.rounds]
-            told = tuple(self.method.problems(self.state))
-            self._judged = self.state.seq, self.certificate().judge(parts), told
-        return self._judged[1:]
+            told, certificate = tuple(self.method.problems(self.state)), self.certificate()
+            bounds = bounds_above(certificate, parts, self.state.config.alpha)
+            self._judged = self.state.seq, Judgement(certificate.judge(parts), told, bounds)
+        return self._judged[1]
 
     @property
     def healthy(self) -> bool:

@@ -13,7 +13,7 @@ export const MAX_GROUPS = 20;
 
 /**
  * The groups that are shown: those whose state is worst, and the selected one. The service sends
- * states worst first; a group without one is not watched.
+ * states worst first, and not all if there are many.
  * @param {Pick<StreamSummary, "groups" | "groups_health">} summary
  * @param {string} selected
  * @returns {GroupRow[]}
@@ -61,7 +61,7 @@ export function showGroups(summary, selected) {
  */
 function describeGroup(name, row) {
   if (row === undefined) return `There is no loss in the group ${name} yet.`;
-  return `${name}: ${row.health?.why ?? "not watched."}`;
+  return `${name}: ${row.health?.why ?? "its state is not listed, since others are worse."}`;
 }
 
 /**
@@ -87,10 +87,11 @@ function updateRow(element, { name, risk, health }, summary, selected) {
   const tone = health?.state ?? "unknown";
   const link = child(element, "a");
   element.dataset.tone = tone;
-  element.toggleAttribute("aria-selected", name === selected);
-  showBadge(child(element, ".badge"), { tone, word: health?.state ?? "not watched" });
+  showBadge(child(element, ".badge"), { tone, word: health?.state ?? "not listed" });
   link.setAttribute("href", formatAddress({ stream: summary.stream, group: name }));
   link.title = name;
+  if (name === selected) link.setAttribute("aria-current", "true");
+  else link.removeAttribute("aria-current");
   setText(link, name);
   set(".recent", formatRisk(health?.recent_risk ?? null));
   set(".risk", formatRisk(risk.risk));
@@ -102,7 +103,7 @@ function updateRow(element, { name, risk, health }, summary, selected) {
 /** @param {Health | null} health */
 function describeAge(health) {
   if (health === null || health.state === "ok" || health.since === null) return "";
-  return `${formatDuration(Date.now() / 1000 - health.since)}`;
+  return formatDuration(Date.now() / 1000 - health.since);
 }
 
 /**

@@ -22,7 +22,7 @@ async function open() {
   showConnection("connecting");
   byId("sign-in").hidden = true;
   byId("overview").hidden = Boolean(address.stream);
-  byId("stream").hidden = !address.stream;
+  if (!address.stream || address.stream !== byId("stream").dataset.name) hideStream();
   shown = address.stream;
   try {
     if (shown) await openStream(address, signal);
@@ -30,6 +30,12 @@ async function open() {
   } catch (error) {
     if (!signal.aborted) showFailure(error);
   }
+}
+
+/** Until the next one is read, nothing of another stream may be seen. */
+function hideStream() {
+  byId("stream").hidden = true;
+  delete byId("stream").dataset.name;
 }
 
 /**
@@ -46,7 +52,8 @@ async function openStream(address, signal) {
 function showFailure(error) {
   view.abort();
   if (!(error instanceof ApiError)) throw error;
-  byId("overview").hidden = byId("stream").hidden = true;
+  byId("overview").hidden = true;
+  hideStream();
   if (error.status === 401 || error.status === 403) {
     showConnection("sign-in");
     byId("token-rejected").hidden = token.get() === null;
@@ -69,6 +76,6 @@ addEventListener("hashchange", () => {
   open();
   if (shown === before) return;
   scrollTo(0, 0);
-  byId(shown ? "name" : "streams-title").focus({ preventScroll: true }); // the link is gone
+  if (!shown) byId("streams-title").focus({ preventScroll: true }); // the link is gone
 });
 open();

@@ -6,7 +6,7 @@ import { ApiError, createInterrupt, fetchJson, sleep } from "./api.js";
 import { showConnection } from "./connection.js";
 import { byId, child, clone, setText, updateList } from "./dom.js";
 import { formatCount, formatNumber, formatRisk } from "./format.js";
-import { describeSince, reasonOf, STATES, showBadge, stateOf } from "./state.js";
+import { describeSince, headlineOf, STATES, showBadge, stateOf } from "./state.js";
 
 /** @import { Address } from "./address.js" */
 /** @import { StreamList, StreamListItem } from "../wire" */
@@ -160,7 +160,7 @@ function updateRow(row, stream) {
   showBadge(child(row, ".badge"), state);
   child(row, "a").setAttribute("href", formatAddress({ stream: stream.stream }));
   set(".name", stream.stream);
-  set(".why", [reasonOf(stream), ...stream.warnings].join(" "));
+  set(".why", [headlineOf(stream), ...stream.warnings].join(" "));
   set(".since", describeSince(stream.health));
   set(".risk", formatRisk(risk));
   set(".target", `target ${formatNumber(stream.target)}`);

@@ -1,6 +1,6 @@
 // The state of a stream: one word, one shape and one colour, and the sentence that explains it.
 
-import { formatDuration, formatMoment } from "./format.js";
+import { formatDuration, formatMoment, formatNumber } from "./format.js";
 
 /** @import { Health, StreamListItem } from "../wire" */
 
@@ -24,13 +24,17 @@ export function stateOf({ healthy, health, verdict }) {
 }
 
 /**
- * Why a stream is in its state.
+ * What is wrong with a stream, or that nothing is, as short as possible.
  * @param {Judged} stream
  */
-export function reasonOf({ healthy, health, verdict }) {
+export function headlineOf({ healthy, health, verdict }) {
   if (!healthy) return "Consistency check failed: do not rely on its thresholds.";
   if (health.state === "ok") return verdict.text;
-  return (health.group ?? null) === null ? health.why : `${health.group}: ${health.why}`;
+  const where = (health.group ?? null) === null ? "" : ` in ${health.group}`;
+  if (health.state === "stale") return `No feedback${where}.`;
+  const risk = health.state === "broken" ? health.risk : health.recent_risk;
+  const which = health.state === "broken" ? "risk" : "recent risk";
+  return `The ${which}${where} is ${formatNumber(risk)}, target ${formatNumber(health.target)}.`;
 }
 
 /**

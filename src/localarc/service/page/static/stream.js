@@ -32,9 +32,9 @@ const PAST_EVENTS = 100; // listed from the start, if the service remembers that
 export async function showStream(address, signal) {
   const name = address.stream;
   document.title = `${name} · localarc`;
-  setText(byId("name"), name);
   const first = await readFirst(name, signal);
   if (first === null) return;
+  reveal(name);
   const store = new Store(/** @type {StreamState} */ ({ ...first, events: [], address }));
   const polling = createInterrupt(signal);
   connectViews(store, signal, polling.interrupt);
@@ -47,6 +47,19 @@ export async function showStream(address, signal) {
     onOpen: () => showConnection("live"),
     onLost: (error) => showConnection("lost", error),
   });
+}
+
+/**
+ * Show the view once it is about this stream, and give it the focus that went with the link.
+ * @param {string} name
+ */
+function reveal(name) {
+  const view = byId("stream");
+  const isNew = view.dataset.name !== name;
+  view.dataset.name = name;
+  view.hidden = false;
+  setText(byId("name"), name);
+  if (isNew && document.activeElement === document.body) byId("name").focus({ preventScroll: true });
 }
 
 /**

@@ -2,7 +2,7 @@
 
 import { byId, setText, updateList } from "./dom.js";
 import { describeDistance } from "./guarantee.js";
-import { describeSince, reasonOf, showBadge, stateOf } from "./state.js";
+import { describeSince, headlineOf, showBadge, stateOf } from "./state.js";
 
 /** @import { StreamSummary } from "../wire" */
 
@@ -20,10 +20,11 @@ export function showVerdict(summary) {
   byId("stream").dataset.tone = state.tone;
   showBadge(byId("state"), state);
   setText(byId("since"), describeSince(summary.health));
-  const reason = reasonOf(summary);
-  setText(byId("why"), reason);
-  setText(byId("verdict-text"), reason === summary.verdict.text ? "" : summary.verdict.text);
-  setText(byId("tightest"), describeTightest(summary));
+  const isAlarm = summary.health.state !== "ok";
+  setText(byId("headline"), headlineOf(summary));
+  setText(byId("why"), isAlarm ? summary.health.why : "");
+  setText(byId("verdict-text"), isAlarm ? `Over all rounds: ${summary.verdict.text}` : "");
+  setText(byId("tightest"), isAlarm ? "" : describeTightest(summary)); // no comfort beside an alarm
   updateList(byId("warnings"), summary.warnings, (text) => text, createItem, setText);
 }
 
