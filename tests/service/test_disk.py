@@ -115,6 +115,7 @@ def test_on_a_full_disk_the_service_starts_and_reads(
         while True:
             file.write(bytes(4096))
     server.start(wait=False)
+    assert server.read_line().endswith(f":{server.port}\n")
     with contextlib.closing(server.caller()) as caller:
         wait_for(lambda: caller.call("GET", "/v1/streams/s")[0] == 200)
         assert caller.predict("s", id="two", x=[0.5, 0.5])[0] == 503
