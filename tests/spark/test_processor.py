@@ -1,10 +1,12 @@
 """The processor in PySpark's own tester: no Java, no cluster."""
 
 import json
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 import pandas
+import pyarrow
 import pytest
 
 from keyed.keyed_events import late
@@ -190,3 +192,13 @@ def test_asks_of_one_batch_are_learned_in_another() -> None:
     ).sort_values(["key", "order"])
     assert found["threshold"].tolist() == expected["threshold"].tolist()
     assert found["when"].tolist() == expected["when"].tolist()
+
+
+def test_the_rows_of_several_parts_are_text_that_spark_can_send() -> None:
+    bucket = BucketProcessor(job(ARC(0.1)))
+    state: Any = SimpleNamespace(exists=lambda: False, update=lambda row: None)
+    bucket.init(SimpleNamespace(getValueState=lambda *given: state))
+    columns = {alias(1): [1], alias(2): [0.5], NULLS: [0]}
+    parts = [pandas.DataFrame({alias(0): pandas.Series([key]), **columns}) for key in "abc"]
+    (found,) = bucket.handleInputRows((0,), iter(parts), None)
+    assert isinstance(pyarrow.array(found[alias(0)], from_pandas=True), pyarrow.Array)

@@ -124,6 +124,11 @@ def seed(bucket: Bucket, saved: Any, metadata: str) -> None:
 
 
 def _joined(parts: list[Any]) -> Any:
+    """All rows of a bucket. Text in several chunks, as pandas 3 joins it, PySpark cannot send."""
     import pandas
 
-    return pandas.concat(parts, ignore_index=True) if len(parts) > 1 else parts[0]
+    if len(parts) == 1:
+        return parts[0]
+    joined = pandas.concat(parts, ignore_index=True)
+    text = [name for name, kind in joined.dtypes.items() if isinstance(kind, pandas.StringDtype)]
+    return joined.astype(dict.fromkeys(text, object))
