@@ -13,6 +13,8 @@ from localarc.experiments import data
 from localarc.experiments.data import DATASETS
 from localarc.streams import Stream
 
+pytestmark = pytest.mark.slow
+
 ROUNDS = 600
 AT_HAND = [name for name, e in SUITE.items() if e.data is None or data.find(e.data) is not None]
 

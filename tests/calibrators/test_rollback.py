@@ -21,6 +21,8 @@ from localarc.calibrators.base import BaseCalibrator
 from localarc.curves import Curves, miscoverage
 from localarc.kernels import Custom
 
+pytestmark = pytest.mark.slow
+
 ROUNDS = 32
 FAR = 1e3  # an input that only the last rounds have
 NEAR = [[0.0, 0.0], [1.0, 0.0]]

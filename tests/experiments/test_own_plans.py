@@ -13,6 +13,8 @@ from localarc.experiments.report import QUICK
 from localarc.experiments.table_rows import where
 from localarc.figures.canvas import new_figure
 
+pytestmark = pytest.mark.slow
+
 MINE = """
 class Mine:
     learns_from = {"score", "groups"}

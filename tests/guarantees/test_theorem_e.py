@@ -33,7 +33,7 @@ def assert_no_violation(seeds: range, rounds: int) -> None:
 
 
 def test_no_adversary_exceeds_the_bound_at_any_node_at_any_time_or_in_any_interval() -> None:
-    assert_no_violation(range(150), 300)
+    assert_no_violation(range(50), 300)
 
 
 @pytest.mark.slow

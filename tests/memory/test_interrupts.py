@@ -20,6 +20,8 @@ from localarc import RBF, Dictionary, KeepAll, KeepLast, Lattice
 from localarc.kernels import Custom, Kernel
 from localarc.memory.base import Expansion
 
+pytestmark = pytest.mark.slow
+
 GAUSSIAN, PYTHON = RBF.from_paper(1.0), Custom(bump, scale=1.0)
 MEMORIES: dict[str, tuple[Any, Kernel]] = {
     "all": (KeepAll(), GAUSSIAN),

@@ -202,6 +202,7 @@ def test_a_dictionary_keeps_to_its_tolerance(kernel: Any, d: int) -> None:
     assert exact.max_error_estimate == 0.0
 
 
+@pytest.mark.slow
 def test_a_full_dictionary_grows_its_error_not_its_size() -> None:
     X, curves = stream(4000, d=5)
     cal = LARC(0.1, RBF.from_paper(1.0), memory=Dictionary(1e-6, max_size=32))
@@ -308,6 +309,7 @@ def test_a_large_exact_memory_names_the_way_out_once(
     assert len(notes) == 2
 
 
+@pytest.mark.slow
 def test_many_at_once_are_the_same_as_one_by_one() -> None:
     X, curves = stream(700, d=3)
 
