@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import os
 import random
+import re
 import subprocess
 import sys
 import threading
@@ -184,9 +185,6 @@ print(activity.found, activity.stored, *activity.folders)
     assert all(line[2].startswith("data/compiled/") for line in said)
 
 
-LIMIT = 2.0  # seconds; 1.0 on a machine that does nothing else
-
-
 class Timed(Caller):
     """A connection that knows its slowest request."""
 
@@ -211,7 +209,9 @@ def test_with_an_empty_cache_no_request_waits_for_a_compiler_once_ready(tmp_path
 
         def keep_asking() -> None:
             while not done.is_set():
-                assert other.predict("auto", x=[0.1, 0.2])[0] == 200
+                status, answer = other.predict("auto", x=[0.1, 0.2])
+                assert status == 200, answer
+                assert other.feedback("auto", answer["id"], 0.0)[0] == 200
 
         asking = threading.Thread(target=keep_asking)
         asking.start()
@@ -223,6 +223,9 @@ def test_with_an_empty_cache_no_request_waits_for_a_compiler_once_ready(tmp_path
         caller.close()
         other.close()
         errors = server.errors
-    assert "compiling for streams with larc, cauchy" in errors
     assert "while all streams wait" not in errors
-    assert max(caller.slowest, other.slowest) < LIMIT
+    _, unusual = errors.split("compiling for streams with larc, cauchy", 1)
+    longest = max(map(int, re.findall(r"compiled for them in (\d+) s", unusual)))
+    slowest = max(caller.slowest, other.slowest)
+    print(f"slowest request {slowest:.2f} s, longest compilation {longest} s")
+    assert slowest < 0.5 * longest  # a request that waits for a compiler takes as long as that
