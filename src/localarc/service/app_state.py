@@ -52,6 +52,7 @@ class AppState:
         store = EventStore(folder, synchronous)
         manager = StreamManager(limits, clock or steady_clock())
         writer = Writer(store, manager, metrics, event_bus.publish, compiler)
+        writer.on_loss = event_bus.interrupt
         sender = None if webhook is None else Webhook(webhook, metrics.webhook)
         if sender is not None:
             writer.on_load = lambda manager: sender.put(reminders(manager))

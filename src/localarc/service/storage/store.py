@@ -50,7 +50,10 @@ class StorageError(ValueError):
 
 
 class EventStore:
-    """The database of a data folder, used by one thread."""
+    """The database of a data folder, used by one thread; the folder's lock is its owner's."""
+
+    place = "the data folder"
+    errors: tuple[type[Exception], ...] = (sqlite3.Error,)
 
     def __init__(self, folder: Path, synchronous: str = "FULL") -> None:
         self._path = folder / FILE_NAME
@@ -133,6 +136,14 @@ class EventStore:
     def has_marks(self) -> bool:
         """Whether the high-water mark is known in full."""
         return self._marks.exists and not self._marks.unreadable_lines
+
+    def acquire(self) -> bool:
+        """The process has locked the folder already."""
+        return True
+
+    def is_owner(self) -> bool:
+        """A folder stays locked until the process ends."""
+        return True
 
     def _largest(self, expression: str) -> int:
         return self._database.execute(f"SELECT {expression}").fetchone()[0] or 0
