@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 
 from localarc.service.limits import Limits
-from localarc.service.storage.store import EventStore, StorageError
+from localarc.service.storage.interface import StorageError
+from localarc.service.storage.store import EventStore
 from localarc.service.streams.manager import StreamManager
 from localarc.wire.config import StreamConfig
 from localarc.wire.predictions import FeedbackRequest, PredictRequest

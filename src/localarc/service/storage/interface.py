@@ -11,6 +11,10 @@ from localarc.service.streams.stream import Stream
 from localarc.wire.events import ChangeEvent
 
 
+class StorageError(ValueError):
+    """A data folder or a database that cannot be read."""
+
+
 class Store(Protocol):
     """Events and snapshots, on disk when a call returns; used by one thread.
 
