@@ -171,22 +171,23 @@ class PostgresStore:
         """All streams, or those named, except for damaged ones: these are then in `quarantined`."""
         loader = Loader()
         which = None if names is None else list(names)
-        for row in self._rows("SELECT * FROM snapshots", " ORDER BY stream", which):
+        for row in self._select("SELECT * FROM snapshots", " ORDER BY stream", which):
             loader.add_snapshot(*row)
-        for number, name, seq, data, checksum in self._rows(
-            "SELECT * FROM events", " ORDER BY id", which
-        ):
+        for number, name, seq, data, checksum in self._rows(which):
             change = loader.add_event(name, seq, data, checksum)
             if change is not None and names is None:  # later, commits keep this up to date
                 self.unsaved.setdefault(name, number)
                 publish(name, change)
-        found = loader.set_aside(dict(self._rows("SELECT stream, seq FROM marks", "", which)))
+        found = loader.set_aside(dict(self._select("SELECT stream, seq FROM marks", "", which)))
         self.quarantined.update(found)
         for name in found:
             self.unsaved.pop(name, None)
         return loader.streams
 
-    def _rows(self, select: Any, order: Any, names: list[str] | None) -> Iterator[Any]:
+    def _rows(self, names: list[str] | None) -> Iterator[EventRow]:
+        return self._select("SELECT * FROM events", " ORDER BY id", names)
+
+    def _select(self, select: Any, order: Any, names: list[str] | None) -> Iterator[Any]:
         """Rows of all streams, or of those named, a thousand at a time."""
         connection = self._ownership.connection
         where = " WHERE stream = ANY(%s)" if names is not None else ""
