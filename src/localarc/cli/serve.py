@@ -14,7 +14,22 @@ from localarc.cli.group import user_errors
 @click.option(
     "--data",
     type=click.Path(path_type=Path, file_okay=False),
-    help="Data folder; created if it does not exist. Required, unless --check is given.",
+    help="Data folder; created if it does not exist. Required without --store. With --store, only "
+    "compiled loops are kept in it.",
+)
+@click.option(
+    "--store",
+    envvar="LOCALARC_STORE",
+    metavar="URL",
+    help="Keep the streams in PostgreSQL: postgresql://user@host/database, or LOCALARC_STORE. A "
+    "second process on it stands by, and takes over.",
+)
+@click.option(
+    "--store-schema",
+    default="localarc",
+    metavar="NAME",
+    show_default=True,
+    help="Schema of the database; each service of its own has another.",
 )
 @click.option(
     "--check",
@@ -101,6 +116,8 @@ from localarc.cli.group import user_errors
 )
 def serve(
     data: Path | None,
+    store: str | None,
+    store_schema: str,
     check: Path | None,
     host: str,
     port: int,
@@ -128,16 +145,20 @@ def serve(
     Example:
       localarc serve --data calibration
       localarc serve --check calibration
+      localarc serve --store postgresql://localarc@db.internal/localarc
     """
     with user_errors():
         if check is not None:
             return _check(check)
-        if data is None:
-            raise ValueError("--data is required: the folder that keeps the streams.")
+        if data is None and store is None:
+            raise ValueError(
+                "--data or --store is required: the folder or the database that keeps the streams."
+            )
         try:
             from localarc.service.limits import Limits, half_of_memory
             from localarc.service.server import Options
             from localarc.service.server import serve as run
+            from localarc.service.storage.opening import postgres_address
             from localarc.service.webhook import Target
         except ModuleNotFoundError as error:
             raise ImportError(
@@ -154,6 +175,7 @@ def serve(
             expiry_grace=expiry_grace,
         )
         synchronous = "OFF" if without_sync else "FULL"
+        database = None if store is None else postgres_address(store, store_schema)
         target = None
         if webhook is not None:
             target = Target.checked(webhook, _webhook_secret(webhook_secret_file))
@@ -162,6 +184,7 @@ def serve(
         run(
             Options(
                 data=data,
+                database=database,
                 host=host,
                 port=port,
                 health_port=health_port,
