@@ -13,6 +13,7 @@ from localarc.cli.repair import repair
 from localarc.cli.replay import replay_command
 from localarc.cli.reproduce import reproduce
 from localarc.cli.serve import serve
+from localarc.cli.token import token_command
 from localarc.cli.tune import tune_command
 from localarc.cli.warm_up import warm_up_command
 from localarc.reporting.assessment import version
@@ -28,6 +29,6 @@ def main() -> None:
 
 for _command in (
     *(replay_command, tune_command, compare_command, arena_command),
-    *(demo, reproduce, data, serve, repair, warm_up_command),
+    *(demo, reproduce, data, serve, repair, token_command, warm_up_command),
 ):
     main.add_command(_command)
