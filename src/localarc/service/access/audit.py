@@ -6,6 +6,7 @@ how many there were, once a minute, unless each one is wanted.
 
 from __future__ import annotations
 
+import contextlib
 import logging
 import sys
 import time
@@ -98,13 +99,21 @@ class AuditLog:
         """Write what was counted, and close the file."""
         self.write_counts(at_once=True)
         LOGGER.removeHandler(self._handler)
-        self._handler.close()
+        with contextlib.suppress(OSError):  # what could not be written was counted
+            self._handler.close()
 
 
 class AuditFile(WatchedFileHandler):
     """Appends to a file, which may be moved away at any time; then a new one begins."""
 
     failures = 0
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Write a line; logging itself would raise where the file cannot be opened again."""
+        try:
+            super().emit(record)
+        except OSError:
+            self.handleError(record)
 
     def handleError(self, record: logging.LogRecord) -> None:  # noqa: N802 - of logging
         """Count a line that could not be written; the log of the service says so once."""
