@@ -8,6 +8,8 @@ from pathlib import Path
 import click
 
 from localarc.cli.group import user_errors
+from localarc.cli.log_options import log_options
+from localarc.service.logs import LogOptions
 
 
 @click.command(short_help="Start the HTTP service.")
@@ -52,7 +54,8 @@ from localarc.cli.group import user_errors
 @click.option(
     "--token-file",
     type=click.Path(path_type=Path, dir_okay=False),
-    help="File with lines such as `write TOKEN`; scopes are read, write and admin.",
+    help="File with lines such as `write TOKEN`, which `localarc token` makes; read again when it "
+    "changes, and on SIGHUP.",
 )
 @click.option(
     "--max-streams", default=256, type=click.IntRange(1), help="Maximum number of streams."
@@ -108,6 +111,7 @@ from localarc.cli.group import user_errors
     type=click.Path(path_type=Path, dir_okay=False, exists=True),
     help="File with the secret of the webhook, instead of the environment variable.",
 )
+@log_options
 @click.option(
     "--without-sync",
     is_flag=True,
@@ -134,6 +138,7 @@ def serve(
     webhook: str | None,
     webhook_secret_file: Path | None,
     without_sync: bool,
+    logs: LogOptions,
 ) -> int:
     """Start the HTTP service: clients request thresholds and report losses.
 
@@ -193,6 +198,7 @@ def serve(
                 synchronous=synchronous,
                 stream_metrics=stream_metrics,
                 webhook=target,
+                logs=logs,
             )
         )
     return 0

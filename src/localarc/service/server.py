@@ -15,10 +15,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from localarc.service import compile_cache, garbage
+from localarc.service.access.audit import AuditLog
 from localarc.service.api.auth import Tokens
 from localarc.service.app_state import AppState
 from localarc.service.http_server import Server, allowed_connections, listen, url_of
 from localarc.service.limits import Limits
+from localarc.service.logs import LogOptions, configure
 from localarc.service.webhook import Target
 
 if TYPE_CHECKING:
@@ -42,6 +44,7 @@ class Options:
     synchronous: str = "FULL"
     stream_metrics: int = 0
     webhook: Target | None = None
+    logs: LogOptions = field(default_factory=LogOptions)
 
 
 class FolderLock:
@@ -73,7 +76,7 @@ def serve(options: Options) -> None:
             f"{options.host} is reachable from other machines and requires tokens: pass "
             "--token-file, or listen on 127.0.0.1."
         )
-    logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(message)s")
+    configure(options.logs)
     os.umask(0o077)  # only the owner can read the data folder
     with _folder(options):
         hosts = None if tokens else _LOOPBACK | {options.host}
@@ -112,9 +115,20 @@ def _open(options: Options, tokens: Tokens, hosts: frozenset[str] | None) -> App
             options.synchronous,
             stream_metrics=options.stream_metrics,
             webhook=options.webhook,
+            audit=_audit(options.logs),
+            token_file=options.token_file,
         )
     except sqlite3.Error as error:
         raise ValueError(f"the data folder {options.data} cannot be used: {error}.") from error
+
+
+def _audit(logs: LogOptions) -> AuditLog | None:
+    if logs.audit_log is None:
+        if logs.audit_predictions:
+            raise ValueError("--audit-predictions requires --audit-log FILE.")
+        return None
+    file = None if logs.audit_log == Path("-") else logs.audit_log
+    return AuditLog(file, logs.audit_predictions)
 
 
 def _run(options: Options, app_state: AppState) -> None:

@@ -308,6 +308,7 @@ class StreamManager:
                 503,
                 f"stream {name!r} failed its consistency check or cannot be stored: import a good "
                 "state with an admin token, or create a new stream.",
+                retry_after=60,
             )
         return stream
 
