@@ -91,7 +91,7 @@ def test_a_failed_commit_stores_nothing(tmp_path: Path) -> None:
 def test_a_newer_format_is_rejected(tmp_path: Path) -> None:
     with contextlib.closing(sqlite3.connect(tmp_path / "log.sqlite")) as database:
         database.execute("PRAGMA user_version = 9")
-    with pytest.raises(StorageError, match="format version 9, this localarc reads 1 to 4"):
+    with pytest.raises(StorageError, match="format version 9, this localarc reads 1 to 5"):
         EventStore(tmp_path)
 
 

@@ -70,6 +70,7 @@ def serve(options: Options) -> None:
     os.umask(0o077)  # only the owner can read the data folder
     options.data.mkdir(parents=True, exist_ok=True)
     lock = FolderLock(options.data)
+    os.environ.setdefault("SQLITE_TMPDIR", str(options.data))  # for the copy that erasure makes
     compile_cache.use(options.data / "compiled")
     try:
         hosts = None if tokens else _LOOPBACK | {options.host}
