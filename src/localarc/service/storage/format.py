@@ -195,7 +195,7 @@ class State(Stored):
     features: list[FeatureSum] = []
     history: History = msgspec.field(default_factory=History)
     first_config: Config | None = None
-    """The config that the stream was created with, if it was changed since."""
+    """The config that the stream was created with, without its labels, if it was changed since."""
     imported: bool = False
     """Whether a state was imported: what was pending in its rounds is not known."""
     max_delay: float = 0.0

@@ -31,7 +31,7 @@ def _configure(stream: Stream, event: events.ConfigChanged) -> ChangeEvent:
     new = {name: getattr(event, name) for name in ChangedEvent.__annotations__}
     config = msgspec.structs.replace(state.config, **new)
     check_fields(config)
-    state.first_config = state.first_config or state.config
+    state.first_config = state.first_config or msgspec.structs.replace(state.config, labels={})
     state.config = stream.method.config = stream.watch.config = config
     state.seq += 1
     return stream.change(ChangedEvent, event.at, **new)

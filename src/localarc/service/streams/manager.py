@@ -141,7 +141,8 @@ class StreamManager:
         config, first = stream.state.config, stream.state.first_config
         if _as_422(lambda: calibrators.same_config(config, body)):
             return _created(stream.name, body, config)
-        if first is not None and _as_422(lambda: calibrators.same_config(first, body)):
+        plain = msgspec.structs.replace(body, labels={})
+        if first is not None and _as_422(lambda: calibrators.same_config(first, plain)):
             return CreateResponse(stream.name, calibrators.to_wire(config))
         raise ApiError(
             409, f"stream {stream.name!r} exists with a different config: use another name."
