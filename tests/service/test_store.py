@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import sqlite3
+from collections.abc import Iterable
 from pathlib import Path
 
 import pytest
@@ -15,7 +16,7 @@ from localarc.wire.config import StreamConfig
 from localarc.wire.predictions import FeedbackRequest, PredictRequest
 
 
-def manager_with(store: EventStore, names: str = "ab", rounds: int = 10) -> StreamManager:
+def manager_with(store: EventStore, names: Iterable[str] = "ab", rounds: int = 10) -> StreamManager:
     """Streams with some rounds, all of them in the store."""
     manager = StreamManager(Limits(), lambda: 1.0)
     for name in names:
