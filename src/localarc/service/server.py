@@ -92,6 +92,7 @@ def _folder(options: Options) -> Iterator[None]:
         return
     options.data.mkdir(parents=True, exist_ok=True)
     lock = FolderLock(options.data) if options.database is None else None
+    os.environ.setdefault("SQLITE_TMPDIR", str(options.data))  # for the copy that erasure makes
     compile_cache.use(options.data / "compiled")
     try:
         yield

@@ -46,6 +46,13 @@ Cursor: TypeAlias = Annotated[
         description="`next` or `previous` of another page of the same list",
     ),
 ]
+Labelled: TypeAlias = Annotated[
+    str,
+    Meta(
+        pattern=r"^[^\x00-\x1f\x7f]{0,1024}$(?!\n)",
+        description="only streams with all of these labels: key=value,key=value",
+    ),
+]
 Key: TypeAlias = tuple[int, int, str]
 """Where a stream belongs in the list: its rank by state, by risk, and its name."""
 
@@ -59,14 +66,17 @@ def streams(
     sort: Sort = "name",
     limit: Limit | None = None,
     cursor: Cursor | None = None,
+    labels: Labelled = "",
     token: Token = ANYONE,
 ) -> StreamList:
     """List streams: all of them, or a page of those that match."""
-    text = search.lower()
+    text, wanted = search.lower(), _labels(labels).items()
     keys = [
         _badness(stream)
         for name, stream in manager.streams.items()
-        if text in name.lower() and token.permits(name)
+        if text in name.lower()
+        and wanted <= stream.state.config.labels.items()
+        and token.permits(name)
     ]
     states = Counter(_STATES[max(0, rank)] for rank, _, _ in keys)
     if state is not None:
@@ -83,6 +93,20 @@ def streams(
         previous=_cursor(sort, "previous", keys[start]) if 0 < start < len(keys) else None,
         next=_cursor(sort, "next", keys[stop - 1]) if 0 < stop < len(keys) else None,
     )
+
+
+def _labels(text: str) -> dict[str, str]:
+    """The labels to look for.
+
+    >>> _labels("team=pricing,region=north")
+    {'team': 'pricing', 'region': 'north'}
+    """
+    pairs = [pair.partition("=") for pair in text.split(",") if text]
+    if not all(key and value for key, _, value in pairs):
+        raise ApiError(
+            422, f"labels must be pairs such as team=pricing,region=north, got {text[:80]!r}."
+        )
+    return {key: value for key, _, value in pairs}
 
 
 # ---- the order -------------------------------------------------------------------------------
