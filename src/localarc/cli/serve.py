@@ -22,6 +22,12 @@ from localarc.cli.group import user_errors
     metavar="FOLDER",
     help="Say what is in a data folder and what is damaged, change nothing, and exit.",
 )
+@click.option(
+    "--workers",
+    default=1,
+    type=click.IntRange(1, 64),
+    help="Processes that share the streams, each with a folder of its own below the data folder.",
+)
 @click.option("--host", default="127.0.0.1", help="Address to listen on.")
 @click.option(
     "--port",
@@ -102,6 +108,7 @@ from localarc.cli.group import user_errors
 def serve(
     data: Path | None,
     check: Path | None,
+    workers: int,
     host: str,
     port: int,
     health_port: int | None,
@@ -139,6 +146,7 @@ def serve(
             from localarc.service.server import Options
             from localarc.service.server import serve as run
             from localarc.service.webhook import Target
+            from localarc.service.workers.supervisor import serve as run_workers
         except ModuleNotFoundError as error:
             raise ImportError(
                 f"{error.name} is not installed: pip install 'localarc[service]'"
@@ -159,7 +167,7 @@ def serve(
             target = Target.checked(webhook, _webhook_secret(webhook_secret_file))
         elif webhook_secret_file is not None:
             raise ValueError("--webhook-secret-file requires --webhook URL.")
-        run(
+        (run if workers == 1 else run_workers)(
             Options(
                 data=data,
                 host=host,
@@ -170,6 +178,7 @@ def serve(
                 synchronous=synchronous,
                 stream_metrics=stream_metrics,
                 webhook=target,
+                workers=workers,
             )
         )
     return 0

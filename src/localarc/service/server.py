@@ -7,9 +7,11 @@ import ipaddress
 import logging
 import os
 import sqlite3
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
+from typing import TypeAlias
 
 from localarc.service import compile_cache, garbage
 from localarc.service.api.auth import Tokens
@@ -35,6 +37,10 @@ class Options:
     synchronous: str = "FULL"
     stream_metrics: int = 0
     webhook: Target | None = None
+    workers: int = 1
+
+
+Run: TypeAlias = Callable[[Options, AppState], None]
 
 
 class FolderLock:
@@ -57,8 +63,11 @@ class FolderLock:
         os.close(self._handle)
 
 
-def serve(options: Options) -> None:
-    """Serve until stopped; raises ValueError if the service cannot start."""
+def serve(options: Options, run: Run | None = None) -> None:
+    """Serve until stopped; raises ValueError if the service cannot start.
+
+    `run` listens and serves the application's state, in place of a process on its own.
+    """
     tokens = Tokens({}) if options.token_file is None else Tokens.read(options.token_file)
     loopback = _is_loopback(options.host)
     if not loopback and not tokens:
@@ -74,7 +83,7 @@ def serve(options: Options) -> None:
     try:
         hosts = None if tokens else _LOOPBACK | {options.host}
         app_state = _open(options, tokens, hosts)
-        _run(options, app_state)
+        (run or _run)(options, app_state)
     finally:
         lock.release()
 

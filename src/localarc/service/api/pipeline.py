@@ -34,10 +34,11 @@ Result = TypeVar("Result")
 
 
 class Pipeline:
-    """Serves the requests of one endpoint."""
+    """Serves the requests of one endpoint, and counts them, unless somebody else does."""
 
-    def __init__(self, app: AppState, endpoint: Endpoint) -> None:
+    def __init__(self, app: AppState, endpoint: Endpoint, counted: bool = True) -> None:
         self._app = app
+        self._counted = counted
         self.endpoint = endpoint
         self._parameters = [(each, _reader(each)) for each in endpoint.parameters]
         kind = endpoint.body
@@ -68,7 +69,8 @@ class Pipeline:
             _log.exception("a request failed")
             status, response = 500, problem_response(_INTERNAL)
         seconds = time.perf_counter() - started
-        self._app.metrics.count_request(endpoint.path, endpoint.method, status, seconds)
+        if self._counted:
+            self._app.metrics.count_request(endpoint.path, endpoint.method, status, seconds)
         return response
 
     async def _run(self, request: Request) -> Response | StreamingResponse:
