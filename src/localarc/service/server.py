@@ -8,11 +8,11 @@ import ipaddress
 import logging
 import os
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 from localarc.service import compile_cache, garbage
 from localarc.service.access.audit import AuditLog
@@ -45,6 +45,10 @@ class Options:
     stream_metrics: int = 0
     webhook: Target | None = None
     logs: LogOptions = field(default_factory=LogOptions)
+    workers: int = 1
+
+
+Run: TypeAlias = Callable[[Options, AppState], None]
 
 
 class FolderLock:
@@ -67,8 +71,11 @@ class FolderLock:
         os.close(self._handle)
 
 
-def serve(options: Options) -> None:
-    """Serve until stopped; raises ValueError if the service cannot start."""
+def serve(options: Options, run: Run | None = None) -> None:
+    """Serve until stopped; raises ValueError if the service cannot start.
+
+    `run` listens and serves the application's state, in place of a process on its own.
+    """
     tokens = Tokens({}) if options.token_file is None else Tokens.read(options.token_file)
     loopback = _is_loopback(options.host)
     if not loopback and not tokens:
@@ -81,7 +88,7 @@ def serve(options: Options) -> None:
     with _folder(options):
         hosts = None if tokens else _LOOPBACK | {options.host}
         app_state = _open(options, tokens, hosts)
-        _run(options, app_state)
+        (run or _run)(options, app_state)
 
 
 @contextlib.contextmanager

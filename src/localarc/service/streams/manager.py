@@ -84,6 +84,7 @@ class StreamManager:
         self.replaced: dict[str, Stream | None] = {}  # None: all that is stored is removed
         self.clock = clock
         self.started = -math.inf
+        self.elsewhere = 0  # streams of other workers, which count towards the limit
         self._sweep = Sweep()
 
     def begin(self, streams: Mapping[str, Stream]) -> None:
@@ -126,7 +127,7 @@ class StreamManager:
             raise self.quarantined[stream].error()
         if stream in self.streams:
             return 200, self._existing(self.streams[stream], body)
-        if len(self.streams) + len(self.quarantined) >= self.limits.streams:
+        if len(self.streams) + len(self.quarantined) + self.elsewhere >= self.limits.streams:
             raise ApiError(
                 429, f"the service has reached its limit of {self.limits.streams} streams."
             )
