@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from localarc.figures.palette import FAINT, INK
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-_TITLE = {"color": INK, "fontsize": 11, "fontweight": "bold"}
+TITLE: dict[str, Any] = {"color": INK, "fontsize": 11, "fontweight": "bold"}
 
 
 def frame(axes: Axes, title: str, x: str, y: str) -> Axes:
     """Set the title and the axis labels, and remove the upper and right spines."""
-    axes.set_title(plain(title, 60), _TITLE, loc="left", pad=8)
+    axes.set_title(plain(title, 60), TITLE, loc="left", pad=8)
     axes.set_xlabel(plain(x, 48), color=INK)
     axes.set_ylabel(plain(y, 40), color=INK)
     axes.tick_params(color=FAINT, labelcolor=INK)
@@ -35,7 +35,7 @@ def legend(axes: Axes) -> Axes:
     handles, labels = axes.get_legend_handles_labels()
     columns = len(labels) if len(labels) <= 4 else 3
     rows = -(-len(labels) // columns)
-    axes.set_title(axes.get_title(loc="left"), _TITLE, loc="left", pad=8 + 15 * rows)
+    axes.set_title(axes.get_title(loc="left"), TITLE, loc="left", pad=8 + 15 * rows)
     axes.legend(
         handles,
         labels,
