@@ -58,6 +58,13 @@ def test_several_methods_are_drawn_in_their_own_colours_and_compared_in_the_titl
     assert {name: drawn[name] for name in ("AutoLARC", "ARC")} == colours(["AutoLARC", "ARC"])
 
 
+def test_methods_share_the_axis_of_outcomes_so_that_widths_compare() -> None:
+    wide = np.full(400, -30.0), np.full(400, 30.0)
+    first, second, _ = intervals_over_time(Y, {"AutoLARC": ENDS, "ARC": wide}).figure.axes
+    assert first.get_ylim() == second.get_ylim()
+    assert second.get_ylim()[1] > 30.0
+
+
 def test_pending_outcomes_count_neither_as_covered_nor_as_missed() -> None:
     pending = Y.copy()
     pending[-100:] = np.nan
@@ -131,9 +138,10 @@ WRONG: Mapping[str, tuple[dict[str, Any], str]] = {
 
 @pytest.mark.parametrize("name", WRONG)
 def test_wrong_input_is_rejected_with_advice(name: str) -> None:
+    given: dict[str, Any] = {"y": Y, "intervals": ENDS}
     wrong, message = WRONG[name]
     with pytest.raises((ValueError, TypeError), match=message):
-        intervals_over_time(**{"y": Y, "intervals": ENDS} | wrong)
+        intervals_over_time(**given | wrong)
 
 
 def test_other_formats_are_left_to_matplotlib(tmp_path: Path) -> None:

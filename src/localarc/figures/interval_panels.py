@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 from localarc.figures.frame import frame, legend, plain
 from localarc.figures.interval_rounds import Rounds, Run
 from localarc.figures.palette import FAINT, INK
-from localarc.validation import FloatArray
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -19,12 +18,14 @@ if TYPE_CHECKING:
 _POINTS_WIDE = 520.0  # of a panel
 
 
-def draw_intervals(axes: Axes, run: Run, rounds: Rounds, colour: str, unit: str) -> None:
+def draw_intervals(
+    axes: Axes, run: Run, rounds: Rounds, colour: str, limits: tuple[float, float]
+) -> None:
     """Draw the latest intervals with their outcomes, and a cross for each miss."""
     part = rounds.shown
     times, outcomes, covered = rounds.times[part], rounds.outcomes[part], run.covered[part]
     lower, upper = run.lower[part], run.upper[part]
-    bottom, top = _limits(outcomes, lower, upper)
+    bottom, top = limits
     thick = float(np.clip(0.7 * _POINTS_WIDE / len(times), 0.6, 8.0))
     some = lower <= upper
     ends = np.maximum(lower, bottom)[some], np.minimum(upper, top)[some]
@@ -37,7 +38,7 @@ def draw_intervals(axes: Axes, run: Run, rounds: Rounds, colour: str, unit: str)
     axes.set_xlim(*_from_to(times))
     share, width = 100.0 * run.share(rounds), run.width
     title = f"{plain(run.name, 32)}: {share:.1f} % covered, mean width {width:.3g}"
-    frame(axes, title, "", unit)
+    frame(axes, title, "", rounds.unit)
 
 
 def draw_rolling(
@@ -69,9 +70,12 @@ def _from_to(times: NDArray[Any]) -> tuple[Any, Any]:
     return times[0] - half, times[-1] + half
 
 
-def _limits(*values: FloatArray) -> tuple[float, float]:
-    """Return where the axis begins and ends: around all finite values."""
-    finite = np.concatenate([each[np.isfinite(each)] for each in values])
+def value_limits(runs: Sequence[Run], rounds: Rounds) -> tuple[float, float]:
+    """Return where the axis of all methods begins and ends: around the finite values shown."""
+    values = [rounds.outcomes, *(end for run in runs for end in (run.lower, run.upper))]
+    finite = np.concatenate(
+        [each[rounds.shown][np.isfinite(each[rounds.shown])] for each in values]
+    )
     if not len(finite):
         return 0.0, 1.0
     margin = 0.05 * (float(np.ptp(finite)) or 1.0)

@@ -29,6 +29,7 @@ class Rounds:
     coverage: float
     window: int
     shown: slice
+    unit: str
 
     @property
     def known(self) -> NDArray[np.bool_]:
@@ -60,7 +61,9 @@ class Run:
         return 1.0 - metrics.rolling_risk(missed, rounds.window)
 
 
-def read_rounds(y: Any, time: Any, coverage: float, window: int | None, last: int) -> Rounds:
+def read_rounds(
+    y: Any, time: Any, coverage: float, window: int | None, last: int, unit: str
+) -> Rounds:
     """Check the rounds of a figure; a window of None is a tenth of them, from 20 to 500."""
     outcomes = _vector("y", y)
     known = int((~np.isnan(outcomes)).sum())
@@ -74,7 +77,7 @@ def read_rounds(y: Any, time: Any, coverage: float, window: int | None, last: in
     width = validation.integer("window", tenth if window is None else window, 1, hint, known)
     start = len(outcomes) - validation.integer("last", last, 1, "It counts rounds.")
     times = time_axis(time, len(outcomes))
-    return Rounds(outcomes, times, goal, width, slice(max(0, start), None))
+    return Rounds(outcomes, times, goal, width, slice(max(0, start), None), unit)
 
 
 def read_runs(intervals: Ends | Mapping[str, Ends], rounds: Rounds) -> list[Run]:

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from localarc.figures.canvas import new_figure
 from localarc.figures.frame import TITLE, legend, plain
-from localarc.figures.interval_panels import draw_intervals, draw_rolling
+from localarc.figures.interval_panels import draw_intervals, draw_rolling, value_limits
 from localarc.figures.interval_rounds import Ends, Rounds, Run, read_rounds, read_runs
 from localarc.figures.palette import colours
 from localarc.figures.picture import Picture
@@ -65,14 +65,14 @@ def intervals_over_time(
     >>> print(intervals_over_time(y, {"fixed": ends}).text)
     fixed: 91.4 % of 500 outcomes covered (target 90 %), ...
     """
-    rounds = read_rounds(y, time, coverage, window, last)
+    rounds = read_rounds(y, time, coverage, window, last, unit)
     runs = read_runs(intervals, rounds)
     colour = colours([run.name for run in runs])
     heights = [*[_HEIGHT_ABOVE] * len(runs), _HEIGHT_BELOW]
     figure = new_figure(_WIDTH, sum(heights))
     *above, below = figure.subplots(len(heights), height_ratios=heights)
     for axes, run in zip(above, runs, strict=True):
-        draw_intervals(axes, run, rounds, colour[run.name], unit)
+        draw_intervals(axes, run, rounds, colour[run.name], value_limits(runs, rounds))
     legend(above[0])
     draw_rolling(below, runs, rounds, colour, "round" if time is None else "")
     title = fill(plain(_finding(runs, rounds), 400), 74)

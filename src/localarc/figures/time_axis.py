@@ -19,6 +19,7 @@ def time_axis(time: Any, rounds: int) -> NDArray[Any]:
     if found.dtype.kind == "O" and all(isinstance(at, datetime.date) for at in found):
         found = np.array([_by_its_clock(at) for at in found], "datetime64[us]")
     if found.dtype.kind == "M":
+        found = found.astype("datetime64[us]")
         missing = np.isnat(found)
     else:
         found = validation.numbers("time", found)
