@@ -14,6 +14,7 @@ from localarc.figures.neighbourhoods import neighbourhoods
 from localarc.figures.palette import colours
 from localarc.figures.picture import Picture
 from localarc.figures.running_risk import running_risk, shown_rounds
+from localarc.figures.settling import settling
 from localarc.figures.threshold_map import threshold_map
 from localarc.figures.threshold_over_time import threshold_over_time
 from localarc.figures.trade_off import trade_off
@@ -31,6 +32,7 @@ __all__ = [
     "method_trade_off",
     "neighbourhoods",
     "running_risk",
+    "settling",
     "shown_rounds",
     "threshold_map",
     "threshold_over_time",

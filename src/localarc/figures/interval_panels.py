@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from localarc.figures.frame import frame, legend, plain
+from localarc.figures.frame import frame, legend, plain, short
 from localarc.figures.interval_rounds import Rounds, Run
 from localarc.figures.palette import FAINT, INK
 
@@ -37,7 +37,7 @@ def draw_intervals(
     axes.set_ylim(bottom, top)
     axes.set_xlim(*_from_to(times))
     share, width = 100.0 * run.share(rounds), run.width
-    title = f"{plain(run.name, 32)}: {share:.1f} % covered, mean width {width:.3g}"
+    title = f"{short(run.name, 32)}: {share:.1f} % covered, mean width {width:.3g}"
     frame(axes, title, "", rounds.unit)
 
 
