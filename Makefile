@@ -152,6 +152,7 @@ figures: $(VENV)/.benchmarks
 	$(BIN)/python -m benchmarks.peers.table --figure docs/compare-methods.png
 	$(BIN)/python -m benchmarks.arena
 	$(BIN)/python -m benchmarks.front_page --figure docs/front-page.png
+	$(BIN)/python -m benchmarks.figures_page
 
 # The documentation site, in build/site/VERSION: every page and the API reference, links and anchors checked; then in a browser.
 site: $(VENV)/.site

@@ -70,3 +70,10 @@ def test_every_relative_link_leads_somewhere() -> None:
     for page in PAGES:
         for target in re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", page.read_text(encoding="utf-8")):
             assert (page.parent / target).exists(), f"{page.name}: {target}"
+
+
+def test_every_picture_has_alternative_text_of_several_words() -> None:
+    for page in PAGES:
+        text = BLOCK.sub("", page.read_text(encoding="utf-8"))
+        for alternative, target in re.findall(r"!\[([^\]]*)\]\(([^)]+)\)", text):
+            assert len(alternative.split()) >= 3, f"{page.name}: {target}: {alternative!r}"
