@@ -12,6 +12,7 @@ from typing import Annotated, Literal, TypeAlias
 
 from msgspec import Meta
 
+from localarc.service.api.auth import ANYONE, Token
 from localarc.service.api.errors import ApiError
 from localarc.service.api.queries import list_item, quarantine
 from localarc.service.streams.manager import StreamManager
@@ -58,10 +59,15 @@ def streams(
     sort: Sort = "name",
     limit: Limit | None = None,
     cursor: Cursor | None = None,
+    token: Token = ANYONE,
 ) -> StreamList:
     """List streams: all of them, or a page of those that match."""
     text = search.lower()
-    keys = [_badness(stream) for name, stream in manager.streams.items() if text in name.lower()]
+    keys = [
+        _badness(stream)
+        for name, stream in manager.streams.items()
+        if text in name.lower() and token.permits(name)
+    ]
     states = Counter(_STATES[max(0, rank)] for rank, _, _ in keys)
     if state is not None:
         keys = [key for key in keys if _STATES[max(0, key[0])] == state]
@@ -70,7 +76,7 @@ def streams(
     moment = manager.moment()
     return StreamList(
         streams=[list_item(manager.streams[name], moment) for _, _, name in keys[start:stop]],
-        quarantined=quarantine(manager).streams,
+        quarantined=quarantine(manager, token).streams,
         first=start,
         found=len(keys),
         states=StateCounts(**states),

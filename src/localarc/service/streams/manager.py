@@ -84,12 +84,14 @@ class StreamManager:
         self._sweep = Sweep()
 
     def begin(self, streams: Mapping[str, Stream]) -> None:
-        """Serve stored streams; what is pending now expires after a grace period at the earliest.
+        """Serve stored streams alone; what is pending now expires after a grace period or later.
 
         While the service was down, no feedback could arrive, and its clock may be wrong.
         """
         self.started = self.clock()
-        self.replace(streams, ())
+        self.unhealthy.clear()
+        self.uncommitted, self.replaced = [], {}
+        self.replace(streams, list(self.streams))
 
     def replace(self, streams: Mapping[str, Stream], removed: Iterable[str]) -> None:
         """Take over streams from the store, in place of some others."""
@@ -306,6 +308,7 @@ class StreamManager:
                 503,
                 f"stream {name!r} failed its consistency check or cannot be stored: import a good "
                 "state with an admin token, or create a new stream.",
+                retry_after=60,
             )
         return stream
 
