@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 import pytest
 
 from commands import assert_rejected, localarc
-from localarc import Cauchy, Dictionary, KeepAll, _warm_up
+from localarc import Cauchy, Dictionary, KeepAll, PromiseWarning, _warm_up
 from localarc._warm_up import Loops
 
 
@@ -56,6 +57,11 @@ def test_quiet_prints_nothing(asked: list[Any]) -> None:
     result = localarc("warm-up", "--quiet")
     assert (result.status, result.stdout, result.stderr) == (0, "", "")
     assert len(asked) == 7
+
+
+def test_the_made_up_rounds_warn_of_nothing(recwarn: pytest.WarningsRecorder) -> None:
+    _warm_up.counted(lambda: warnings.warn("of a made-up round", PromiseWarning, stacklevel=1))
+    assert [str(each.message) for each in recwarn] == []
 
 
 @pytest.mark.parametrize(

@@ -33,6 +33,7 @@ class Subscriber:
         self.ended = False
         self.backlog: deque[StreamEvent] = deque()
         self.wake = asyncio.Event()
+        self.ended = False
 
     def push(self, event: StreamEvent) -> None:
         """Queue an event; a subscriber that is too slow receives `reset` instead."""
@@ -44,7 +45,7 @@ class Subscriber:
 
 
 class EventBus:
-    """All subscribers of all streams; used in the event loop only, once requests are accepted."""
+    """All subscribers of all streams; used in the event loop only."""
 
     def __init__(self, max_subscribers: int) -> None:
         self._max_subscribers = max_subscribers
@@ -97,6 +98,14 @@ class EventBus:
             for subscriber in subscribers:
                 subscriber.wake.set()
 
+    def interrupt(self) -> None:
+        """End all connections and forget recent events: other events may follow elsewhere."""
+        self._recent.clear()
+        for subscribers in self._subscribers.values():
+            for subscriber in subscribers:
+                subscriber.ended = True
+                subscriber.wake.set()
+
     async def subscribe(self, stream: str, seq: int, after: int | None) -> AsyncIterator[bytes]:
         """Encoded events after `after`, the last one received; `seq` is the latest one so far."""
         if len(self) >= self._max_subscribers:
@@ -127,7 +136,7 @@ class EventBus:
         try:
             yield b""
             yield b": open\n\n"
-            while not self._closed:
+            while not (self._closed or subscriber.ended):
                 if not await _woken(subscriber):
                     yield b": heartbeat\n\n"
                 frames = b"".join(map(frame, subscriber.backlog))

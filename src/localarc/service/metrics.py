@@ -15,6 +15,7 @@ from prometheus_client import (
     disable_created_metrics,
     generate_latest,
 )
+from prometheus_client.registry import Collector
 
 from localarc.service.slices import Ask, slices
 from localarc.service.stream_metrics import StreamMetrics
@@ -115,6 +116,10 @@ class Metrics:
                 "memory_bytes": "Estimated memory of all streams, at its largest.",
             }.items()
         }
+
+    def register(self, collector: Collector) -> None:
+        """Add metrics that are read when they are asked for."""
+        self._registry.register(collector)
 
     def count_request(self, route: str, method: str, status: int, seconds: float) -> None:
         """Count a request."""

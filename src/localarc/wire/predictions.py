@@ -317,6 +317,8 @@ class Problem(Response):
         The reason, in a sentence or two.
     type : str
         Always "about:blank": the status says what kind of error it is.
+    request_id : str, optional
+        Id of the request, by which logs name it; None in the results of a batch, which have one id.
 
     Examples
     --------
@@ -328,6 +330,7 @@ class Problem(Response):
     status: int
     detail: str
     type: str = "about:blank"
+    request_id: str | None = None
 
 
 class BatchResult(Response):

@@ -13,15 +13,16 @@ import logging
 import sqlite3
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import TypeAlias
 
-from localarc.service.storage import erasure, events, migrations
+from localarc.service.storage import erasure, migrations
 from localarc.service.storage.checksums import row_checksum
 from localarc.service.storage.erasure import Erasure
 from localarc.service.storage.format import VERSION
 from localarc.service.storage.high_water_mark import HighWaterMark
+from localarc.service.storage.interface import StorageError
 from localarc.service.storage.loading import Loader
 from localarc.service.storage.migrations import OLDEST
+from localarc.service.storage.rows import EventRow, event_row
 from localarc.service.storage.salvage import is_damaged, salvage
 from localarc.service.streams.manager import PendingWrite
 from localarc.service.streams.quarantine import Quarantine
@@ -43,16 +44,11 @@ _SCHEMA = (
 )
 
 
-EventRow: TypeAlias = tuple[int, str, int, bytes, int]
-"""The id of an event, its stream and seq, the event, and the checksum."""
-
-
-class StorageError(ValueError):
-    """A data folder that cannot be read."""
-
-
 class EventStore:
-    """The database of a data folder, used by one thread."""
+    """The database of a data folder, used by one thread; the folder's lock is its owner's."""
+
+    place = "the data folder"
+    errors: tuple[type[Exception], ...] = (sqlite3.Error,)
 
     def __init__(self, folder: Path, synchronous: str = "FULL") -> None:
         self._path = folder / FILE_NAME
@@ -137,6 +133,14 @@ class EventStore:
         """Whether the high-water mark is known in full."""
         return self._marks.exists and not self._marks.unreadable_lines
 
+    def acquire(self) -> bool:
+        """The process has locked the folder already."""
+        return True
+
+    def is_owner(self) -> bool:
+        """A folder stays locked until the process ends."""
+        return True
+
     def _largest(self, expression: str) -> int:
         return self._database.execute(f"SELECT {expression}").fetchone()[0] or 0
 
@@ -156,7 +160,7 @@ class EventStore:
         Before that, everything stored about the streams in `replaced` is replaced by a snapshot, or
         removed.
         """
-        rows = [_event_row(number, write) for number, write in enumerate(writes, self._next)]
+        rows = [event_row(number, write) for number, write in enumerate(writes, self._next)]
         replaced = replaced or {}
         removed = [name for name, stream in replaced.items() if stream is None]
         with self._marks.without(removed), self._transaction():
@@ -308,9 +312,3 @@ class EventStore:
 def _text(data: bytes) -> str:
     """Text of a row, also of a damaged one."""
     return data.decode(errors="replace")
-
-
-def _event_row(number: int, write: PendingWrite) -> EventRow:
-    assert write.event is not None  # the writer leaves these out
-    data = events.encode(write.event)
-    return number, write.stream, write.seq, data, row_checksum(write.stream, write.seq, data)

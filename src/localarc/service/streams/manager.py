@@ -84,15 +84,18 @@ class StreamManager:
         self.replaced: dict[str, Stream | None] = {}  # None: all that is stored is removed
         self.clock = clock
         self.started = -math.inf
+        self.elsewhere = 0  # streams of other workers, which count towards the limit
         self._sweep = Sweep()
 
     def begin(self, streams: Mapping[str, Stream]) -> None:
-        """Serve stored streams; what is pending now expires after a grace period at the earliest.
+        """Serve stored streams alone; what is pending now expires after a grace period or later.
 
         While the service was down, no feedback could arrive, and its clock may be wrong.
         """
         self.started = self.clock()
-        self.replace(streams, ())
+        self.unhealthy.clear()
+        self.uncommitted, self.replaced = [], {}
+        self.replace(streams, list(self.streams))
 
     def replace(self, streams: Mapping[str, Stream], removed: Iterable[str]) -> None:
         """Take over streams from the store, in place of some others."""
@@ -124,7 +127,7 @@ class StreamManager:
             raise self.quarantined[stream].error()
         if stream in self.streams:
             return 200, self._existing(self.streams[stream], body)
-        if len(self.streams) + len(self.quarantined) >= self.limits.streams:
+        if len(self.streams) + len(self.quarantined) + self.elsewhere >= self.limits.streams:
             raise ApiError(
                 429, f"the service has reached its limit of {self.limits.streams} streams."
             )
@@ -318,6 +321,7 @@ class StreamManager:
                 503,
                 f"stream {name!r} failed its consistency check or cannot be stored: import a good "
                 "state with an admin token, or create a new stream.",
+                retry_after=60,
             )
         return stream
 
