@@ -93,8 +93,10 @@ def test_arc_runs_without_numba(home: Path) -> None:
     run(home, "env/bin/python", "-m", "pip", "uninstall", "--quiet", "--yes", "numba", "llvmlite")
     code = """
 import numpy as np
-from localarc import ARC, Mondrian, replay
+from localarc import ARC, Mondrian, Panel, replay
 from localarc.curves import miscoverage
+panel = Panel(ARC(alpha=0.1)).update(["ann", "bob"], None, [1.0, 0.0])
+panel.replay(["ann"], None, miscoverage([0.5]))
 cal = Mondrian(lambda: ARC(alpha=0.1))
 cal.update(None, 1.0, groups="north")
 scores = np.random.default_rng(0).uniform(size=1000)
