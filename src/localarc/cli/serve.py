@@ -8,6 +8,8 @@ from pathlib import Path
 import click
 
 from localarc.cli.group import user_errors
+from localarc.cli.log_options import log_options
+from localarc.service.logs import LogOptions
 
 
 @click.command(short_help="Start the HTTP service.")
@@ -37,6 +39,12 @@ from localarc.cli.group import user_errors
     metavar="FOLDER",
     help="Say what is in a data folder and what is damaged, change nothing, and exit.",
 )
+@click.option(
+    "--workers",
+    default=1,
+    type=click.IntRange(1, 64),
+    help="Processes that share the streams, each with a folder of its own below the data folder.",
+)
 @click.option("--host", default="127.0.0.1", help="Address to listen on.")
 @click.option(
     "--port",
@@ -52,7 +60,8 @@ from localarc.cli.group import user_errors
 @click.option(
     "--token-file",
     type=click.Path(path_type=Path, dir_okay=False),
-    help="File with lines such as `write TOKEN`; scopes are read, write and admin.",
+    help="File with lines such as `write TOKEN`, which `localarc token` makes; read again when it "
+    "changes, and on SIGHUP.",
 )
 @click.option(
     "--max-streams", default=256, type=click.IntRange(1), help="Maximum number of streams."
@@ -108,6 +117,7 @@ from localarc.cli.group import user_errors
     type=click.Path(path_type=Path, dir_okay=False, exists=True),
     help="File with the secret of the webhook, instead of the environment variable.",
 )
+@log_options
 @click.option(
     "--without-sync",
     is_flag=True,
@@ -119,6 +129,7 @@ def serve(
     store: str | None,
     store_schema: str,
     check: Path | None,
+    workers: int,
     host: str,
     port: int,
     health_port: int | None,
@@ -134,6 +145,7 @@ def serve(
     webhook: str | None,
     webhook_secret_file: Path | None,
     without_sync: bool,
+    logs: LogOptions,
 ) -> int:
     """Start the HTTP service: clients request thresholds and report losses.
 
@@ -160,6 +172,7 @@ def serve(
             from localarc.service.server import serve as run
             from localarc.service.storage.opening import postgres_address
             from localarc.service.webhook import Target
+            from localarc.service.workers.supervisor import serve as run_workers
         except ModuleNotFoundError as error:
             raise ImportError(
                 f"{error.name} is not installed: pip install 'localarc[service]'"
@@ -181,7 +194,7 @@ def serve(
             target = Target.checked(webhook, _webhook_secret(webhook_secret_file))
         elif webhook_secret_file is not None:
             raise ValueError("--webhook-secret-file requires --webhook URL.")
-        run(
+        (run if workers == 1 else run_workers)(
             Options(
                 data=data,
                 database=database,
@@ -193,6 +206,8 @@ def serve(
                 synchronous=synchronous,
                 stream_metrics=stream_metrics,
                 webhook=target,
+                logs=logs,
+                workers=workers,
             )
         )
     return 0

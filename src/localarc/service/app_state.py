@@ -8,6 +8,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from localarc.service.access.audit import AuditLog
+from localarc.service.access.metrics import AccessMetrics
+from localarc.service.access.reload import TokenReloader
 from localarc.service.api.auth import Tokens
 from localarc.service.compiler import Compiler
 from localarc.service.event_bus import EventBus
@@ -37,6 +40,8 @@ class AppState:
     limits: Limits
     hosts: frozenset[str] | None
     webhook: Webhook | None = None
+    audit: AuditLog | None = None
+    reloader: TokenReloader | None = None
 
     @classmethod
     def create(
@@ -49,6 +54,8 @@ class AppState:
         clock: Callable[[], float] | None = None,
         stream_metrics: int = 0,
         webhook: Target | None = None,
+        audit: AuditLog | None = None,
+        token_file: Path | None = None,
     ) -> AppState:
         """A service on a data folder or a database; events are replayed when the writer starts."""
         event_bus, metrics = EventBus(limits.subscribers), Metrics(stream_metrics)
@@ -61,7 +68,11 @@ class AppState:
         if sender is not None:
             writer.on_load = lambda manager: sender.put(reminders(manager))
             writer.on_commit = lambda writes: sender.put(notices(writes))
-        return cls(writer, compiler, event_bus, metrics, tokens, limits, hosts, sender)
+        reloader = None if token_file is None else TokenReloader(token_file, tokens, audit)
+        metrics.register(AccessMetrics(tokens, reloader, audit))
+        return cls(
+            writer, compiler, event_bus, metrics, tokens, limits, hosts, sender, audit, reloader
+        )
 
 
 def steady_clock() -> Callable[[], float]:

@@ -23,6 +23,7 @@ from localarc.service.compiler import Compiler
 from localarc.service.metrics import Metrics
 from localarc.service.storage.interface import Store
 from localarc.service.storage.jobs import Job, Publish, Work, is_bug, respond
+from localarc.service.streams.lifecycle import remove_old_records
 from localarc.service.streams.manager import PendingWrite, StreamManager
 from localarc.service.streams.stream import Stream
 from localarc.wire.events import ChangeEvent
@@ -247,6 +248,7 @@ class Writer:
             self._last_expiry_check = time.monotonic()
             self._outcome(StreamManager.expire, 1, able)
             self._outcome(StreamManager.announce_stale, 1, able)
+            self._outcome(remove_old_records, 1, able)
         outcomes = [self._outcome(job.work, job.writes, able) for job in jobs]
         if self._ahead_of_disk:
             outcomes = self._roll_back(jobs, outcomes)
@@ -277,7 +279,7 @@ class Writer:
 
     def _commit(self, writes: list[PendingWrite], replaced: Mapping[str, Stream | None]) -> None:
         started = time.perf_counter()
-        self._store.append(writes, replaced)
+        self._store.append([write for write in writes if write.event is not None], replaced)
         self._unstorable -= replaced.keys()
         self._metrics.count_commit(writes, time.perf_counter() - started)
         self.on_commit(writes)
