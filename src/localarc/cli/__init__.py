@@ -9,6 +9,7 @@ from localarc.cli.compare import compare_command
 from localarc.cli.data import data
 from localarc.cli.demo import demo
 from localarc.cli.group import LocalarcGroup
+from localarc.cli.rebalance import rebalance
 from localarc.cli.repair import repair
 from localarc.cli.replay import replay_command
 from localarc.cli.reproduce import reproduce
@@ -28,6 +29,6 @@ def main() -> None:
 
 for _command in (
     *(replay_command, tune_command, compare_command, arena_command),
-    *(demo, reproduce, data, serve, repair, warm_up_command),
+    *(demo, reproduce, data, serve, repair, rebalance, warm_up_command),
 ):
     main.add_command(_command)

@@ -19,6 +19,7 @@ from localarc.service.app_state import AppState
 from localarc.service.http_server import Server, allowed_connections, listen, url_of
 from localarc.service.limits import Limits
 from localarc.service.webhook import Target
+from localarc.service.workers import layout
 
 _log = logging.getLogger("localarc.service")
 _LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
@@ -81,6 +82,7 @@ def serve(options: Options, run: Run | None = None) -> None:
     lock = FolderLock(options.data)
     compile_cache.use(options.data / "compiled")
     try:
+        layout.use(options.data, options.workers)
         hosts = None if tokens else _LOOPBACK | {options.host}
         app_state = _open(options, tokens, hosts)
         (run or _run)(options, app_state)
