@@ -11,6 +11,7 @@ from localarc.cli.data import data
 from localarc.cli.demo import demo
 from localarc.cli.group import LocalarcGroup
 from localarc.cli.keyed import keyed
+from localarc.cli.rebalance import rebalance
 from localarc.cli.repair import repair
 from localarc.cli.replay import replay_command
 from localarc.cli.reproduce import reproduce
@@ -33,6 +34,6 @@ def main() -> None:
 for _command in (
     *(replay_command, tune_command, compare_command, arena_command),
     *(demo, reproduce, data, warm_up_command, keyed),
-    *(serve, token_command, backup, export_command, import_command, repair),
+    *(serve, token_command, backup, export_command, import_command, repair, rebalance),
 ):
     main.add_command(_command)
