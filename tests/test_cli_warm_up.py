@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 import pytest
 
 from commands import assert_rejected, localarc
-from localarc import Cauchy, Dictionary, KeepAll, _warm_up
+from localarc import Cauchy, Dictionary, KeepAll, PromiseWarning, _warm_up
 from localarc._warm_up import Loops
 
 
@@ -52,10 +53,26 @@ def test_the_usual_streams_of_a_service_are_compiled_too(
     assert "service, larc, rbf, dictionary, 3 feature(s): 0 compiled, 1 found" in result.stdout
 
 
+def test_an_image_compiles_for_the_service_alone(
+    asked: list[Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rehearsal = pytest.importorskip("localarc.service.streams.rehearsal")
+    rehearsed: list[Any] = []
+    monkeypatch.setattr(rehearsal, "rehearse", rehearsed.append)
+    monkeypatch.setattr(_warm_up, "counted", lambda use: use() or Loops(1, 0, 0, frozenset({"/a"})))
+    assert localarc("warm-up", "--service-only").status == 0
+    assert (rehearsed, asked) == (list(rehearsal.USUAL), [])
+
+
 def test_quiet_prints_nothing(asked: list[Any]) -> None:
     result = localarc("warm-up", "--quiet")
     assert (result.status, result.stdout, result.stderr) == (0, "", "")
     assert len(asked) == 7
+
+
+def test_the_made_up_rounds_warn_of_nothing(recwarn: pytest.WarningsRecorder) -> None:
+    _warm_up.counted(lambda: warnings.warn("of a made-up round", PromiseWarning, stacklevel=1))
+    assert [str(each.message) for each in recwarn] == []
 
 
 @pytest.mark.parametrize(

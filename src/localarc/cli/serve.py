@@ -16,13 +16,34 @@ from localarc.service.logs import LogOptions
 @click.option(
     "--data",
     type=click.Path(path_type=Path, file_okay=False),
-    help="Data folder; created if it does not exist. Required, unless --check is given.",
+    help="Data folder; created if it does not exist. Required without --store. With --store, only "
+    "compiled loops are kept in it.",
+)
+@click.option(
+    "--store",
+    envvar="LOCALARC_STORE",
+    metavar="URL",
+    help="Keep the streams in PostgreSQL: postgresql://user@host/database, or LOCALARC_STORE. A "
+    "second process on it stands by, and takes over.",
+)
+@click.option(
+    "--store-schema",
+    default="localarc",
+    metavar="NAME",
+    show_default=True,
+    help="Schema of the database; each service of its own has another.",
 )
 @click.option(
     "--check",
     type=click.Path(path_type=Path, file_okay=False, exists=True),
     metavar="FOLDER",
     help="Say what is in a data folder and what is damaged, change nothing, and exit.",
+)
+@click.option(
+    "--workers",
+    default=1,
+    type=click.IntRange(1, 64),
+    help="Processes that share the streams, each with a folder of its own below the data folder.",
 )
 @click.option("--host", default="127.0.0.1", help="Address to listen on.")
 @click.option(
@@ -105,7 +126,10 @@ from localarc.service.logs import LogOptions
 )
 def serve(
     data: Path | None,
+    store: str | None,
+    store_schema: str,
     check: Path | None,
+    workers: int,
     host: str,
     port: int,
     health_port: int | None,
@@ -133,17 +157,22 @@ def serve(
     Example:
       localarc serve --data calibration
       localarc serve --check calibration
+      localarc serve --store postgresql://localarc@db.internal/localarc
     """
     with user_errors():
         if check is not None:
             return _check(check)
-        if data is None:
-            raise ValueError("--data is required: the folder that keeps the streams.")
+        if data is None and store is None:
+            raise ValueError(
+                "--data or --store is required: the folder or the database that keeps the streams."
+            )
         try:
             from localarc.service.limits import Limits, half_of_memory
             from localarc.service.server import Options
             from localarc.service.server import serve as run
+            from localarc.service.storage.opening import postgres_address
             from localarc.service.webhook import Target
+            from localarc.service.workers.supervisor import serve as run_workers
         except ModuleNotFoundError as error:
             raise ImportError(
                 f"{error.name} is not installed: pip install 'localarc[service]'"
@@ -159,14 +188,16 @@ def serve(
             expiry_grace=expiry_grace,
         )
         synchronous = "OFF" if without_sync else "FULL"
+        database = None if store is None else postgres_address(store, store_schema)
         target = None
         if webhook is not None:
             target = Target.checked(webhook, _webhook_secret(webhook_secret_file))
         elif webhook_secret_file is not None:
             raise ValueError("--webhook-secret-file requires --webhook URL.")
-        run(
+        (run if workers == 1 else run_workers)(
             Options(
                 data=data,
+                database=database,
                 host=host,
                 port=port,
                 health_port=health_port,
@@ -176,6 +207,7 @@ def serve(
                 stream_metrics=stream_metrics,
                 webhook=target,
                 logs=logs,
+                workers=workers,
             )
         )
     return 0

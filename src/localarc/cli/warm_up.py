@@ -69,12 +69,18 @@ def _features(context: click.Context, option: click.Parameter, value: str) -> tu
     is_flag=True,
     help="Also compile what `localarc serve` loads before it is ready.",
 )
+@click.option(
+    "--service-only",
+    is_flag=True,
+    help="Compile nothing but that, e.g. for an image in which only the service runs.",
+)
 @click.option("--quiet", is_flag=True, help="Suppress normal output.")
 def warm_up_command(
     kernels: tuple[str, ...],
     memories: dict[str, Memory | str],
     features: tuple[int, ...],
     service: bool,
+    service_only: bool,
     quiet: bool,
 ) -> None:
     """Compile the loops of AutoLARC, and of L-ARC and ARC with the given kernels, memories and
@@ -85,22 +91,29 @@ def warm_up_command(
     folder is not writable then: with the same versions of localarc and numba, on the same type of
     processor.
     """
-    from localarc import _warm_up
-
-    tasks: dict[str, Callable[[], Loops]] = {}
-    for kernel, memory, count in itertools.product(kernels, memories, features):
-        title = f"{kernel}, {memory}, {count} feature(s)"
-        tasks[title] = partial(_larc, kernel, memories[memory], count)
-    tasks["AutoLARC"] = _warm_up.warm_up_auto
+    tasks = {} if service_only else _library_tasks(kernels, memories, features)
     folders: set[str] = set()
     with task_bar(quiet) as report, user_errors():
-        tasks |= _service_tasks() if service else {}
+        tasks |= _service_tasks() if service or service_only else {}
         for done, (title, task) in enumerate(tasks.items(), start=1):
             folders |= _compile(title, task, quiet)
             if report:
                 report(done, len(tasks))
     if not quiet:
         click.echo(f"The compiled loops are in {os.path.commonpath(folders)}")
+
+
+def _library_tasks(
+    kernels: tuple[str, ...], memories: dict[str, Memory | str], features: tuple[int, ...]
+) -> dict[str, Callable[[], Loops]]:
+    """Compile for each combination, and for AutoLARC."""
+    from localarc import _warm_up
+
+    tasks: dict[str, Callable[[], Loops]] = {}
+    for kernel, memory, count in itertools.product(kernels, memories, features):
+        title = f"{kernel}, {memory}, {count} feature(s)"
+        tasks[title] = partial(_larc, kernel, memories[memory], count)
+    return tasks | {"AutoLARC": _warm_up.warm_up_auto}
 
 
 def _larc(kernel: str, memory: Memory | str, features: int) -> Loops:

@@ -11,6 +11,7 @@ import os
 import zlib
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -18,10 +19,13 @@ import numpy as np
 
 from localarc import validation
 from localarc.keyed import table
+from localarc.keyed.arrivals import arrive, newest
 from localarc.keyed.arrow_columns import key_codes
 from localarc.keyed.bucket import Bucket
 from localarc.keyed.check import check_calibrator, rejects_bad_rows
 from localarc.keyed.files import read_events
+from localarc.keyed.frames import with_columns
+from localarc.keyed.limits import Limits, check_delay
 from localarc.keyed.roles import Roles
 from localarc.panel.streams import Prototype
 from localarc.panel.table import read_metadata
@@ -40,6 +44,11 @@ def run_files(
     kind: str | None = None,
     id: str | None = None,  # noqa: A002
     width: str | None = None,
+    time: str | None = None,
+    delay: timedelta | None = None,
+    ttl: timedelta | None = None,
+    max_pending: int | None = None,
+    last: bool = False,
     calibrator: Prototype,
     shards: int = 2,
     jobs: int | None = -1,
@@ -57,8 +66,13 @@ def run_files(
     folder : path-like
         The folder of the job: `rows` has one Parquet file per file of events and shard, and
         `state` one per shard, which `KeyedStreams.load` reads.
-    key, order, features, score, loss, kind, id, width
+    key, order, features, score, loss, kind, id, width, time
         The roles of columns, as for `calibrate`.
+    delay, ttl, max_pending
+        Limits, as for `KeyedStreams`. With `time`, a row is written with the file that moves the
+        watermark past it.
+    last : bool, default False
+        With `time`: whether no more files will come, so that no row waits after these.
     calibrator : ARC, LARC or AutoLARC
         A new calibrator, whose settings every key uses.
     shards : int, default 2
@@ -88,15 +102,17 @@ def run_files(
 
     roles = Roles.checked(
         key=key, order=order, features=features, score=score, loss=loss, kind=kind, id=id,
-        width=width,
+        width=width, time=time,
     )  # fmt: skip
     check_calibrator(calibrator, roles)
+    check_delay(roles, delay)
+    limits = Limits.checked(roles, delay=delay, ttl=ttl, max_pending=max_pending)
     validation.integer("shards", shards, 1, "Each is a part of the keys.")
     rejects, paths, home = rejects_bad_rows(bad_rows), [Path(each) for each in files], Path(folder)
     for part in ("rows", "state"):
         (home / part).mkdir(parents=True, exist_ok=True)
-    made = [Shard(i, shards, home, calibrator, roles, rejects) for i in range(shards)]
-    calls = (joblib.delayed(shard.run)(paths) for shard in made)
+    made = [Shard(i, shards, home, calibrator, roles, limits, rejects) for i in range(shards)]
+    calls = (joblib.delayed(shard.run)(paths, last) for shard in made)
     done: list[int] = joblib.Parallel(n_jobs=jobs)(calls)
     return min(done)
 
@@ -110,6 +126,7 @@ class Shard:
     folder: Path
     calibrator: Prototype
     roles: Roles
+    limits: Limits
     rejects: bool
 
     @property
@@ -117,23 +134,36 @@ class Shard:
         """The file of its state."""
         return self.folder / "state" / f"{self.number}.parquet"
 
-    def run(self, files: list[Path]) -> int:
+    def run(self, files: list[Path], last: bool = False) -> int:
         """Learn the files that were not learned yet; returns how many were in all."""
         bucket, names = self._resumed(files)
         for i in range(len(names), len(files)):
-            rows = self._mine(self._read(files[i]))
-            added = bucket.calibrate(rows, self.rejects).table(self.rejects)
-            for name in added.column_names:
-                rows = rows.append_column(name, added[name])
-            table.write_table(rows, self.folder / "rows" / f"{i:08d}-{self.number}.parquet")
+            events = self._read(files[i])
+            rows = self._learn(bucket, events, last and i == len(files) - 1)
+            table.write_table(rows, self._rows(f"{i:08d}"))
             names.append(files[i].name)
             table.write(bucket, self.state, files=names, shards=self.shards)
+        if last and len(bucket.waiting):  # of files that were learned before
+            none = bucket.waiting.rows.slice(0, 0)
+            table.write_table(self._learn(bucket, none, last), self._rows(f"{len(names):08d}-last"))
+            table.write(bucket, self.state, files=names, shards=self.shards)
         return len(names)
+
+    def _rows(self, name: str) -> Path:
+        return self.folder / "rows" / f"{name}-{self.number}.parquet"
+
+    def _learn(self, bucket: Bucket, events: Any, last: bool) -> Any:
+        """The rows that go out, with the added columns."""
+        rows = self._mine(events)
+        if self.roles.time is not None:
+            latest = newest(events, self.roles)
+            return arrive(bucket, rows, self.rejects, latest=latest, last=last)
+        return with_columns(rows, bucket.calibrate(rows, self.rejects).table(self.rejects))
 
     def _resumed(self, files: list[Path]) -> tuple[Bucket, list[str]]:
         """The bucket, and the names of the files that it has learned."""
         if not self.state.exists():
-            return Bucket.new(self.calibrator, self.roles), []
+            return Bucket.new(self.calibrator, self.roles, self.limits), []
         stored = table.read_table(self.state)
         about = read_metadata(stored)
         if about["shards"] != self.shards:
@@ -147,7 +177,7 @@ class Shard:
                 f"{self.folder} has learned {len(names)} files, the last of which is {names[-1]}. "
                 "Name these first, in the same order, and then the new ones."
             )
-        return table.from_table(stored, self.calibrator, self.roles), names
+        return table.from_table(stored, self.calibrator, self.roles, self.limits), names
 
     def _read(self, path: Path) -> Any:
         rows = read_events(path)

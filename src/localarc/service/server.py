@@ -1,15 +1,18 @@
-"""The server process: lock the data folder, listen, and shut down cleanly."""
+"""The server process: use the data folder or the database, listen, and shut down cleanly."""
 
 from __future__ import annotations
 
+import contextlib
 import fcntl
 import ipaddress
 import logging
 import os
 import sqlite3
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING, TypeAlias
 
 from localarc.service import compile_cache, garbage
 from localarc.service.access.audit import AuditLog
@@ -20,15 +23,19 @@ from localarc.service.limits import Limits
 from localarc.service.logs import LogOptions, configure
 from localarc.service.webhook import Target
 
+if TYPE_CHECKING:
+    from localarc.service.storage.postgres.connection import Address
+
 _log = logging.getLogger("localarc.service")
 _LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
 
 
 @dataclass(frozen=True)
 class Options:
-    """The options of `localarc serve`."""
+    """The options of `localarc serve`. With a database, the folder holds compiled loops alone."""
 
-    data: Path
+    data: Path | None
+    database: Address | None = None
     host: str = "127.0.0.1"
     port: int = 8090
     health_port: int | None = None
@@ -38,6 +45,10 @@ class Options:
     stream_metrics: int = 0
     webhook: Target | None = None
     logs: LogOptions = field(default_factory=LogOptions)
+    workers: int = 1
+
+
+Run: TypeAlias = Callable[[Options, AppState], None]
 
 
 class FolderLock:
@@ -60,8 +71,11 @@ class FolderLock:
         os.close(self._handle)
 
 
-def serve(options: Options) -> None:
-    """Serve until stopped; raises ValueError if the service cannot start."""
+def serve(options: Options, run: Run | None = None) -> None:
+    """Serve until stopped; raises ValueError if the service cannot start.
+
+    `run` listens and serves the application's state, in place of a process on its own.
+    """
     tokens = Tokens({}) if options.token_file is None else Tokens.read(options.token_file)
     loopback = _is_loopback(options.host)
     if not loopback and not tokens:
@@ -71,23 +85,38 @@ def serve(options: Options) -> None:
         )
     configure(options.logs)
     os.umask(0o077)  # only the owner can read the data folder
-    options.data.mkdir(parents=True, exist_ok=True)
-    lock = FolderLock(options.data)
-    compile_cache.use(options.data / "compiled")
-    try:
+    with _folder(options):
         hosts = None if tokens else _LOOPBACK | {options.host}
         app_state = _open(options, tokens, hosts)
-        _run(options, app_state)
+        (run or _run)(options, app_state)
+
+
+@contextlib.contextmanager
+def _folder(options: Options) -> Iterator[None]:
+    """Use the folder; one that keeps streams is locked, in a database the owner is."""
+    if options.data is None:
+        yield
+        return
+    options.data.mkdir(parents=True, exist_ok=True)
+    lock = FolderLock(options.data) if options.database is None else None
+    os.environ.setdefault("SQLITE_TMPDIR", str(options.data))  # for the copy that erasure makes
+    compile_cache.use(options.data / "compiled")
+    try:
+        yield
     finally:
-        lock.release()
+        if lock is not None:
+            lock.release()
 
 
 def _open(options: Options, tokens: Tokens, hosts: frozenset[str] | None) -> AppState:
     connections = allowed_connections(options.limits.connections)
     limits = replace(options.limits, connections=connections)
+    place = options.database or options.data
+    if place is None:
+        raise ValueError("a service requires a data folder or a database.")
     try:
         return AppState.create(
-            options.data,
+            place,
             limits,
             tokens,
             hosts,

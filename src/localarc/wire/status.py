@@ -45,6 +45,8 @@ class StreamListItem(Response):
         As in `StreamSummary`.
     health : Health
         As in `StreamSummary`.
+    labels : dict of str to str
+        As in `StreamConfig`.
 
     Examples
     --------
@@ -67,6 +69,7 @@ class StreamListItem(Response):
     verdict: VerdictStatus
     warnings: list[str]
     health: Health
+    labels: dict[str, str] = msgspec.field(default_factory=dict)
 
 
 class StateCounts(Response):
@@ -102,7 +105,7 @@ class StreamList(Response):
     first : int
         Position of the first item among these, from 0.
     states : StateCounts
-        How many streams with the text in their names are in each state.
+        How many streams with the text in their names, and the labels, are in each state.
     previous, next : str or None
         The `cursor` of the page before and after this one; None where there is none.
     quarantined : list of QuarantinedStream

@@ -94,6 +94,7 @@ def list_item(stream: Stream, moment: Moment) -> StreamListItem:
         verdict=_verdict(stream),
         warnings=list(stream.warnings),
         health=stream.watch.health(stream.watch.worst_part, moment),
+        labels=state.config.labels,
     )
 
 

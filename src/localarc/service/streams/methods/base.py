@@ -48,6 +48,9 @@ class Method(ABC, Generic[Kind]):
         """Learn what became of an answer that was withheld."""
         raise ValueError("only method gate has audits: report feedback.")
 
+    def forget_withheld(self, key: str) -> None:
+        """An answer that was withheld can no longer be audited; other methods have none."""
+
     @abstractmethod
     def learn(self, pending: Pending, loss: float, score: Score) -> None:
         """Learn from a loss; raises before any change."""

@@ -34,8 +34,7 @@ class GateMethod(Method[Gate]):
         """Decide; an answer that is withheld has no ticket, and an audit finds it by its id."""
         if event.scores is None:
             raise ValueError("method gate requires the confidence of the answer.")
-        if event.id in self.calibrator._keys:  # of a withheld answer that the stream has forgotten
-            self.calibrator.forget(event.id)
+        self.forget_withheld(event.id)  # the stream may have forgotten it before the gate
         decision = self.calibrator.decide(
             np.array(event.x, dtype=np.float64),
             confidence=event.scores[0],
@@ -63,6 +62,11 @@ class GateMethod(Method[Gate]):
             self.calibrator.audit(key, wrong=loss == 1.0)
         except TicketError as error:
             raise ValueError(str(error)) from error
+
+    def forget_withheld(self, key: str) -> None:
+        """Forget a withheld answer, if it is not forgotten already."""
+        if key in self.calibrator._keys:
+            self.calibrator.forget(key)
 
     def forget(self, pending: Pending) -> None:
         """The outcome of an answer will never be known."""
