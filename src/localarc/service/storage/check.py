@@ -52,7 +52,11 @@ class FolderCheck:
 
 def check_all(folders: Sequence[Path]) -> FolderCheck:
     """What is in all folders of a service, one per worker."""
-    found = [check(folder) for folder in folders]
+    return join([check(folder) for folder in folders])
+
+
+def join(found: Sequence[FolderCheck]) -> FolderCheck:
+    """What is in several folders of one service."""
     return FolderCheck(
         streams=sorted((one for each in found for one in each.streams), key=lambda one: one.name),
         events=sum(each.events for each in found),
