@@ -64,7 +64,9 @@ demo: $(VENV)/.default
 	$(BIN)/localarc demo --out demo-output/synthetic
 	$(BIN)/localarc reproduce electricity --out demo-output
 
+# Loops that most files use are compiled once, before the processes that share them start.
 test: $(VENV)/.dev
+	$(BIN)/localarc warm-up --service --memories auto --features 1,3 --quiet
 	$(BIN)/python -m pytest -n auto --dist loadfile --ignore tests/test_documentation.py
 
 # Simulations that take minutes.
