@@ -5,6 +5,8 @@ from __future__ import annotations
 from textwrap import fill
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from localarc.figures.palette import FAINT, INK
 
 if TYPE_CHECKING:
@@ -33,8 +35,8 @@ def _room(axes: Axes) -> int:
     spec, figure = axes.get_subplotspec(), axes.get_figure(root=True)
     share = 1.0
     if spec is not None:
-        widths = spec.get_gridspec().get_width_ratios()
-        share = sum(widths[spec.colspan.start : spec.colspan.stop]) / sum(widths)
+        widths = np.asarray(spec.get_gridspec().get_width_ratios(), float)
+        share = widths[spec.colspan.start : spec.colspan.stop].sum() / widths.sum()
     return max(20, int(_PER_INCH * share * (figure.get_figwidth() if figure else 6.0) - 6))
 
 

@@ -32,6 +32,7 @@ def work(options: Options, place: Place, restarts: int, report: Callable[[bytes]
         options,
         data=worker_folder(options.data, place.index),
         limits=share(options.limits, place.workers),
+        workers=1,
     )
     serve(own, partial(_run, place=place, restarts=restarts, report=report))
 
