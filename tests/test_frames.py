@@ -79,6 +79,18 @@ def test_missing_groups_are_a_group_of_their_own(make: Make) -> None:
     assert (record.groups or ())[0] == "region is missing"
 
 
+@pytest.mark.parametrize("dtype", ["object", "str", "string", "category"])
+def test_every_kind_of_missing_value_of_pandas_is_recognized(dtype: str) -> None:
+    series = pd.Series([None, *REGIONS[1:]], INDEX, dtype=dtype, name="region")
+    groups = replay(ARC(0.1), None, CURVES, series).groups or ()
+    assert groups[:2] == ("region is missing", REGIONS[1])
+
+
+def test_results_are_of_the_first_library_where_two_are_mixed() -> None:
+    record = replay(ARC(0.1), pl.DataFrame({"x": X[:, 0]}), CURVES, pd.Series(REGIONS, INDEX))
+    assert isinstance(record.to_frame(), pl.DataFrame)
+
+
 def test_a_record_is_a_frame_with_the_index_of_the_inputs() -> None:
     table = framed(replay(AutoLARC(0.1), of_pandas(COLUMNS), CURVES, "region"))
     assert isinstance(table, pd.DataFrame)
