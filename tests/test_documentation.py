@@ -18,9 +18,9 @@ JOBS = ROOT / "docs" / "jobs"  # their code needs the packages of others: `make 
 BLOCK = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 # Pages about other packages run where these are installed.
 ENGINE = re.compile(
-    r"^(?:import|from) (pyspark|mlflow|statsforecast|mlforecast|darts|sktime)\b", re.MULTILINE
+    r"^(?:import|from) (pyspark|mlflow|fastapi|statsforecast|mlforecast|darts|sktime)\b", re.MULTILINE
 )
-RUN_BY = {"pyspark": "make cluster", "mlflow": "make models"}
+RUN_BY = {"pyspark": "make cluster", "mlflow": "make models", "fastapi": "make service"}
 # What installs or runs the whole project is run by .ci/run itself, on a clean checkout.
 ELSEWHERE = ("make ", "pip install", "git clone", ".ci/run", "cd ")
 
@@ -73,3 +73,10 @@ def test_every_relative_link_leads_somewhere() -> None:
     for page in PAGES:
         for target in re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", page.read_text(encoding="utf-8")):
             assert (page.parent / target).exists(), f"{page.name}: {target}"
+
+
+def test_every_picture_has_alternative_text_of_several_words() -> None:
+    for page in PAGES:
+        text = BLOCK.sub("", page.read_text(encoding="utf-8"))
+        for alternative, target in re.findall(r"!\[([^\]]*)\]\(([^)]+)\)", text):
+            assert len(alternative.split()) >= 3, f"{page.name}: {target}: {alternative!r}"
