@@ -91,7 +91,7 @@ def _words(text: str) -> set[str]:
 
 
 class Answerer:
-    """The model, which answers with the most probable words; its confidence is their probability."""
+    """The model: it answers with the most probable words, and is as confident as they are."""
 
     def __init__(self, model: Path) -> None:
         import xllamacpp
