@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import time
 from collections.abc import Iterator
 
 import pytest
@@ -15,6 +14,7 @@ from localarc.service.storage.postgres.ownership import NotOwnerError
 from localarc.service.storage.postgres.store import PostgresStore
 from localarc.service.streams.manager import StreamManager
 from localarc.wire.predictions import PredictRequest
+from service.inside import wait_for
 from service.postgres_server import Postgres
 from service.test_store import manager_with
 
@@ -75,7 +75,7 @@ def test_a_former_owner_writes_nothing(
 ) -> None:
     manager = manager_with(owner)
     end_session(postgres, address)
-    assert other.acquire()
+    wait_for(other.acquire)
     twin = StreamManager(manager.limits, lambda: 1.0)
     twin.begin(other.load())
     write(other, twin, "of the other".replace(" ", "-"))
@@ -119,9 +119,7 @@ def test_an_owner_without_requests_notices_that_its_session_ended(
 ) -> None:
     assert owner.is_owner()
     end_session(postgres, address)
-    until = time.monotonic() + 10
-    while owner.is_owner():
-        assert time.monotonic() < until
+    wait_for(lambda: not owner.is_owner())
 
 
 def test_an_owner_without_requests_notices_another_owner(
@@ -140,10 +138,10 @@ def test_a_former_owner_that_wins_again_sees_what_was_written_meanwhile(
 ) -> None:
     manager = manager_with(owner)
     end_session(postgres, address)
-    assert other.acquire()
+    wait_for(other.acquire)
     manager.begin(other.load())
     write(other, manager, "meanwhile")
-    assert not owner.is_owner()
+    wait_for(lambda: not owner.is_owner())
     assert not owner.acquire()
     other.close()
     assert owner.acquire()
@@ -175,8 +173,8 @@ def test_a_database_that_is_older_than_what_was_acknowledged_is_told(
     manager_with(owner)
     end_session(postgres, address)
     postgres.execute(f"UPDATE {address.schema}.owner SET last_event = last_event - 3")
-    assert not owner.is_owner()
-    assert owner.acquire()
+    wait_for(lambda: not owner.is_owner())
+    wait_for(owner.acquire)
     assert "the database lost 3 acknowledged event(s)" in caplog.text
 
 
@@ -214,3 +212,47 @@ def test_an_address_that_cannot_be_one_is_refused(url: str, schema: str, told: s
 
 def test_no_message_shows_a_password() -> None:
     assert "secret" not in repr(Address("postgresql://me:secret@localhost/db"))
+
+
+@pytest.mark.parametrize(
+    ("statement", "reason", "missing"),
+    [
+        ("UPDATE {}.events SET event = '\\x00' WHERE seq = 7", "event 7 is damaged", 14),
+        ("DELETE FROM {}.events WHERE seq = 20", "event 20 is damaged or missing", 1),
+        ("DELETE FROM {}.events WHERE seq BETWEEN 3 AND 5", "events 3 to 5 are", 18),
+        ("DELETE FROM {}.events WHERE true", "events 0 to 20 are damaged or missing", 21),
+    ],
+)
+def test_a_damaged_row_puts_its_stream_in_quarantine(
+    owner: PostgresStore,
+    postgres: Postgres,
+    address: Address,
+    statement: str,
+    reason: str,
+    missing: int,
+) -> None:
+    manager = manager_with(owner)
+    postgres.execute(f"{statement.format(address.schema)} AND stream = 'a'")
+    streams = owner.load()
+    assert streams["b"].snapshot() == manager.streams["b"].snapshot()
+    found = owner.quarantined["a"]
+    assert (reason in found.reason, found.missing) == (True, missing), found
+    owner.snapshot(streams.values())
+    owner.prune()
+    kept = postgres.execute(f"SELECT count(*) FROM {address.schema}.events WHERE stream = 'b'")
+    assert kept == [(0,)]
+    if found.readable is not None:
+        owner.append([], {"a": found.readable})
+        assert owner.load()["a"].state.seq == 20 - missing
+    assert ("a" in owner.quarantined) == (found.readable is None)
+
+
+def test_a_damaged_snapshot_puts_its_stream_in_quarantine(
+    owner: PostgresStore, postgres: Postgres, address: Address
+) -> None:
+    manager = manager_with(owner)
+    owner.snapshot(manager.streams.values())
+    owner.prune()
+    postgres.execute(f"UPDATE {address.schema}.snapshots SET state = '\\x00' WHERE stream = 'a'")
+    assert list(owner.load()) == ["b"]
+    assert owner.quarantined["a"].reason == "its snapshot is damaged"

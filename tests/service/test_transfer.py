@@ -19,6 +19,8 @@ from localarc.service.server import FolderLock
 from localarc.service.storage import export_file
 from localarc.service.storage.export_file import EXPORT_VERSION, Entry, ExportError, Manifest
 from localarc.service.storage.format import VERSION
+from localarc.service.storage.opening import open_store
+from localarc.service.storage.postgres.connection import Address
 from localarc.service.storage.store import EventStore
 from localarc.service.storage.transfer import export_streams, import_streams
 from localarc.service.streams.stream import Stream
@@ -259,3 +261,36 @@ def test_the_commands_move_streams_of_a_folder_in_use(
     assert run("import", file, "b", "--data", other, "--replace")[0] == 0
     assert run("import", folder / "log.sqlite", "--data", tmp_path / "third")[0] == 2
     assert run("serve", "--check", other)[0] == 0
+
+
+@pytest.mark.service
+def test_streams_move_between_a_folder_and_a_database(
+    tmp_path: Path, exported: Path, address: Address, capsys: pytest.CaptureFixture[str]
+) -> None:
+    database = ["--store", address.url, "--store-schema", address.schema]
+    again = str(tmp_path / "again.zip")
+    for words in (
+        ["import", str(exported), *database],
+        ["export", *database, "--out", again],
+        ["import", again, "--data", str(tmp_path / "other")],
+    ):
+        with pytest.raises(SystemExit) as ended:
+            main(words)
+        assert ended.value.code == 0, capsys.readouterr().err
+    with store_in(tmp_path / "data") as first, store_in(tmp_path / "other") as second:
+        assert snapshots(second.load()) == snapshots(first.load())
+
+
+@pytest.mark.service
+def test_nothing_is_imported_into_a_database_that_a_service_uses(
+    exported: Path, address: Address, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with contextlib.closing(open_store(address)) as owner:
+        assert owner.acquire()
+        with pytest.raises(SystemExit) as ended:
+            main(
+                ["import", str(exported), "--store", address.url, "--store-schema", address.schema]
+            )
+        assert ended.value.code == 2
+        assert "of the database: stop it first." in capsys.readouterr().err
+        assert owner.load() == {}

@@ -5,12 +5,14 @@ from __future__ import annotations
 import contextlib
 import tempfile
 from collections.abc import Iterator
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
 from localarc.cli.group import BadInput, user_errors
+from localarc.cli.store_options import database_options, owned_database
 
 if TYPE_CHECKING:
     from localarc.service.storage.interface import Store
@@ -21,20 +23,23 @@ if TYPE_CHECKING:
 @click.argument("streams", nargs=-1, metavar="[STREAM]...")
 @click.option(
     "--data",
-    required=True,
     type=click.Path(path_type=Path, file_okay=False, exists=True),
     help="Data folder of a service, running or not.",
 )
+@database_options
 @click.option(
     "--out",
     required=True,
     type=click.Path(path_type=Path, dir_okay=False),
     help="File to write.",
 )
-def export_command(streams: tuple[str, ...], data: Path, out: Path) -> None:
+def export_command(
+    streams: tuple[str, ...], data: Path | None, store: str | None, store_schema: str, out: Path
+) -> None:
     """Write all streams of a data folder, or those named, to one file for `localarc import`.
 
-    It has everything about them: calibrators, pending predictions, histories. The service may run.
+    It has everything about them: calibrators, pending predictions, histories. The service may run
+    on a folder; one on a database has to be stopped.
 
     \b
     Example:
@@ -43,8 +48,8 @@ def export_command(streams: tuple[str, ...], data: Path, out: Path) -> None:
     with user_errors():
         from localarc.service.storage.transfer import export_streams
 
-        with _copy_of(data) as store:
-            done = export_streams(store, out, streams)
+        with _copy_of(data) if data else _database(store, store_schema) as opened:
+            done = export_streams(opened, out, streams)
     _report(done, f"to {out}")
 
 
@@ -53,12 +58,19 @@ def export_command(streams: tuple[str, ...], data: Path, out: Path) -> None:
 @click.argument("streams", nargs=-1, metavar="[STREAM]...")
 @click.option(
     "--data",
-    required=True,
     type=click.Path(path_type=Path, file_okay=False),
     help="Data folder of a service that is not running; created if it does not exist.",
 )
+@database_options
 @click.option("--replace", is_flag=True, help="Replace streams that are there.")
-def import_command(file: Path, streams: tuple[str, ...], data: Path, replace: bool) -> None:
+def import_command(
+    file: Path,
+    streams: tuple[str, ...],
+    data: Path | None,
+    store: str | None,
+    store_schema: str,
+    replace: bool,
+) -> None:
     """Store the streams of a file that `localarc export` wrote, or those named: all or none.
 
     They continue where they were, bit for bit. The file may come from an older release.
@@ -66,13 +78,20 @@ def import_command(file: Path, streams: tuple[str, ...], data: Path, replace: bo
     \b
     Example:
       localarc import streams.zip --data other-calibration
+      localarc import streams.zip --store postgresql://localarc@db.internal/localarc
     """
     with user_errors():
         from localarc.service.storage.transfer import import_streams
 
-        with _own(data) as store:
-            done = import_streams(store, file, streams, replace)
-    _report(done, f"into {data}")
+        with _own(data) if data else _database(store, store_schema) as opened:
+            done = import_streams(opened, file, streams, replace)
+    _report(done, f"into {data or 'the database'}")
+
+
+def _database(url: str | None, schema: str) -> AbstractContextManager[Store]:
+    if url is None:
+        raise ValueError("--data or --store is required: a data folder or a database.")
+    return owned_database(url, schema)
 
 
 @contextlib.contextmanager

@@ -125,8 +125,15 @@ class Ownership:
             raise
         self.last_event, self._heard = last_event, time.monotonic()
 
+    def release(self) -> None:
+        """Give the ownership up: when this returns, another process can have it."""
+        if self._epoch and self._connection is not None:
+            with contextlib.suppress(psycopg.Error):
+                self._connection.execute("SELECT pg_advisory_unlock_all()")
+        self.close()
+
     def close(self) -> None:
-        """End the session: another process can become the owner."""
+        """End the session, in whatever state it is; the server notices soon."""
         self._epoch = 0
         connection, self._connection = self._connection, None
         if connection is not None:
