@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import contextlib
+import os
+import resource
 from collections.abc import Iterator
 
 import pytest
@@ -131,6 +133,21 @@ def test_an_owner_without_requests_notices_another_owner(
     postgres.execute(f"UPDATE {address.schema}.owner SET epoch = epoch + 1")
     owner.flush()
     assert not owner.is_owner()
+
+
+def test_an_owner_with_thousands_of_connections_knows_that_it_is_one(address: Address) -> None:
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (min(4096, hard), hard))
+    files = [os.open(os.devnull, os.O_RDONLY) for _ in range(1100)]
+    try:
+        with contextlib.closing(PostgresStore(address)) as store:
+            assert store.acquire()
+            assert store._ownership.connection.fileno() > 1024
+            assert store.is_owner()
+    finally:
+        for file in files:
+            os.close(file)
+        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
 
 
 def test_a_former_owner_that_wins_again_sees_what_was_written_meanwhile(
