@@ -215,23 +215,6 @@ def test_another_format_is_rejected(
 
 
 @pytest.mark.parametrize(
-    ("url", "schema", "told"),
-    [
-        ("postgresql://localhost/db", "Bad Name", "the schema must be lower-case letters"),
-        ("postgresql://localhost/db", "pg_catalog", "the schema must be lower-case letters"),
-        ("postgresql://localhost/db?nonsense=1", "s", "must be a PostgreSQL URL such as"),
-    ],
-)
-def test_an_address_that_cannot_be_one_is_refused(url: str, schema: str, told: str) -> None:
-    with pytest.raises(ValueError, match=told):
-        Address(url, schema)
-
-
-def test_no_message_shows_a_password() -> None:
-    assert "secret" not in repr(Address("postgresql://me:secret@localhost/db"))
-
-
-@pytest.mark.parametrize(
     ("statement", "reason", "missing"),
     [
         ("UPDATE {}.events SET event = '\\x00' WHERE seq = 7", "event 7 is damaged", 14),
