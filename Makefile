@@ -95,9 +95,9 @@ service: $(VENV)/.service page
 	LOCALARC_REQUIRE_SERVICE=1 $(BIN)/python -m pytest -m service -n 2 -rs tests/service
 
 # What is in deploy/, linted; the image's steps, without a container runtime, by a user who can write nowhere else.
-# What is missing fails here. In Debian: `apt-get install bubblewrap prometheus systemd`.
+# What is missing fails here. In Debian: `apt-get install bubblewrap postgresql prometheus systemd`.
 deploy: $(VENV)/.deploy
-	LOCALARC_REQUIRE_DEPLOY=1 $(BIN)/python -m pytest -m deploy -rs tests/deploy
+	LOCALARC_REQUIRE_DEPLOY=1 LOCALARC_REQUIRE_SERVICE=1 $(BIN)/python -m pytest -m deploy -rs tests/deploy
 
 # Sweeps and streams on real engines, started on this machine: two dask workers, a Spark of two threads.
 cluster: $(VENV)/.cluster

@@ -61,7 +61,7 @@ def _by_hour(axes: Axes, history: Any) -> None:
     table = table.assign(ours=table["hi-90"] - table.yhat)[table.theirs.notna()]
     worst: dict[str, float] = {}
     for column, label, colour in (
-        ("theirs", "rolling quantile per step", colours(["Rolling quantile"])["Rolling quantile"]),
+        ("theirs", "rolling quantile", colours(["Rolling quantile"])["Rolling quantile"]),
         ("ours", "Bands", METHODS["AutoLARC"]),
     ):
         missed = (table.score > table[column]).groupby(table.ds.dt.hour).mean()

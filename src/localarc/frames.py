@@ -120,15 +120,13 @@ def columns_of(value: Any) -> list[str]:
 
 def group_columns(X: Any, groups: Any) -> list[str]:
     """Return the columns of a frame that `groups` names; none if it has the labels themselves."""
-    names = [groups] if isinstance(groups, str) else groups
-    if not isinstance(names, list | tuple) or not all(isinstance(name, str) for name in names):
-        return []
-    columns = getattr(read(X), "columns", None)
-    if columns is None:
+    names, columns = [groups] if isinstance(groups, str) else groups, columns_of(X)
+    if not columns or not isinstance(names, list | tuple):
         return []
     if isinstance(groups, str) and groups not in columns:
         raise ValueError(f"groups={groups!r} must name a column of X; these are {columns}.")
-    return list(names) if set(names) <= set(columns) and names else []
+    named = bool(names) and all(isinstance(name, str) and name in columns for name in names)
+    return list(names) if named else []
 
 
 def labels(groups: Any) -> Any:

@@ -222,9 +222,10 @@ def _webhook_secret(path: Path | None) -> str:
 
 def _check(folder: Path) -> int:
     """Print what is in a folder; returns the exit status."""
-    from localarc.service.storage.check import check
+    from localarc.service.storage.check import check_all
+    from localarc.service.workers.layout import store_folders
 
-    found = check(folder)
+    found = check_all(store_folders(folder))
     for stream in found.streams:
         seq = "-" if stream.seq is None else stream.seq
         counts = f"event {seq}, {stream.rounds} rounds, {stream.pending} pending"

@@ -1,20 +1,14 @@
-"""The options that name a store: a data folder, or a schema of a PostgreSQL database."""
+"""The options that name a database, of all commands that work with stored streams."""
 
 from __future__ import annotations
 
-import contextlib
-from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import Any
 
 import click
 
-from localarc.cli.group import BadInput
 
-if TYPE_CHECKING:
-    from localarc.service.storage.interface import Store
-
-
-def database_options(function: Callable[..., Any]) -> Callable[..., Any]:
+def database_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """Adds `--store` and `--store-schema` to a command."""
     schema = click.option(
         "--store-schema",
@@ -27,22 +21,7 @@ def database_options(function: Callable[..., Any]) -> Callable[..., Any]:
         "--store",
         envvar="LOCALARC_STORE",
         metavar="URL",
-        help="Database that keeps the streams: postgresql://user@host/database, or LOCALARC_STORE.",
+        help="PostgreSQL database, instead of a folder: postgresql://user@host/database, or "
+        "LOCALARC_STORE.",
     )
-    return url(schema(function))
-
-
-@contextlib.contextmanager
-def owned_database(url: str, schema: str) -> Iterator[Store]:
-    """The store in a database that no service uses."""
-    from localarc.service.storage.opening import open_store, postgres_address
-
-    with contextlib.closing(open_store(postgres_address(url, schema))) as store:
-        try:
-            if not store.acquire():
-                raise ValueError(
-                    f"a service uses schema {schema!r} of the database: stop it first."
-                )
-            yield store
-        except store.errors as error:
-            raise BadInput(f"the database cannot be used: {error}.") from error
+    return url(schema(command))

@@ -3,53 +3,51 @@
 from __future__ import annotations
 
 import contextlib
-import tempfile
 from collections.abc import Iterator
-from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
 from localarc.cli.group import BadInput, user_errors
-from localarc.cli.store_options import database_options, owned_database
+from localarc.cli.store_options import database_options
 
 if TYPE_CHECKING:
     from localarc.service.storage.interface import Store
+    from localarc.service.storage.postgres.connection import Address
     from localarc.service.streams.stream import Stream
+
+_DATA = click.Path(path_type=Path, file_okay=False)
 
 
 @click.command("export", short_help="Write streams of the service to a file.")
 @click.argument("streams", nargs=-1, metavar="[STREAM]...")
-@click.option(
-    "--data",
-    type=click.Path(path_type=Path, file_okay=False, exists=True),
-    help="Data folder of a service, running or not.",
-)
+@click.option("--data", type=_DATA, help="Data folder of a service, running or not.")
 @database_options
 @click.option(
-    "--out",
-    required=True,
-    type=click.Path(path_type=Path, dir_okay=False),
-    help="File to write.",
+    "--out", required=True, type=click.Path(path_type=Path, dir_okay=False), help="File to write."
 )
 def export_command(
     streams: tuple[str, ...], data: Path | None, store: str | None, store_schema: str, out: Path
 ) -> None:
-    """Write all streams of a data folder, or those named, to one file for `localarc import`.
+    """Write all streams of a store, or those named, to one file for `localarc import`.
 
-    It has everything about them: calibrators, pending predictions, histories. The service may run
-    on a folder; one on a database has to be stopped.
+    It has everything about them: calibrators, pending predictions, histories. The service may run.
 
     \b
     Example:
       localarc export --data calibration --out streams.zip demand returns
     """
     with user_errors():
-        from localarc.service.storage.transfer import export_streams
+        from localarc.service.storage.transfer import export_streams, read_database, read_folders
+        from localarc.service.workers.layout import store_folders
 
-        with _copy_of(data) if data else _database(store, store_schema) as opened:
-            done = export_streams(opened, out, streams)
+        place = _place(data, store, store_schema)
+        if isinstance(place, Path):
+            found = read_folders(store_folders(place))
+        else:
+            found = read_database(place)
+        done = export_streams(found, out, streams)
     _report(done, f"to {out}")
 
 
@@ -58,7 +56,7 @@ def export_command(
 @click.argument("streams", nargs=-1, metavar="[STREAM]...")
 @click.option(
     "--data",
-    type=click.Path(path_type=Path, file_okay=False),
+    type=_DATA,
     help="Data folder of a service that is not running; created if it does not exist.",
 )
 @database_options
@@ -78,53 +76,50 @@ def import_command(
     \b
     Example:
       localarc import streams.zip --data other-calibration
-      localarc import streams.zip --store postgresql://localarc@db.internal/localarc
     """
     with user_errors():
         from localarc.service.storage.transfer import import_streams
 
-        with _own(data) if data else _database(store, store_schema) as opened:
-            done = import_streams(opened, file, streams, replace)
+        place = _place(data, store, store_schema)
+        with _own(place) as opened:
+            try:
+                done = import_streams(opened, file, streams, replace)
+            except opened.errors as error:
+                raise BadInput(f"{opened.place} cannot be used: {error}.") from error
     _report(done, f"into {data or 'the database'}")
 
 
-def _database(url: str | None, schema: str) -> AbstractContextManager[Store]:
-    if url is None:
-        raise ValueError("--data or --store is required: a data folder or a database.")
-    return owned_database(url, schema)
+def _place(data: Path | None, store: str | None, schema: str) -> Path | Address:
+    """The folder or the database, of which there must be one."""
+    from localarc.service.storage.opening import postgres_address
+
+    if store is not None and data is None:
+        return postgres_address(store, schema)
+    if data is None:
+        raise ValueError("--data or --store is required: the folder or the database.")
+    return data  # LOCALARC_STORE may be set for the service
 
 
 @contextlib.contextmanager
-def _copy_of(folder: Path) -> Iterator[Store]:
-    """A store with a copy of a folder that a service may be using."""
-    from localarc.service.storage.backup import copy
-    from localarc.service.storage.store import EventStore
-
-    with tempfile.TemporaryDirectory(prefix="localarc-export-") as place:
-        copy(folder, Path(place))
-        with contextlib.closing(EventStore(Path(place))) as store:
-            yield store
-
-
-@contextlib.contextmanager
-def _own(folder: Path) -> Iterator[Store]:
-    """The store in a folder that no service uses."""
+def _own(place: Path | Address) -> Iterator[Store]:
+    """The store in a folder that no service uses, or in a database."""
     import os
-    import sqlite3
 
     from localarc.service.server import FolderLock
-    from localarc.service.storage.store import EventStore
+    from localarc.service.storage.opening import open_store
+    from localarc.service.workers.layout import workers_of
 
-    os.umask(0o077)  # only the owner can read the data folder
-    folder.mkdir(parents=True, exist_ok=True)
-    lock = FolderLock(folder)
-    try:
-        with contextlib.closing(EventStore(folder)) as store:
-            yield store
-    except sqlite3.Error as error:
-        raise BadInput(f"the data folder {folder} cannot be used: {error}.") from error
-    finally:
-        lock.release()
+    with contextlib.ExitStack() as stack:
+        if isinstance(place, Path):
+            os.umask(0o077)  # only the owner can read the data folder
+            place.mkdir(parents=True, exist_ok=True)
+            stack.callback(FolderLock(place).release)
+            if workers_of(place) > 1:
+                raise ValueError(
+                    f"{place} belongs to {workers_of(place)} workers: import into a new folder, "
+                    "and distribute it with `localarc rebalance`."
+                )
+        yield stack.enter_context(contextlib.closing(open_store(place)))
 
 
 def _report(streams: list[Stream], where: str) -> None:

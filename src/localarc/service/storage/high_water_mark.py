@@ -84,11 +84,12 @@ class HighWaterMark:
         try:
             if forgotten:
                 self._rewrite()
-            yield
         except OSError as error:
             self.streams.update(forgotten)
             raise sqlite3.OperationalError(f"the high-water mark: {error.strerror}") from error
-        except sqlite3.Error:
+        try:
+            yield
+        except BaseException:
             self.advance(self.last_event, forgotten)
             raise
 

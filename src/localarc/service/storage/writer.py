@@ -98,6 +98,10 @@ class Writer:
         self._queue.put(Job(work, writes, future))
         return await future
 
+    def restrict(self, owns: Callable[[str], bool]) -> None:
+        """Serve only streams with some names; before the start."""
+        self._manager.owns = owns
+
     def start(self, loop: asyncio.AbstractEventLoop) -> None:
         """Replay the event log, then accept requests; responses are sent in the event loop."""
         self._loop = loop

@@ -34,6 +34,7 @@ from localarc.service.workers.channel import (
     Answering,
     Ask,
     Channel,
+    Headers,
     More,
     Peer,
     answer,
@@ -202,12 +203,11 @@ class WorkerApp:
 
     async def _body(self, scope: Scope, receive: Receive) -> bytes:
         """The body; a large one is received only with a token, as the owner would do."""
-        request = Request(scope, receive)
-        declared = request.headers.get("content-length", "0")
-        if "transfer-encoding" in request.headers or int(declared) > _SMALL_BODY:
-            auth.identify(self._app.tokens, request, auth.Scope.READ)
         limits = self._app.limits
         is_state = scope["path"].endswith("/state")
+        request = Request(scope, receive)
+        if is_large(scope["headers"]):
+            auth.identify(self._app.tokens, request, auth.Scope.READ)
         return await request.body(limits.state_bytes if is_state else limits.body_bytes)
 
     # ---- all workers together ----------------------------------------------------------------
@@ -270,6 +270,16 @@ def _problem(scope: Scope, error: ApiError) -> Response:
     made = problem_response(error, known.decode())
     made.headers.append((_REQUEST_ID, known))
     return made
+
+
+def is_large(headers: Headers) -> bool:
+    """Whether a body may be larger than what is received from everyone."""
+    for name, value in headers:
+        if name == b"content-length":
+            return int(value) > _SMALL_BODY
+        if name == b"transfer-encoding":
+            return True
+    return False
 
 
 async def _stream(peer: Peer, number: int, receive: Receive, send: Send) -> None:

@@ -25,7 +25,7 @@ class Layout(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 def owner_of(stream: str, workers: int) -> int:
     """The worker that owns a stream; it follows from the name alone, on every machine.
 
-    >>> [owner_of(name, 2) for name in ("demand", "returns", "mail")]
+    >>> [owner_of(name, 2) for name in ("demand", "parcels", "fruit")]
     [0, 1, 0]
     """
     digest = blake2b(stream.encode("utf-8", "surrogatepass"), digest_size=8).digest()
@@ -66,7 +66,7 @@ def use(data: Path, workers: int) -> None:
     found = workers_of(data)
     if found != workers:
         raise ValueError(
-            f"{data} holds the streams of {found} worker(s), not of {workers}: pass "
-            f"--workers {found}, or run `localarc rebalance --data {data} --workers {workers}` "
-            "first."
+            f"{data} holds the streams of {found} worker(s), not of {workers}: pass --workers "
+            f"{found}, or copy it with `localarc rebalance --data {data} --to NEW --workers "
+            f"{workers}`."
         )

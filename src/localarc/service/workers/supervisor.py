@@ -19,6 +19,7 @@ from pathlib import Path
 from types import FrameType
 
 from localarc.service.http_server import bind, url_of
+from localarc.service.logs import configure
 from localarc.service.server import FolderLock, Options
 from localarc.service.workers import layout
 from localarc.service.workers.app import Place
@@ -32,7 +33,7 @@ _log = logging.getLogger("localarc.service")
 
 def serve(options: Options) -> None:
     """Serve with several workers until stopped; raises ValueError if they cannot start."""
-    logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(message)s")
+    configure(options.logs)
     os.umask(0o077)
     assert options.data is not None
     options.data.mkdir(parents=True, exist_ok=True)
@@ -121,6 +122,8 @@ class Supervisor:
     def run(self) -> None:
         """Keep the workers running until SIGTERM or SIGINT; then stop them and return."""
         before = {number: signal.signal(number, self._stop) for number in STOP_SIGNALS}
+        if self._options.token_file is not None:
+            before[signal.SIGHUP] = signal.signal(signal.SIGHUP, self._pass_on)
         try:
             while self._processes or not self._stopping:
                 self._start_due()
@@ -133,6 +136,11 @@ class Supervisor:
                 os.kill(process.pid, signal.SIGKILL)  # after a bug here; usually there are none
         if self._failure:
             raise ValueError(self._failure)
+
+    def _pass_on(self, number: int, frame: FrameType | None) -> None:
+        """Let the workers read their tokens again."""
+        for process in self._processes.values():
+            os.kill(process.pid, number)
 
     def _stop(self, number: int, frame: FrameType | None) -> None:
         self._stopping = True

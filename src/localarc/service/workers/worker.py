@@ -19,7 +19,7 @@ from localarc.service.http_server import Server, listen
 from localarc.service.limits import Limits
 from localarc.service.server import Options, serve
 from localarc.service.workers.app import Place, WorkerApp
-from localarc.service.workers.layout import worker_folder
+from localarc.service.workers.layout import owner_of, worker_folder
 
 READY = b"ready"
 STOP_SIGNALS = signal.SIGINT, signal.SIGTERM
@@ -32,6 +32,7 @@ def work(options: Options, place: Place, restarts: int, report: Callable[[bytes]
         options,
         data=worker_folder(options.data, place.index),
         limits=share(options.limits, place.workers),
+        workers=1,
     )
     serve(own, partial(_run, place=place, restarts=restarts, report=report))
 
@@ -61,6 +62,7 @@ def _run(
     server = Server(app_state, health, app, app.health)
     app.on_orphaned = partial(server.handle_exit, signal.SIGTERM, None)
     app_state.metrics.register(_restarts(restarts))
+    app_state.writer.restrict(lambda name: owner_of(name, place.workers) == place.index)
     app_state.writer.on_ready = partial(_ready, report)
     app_state.writer.on_failure = server.fail
     server.run([listener])
