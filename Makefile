@@ -91,8 +91,8 @@ page: $(VENV)/.service node_modules/.installed
 	$(BIN)/python tests/page/write_openapi.py build/openapi.json
 	npm run --silent check
 
-# The real service, in processes of its own: crashes, full disks, hostile requests, a browser, Prometheus.
-# What is missing fails here, where `make test` skips. In Debian: `apt-get install chromium prometheus`.
+# The real service, in processes of its own: crashes, full disks, hostile requests, a browser, Prometheus, PostgreSQL.
+# What is missing fails here, where `make test` skips. In Debian: `apt-get install chromium prometheus postgresql`.
 service: $(VENV)/.service page
 	LOCALARC_REQUIRE_SERVICE=1 $(BIN)/python -m pytest -m service -n 2 -rs tests/service
 
