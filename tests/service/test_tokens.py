@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from pathlib import Path
 
 import pytest
@@ -20,7 +21,8 @@ OPEN = {"/livez", "/readyz", "/openapi.json", "/"}
 
 
 def test_every_endpoint_requires_its_scope(start: Start) -> None:
-    service = start(tokens=Tokens(TOKENS))
+    clock = itertools.count(0.0, 60.0)  # wrong tokens are forgotten
+    service = start(tokens=Tokens(TOKENS, steady_clock=lambda: next(clock)))
     callers = {scope: Caller(service.port, token) for token, scope in TOKENS.items()}
     for endpoint in ENDPOINTS:
         if endpoint.path in OPEN:

@@ -16,6 +16,7 @@ from typing import Any
 import uvicorn
 from starlette.types import ASGIApp
 
+from localarc.service.access.reload import WATCH_SECONDS
 from localarc.service.app import application, health_application
 from localarc.service.app_state import AppState
 from localarc.service.connections import Connections
@@ -55,6 +56,17 @@ class Server(uvicorn.Server):
         if self._health is not None:
             await self._serve_health(self._health)
         self._watching = [asyncio.create_task(each.watch()) for each in self._connections]
+        self._watching.append(asyncio.create_task(self._follow_tokens()))
+
+    async def _follow_tokens(self) -> None:
+        """Read tokens again when they change, and write what the audit log counts."""
+        reloader, audit = self.app_state.reloader, self.app_state.audit
+        while reloader is not None or audit is not None:
+            await asyncio.sleep(WATCH_SECONDS)
+            if reloader is not None:
+                await asyncio.to_thread(reloader.check)
+            if audit is not None:
+                audit.write_counts()
 
     async def _serve_health(self, listener: socket.socket) -> None:
         connections = Connections(_HEALTH_LIMITS)
@@ -71,16 +83,25 @@ class Server(uvicorn.Server):
         await super().shutdown(sockets)
         for task in self._watching:
             task.cancel()
+        if self.app_state.audit is not None:
+            self.app_state.audit.close()
 
     @contextlib.contextmanager
     def capture_signals(self) -> Iterator[None]:
         """Stop on SIGINT and SIGTERM, with exit code 0."""
         previous = {number: signal.signal(number, self.handle_exit) for number in _STOP_SIGNALS}
+        if self.app_state.reloader is not None:
+            previous[signal.SIGHUP] = signal.signal(signal.SIGHUP, self._handle_hangup)
         try:
             yield
         finally:
             for number, handler in previous.items():
                 signal.signal(number, handler)
+
+    def _handle_hangup(self, sig: int, frame: FrameType | None) -> None:
+        """Read the tokens again, soon."""
+        if self.app_state.reloader is not None:
+            self.app_state.reloader.requested = True
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
         """Stop accepting requests, finish those that were accepted, then exit."""

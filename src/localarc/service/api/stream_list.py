@@ -14,6 +14,7 @@ from typing import Annotated, Literal, TypeAlias
 import msgspec
 from msgspec import Meta
 
+from localarc.service.api.auth import ANYONE, Token
 from localarc.service.api.errors import ApiError
 from localarc.service.api.queries import list_item, quarantine
 from localarc.service.streams.manager import StreamManager
@@ -48,6 +49,13 @@ Cursor: TypeAlias = Annotated[
         description="`next` or `previous` of another page of the same list",
     ),
 ]
+Labelled: TypeAlias = Annotated[
+    str,
+    Meta(
+        pattern=r"^[^\x00-\x1f\x7f]{0,1024}$(?!\n)",
+        description="only streams with all of these labels: key=value,key=value",
+    ),
+]
 Key: TypeAlias = tuple[int, int, str]
 """Where a stream belongs in the list: its rank by state, by risk, and its name."""
 
@@ -78,9 +86,11 @@ def streams(
     sort: Sort = "name",
     limit: Limit | None = None,
     cursor: Cursor | None = None,
+    labels: Labelled = "",
+    token: Token = ANYONE,
 ) -> StreamList:
     """List streams: all of them, or a page of those that match."""
-    return merge([part(manager, search, state, sort, limit, cursor)])
+    return merge([part(manager, search, state, sort, limit, cursor, labels, token)])
 
 
 def part(
@@ -90,10 +100,18 @@ def part(
     sort: Sort = "name",
     limit: Limit | None = None,
     cursor: Cursor | None = None,
+    labels: Labelled = "",
+    token: Token = ANYONE,
 ) -> ListPart:
     """Streams of this process that belong to a page, if no others come before them."""
-    text = search.lower()
-    keys = [_badness(stream) for name, stream in manager.streams.items() if text in name.lower()]
+    text, wanted = search.lower(), _labels(labels).items()
+    keys = [
+        _badness(stream)
+        for name, stream in manager.streams.items()
+        if text in name.lower()
+        and wanted <= stream.state.config.labels.items()
+        and token.permits(name)
+    ]
     states = Counter(_STATES[max(0, rank)] for rank, _, _ in keys)
     if state is not None:
         keys = [key for key in keys if _STATES[max(0, key[0])] == state]
@@ -106,7 +124,7 @@ def part(
         before=start,
         found=len(keys),
         states=states,
-        quarantined=quarantine(manager).streams,
+        quarantined=quarantine(manager, token).streams,
         sort=sort,
         limit=limit,
         backwards=cursor is not None and _read_cursor(sort, cursor)[0] == "previous",
@@ -138,6 +156,20 @@ def merge(parts: Sequence[ListPart]) -> StreamList:
 
 def _key(row: tuple[Key, StreamListItem]) -> Key:
     return row[0]
+
+
+def _labels(text: str) -> dict[str, str]:
+    """The labels to look for.
+
+    >>> _labels("team=pricing,region=north")
+    {'team': 'pricing', 'region': 'north'}
+    """
+    pairs = [pair.partition("=") for pair in text.split(",") if text]
+    if not all(key and value for key, _, value in pairs):
+        raise ApiError(
+            422, f"labels must be pairs such as team=pricing,region=north, got {text[:80]!r}."
+        )
+    return {key: value for key, _, value in pairs}
 
 
 # ---- the order -------------------------------------------------------------------------------

@@ -24,6 +24,7 @@ from localarc.service.api.endpoints import ENDPOINTS, Endpoint
 from localarc.service.api.errors import ApiError
 from localarc.service.api.pipeline import Pipeline
 from localarc.service.api.request import Request
+from localarc.service.api.request_ids import HEADER, request_id
 from localarc.service.api.responses import Response, problem_response
 from localarc.service.app import Router, health_application
 from localarc.service.app_state import AppState
@@ -41,6 +42,7 @@ from localarc.service.workers.channel import (
 from localarc.service.workers.layout import owner_of
 
 _SMALL_BODY = 2**16  # bytes that are received before anything is known about the client
+_REQUEST_ID = HEADER.lower().encode()
 _STOP_SECONDS = 20.0  # for other workers to finish their requests
 _MERGED: dict[str, Callable[[Sequence[Answer]], Response]] = {
     "/v1/streams": merging.stream_list,
@@ -101,7 +103,7 @@ class WorkerApp:
         if scope["type"] != "http":
             await self._lifespan(scope, receive, send)
             return
-        path = scope["path"]
+        scope, path = _with_id(scope), scope["path"]
         if path.startswith("/v1/streams/"):
             owner = owner_of(path.split("/", 4)[3], self._workers)
             if owner != self._index:
@@ -188,7 +190,7 @@ class WorkerApp:
             ask = peer.request(scope, await self._body(scope, receive))
             found = await peer.ask(ask)
         except ApiError as error:
-            await problem_response(error).send(send)
+            await _problem(scope, error).send(send)
             return
         except ClientDisconnect:
             return
@@ -205,7 +207,7 @@ class WorkerApp:
         is_state = scope["path"].endswith("/state")
         request = Request(scope, receive)
         if is_large(scope["headers"]):
-            self._app.tokens.check(request, auth.Scope.READ)
+            auth.identify(self._app.tokens, request, auth.Scope.READ)
         return await request.body(limits.state_bytes if is_state else limits.body_bytes)
 
     # ---- all workers together ----------------------------------------------------------------
@@ -216,7 +218,7 @@ class WorkerApp:
         try:
             response = await work(scope, receive)
         except ApiError as error:
-            response = problem_response(error)
+            response = _problem(scope, error)
         except ClientDisconnect:
             return
         seconds = time.perf_counter() - started
@@ -249,7 +251,7 @@ class WorkerApp:
         try:
             return await peer.ask(peer.request(scope, body, part=True))
         except ApiError as error:
-            made = problem_response(error)
+            made = _problem(scope, error)
             return Answer(0, made.status, made.headers, made.body)
 
 
@@ -261,6 +263,23 @@ def is_large(headers: Headers) -> bool:
         if name == b"transfer-encoding":
             return True
     return False
+
+
+def _with_id(scope: Scope) -> Scope:
+    """The request with an id that all workers write in their logs."""
+    given = dict(reversed(scope["headers"])).get(_REQUEST_ID, b"").decode("latin-1")
+    known = request_id(given)
+    if known == given:
+        return scope
+    others = [each for each in scope["headers"] if each[0] != _REQUEST_ID]
+    return {**scope, "headers": [*others, (_REQUEST_ID, known.encode())]}
+
+
+def _problem(scope: Scope, error: ApiError) -> Response:
+    known = dict(reversed(scope["headers"]))[_REQUEST_ID]
+    made = problem_response(error, known.decode())
+    made.headers.append((_REQUEST_ID, known))
+    return made
 
 
 async def _stream(peer: Peer, number: int, receive: Receive, send: Send) -> None:

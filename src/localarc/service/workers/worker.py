@@ -19,7 +19,7 @@ from localarc.service.http_server import Server, listen
 from localarc.service.limits import Limits
 from localarc.service.server import Options, serve
 from localarc.service.workers.app import Place, WorkerApp
-from localarc.service.workers.layout import worker_folder
+from localarc.service.workers.layout import owner_of, worker_folder
 
 READY = b"ready"
 STOP_SIGNALS = signal.SIGINT, signal.SIGTERM
@@ -61,7 +61,8 @@ def _run(
     app = WorkerApp(app_state, application(app_state), place, options.stream_metrics)
     server = Server(app_state, health, app, app.health)
     app.on_orphaned = partial(server.handle_exit, signal.SIGTERM, None)
-    app_state.metrics.add(_restarts(restarts))
+    app_state.metrics.register(_restarts(restarts))
+    app_state.writer.restrict(lambda name: owner_of(name, place.workers) == place.index)
     app_state.writer.on_ready = partial(_ready, report)
     app_state.writer.on_failure = server.fail
     server.run([listener])
