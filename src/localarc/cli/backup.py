@@ -35,8 +35,8 @@ def backup(data: Path, out: Path, allow_damage: bool) -> int:
       localarc backup --data calibration --out backups/2027-03-01
     """
     with user_errors():
-        from localarc.service.storage.backup import backup as run
         from localarc.service.storage.backup import describe_damage
+        from localarc.service.workers.backup import backup as run
 
         found = run(data, out, allow_damage)
     rounds = sum(stream.rounds for stream in found.streams)

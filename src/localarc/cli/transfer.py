@@ -95,11 +95,13 @@ def _own(folder: Path) -> Iterator[Store]:
 
     from localarc.service.server import FolderLock
     from localarc.service.storage.store import EventStore
+    from localarc.service.workers import layout
 
     os.umask(0o077)  # only the owner can read the data folder
     folder.mkdir(parents=True, exist_ok=True)
     lock = FolderLock(folder)
     try:
+        layout.require_single(folder)
         with contextlib.closing(EventStore(folder)) as store:
             yield store
     except sqlite3.Error as error:

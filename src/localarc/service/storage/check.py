@@ -50,9 +50,8 @@ class FolderCheck:
         return bool(self.problems) or any(stream.problem for stream in self.streams)
 
 
-def check_all(folders: Sequence[Path]) -> FolderCheck:
-    """What is in all folders of a service, one per worker."""
-    found = [check(folder) for folder in folders]
+def merged(found: Sequence[FolderCheck]) -> FolderCheck:
+    """What is in several folders of one service."""
     return FolderCheck(
         streams=sorted((one for each in found for one in each.streams), key=lambda one: one.name),
         events=sum(each.events for each in found),
