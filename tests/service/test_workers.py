@@ -298,7 +298,7 @@ def test_rebalancing_keeps_every_stream_bit_for_bit(tmp_path: Path) -> None:
     assert rebalance(tmp_path / "one", tmp_path / "three", 3) == len(NAMES)
     assert rebalance(tmp_path / "three", tmp_path / "back", 1) == len(NAMES)
     for folder in ("one", "three", "back"):
-        found = {}
+        found: dict[str, bytes] = {}
         for index, place in enumerate(layout.store_folders(tmp_path / folder)):
             store = EventStore(place)
             loaded = store.load()

@@ -184,7 +184,7 @@ class Client(test_crash.Client):
     def _until_answered(self, ask: Any) -> Any:
         while not self._stopping.is_set():
             with contextlib.suppress(ConnectionError):
-                status, answer = ask()
+                status, answer = ask(self._callers[0])
                 if status == 200:
                     return answer
                 assert status in (502, 503), answer
@@ -203,7 +203,7 @@ def test_nothing_acknowledged_is_lost_when_workers_are_killed(tmp_path: Path) ->
         for name, config in test_crash.STREAMS.items():
             assert server.caller().create(name, config)[0] == 201
         assert {owner_of(name, 2) for name in test_crash.STREAMS} == {0, 1}
-        clients = [Client(number, server.port, stop) for number in range(8)]
+        clients = [Client(number, [server.port], stop) for number in range(8)]
         for client in clients:
             client.start()
         for count in range(kills):
