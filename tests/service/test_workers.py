@@ -349,7 +349,7 @@ def test_streams_are_not_imported_where_their_worker_would_not_look(tmp_path: Pa
     for folder in (tmp_path / "two", tmp_path / "two" / "worker-0"):
         done = run(main, ["import", file, "--data", str(folder)])
         assert done.exit_code == 2
-        assert "holds the streams of 2 workers: import into another folder" in done.output
+        assert "belongs to 2 workers: import into a new folder" in done.output
     assert not (tmp_path / "two" / "log.sqlite").exists()
 
 

@@ -50,7 +50,12 @@ class FolderCheck:
         return bool(self.problems) or any(stream.problem for stream in self.streams)
 
 
-def merged(found: Sequence[FolderCheck]) -> FolderCheck:
+def check_all(folders: Sequence[Path]) -> FolderCheck:
+    """What is in all folders of a service, one per worker."""
+    return join([check(folder) for folder in folders])
+
+
+def join(found: Sequence[FolderCheck]) -> FolderCheck:
     """What is in several folders of one service."""
     return FolderCheck(
         streams=sorted((one for each in found for one in each.streams), key=lambda one: one.name),

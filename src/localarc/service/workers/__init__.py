@@ -6,7 +6,7 @@
     connection.py  a shorter way for small requests of streams that another worker owns
     channel.py     requests and responses between workers, over a Unix socket
     merging.py     the responses of all workers as one
-    rebalance.py   a data folder for another number of workers; backup.py copies all of one
+    rebalance.py   a copy of a data folder for another number of workers
     layout.py      which worker owns a stream, and where its data is
 
 A stream belongs to the worker that its name hashes to, which serves it as a single process would.

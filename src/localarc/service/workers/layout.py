@@ -63,8 +63,8 @@ def require_single(data: Path) -> None:
     for folder in (data, data.resolve().parent):
         if (folder / FILE_NAME).exists():
             raise ValueError(
-                f"{folder} holds the streams of {workers_of(folder)} workers: import into another "
-                "folder, and copy streams with `localarc rebalance`."
+                f"{folder} belongs to {workers_of(folder)} workers: import into a new folder, and "
+                "distribute it with `localarc rebalance`."
             )
 
 
