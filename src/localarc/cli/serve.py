@@ -222,10 +222,10 @@ def _webhook_secret(path: Path | None) -> str:
 
 def _check(folder: Path) -> int:
     """Print what is in a folder; returns the exit status."""
-    from localarc.service.storage.check import check_all
+    from localarc.service.storage.check import check, join
     from localarc.service.workers.layout import store_folders
 
-    found = check_all(store_folders(folder))
+    found = join([check(each) for each in store_folders(folder)])
     for stream in found.streams:
         seq = "-" if stream.seq is None else stream.seq
         counts = f"event {seq}, {stream.rounds} rounds, {stream.pending} pending"

@@ -107,18 +107,14 @@ def _own(place: Path | Address) -> Iterator[Store]:
 
     from localarc.service.server import FolderLock
     from localarc.service.storage.opening import open_store
-    from localarc.service.workers.layout import workers_of
+    from localarc.service.workers.layout import require_single
 
     with contextlib.ExitStack() as stack:
         if isinstance(place, Path):
             os.umask(0o077)  # only the owner can read the data folder
             place.mkdir(parents=True, exist_ok=True)
             stack.callback(FolderLock(place).release)
-            if workers_of(place) > 1:
-                raise ValueError(
-                    f"{place} belongs to {workers_of(place)} workers: import into a new folder, "
-                    "and distribute it with `localarc rebalance`."
-                )
+            require_single(place)
         yield stack.enter_context(contextlib.closing(open_store(place)))
 
 

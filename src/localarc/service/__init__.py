@@ -12,5 +12,6 @@
 
 `event_bus.py` sends events to subscribers, `webhook.py` changes of health to one receiver;
 `metrics.py` and `stream_metrics.py` serve Prometheus, `page/` the status page, `logs.py` logs.
+`workers/` shares the streams among several such processes behind one address.
 Message types are in `localarc.wire`, shared with the client.
 """
