@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import sqlite3
+from collections.abc import Iterable
 from pathlib import Path
 
 import pytest
@@ -18,7 +19,7 @@ from localarc.wire.predictions import FeedbackRequest, PredictRequest
 from service.conftest import Open
 
 
-def manager_with(store: Store, names: str = "ab", rounds: int = 10) -> StreamManager:
+def manager_with(store: Store, names: Iterable[str] = "ab", rounds: int = 10) -> StreamManager:
     """Streams with some rounds, all of them in the store."""
     manager = StreamManager(Limits(), lambda: 1.0)
     for name in names:
@@ -108,7 +109,7 @@ def test_what_is_stored_about_a_stream_can_be_replaced_or_removed(opened: Open) 
 def test_a_newer_format_is_rejected(tmp_path: Path) -> None:
     with contextlib.closing(sqlite3.connect(tmp_path / "log.sqlite")) as database:
         database.execute("PRAGMA user_version = 9")
-    with pytest.raises(StorageError, match="format version 9, this localarc reads 1 to 4"):
+    with pytest.raises(StorageError, match="format version 9, this localarc reads 1 to 5"):
         EventStore(tmp_path)
 
 

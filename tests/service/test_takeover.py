@@ -48,7 +48,7 @@ def pair(tmp_path: Path, address: Address) -> Iterator[Pair]:
 def two_services(folder: Path, address: Address) -> Iterator[Pair]:
     """The one that serves first, then the one that stands by."""
     options = "--store", address.url, "--store-schema", address.schema, "--log-events", "1000000"
-    both = [Server(folder / name, *options, port=free_port()) for name in ("one", "two")]
+    both = [Server(folder / "loops", *options, port=free_port()) for _ in range(2)]
     with both[0]:
         stand_by(both[1])
         with contextlib.ExitStack() as stack:

@@ -39,6 +39,12 @@ from localarc.service.logs import LogOptions
     metavar="FOLDER",
     help="Say what is in a data folder and what is damaged, change nothing, and exit.",
 )
+@click.option(
+    "--workers",
+    default=1,
+    type=click.IntRange(1, 64),
+    help="Processes that share the streams, each with a folder of its own below the data folder.",
+)
 @click.option("--host", default="127.0.0.1", help="Address to listen on.")
 @click.option(
     "--port",
@@ -123,6 +129,7 @@ def serve(
     store: str | None,
     store_schema: str,
     check: Path | None,
+    workers: int,
     host: str,
     port: int,
     health_port: int | None,
@@ -165,6 +172,7 @@ def serve(
             from localarc.service.server import serve as run
             from localarc.service.storage.opening import postgres_address
             from localarc.service.webhook import Target
+            from localarc.service.workers.supervisor import serve as run_workers
         except ModuleNotFoundError as error:
             raise ImportError(
                 f"{error.name} is not installed: pip install 'localarc[service]'"
@@ -186,7 +194,7 @@ def serve(
             target = Target.checked(webhook, _webhook_secret(webhook_secret_file))
         elif webhook_secret_file is not None:
             raise ValueError("--webhook-secret-file requires --webhook URL.")
-        run(
+        (run if workers == 1 else run_workers)(
             Options(
                 data=data,
                 database=database,
@@ -199,6 +207,7 @@ def serve(
                 stream_metrics=stream_metrics,
                 webhook=target,
                 logs=logs,
+                workers=workers,
             )
         )
     return 0
@@ -219,9 +228,10 @@ def _webhook_secret(path: Path | None) -> str:
 
 def _check(folder: Path) -> int:
     """Print what is in a folder; returns the exit status."""
-    from localarc.service.storage.check import check
+    from localarc.service.storage.check import check_all
+    from localarc.service.workers.layout import store_folders
 
-    found = check(folder)
+    found = check_all(store_folders(folder))
     for stream in found.streams:
         seq = "-" if stream.seq is None else stream.seq
         counts = f"event {seq}, {stream.rounds} rounds, {stream.pending} pending"

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from localarc.keyed import roles as kinds
-from localarc.keyed.events import Rows
+from localarc.keyed.events import NO_TIME, Rows
 from localarc.keyed.roles import Roles
 from localarc.panel.late import AFTER, ASK, LEARN
 from localarc.panel.table import arrow
@@ -18,26 +18,33 @@ def read_rows(table: Any, roles: Roles) -> Rows:
     """The rows of a table; raises TypeError if a column has the wrong type."""
     names, codes = key_codes(table, roles.key)
     orders = None if roles.order is None else _integers(table, roles.order, "order")
+    if roles.time is not None:
+        orders = read_times(table, roles.time)
     ids = None if roles.id is None else _text(table, roles.id, "id")
     width = None if roles.width is None else _floats(table, roles.width)
     values = _floats(table, roles.value)
     X = np.empty((table.num_rows, len(roles.features)))
     for i, name in enumerate(roles.features):
         X[:, i] = _floats(table, name)
-    return Rows(names, codes, orders, _acts(table, roles), ids, values, width, X)
+    acts, timed = _acts(table, roles), roles.time is not None
+    return Rows(names, codes, orders, acts, ids, values, width, X, timed)
 
 
 def key_codes(table: Any, columns: tuple[str, ...]) -> tuple[list[str], IntArray]:
     """The distinct keys, sorted, and the place of each row's key; -1 where it is missing."""
     pa = arrow()
-    texts = [_text(table, name, "key") for name in columns]
-    encoded = composite_key(texts).dictionary_encode()
+    encoded = key_texts(table, columns).dictionary_encode()
     names: list[str] = encoded.dictionary.to_pylist()
     order = sorted(range(len(names)), key=names.__getitem__)
     ranks = np.empty(len(names) + 1, np.int64)
     ranks[order], ranks[-1] = np.arange(len(names)), -1
     codes: IntArray = ranks[np.asarray(pa.compute.fill_null(encoded.indices, -1))]
     return [names[i] for i in order], codes
+
+
+def key_texts(table: Any, columns: tuple[str, ...]) -> Any:
+    """The key of each row as text, null where it is missing."""
+    return composite_key([_text(table, name, "key") for name in columns])
 
 
 def composite_key(texts: list[Any]) -> Any:
@@ -96,6 +103,32 @@ def _integers(table: Any, name: str, role: str) -> IntArray:
             f"{role} must be integers, column {name!r} is {column.type}. Cast it first."
         ) from error
     return np.asarray(pa.compute.fill_null(whole, 0))
+
+
+def read_times(table: Any, name: str) -> IntArray:
+    """Microseconds since 1970, NO_TIME where a time is missing."""
+    pa = arrow()
+    column, types = _combined(table, name), pa.types
+    if types.is_string(column.type) or types.is_large_string(column.type):  # of CSV or JSON
+        column = _parsed_times(column)
+    fits = (types.is_timestamp, types.is_date, types.is_null)
+    if not any(fit(column.type) for fit in fits):
+        raise TypeError(
+            f"time must be timestamps, or text in ISO 8601; column {name!r} is {column.type}."
+        )
+    whole = column.cast(pa.timestamp("us", getattr(column.type, "tz", None)), safe=False)
+    return np.asarray(pa.compute.fill_null(whole.cast(pa.int64()), NO_TIME))
+
+
+def _parsed_times(column: Any) -> Any:
+    """Text in ISO 8601 as times, with or without a zone; other text stays as it is."""
+    pa = arrow()
+    for zone in ("UTC", None):
+        try:
+            return column.cast(pa.timestamp("us", zone))
+        except pa.ArrowInvalid:
+            continue
+    return column
 
 
 def _floats(table: Any, name: str) -> FloatArray:

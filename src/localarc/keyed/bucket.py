@@ -1,4 +1,4 @@
-"""A bucket of keys: their calibrators, the orders they consumed, and their pending asks."""
+"""A bucket of keys: their calibrators, orders or times, pending asks, and rows that wait."""
 
 from __future__ import annotations
 
@@ -9,13 +9,18 @@ import numpy as np
 from localarc.curves import Curves, miscoverage
 from localarc.keyed.added import Added
 from localarc.keyed.arrow_columns import read_rows
-from localarc.keyed.events import Events, Rows
+from localarc.keyed.events import NO_TIME, Events, Rows
+from localarc.keyed.limits import Limits
+from localarc.keyed.lives import Lives, check_times, split
 from localarc.keyed.pending import Matched, Pending, match
 from localarc.keyed.roles import Roles
 from localarc.keyed.rules import Verdicts, check_orders, check_values, consumes_order, raise_first
+from localarc.keyed.waiting import Waiting
 from localarc.panel import Panel
+from localarc.panel.keys import KeyIndex
 from localarc.panel.late import ASK, LateEvents, serve
 from localarc.panel.streams import Prototype
+from localarc.panel.table import arrow
 from localarc.validation import IntArray
 
 
@@ -23,18 +28,30 @@ class Bucket:
     """The state of many keys, and what rows do to it.
 
     `skipped` counts the orders that each key of the panel consumed without learning: bad rows, and
-    asks.
+    asks. `last` is the latest time of each key, NO_TIME where rows have orders instead of times.
     """
 
-    def __init__(self, panel: Panel, roles: Roles, skipped: IntArray, pending: Pending) -> None:
+    def __init__(
+        self,
+        panel: Panel,
+        roles: Roles,
+        skipped: IntArray,
+        pending: Pending,
+        limits: Limits | None = None,
+        last: IntArray | None = None,
+    ) -> None:
         self.panel, self.roles = panel, roles
         self.skipped, self.pending = skipped, pending
+        self.limits = limits or Limits()
+        self.last = np.full(len(panel), NO_TIME) if last is None else last
+        self.waiting = Waiting()
+        self.watermark: int | None = None
 
     @classmethod
-    def new(cls, calibrator: Prototype, roles: Roles) -> Self:
+    def new(cls, calibrator: Prototype, roles: Roles, limits: Limits | None = None) -> Self:
         """A bucket without keys."""
         pending = Pending.none(len(roles.features))
-        return cls(Panel(calibrator), roles, np.empty(0, np.int64), pending)
+        return cls(Panel(calibrator), roles, np.empty(0, np.int64), pending, limits)
 
     def due(self, names: list[str]) -> IntArray:
         """The order that the next event of each key must have."""
@@ -51,18 +68,39 @@ class Bucket:
         bound = self.panel.prototype.loss_bound if self.roles.given_losses else None
         due = self.due(rows.names)
         events = Events.sort(rows, check_values(rows, bound), due)
+        if rows.timed:
+            return self._learn_by_time(events, rejects)
         verdicts = check_orders(events, due)
+        added, verdicts = self._apply(events, Lives(events), due, verdicts, rejects)
+        self._skip(events, verdicts)
+        return added
+
+    def _learn_by_time(self, events: Events, rejects: bool) -> Added:
+        last = np.append(self.last, NO_TIME)[self.panel._index.find(list(events.names))]
+        verdicts = check_times(events, last)
+        ttl = self.limits.ttl
+        lives = Lives(events) if ttl is None else split(events, verdicts, last, ttl)
+        added, _ = self._apply(events, lives, last, verdicts, rejects)
+        self.drop([name for name in lives.ended if name in self.panel])
+        self._rename(dict(lives.keys))
+        self._see(events, verdicts == 0)
+        return added
+
+    def _apply(
+        self, events: Events, lives: Lives, due: IntArray, verdicts: Verdicts, rejects: bool
+    ) -> tuple[Added, Verdicts]:
+        """Match and serve events, all or none."""
         matched = None
         if self.roles.late:
-            verdicts, matched = match(self.pending, events, verdicts)
+            most = self.limits.max_pending
+            verdicts, matched = match(self.pending, lives.events, verdicts, most)
         if not rejects:
             raise_first(events, due, verdicts)
         added = Added(self.roles, events, verdicts)
-        good = events.take(verdicts == 0)
+        good = lives.events.take(verdicts == 0)
         if len(good):
             self._serve(good, matched, added)
-        self._skip(events, verdicts)
-        return added
+        return added, verdicts
 
     def _serve(self, events: Events, matched: Matched | None, added: Added) -> None:
         used, codes = _used(events)
@@ -80,7 +118,8 @@ class Bucket:
         scores = None if self.roles.given_losses else events.values
         known = before.thresholds, before.tickets
         curves = self._curves(events)
-        return LateEvents(acts, asked, points, *known, curves, scores)
+        given_up = None if matched is None else matched.given_up
+        return LateEvents(acts, asked, points, *known, curves, scores, given_up)
 
     @property
     def _watches(self) -> bool:
@@ -99,6 +138,9 @@ class Bucket:
     def _skip(self, events: Events, verdicts: Verdicts) -> None:
         """Count the orders that were consumed without learning."""
         silent = consumes_order(verdicts) | ((verdicts == 0) & (events.acts == ASK))
+        if not silent.any():
+            self._make_room()
+            return
         numbers = np.bincount(events.codes[silent], minlength=len(events.names))
         self.skip({events.names[i]: int(numbers[i]) for i in np.flatnonzero(numbers).tolist()})
 
@@ -106,9 +148,12 @@ class Bucket:
         """Add the keys of another bucket with the same settings."""
         if not len(self.panel):
             self.panel, self.skipped, self.pending = other.panel, other.skipped, other.pending
+            self.last, self.waiting = other.last, other.waiting
             return
         for key in other.panel.keys:
             self.panel.put(key, other.panel.calibrator(key))
+        self.last = np.concatenate([self.last, other.last])
+        self.waiting = self.waiting.plus(other.waiting)
         self.skip(
             {str(k): n for k, n in zip(other.panel.keys, other.skipped.tolist(), strict=True)}
         )
@@ -119,10 +164,59 @@ class Bucket:
         for name in numbers:
             if name not in self.panel:
                 self.panel.put(name, self.panel.prototype)
-        missing = len(self.panel) - len(self.skipped)
-        self.skipped = np.concatenate([self.skipped, np.zeros(missing, np.int64)])
+        self._make_room()
         rows = self.panel._index.find(list(numbers))
         self.skipped[rows] += np.fromiter(numbers.values(), np.int64, len(numbers))
+
+    def expire(self, passed: int) -> None:
+        """Drop the keys whose time-to-live ended before the watermark: they start anew anyway."""
+        if self.limits.ttl is not None:
+            gone = (self.last != NO_TIME) & (self.last < passed - self.limits.ttl)
+            self.drop([str(self.panel.keys[row]) for row in np.flatnonzero(gone).tolist()])
+
+    @property
+    def next_expiry(self) -> int | None:
+        """The first watermark that ends a key; None if none will end."""
+        seen = self.last[self.last != NO_TIME]
+        return (
+            None
+            if self.limits.ttl is None or not len(seen)
+            else int(seen.min()) + self.limits.ttl + 1
+        )
+
+    def keep_waiting(self, keys: Any) -> None:
+        """Drop the waiting rows of other keys than these, which another bucket has."""
+        if len(self.waiting):
+            mine = arrow().compute.is_in(self.waiting.keys, keys.combine_chunks())
+            self.waiting = self.waiting.filter(np.asarray(mine))
+
+    def drop(self, names: list[str]) -> None:
+        """Remove keys, and their pending asks."""
+        if not names:
+            return
+        rows = self.panel._index.find(list(names))
+        self._make_room()
+        self.panel.drop(names)
+        self.skipped, self.last = np.delete(self.skipped, rows), np.delete(self.last, rows)
+        self.pending = self.pending.take(self.pending.codes(names) < 0)
+
+    def _rename(self, keys: dict[str, str]) -> None:
+        if keys:
+            self.panel._index = KeyIndex([keys.get(str(key), key) for key in self.panel.keys])
+            self.pending = self.pending.renamed(keys)
+
+    def _see(self, events: Events, good: Any) -> None:
+        """Remember the latest time of each key; events are sorted by time."""
+        self._make_room()
+        rows = self.panel._index.find(list(events.names))[events.codes[good]]
+        self.last[rows[rows >= 0]] = events.orders[good][rows >= 0]
+
+    def _make_room(self) -> None:
+        """One entry for each key of the panel."""
+        missing = len(self.panel) - len(self.skipped)
+        if missing:
+            self.skipped = np.concatenate([self.skipped, np.zeros(missing, np.int64)])
+            self.last = np.concatenate([self.last, np.full(missing, NO_TIME)])
 
 
 def _used(events: Events) -> tuple[list[str], IntArray]:

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from datetime import timedelta
 
+from localarc.keyed.check import rejects_bad_rows
+from localarc.keyed.frames import Frame
 from localarc.keyed.streams import FrameT, KeyedStreams
 from localarc.panel.streams import Prototype
 
@@ -19,6 +22,9 @@ def calibrate(
     kind: str | None = None,
     id: str | None = None,  # noqa: A002
     width: str | None = None,
+    time: str | None = None,
+    ttl: timedelta | None = None,
+    max_pending: int | None = None,
     calibrator: Prototype,
     bad_rows: str = "fail",
 ) -> FrameT:
@@ -45,9 +51,17 @@ def calibrate(
         learns brings the score or loss of an ask, and gains its `threshold`, `loss` and `covered`.
     id : str, optional
         Column that an ask and the row that learns its outcome share, text or integers; with `kind`.
+        With `time`, what orders events of the same time, and shows that one is repeated.
     width : str, optional
         Column of the width of the interval at threshold 0, in units of the score: 0 for
         `prediction +- threshold`. Rows with a new threshold gain the `size` of the interval.
+    time : str, optional
+        Column of the time of each event, in place of `order`: rows are learned by time and id.
+    ttl : timedelta, optional
+        A key without events for longer than this starts anew; with `time`.
+    max_pending : int, optional
+        How many asks of a key can be pending; one more, and the oldest is given up. Its outcome is
+        then an unknown id.
     calibrator : ARC, LARC or AutoLARC
         A new calibrator, whose settings every key uses.
     bad_rows : {"fail", "reject"}, default "fail"
@@ -70,6 +84,8 @@ def calibrate(
     """
     streams = KeyedStreams(
         calibrator, key=key, order=order, features=features, score=score, loss=loss, kind=kind,
-        id=id, width=width,
+        id=id, width=width, time=time, ttl=ttl, max_pending=max_pending,
+        delay=None if time is None else timedelta(0),
     )  # fmt: skip
-    return streams.calibrate(frame, bad_rows)
+    made: FrameT = streams._calibrate_in_place(Frame(frame), rejects_bad_rows(bad_rows))
+    return made

@@ -10,13 +10,17 @@ from numpy.typing import NDArray
 
 from localarc.validation import FloatArray, IntArray
 
+NO_TIME = int(np.iinfo(np.int64).min)
+"""The time of a row without one."""
+
 
 @dataclass(frozen=True)
 class Rows:
     """One row per event, as they came: the place of its key in `names` (-1: missing), and values.
 
     `acts` say what a row does (`localarc.panel.late`), 0 if it is of an unknown kind. Orders are
-    None where the rows are in order already, and 0 where one is missing.
+    None where the rows are in order already, and 0 where one is missing. With `timed` they are
+    times, in microseconds since 1970; `late` rows came after the watermark had passed them.
     """
 
     names: list[str]
@@ -27,9 +31,16 @@ class Rows:
     values: FloatArray
     widths: FloatArray | None
     X: FloatArray
+    timed: bool = False
+    late: NDArray[np.bool_] | None = None
 
     def __len__(self) -> int:
         return len(self.codes)
+
+    @property
+    def first_order(self) -> int:
+        """The least order that a row can have."""
+        return NO_TIME + 1 if self.timed else 1
 
 
 @dataclass(frozen=True)
@@ -37,7 +48,7 @@ class Events:
     """Rows sorted by key and order, with the verdict on each; `places` is where each came from.
 
     Sorting is deterministic: of two rows with the same order, good rows come before bad ones, then
-    the one with the smaller value.
+    the one with the smaller value. Of rows with the same time, the one with the smaller id.
     """
 
     names: list[str]
@@ -50,6 +61,7 @@ class Events:
     X: FloatArray
     verdicts: NDArray[np.int8]
     places: IntArray
+    timed: bool = False
 
     @classmethod
     def sort(cls, rows: Rows, verdicts: NDArray[np.int8], due: IntArray) -> Events:
@@ -64,8 +76,9 @@ class Events:
         ids = None if rows.ids is None else rows.ids.take(at)
         widths = None if rows.widths is None else rows.widths[at]
         values, X = rows.values[at], rows.X[at]
+        verdicts, acts = verdicts[at], rows.acts[at]
         return cls(
-            rows.names, codes, orders, rows.acts[at], ids, values, widths, X, verdicts[at], at
+            rows.names, codes, orders, acts, ids, values, widths, X, verdicts, at, rows.timed
         )
 
     def __len__(self) -> int:
@@ -98,7 +111,8 @@ def _sorted(rows: Rows, verdicts: NDArray[np.int8]) -> IntArray:
     if not ((codes[1:] == codes[:-1]) & (orders[1:] == orders[:-1])).any():
         return at
     ids = () if rows.ids is None else (_ranks(rows.ids),)
-    ties = (*rows.X.T[::-1], rows.values, *ids, rows.acts, verdicts != 0)
+    last = (verdicts != 0, rows.acts, *ids) if rows.timed else (*ids, rows.acts, verdicts != 0)
+    ties = (*rows.X.T[::-1], rows.values, *last)
     return np.lexsort((*ties, rows.orders, rows.codes))
 
 

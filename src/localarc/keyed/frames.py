@@ -21,24 +21,37 @@ class Frame:
         """The names of the columns."""
         return list(self._frame.columns)
 
-    def table(self, names: Iterable[str]) -> Any:
-        """Some columns as an Arrow table."""
-        return self._frame.select(*names).to_arrow()
+    def table(self, names: Iterable[str] | None = None) -> Any:
+        """Some columns, or all, as an Arrow table."""
+        chosen = self._frame if names is None else self._frame.select(*names)
+        return chosen.to_arrow()
 
     def plus(self, added: Any) -> Any:
         """The frame with the columns of an Arrow table, in its own library."""
         import narwhals.stable.v2 as nw
 
         if self._is_duckdb:
-            made = self._frame.to_arrow()
-            for name in added.column_names:
-                made = made.append_column(name, added[name])
-            return self._native.query("frame", "SELECT * FROM made")  # DuckDB finds the variable
+            return self.like(with_columns(self._frame.to_arrow(), added))
         more = nw.from_arrow(added, backend=self._frame.implementation)
         index = nw.maybe_get_index(self._frame)
         if index is not None:
             more.to_native().index = index  # of pandas; other frames have none
         return nw.concat([self._frame, more], how="horizontal").to_native()
+
+    def like(self, rows: Any) -> Any:
+        """An Arrow table as a frame of the same library."""
+        import narwhals.stable.v2 as nw
+
+        if self._is_duckdb:
+            return self._native.query("frame", "SELECT * FROM rows")  # it finds the variable
+        return nw.from_arrow(rows, backend=self._frame.implementation).to_native()
+
+
+def with_columns(table: Any, added: Any) -> Any:
+    """An Arrow table with the columns of another one."""
+    for name in added.column_names:
+        table = table.append_column(name, added[name])
+    return table
 
 
 def _eager(frame: Any, is_duckdb: bool) -> Any:

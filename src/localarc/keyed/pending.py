@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import functools
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -26,6 +27,7 @@ class Pending:
     X: FloatArray
 
     @classmethod
+    @functools.lru_cache(maxsize=16)
     def none(cls, dimension: int) -> Pending:
         """No pending asks."""
         pa = arrow()
@@ -48,6 +50,11 @@ class Pending:
         texts = (pa.concat_arrays([getattr(self, n), getattr(more, n)]) for n in ("keys", "ids"))
         return Pending(*texts, *(np.concatenate(pair) for pair in numbers))
 
+    def renamed(self, keys: dict[str, str]) -> Pending:
+        """The same asks, some keys of which have another name."""
+        texts = [keys.get(key, key) for key in self.keys.to_pylist()]
+        return replace(self, keys=arrow().array(texts, "string"))
+
     def codes(self, names: list[str]) -> IntArray:
         """The place of each ask's key in `names`, -1 if it is not there."""
         pa = arrow()
@@ -57,16 +64,22 @@ class Pending:
 
 @dataclass(frozen=True)
 class Matched:
-    """Events beside the pending asks of their keys: `asked` counts those asks first."""
+    """Events beside the pending asks of their keys: `asked` counts those asks first.
+
+    `given_up` is the ask that each event replaces, -1 for none; None if there are no such events.
+    """
 
     asks: Pending
     others: Pending
     asked: IntArray
+    given_up: IntArray | None = None
 
     def remaining(self, events: Events, answers: Answers) -> Pending:
         """The asks that are pending once these events have been learned."""
         learned = np.zeros(len(self.asks) + len(events), bool)
         learned[self.asked[events.acts == LEARN]] = True
+        if self.given_up is not None:
+            learned[self.given_up[self.given_up >= 0]] = True
         old, new = np.split(~learned, [len(self.asks)])
         new = np.flatnonzero(new & (events.acts == ASK))
         asked = self.asks.take(old)
@@ -80,23 +93,35 @@ class Matched:
         return self.others.plus(asked).plus(made)
 
 
-def match(pending: Pending, events: Events, verdicts: Verdicts) -> tuple[Verdicts, Matched]:
+def match(
+    pending: Pending, events: Events, verdicts: Verdicts, most: int | None = None
+) -> tuple[Verdicts, Matched]:
     """The verdicts with those on ids, and the ask of each good event that learns.
 
-    An ask is learned once, and its id is free again then.
+    An ask is learned once, and its id is free again then. With `most`, at most that many asks of a
+    key are pending: one more, and the oldest is given up.
     """
     codes = pending.codes(events.names)
     mine = codes >= 0
     asks, good = pending.take(mine), events.take(verdicts == 0)
     previous, wrong = _previous(asks, codes[mine], good)
-    if wrong.any():
+    given_up = None
+    if wrong.any() or _may_exceed(codes[mine], good, most):
         verdicts = verdicts.copy()
-        verdicts[verdicts == 0] = _one_by_one(asks, codes[mine], good)
+        verdicts[verdicts == 0], given_up = _one_by_one(asks, codes[mine], good, most)
         good = events.take(verdicts == 0)
         previous, _ = _previous(asks, codes[mine], good)
     own = len(asks) + np.arange(len(good))
     asked = np.where(good.acts == LEARN, previous, own)
-    return verdicts, Matched(asks, pending.take(~mine), asked)
+    return verdicts, Matched(asks, pending.take(~mine), asked, given_up)
+
+
+def _may_exceed(codes: IntArray, events: Events, most: int | None) -> bool:
+    """Whether a key could have more than `most` pending asks."""
+    if most is None:
+        return False
+    asking = np.concatenate([codes, events.codes[events.acts == ASK]])
+    return bool(np.bincount(asking).max(initial=0) > most)
 
 
 def _previous(asks: Pending, codes: IntArray, events: Events) -> tuple[IntArray, NDArray[np.bool_]]:
@@ -116,17 +141,27 @@ def _previous(asks: Pending, codes: IntArray, events: Events) -> tuple[IntArray,
     return before[count:], wrong[count:]
 
 
-def _one_by_one(asks: Pending, codes: IntArray, events: Events) -> Verdicts:
-    """Slow, and only needed if something is wrong."""
-    open_ids = set(zip(codes.tolist(), asks.ids.to_pylist(), strict=True))
+def _one_by_one(
+    asks: Pending, codes: IntArray, events: Events, most: int | None
+) -> tuple[Verdicts, IntArray]:
+    """The verdicts, and the ask that each good event replaces; slow, and seldom needed."""
+    open_asks: dict[int, dict[Any, int]] = {}
+    for place, (code, name) in enumerate(zip(codes.tolist(), asks.ids.to_pylist(), strict=True)):
+        open_asks.setdefault(code, {})[name] = place
     verdicts = np.zeros(len(events), np.int8)
+    given_up: list[int] = []
     rows = zip(events.codes.tolist(), events.ids.to_pylist(), events.acts.tolist(), strict=True)
     for i, (code, name, act) in enumerate(rows):
-        is_open = (code, name) in open_ids
-        if act == ASK and is_open:
-            verdicts[i] = NUMBER[REPEATED_ID]
-        elif act == LEARN and not is_open:
-            verdicts[i] = NUMBER[UNKNOWN_ID]
+        mine = open_asks.setdefault(code, {})
+        if (name in mine) == (act == ASK):
+            verdicts[i] = NUMBER[REPEATED_ID if act == ASK else UNKNOWN_ID]
+            continue
+        oldest = -1
+        if act == LEARN:
+            del mine[name]
         else:
-            open_ids.symmetric_difference_update({(code, name)})
-    return verdicts
+            mine[name] = len(asks) + len(given_up)  # its place among the good events
+            if most is not None and len(mine) > most:
+                oldest = mine.pop(next(iter(mine)))
+        given_up.append(oldest)
+    return verdicts, np.array(given_up, np.int64)

@@ -13,7 +13,7 @@ ASK, LEARN = "ask", "learn"
 
 @dataclass(frozen=True)
 class Roles:
-    """The user's column names; `kind` and `id` are set where losses come late."""
+    """The user's column names: `order` or `time`, and `kind` with `id` where losses come late."""
 
     key: tuple[str, ...]
     order: str | None
@@ -23,6 +23,7 @@ class Roles:
     kind: str | None = None
     id: str | None = None
     width: str | None = None
+    time: str | None = None
 
     @classmethod
     def checked(
@@ -36,6 +37,7 @@ class Roles:
         kind: str | None,
         id: str | None,  # noqa: A002
         width: str | None,
+        time: str | None = None,
     ) -> Self:
         """Roles that make sense together; raises if they do not."""
         if isinstance(features, str):
@@ -45,7 +47,11 @@ class Roles:
                 "pass either score= or loss=: a score yields a threshold, a loss and an update; a "
                 "known loss is only learned."
             )
-        if (kind is None) != (id is None):
+        if order is not None and time is not None:
+            raise ValueError(
+                "pass either order= or time=: a number of each event of a key, or its time."
+            )
+        if (kind is None) != (id is None) and not (kind is None and time is not None):
             raise ValueError(
                 'pass kind= and id= together: rows of kind "ask" get a threshold, rows of kind '
                 '"learn" name the id of the ask whose outcome they bring.'
@@ -58,7 +64,7 @@ class Roles:
         keys = (key,) if isinstance(key, str) else tuple(key)
         if not keys:
             raise ValueError("key must name a column, or several for a composite key; got none.")
-        roles = cls(keys, order, tuple(features), score, loss, kind, id, width)
+        roles = cls(keys, order, tuple(features), score, loss, kind, id, width, time)
         roles._check_distinct()
         return roles
 
@@ -90,7 +96,7 @@ class Roles:
     @property
     def columns(self) -> tuple[str, ...]:
         """Every column that is read."""
-        single = (self.order, self.kind, self.id, self.value, self.width)
+        single = (self.order, self.time, self.kind, self.id, self.value, self.width)
         return (*self.key, *(name for name in single if name is not None), *self.features)
 
     @property
@@ -117,7 +123,7 @@ class Roles:
 
     def to_json(self) -> dict[str, Any]:
         """The roles, for storage."""
-        return dataclasses.asdict(self)
+        return dict(vars(self))
 
     @classmethod
     def from_json(cls, stored: dict[str, Any]) -> Self:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from localarc.keyed.events import Events, Rows
+from localarc.keyed.events import NO_TIME, Events, Rows
 from localarc.panel.late import ASK, LEARN
 from localarc.validation import LARGEST, IntArray
 
@@ -32,23 +32,28 @@ BAD_SCORE = Rule("bad score", "A score must be a finite number.")
 BAD_LOSS = Rule("bad loss", "A loss must lie between 0 and the calibrator's loss bound.")
 BAD_WIDTH = Rule("bad width", "A width must be a finite number.")
 BAD_KIND = Rule("bad kind", 'A row must be of kind "ask" or "learn".')
-MISSING_ID = Rule("missing id", "An ask and the row that brings its outcome must share an id.")
+MISSING_ID = Rule("missing id", "Every row must have an id; an ask and its outcome share one.")
 REPEATED = Rule("repeated order", "This event or a later one was already learned.")
 GAP = Rule("gap in order", "An earlier event of this key is missing.")
 REPEATED_ID = Rule("repeated id", "An ask of this key with this id is pending already.")
 UNKNOWN_ID = Rule(
-    "unknown id", "No ask of this key with this id is pending: it was learned, or never asked."
+    "unknown id",
+    "No ask of this key with this id is pending: it was learned, given up, or never asked.",
 )
+BAD_TIME = Rule("bad time", "Every row must have a time.")
+LATE = Rule("late", "The watermark had passed the time of this event before it came.")
+REPEATED_EVENT = Rule("repeated event", "An event of this key with this time and id came before.")
 
 RULES = (
     *(GOOD, MISSING_KEY, BAD_ORDER, BAD_FEATURES, BAD_SCORE, BAD_LOSS, BAD_WIDTH, BAD_KIND),
-    *(MISSING_ID, REPEATED, GAP, REPEATED_ID, UNKNOWN_ID),
+    *(MISSING_ID, REPEATED, GAP, REPEATED_ID, UNKNOWN_ID, BAD_TIME, LATE, REPEATED_EVENT),
 )
 """A verdict is an index into this tuple."""
 
 NUMBER = {rule: number for number, rule in enumerate(RULES)}
-_CONSUMING = [NUMBER[rule] for rule in (BAD_FEATURES, BAD_SCORE, BAD_LOSS, BAD_WIDTH, BAD_KIND)]
-_CONSUMING += [NUMBER[rule] for rule in (MISSING_ID, REPEATED_ID, UNKNOWN_ID)]
+_BAD_VALUES = {BAD_FEATURES, BAD_SCORE, BAD_LOSS, BAD_WIDTH, BAD_KIND}
+_CONSUMING = _BAD_VALUES | {MISSING_ID, REPEATED_ID, UNKNOWN_ID}
+_CONSUMES = np.array([rule in _CONSUMING for rule in RULES])
 _UNORDERED = (NUMBER[MISSING_KEY], NUMBER[BAD_ORDER])
 
 Verdicts = NDArray[np.int8]
@@ -77,8 +82,10 @@ def check_values(rows: Rows, loss_bound: float | None) -> Verdicts:
     if rows.X.shape[1]:
         verdicts[asks & ~(np.abs(rows.X) <= LARGEST).all(axis=1)] = NUMBER[BAD_FEATURES]
     verdicts[rows.acts == 0] = NUMBER[BAD_KIND]
+    if rows.late is not None:
+        verdicts[rows.late] = NUMBER[LATE]
     if rows.orders is not None:
-        verdicts[rows.orders < 1] = NUMBER[BAD_ORDER]
+        verdicts[rows.orders < rows.first_order] = NUMBER[BAD_TIME if rows.timed else BAD_ORDER]
     verdicts[rows.codes < 0] = NUMBER[MISSING_KEY]
     return verdicts
 
@@ -110,7 +117,8 @@ def _check_orders_one_by_one(events: Events, due: list[int], verdicts: Verdicts)
 
 def consumes_order(verdicts: Verdicts) -> NDArray[np.bool_]:
     """The bad rows that consume an order."""
-    return np.isin(verdicts, _CONSUMING)
+    consumes: NDArray[np.bool_] = _CONSUMES[verdicts]
+    return consumes
 
 
 def raise_first(events: Events, due: IntArray, verdicts: Verdicts) -> None:
@@ -125,8 +133,16 @@ def raise_first(events: Events, due: IntArray, verdicts: Verdicts) -> None:
     )
     identity = "" if events.ids is None else f", id {events.ids[i].as_py()!r}"
     values = ", ".join(f"{value:g}" for value in [events.values[i], *events.X[i]])
-    row = f"key {key!r}, order {events.orders[i]}{identity}, values {values}"
+    row = f"key {key!r}, {_place(events, i)}{identity}, values {values}"
     raise BadRowError(
         f"{rule.name}: {row}. {rule.message}{expected} "
         'Fix the source and restart, or collect bad rows with bad_rows="reject".'
     )
+
+
+def _place(events: Events, i: int) -> str:
+    """The order or the time of a row."""
+    if not events.timed:
+        return f"order {events.orders[i]}"
+    missing = events.orders[i] == NO_TIME
+    return "without a time" if missing else f"time {np.datetime64(int(events.orders[i]), 'us')}"

@@ -1,31 +1,18 @@
-"""A keyed job on one machine: files of events in, files of rows out, and a state that survives.
-
-Keys are distributed over shards, each a process. After each file a shard writes its rows, and then
-its state together with the number of files it has learned, in one atomic write. After a crash it
-learns the file again from the state before it, and writes the same rows to the same place.
-"""
+"""A keyed job over files on one machine, which resumes where it stopped."""
 
 from __future__ import annotations
 
 import os
-import zlib
 from collections.abc import Sequence
-from dataclasses import dataclass
+from datetime import timedelta
 from pathlib import Path
-from typing import Any
 
-import numpy as np
-
-from localarc import validation
-from localarc.keyed import table
-from localarc.keyed.arrow_columns import key_codes
-from localarc.keyed.bucket import Bucket
-from localarc.keyed.check import check_calibrator, rejects_bad_rows
-from localarc.keyed.files import read_events
+from localarc.keyed.check import rejects_bad_rows
+from localarc.keyed.files import Files
+from localarc.keyed.jobs import Job
+from localarc.keyed.limits import Limits, check_delay
 from localarc.keyed.roles import Roles
 from localarc.panel.streams import Prototype
-from localarc.panel.table import read_metadata
-from localarc.serialization import StateError
 
 
 def run_files(
@@ -40,6 +27,11 @@ def run_files(
     kind: str | None = None,
     id: str | None = None,  # noqa: A002
     width: str | None = None,
+    time: str | None = None,
+    delay: timedelta | None = None,
+    ttl: timedelta | None = None,
+    max_pending: int | None = None,
+    last: bool = False,
     calibrator: Prototype,
     shards: int = 2,
     jobs: int | None = -1,
@@ -57,8 +49,13 @@ def run_files(
     folder : path-like
         The folder of the job: `rows` has one Parquet file per file of events and shard, and
         `state` one per shard, which `KeyedStreams.load` reads.
-    key, order, features, score, loss, kind, id, width
+    key, order, features, score, loss, kind, id, width, time
         The roles of columns, as for `calibrate`.
+    delay, ttl, max_pending
+        Limits, as for `KeyedStreams`. With `time`, a row is written with the file that moves the
+        watermark past it.
+    last : bool, default False
+        With `time`: whether no more files will come, so that no row waits after these.
     calibrator : ARC, LARC or AutoLARC
         A new calibrator, whose settings every key uses.
     shards : int, default 2
@@ -84,83 +81,11 @@ def run_files(
     ...               calibrator=ARC(alpha=0.1), jobs=1)
     1
     """
-    import joblib
-
     roles = Roles.checked(
         key=key, order=order, features=features, score=score, loss=loss, kind=kind, id=id,
-        width=width,
+        width=width, time=time,
     )  # fmt: skip
-    check_calibrator(calibrator, roles)
-    validation.integer("shards", shards, 1, "Each is a part of the keys.")
-    rejects, paths, home = rejects_bad_rows(bad_rows), [Path(each) for each in files], Path(folder)
-    for part in ("rows", "state"):
-        (home / part).mkdir(parents=True, exist_ok=True)
-    made = [Shard(i, shards, home, calibrator, roles, rejects) for i in range(shards)]
-    calls = (joblib.delayed(shard.run)(paths) for shard in made)
-    done: list[int] = joblib.Parallel(n_jobs=jobs)(calls)
-    return min(done)
-
-
-@dataclass(frozen=True)
-class Shard:
-    """One part of the keys of a job."""
-
-    number: int
-    shards: int
-    folder: Path
-    calibrator: Prototype
-    roles: Roles
-    rejects: bool
-
-    @property
-    def state(self) -> Path:
-        """The file of its state."""
-        return self.folder / "state" / f"{self.number}.parquet"
-
-    def run(self, files: list[Path]) -> int:
-        """Learn the files that were not learned yet; returns how many were in all."""
-        bucket, names = self._resumed(files)
-        for i in range(len(names), len(files)):
-            rows = self._mine(self._read(files[i]))
-            added = bucket.calibrate(rows, self.rejects).table(self.rejects)
-            for name in added.column_names:
-                rows = rows.append_column(name, added[name])
-            table.write_table(rows, self.folder / "rows" / f"{i:08d}-{self.number}.parquet")
-            names.append(files[i].name)
-            table.write(bucket, self.state, files=names, shards=self.shards)
-        return len(names)
-
-    def _resumed(self, files: list[Path]) -> tuple[Bucket, list[str]]:
-        """The bucket, and the names of the files that it has learned."""
-        if not self.state.exists():
-            return Bucket.new(self.calibrator, self.roles), []
-        stored = table.read_table(self.state)
-        about = read_metadata(stored)
-        if about["shards"] != self.shards:
-            raise StateError(
-                f"{self.folder} was started with shards={about['shards']}, now it is "
-                f"{self.shards}: keys would move. Keep the number."
-            )
-        names: list[str] = about["files"]
-        if names != [path.name for path in files[: len(names)]]:
-            raise StateError(
-                f"{self.folder} has learned {len(names)} files, the last of which is {names[-1]}. "
-                "Name these first, in the same order, and then the new ones."
-            )
-        return table.from_table(stored, self.calibrator, self.roles), names
-
-    def _read(self, path: Path) -> Any:
-        rows = read_events(path)
-        try:
-            self.roles.check_columns(rows.column_names)
-            self.roles.check_added(rows.column_names, self.rejects)
-        except ValueError as error:
-            raise ValueError(f"{path}: {error}") from error
-        return rows
-
-    def _mine(self, rows: Any) -> Any:
-        """The rows of this shard's keys; rows without a key are the first shard's."""
-        names, codes = key_codes(rows, self.roles.key)
-        hashes = [zlib.crc32(name.encode()) % self.shards for name in names]
-        shards = np.array([*hashes, 0])[codes]  # -1, a missing key, is the last
-        return rows.take(np.flatnonzero(shards == self.number))
+    check_delay(roles, delay)
+    limits = Limits.checked(roles, delay=delay, ttl=ttl, max_pending=max_pending)
+    job = Job(Path(folder), calibrator, roles, limits, rejects_bad_rows(bad_rows), shards)
+    return min(job.run(Files(tuple(Path(each) for each in files)), jobs, last))

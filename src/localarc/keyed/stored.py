@@ -1,4 +1,4 @@
-"""The stored form of a bucket: its panel, its roles, orders without learning, and pending asks."""
+"""The stored form of a bucket: its panel, roles and limits, orders or times, and pending asks."""
 
 from __future__ import annotations
 
@@ -8,8 +8,10 @@ import numpy as np
 
 from localarc import serialization
 from localarc.keyed.bucket import Bucket
+from localarc.keyed.limits import Limits
 from localarc.keyed.pending import Pending
 from localarc.keyed.roles import Roles
+from localarc.keyed.waiting import Waiting
 from localarc.memory.base import Arrays
 from localarc.panel import Panel
 from localarc.panel.state import StoredPanel
@@ -27,10 +29,17 @@ def encode(bucket: Bucket) -> bytes:
     arrays |= {_PANEL + name: array for name, array in panel.items()}
     if len(bucket.pending):
         arrays |= _pending_arrays(bucket.pending)
-    return serialization.encode(KIND, {"roles": bucket.roles.to_json(), **content}, arrays)
+    content |= {"roles": bucket.roles.to_json(), "limits": bucket.limits.to_json()}
+    if bucket.roles.time is not None:
+        content["watermark"] = bucket.watermark
+        arrays["last"] = bucket.last
+        arrays["waiting"] = np.frombuffer(bucket.waiting.to_bytes(), np.uint8)
+    return serialization.encode(KIND, content, arrays)
 
 
-def decode(data: bytes, calibrator: Prototype | None, roles: Roles | None) -> Bucket:
+def decode(
+    data: bytes, calibrator: Prototype | None, roles: Roles | None, limits: Limits | None = None
+) -> Bucket:
     """The bucket that was stored; raises StateError if it was stored with other roles."""
     kind, content, arrays = serialization.decode(data)
     if kind != KIND:
@@ -49,7 +58,13 @@ def decode(data: bytes, calibrator: Prototype | None, roles: Roles | None) -> Bu
         if len(skipped) != len(panel):
             raise ValueError(f"{len(panel)} keys have {len(skipped)} counts of orders")
         pending = _pending(arrays, len(stored.features))
-    return Bucket(panel, stored, skipped, pending)
+        found_limits = limits or Limits(**content.get("limits", {}))
+        bucket = Bucket(panel, stored, skipped, pending, found_limits)
+        if stored.time is not None:
+            bucket.watermark = content["watermark"]
+            bucket.last = np.array(arrays["last"], np.int64)
+            bucket.waiting = Waiting.from_bytes(arrays["waiting"].tobytes())
+    return bucket
 
 
 def from_panel(panel: Panel, roles: Roles, skipped: dict[str, int]) -> Bucket:

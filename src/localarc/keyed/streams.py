@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from typing import Self, TypeVar
+from datetime import timedelta
+from typing import Any, Self, TypeVar
 
 from localarc.keyed import table
+from localarc.keyed.arrivals import arrive
 from localarc.keyed.bucket import Bucket
 from localarc.keyed.check import check_calibrator, rejects_bad_rows
 from localarc.keyed.frames import Frame
+from localarc.keyed.limits import Limits, check_delay
 from localarc.keyed.roles import Roles
 from localarc.panel import Panel
 from localarc.panel.streams import Prototype
@@ -41,6 +44,18 @@ class KeyedStreams:
         Column that an ask and the row that learns its outcome share; with `kind`.
     width : str, optional
         Column of the width of the interval at threshold 0, in units of the score.
+    time : str, optional
+        Column of the time of each event, in place of `order`. Rows wait until the watermark, the
+        latest time so far less `delay`, has passed them, and are learned by time and id. Rows that
+        come later are rejected as late; with `id`, repeated ones as repeated events.
+    delay : timedelta, optional
+        How late rows may come; required with `time`.
+    ttl : timedelta, optional
+        A key without events for longer than this starts anew, and is dropped once the watermark has
+        passed; with `time`.
+    max_pending : int, optional
+        How many asks of a key can be pending; one more, and the oldest is given up. Its outcome is
+        then rejected as an unknown id.
 
     Examples
     --------
@@ -66,13 +81,19 @@ class KeyedStreams:
         kind: str | None = None,
         id: str | None = None,  # noqa: A002
         width: str | None = None,
+        time: str | None = None,
+        delay: timedelta | None = None,
+        ttl: timedelta | None = None,
+        max_pending: int | None = None,
     ) -> None:
         roles = Roles.checked(
             key=key, order=order, features=features, score=score, loss=loss, kind=kind, id=id,
-            width=width,
+            width=width, time=time,
         )  # fmt: skip
         check_calibrator(calibrator, roles)
-        self._bucket = Bucket.new(calibrator, roles)
+        check_delay(roles, delay)
+        limits = Limits.checked(roles, delay=delay, ttl=ttl, max_pending=max_pending)
+        self._bucket = Bucket.new(calibrator, roles, limits)
 
     @property
     def panel(self) -> Panel:
@@ -84,8 +105,16 @@ class KeyedStreams:
         """How many asks wait for their losses."""
         return len(self._bucket.pending)
 
-    def calibrate(self, frame: FrameT, bad_rows: str = "fail") -> FrameT:
+    @property
+    def waiting(self) -> int:
+        """How many rows wait for the watermark."""
+        return len(self._bucket.waiting)
+
+    def calibrate(self, frame: FrameT, bad_rows: str = "fail", *, last: bool = False) -> FrameT:
         """Learn the rows of a frame, and return them with thresholds and losses added.
+
+        With `time`, the rows that are returned are those that the watermark has passed, of this
+        frame and of earlier ones, and late ones.
 
         Parameters
         ----------
@@ -94,6 +123,8 @@ class KeyedStreams:
         bad_rows : {"fail", "reject"}, default "fail"
             Whether a bad row raises BadRowError and nothing changes, or is returned with the
             violated rule in `rejected`.
+        last : bool, default False
+            With `time`: whether no earlier events will come, so that no row waits.
 
         Examples
         --------
@@ -103,12 +134,24 @@ class KeyedStreams:
         >>> streams.calibrate(pyarrow.table({"who": ["ann"], "score": [0.7]})).column_names
         ['who', 'score', 'threshold', 'loss', 'covered']
         """
-        rejects, roles, events = rejects_bad_rows(bad_rows), self._bucket.roles, Frame(frame)
-        roles.check_columns(events.columns)
-        roles.check_added(events.columns, rejects)
-        added = self._bucket.calibrate(events.table(roles.columns), rejects)
-        made: FrameT = events.plus(added.table(rejects))
+        rejects, events = rejects_bad_rows(bad_rows), Frame(frame)
+        made: FrameT
+        if self._bucket.roles.time is None:
+            made = self._calibrate_in_place(events, rejects)
+            return made
+        self._check(events, rejects)
+        made = events.like(arrive(self._bucket, events.table(), rejects, last=last))
         return made
+
+    def _check(self, events: Frame, rejects: bool) -> None:
+        self._bucket.roles.check_columns(events.columns)
+        self._bucket.roles.check_added(events.columns, rejects)
+
+    def _calibrate_in_place(self, events: Frame, rejects: bool) -> Any:
+        """Rows of a frame that is complete stay where they are."""
+        self._check(events, rejects)
+        added = self._bucket.calibrate(events.table(self._bucket.roles.columns), rejects)
+        return events.plus(added.table(rejects))
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the state to a Parquet file with one row per key, atomically.

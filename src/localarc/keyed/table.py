@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import base64
+import functools
 import os
 from typing import Any
 
@@ -9,15 +11,18 @@ import numpy as np
 
 from localarc import atomic_write, serialization
 from localarc.keyed.bucket import Bucket
+from localarc.keyed.events import NO_TIME
+from localarc.keyed.limits import Limits
 from localarc.keyed.pending import Pending
 from localarc.keyed.roles import Roles
 from localarc.keyed.stored import check_roles
+from localarc.keyed.waiting import Waiting
 from localarc.panel import Panel
 from localarc.panel import table as panel_table
 from localarc.panel.streams import Prototype
 from localarc.panel.table import arrow
 
-SKIPPED = "skipped"
+SKIPPED, LAST = "skipped", "last_event"
 PENDING = ("pending_ids", "pending_thresholds", "pending_tickets", "pending_inputs")
 
 
@@ -27,10 +32,17 @@ def to_table(bucket: Bucket, **more: Any) -> Any:
     columns = {SKIPPED: pa.array(bucket.skipped, pa.int64())}
     if len(bucket.pending):
         columns |= _pending_columns(bucket)
-    return panel_table.to_table(bucket.panel, columns, roles=bucket.roles.to_json(), **more)
+    about: dict[str, Any] = {"roles": bucket.roles.to_json(), "limits": bucket.limits.to_json()}
+    if bucket.roles.time is not None:
+        columns[LAST] = pa.array(bucket.last, pa.timestamp("us"), mask=bucket.last == NO_TIME)
+        waiting = base64.b64encode(bucket.waiting.to_bytes()).decode()
+        about |= {"watermark": bucket.watermark, "waiting": waiting}
+    return panel_table.to_table(bucket.panel, columns, **about, **more)
 
 
-def from_table(table: Any, calibrator: Prototype | None, roles: Roles | None) -> Bucket:
+def from_table(
+    table: Any, calibrator: Prototype | None, roles: Roles | None, limits: Limits | None = None
+) -> Bucket:
     """The inverse of `to_table`; raises StateError if the roles or settings differ.
 
     A table of a panel alone has no roles, and fits any.
@@ -45,8 +57,20 @@ def from_table(table: Any, calibrator: Prototype | None, roles: Roles | None) ->
         mine = roles or stored or Roles(key=("key",), order="order", score="score")
         skipped = np.zeros(len(panel), np.int64)
         if SKIPPED in table.column_names:
-            skipped = np.array(table[SKIPPED].fill_null(0), np.int64)
-        return Bucket(panel, mine, skipped, _pending(table, len(mine.features)))
+            skipped = np.asarray(table[SKIPPED].fill_null(0), np.int64).copy()
+        pending = _pending(table, len(mine.features))
+        bucket = Bucket(panel, mine, skipped, pending, limits or Limits(**about.get("limits", {})))
+        _read_times(bucket, table, about)
+        return bucket
+
+
+def _read_times(bucket: Bucket, table: Any, about: dict[str, Any]) -> None:
+    if LAST in table.column_names:
+        pa = arrow()
+        times = table[LAST].cast(pa.timestamp("us")).cast(pa.int64())
+        bucket.last = np.asarray(times.fill_null(NO_TIME), np.int64).copy()
+        bucket.watermark = about.get("watermark")
+        bucket.waiting = Waiting.from_bytes(base64.b64decode(about.get("waiting", "")))
 
 
 def write(bucket: Bucket, path: str | os.PathLike[str], **more: Any) -> None:
@@ -77,9 +101,13 @@ def concat(tables: list[Any]) -> Any:
     known = [about["dimension"] for about in found if about["dimension"] is not None]
     columns = list(dict.fromkeys(name for about in found for name in about["columns"]))
     about = found[0] | {"dimension": known[0] if known else None, "columns": columns}
+    if "waiting" in about:
+        blobs = [base64.b64decode(each["waiting"]) for each in found]
+        joined = functools.reduce(Waiting.plus, map(Waiting.from_bytes, blobs))
+        about["waiting"] = base64.b64encode(joined.to_bytes()).decode()
     bare = [each.replace_schema_metadata(None) for each in tables]
-    joined = arrow().concat_tables(bare, promote_options="default").combine_chunks()
-    return panel_table.with_metadata(joined, about)
+    rows = arrow().concat_tables(bare, promote_options="default").combine_chunks()
+    return panel_table.with_metadata(rows, about)
 
 
 def _pending_columns(bucket: Bucket) -> dict[str, Any]:

@@ -234,6 +234,8 @@ def _serve_one(stream: AutoLARC, events: LateEvents, answers: Answers, i: int) -
         answers.losses[i] = loss
     if act & AFTER:
         answers.after[i] = stream.threshold(events.points[here])
+    if events.given_up is not None and (old := int(events.given_up[i])) >= 0:
+        stream.forget(int(answers.tickets[old]))
 
 
 def _scores(scores: Any, names: list[Key]) -> list[Any]:

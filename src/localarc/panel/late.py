@@ -38,6 +38,9 @@ class LateEvents:
         The loss of each event as a function of the threshold that went out for it.
     scores : array of shape (n,), optional
         Scores, for calibrators that learn from them.
+    given_up : array of shape (n,), optional
+        The place in `points` of an ask whose loss is no longer waited for once this event has
+        happened, -1 for none.
     """
 
     acts: IntArray
@@ -47,6 +50,7 @@ class LateEvents:
     tickets: IntArray
     curves: LossCurves
     scores: FloatArray | None
+    given_up: IntArray | None = None
 
     @classmethod
     def each_its_own(cls, points: FloatArray, curves: LossCurves) -> LateEvents:

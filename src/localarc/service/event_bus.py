@@ -9,7 +9,14 @@ from collections.abc import AsyncIterator
 import msgspec
 
 from localarc.service.api.errors import ApiError
-from localarc.wire.events import ChangeEvent, ResetEvent, StreamEvent
+from localarc.wire.events import (
+    ChangeEvent,
+    DeletedEvent,
+    RemovedEvent,
+    RenamedEvent,
+    ResetEvent,
+    StreamEvent,
+)
 
 REPLAY_EVENTS = 512  # latest events of a stream, for subscribers that reconnect
 MAX_BACKLOG = 1024  # unsent events of a slow subscriber
@@ -21,7 +28,9 @@ _encode = msgspec.json.Encoder().encode
 class Subscriber:
     """One open connection."""
 
-    def __init__(self) -> None:
+    def __init__(self, stream: str) -> None:
+        self.stream = stream
+        self.ended = False
         self.backlog: deque[StreamEvent] = deque()
         self.wake = asyncio.Event()
         self.ended = False
@@ -51,9 +60,36 @@ class EventBus:
 
     def publish(self, stream: str, event: ChangeEvent) -> None:
         """Send an event to all subscribers of a stream."""
+        if isinstance(event, RenamedEvent):
+            self._rename(event.previous, event.name)
         self._recent[stream].append(event)
         for subscriber in self._subscribers.get(stream, ()):
             subscriber.push(event)
+        if isinstance(event, RemovedEvent):
+            self._forget(stream, event.before)
+        if isinstance(event, DeletedEvent):
+            self._end(stream)
+
+    def _rename(self, previous: str, name: str) -> None:
+        """Subscribers follow a stream to its new name; in a replay it has that name already."""
+        if previous == name:
+            return
+        self._recent[name] = self._recent.pop(previous, deque(maxlen=REPLAY_EVENTS))
+        for subscriber in self._subscribers.pop(previous, ()):
+            subscriber.stream = name
+            self._subscribers[name].add(subscriber)
+
+    def _forget(self, stream: str, before: float) -> None:
+        """Forget events up to a time."""
+        recent = self._recent[stream]
+        while recent and recent[0].at <= before:
+            recent.popleft()
+
+    def _end(self, stream: str) -> None:
+        """Forget a stream, and end its subscriptions once they are told."""
+        self._recent.pop(stream, None)
+        for subscriber in self._subscribers.get(stream, ()):
+            subscriber.ended = True
 
     def close(self) -> None:
         """End all connections, so that the service can stop."""
@@ -93,7 +129,7 @@ class EventBus:
 
     async def _frames(self, stream: str, seq: int, after: int | None) -> AsyncIterator[bytes]:
         # The subscriber is registered here, where `finally` is certain to run.
-        subscriber = Subscriber()
+        subscriber = Subscriber(stream)
         for event in self._missed(stream, seq, after):
             subscriber.push(event)
         self._subscribers[stream].add(subscriber)
@@ -107,8 +143,16 @@ class EventBus:
                 subscriber.backlog.clear()
                 if frames:
                     yield frames
+                if subscriber.ended:
+                    return
         finally:
-            self._subscribers[stream].discard(subscriber)
+            self._leave(subscriber)
+
+    def _leave(self, subscriber: Subscriber) -> None:
+        others = self._subscribers[subscriber.stream]
+        others.discard(subscriber)
+        if not others:
+            del self._subscribers[subscriber.stream]
 
 
 async def _woken(subscriber: Subscriber) -> bool:

@@ -134,7 +134,8 @@ class Metrics:
         """Count a commit."""
         self._commits.observe(seconds)
         self._commit_events.observe(len(writes))
-        for kind, count in Tally(type(write.event) for write in writes).items():
+        stored = (type(write.event) for write in writes if write.event is not None)
+        for kind, count in Tally(stored).items():
             self._events.labels(kind.__struct_config__.tag).inc(count)
 
     async def read(self, ask: Ask) -> None:

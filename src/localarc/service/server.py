@@ -8,11 +8,11 @@ import ipaddress
 import logging
 import os
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 from localarc.service import compile_cache, garbage
 from localarc.service.access.audit import AuditLog
@@ -22,6 +22,7 @@ from localarc.service.http_server import Server, allowed_connections, listen, ur
 from localarc.service.limits import Limits
 from localarc.service.logs import LogOptions, configure
 from localarc.service.webhook import Target
+from localarc.service.workers import layout
 
 if TYPE_CHECKING:
     from localarc.service.storage.postgres.connection import Address
@@ -45,6 +46,10 @@ class Options:
     stream_metrics: int = 0
     webhook: Target | None = None
     logs: LogOptions = field(default_factory=LogOptions)
+    workers: int = 1
+
+
+Run: TypeAlias = Callable[[Options, AppState], None]
 
 
 class FolderLock:
@@ -67,8 +72,11 @@ class FolderLock:
         os.close(self._handle)
 
 
-def serve(options: Options) -> None:
-    """Serve until stopped; raises ValueError if the service cannot start."""
+def serve(options: Options, run: Run | None = None) -> None:
+    """Serve until stopped; raises ValueError if the service cannot start.
+
+    `run` listens and serves the application's state, in place of a process on its own.
+    """
     tokens = Tokens({}) if options.token_file is None else Tokens.read(options.token_file)
     loopback = _is_loopback(options.host)
     if not loopback and not tokens:
@@ -81,7 +89,7 @@ def serve(options: Options) -> None:
     with _folder(options):
         hosts = None if tokens else _LOOPBACK | {options.host}
         app_state = _open(options, tokens, hosts)
-        _run(options, app_state)
+        (run or _run)(options, app_state)
 
 
 @contextlib.contextmanager
@@ -92,8 +100,11 @@ def _folder(options: Options) -> Iterator[None]:
         return
     options.data.mkdir(parents=True, exist_ok=True)
     lock = FolderLock(options.data) if options.database is None else None
+    os.environ.setdefault("SQLITE_TMPDIR", str(options.data))  # for the copy that erasure makes
     compile_cache.use(options.data / "compiled")
     try:
+        if options.database is None:
+            layout.use(options.data, options.workers)
         yield
     finally:
         if lock is not None:

@@ -18,6 +18,7 @@ from localarc.service.api import queries, stream_list
 from localarc.service.api.auth import Scope
 from localarc.service.api.queries import Header
 from localarc.service.app_state import AppState
+from localarc.service.streams import lifecycle
 from localarc.service.streams.manager import StreamManager
 from localarc.service.streams.recovery import recover
 from localarc.wire.predictions import BatchRequest
@@ -69,6 +70,7 @@ class Endpoint:
     finish: Callable[[Any], Any] | None = None
     counted: bool = False
     creates: bool = False  # a stream, which counts towards a token's quota
+    other_stream: Callable[[Any], str] | None = None  # that the body names
 
     @property
     def name(self) -> str:
@@ -171,6 +173,10 @@ _AUDIT = _STREAM + "/predictions/{prediction}/audit"
 ENDPOINTS = (
     Endpoint("PUT", _STREAM, StreamManager.create, WRITE, writes=True, errors=(409,),
              prepare=lambda app, body: app.compiler.prepare(body), creates=True),
+    Endpoint("PATCH", _STREAM, lifecycle.change, WRITE, writes=True, errors=(404,)),
+    Endpoint("DELETE", _STREAM, lifecycle.delete, ADMIN, writes=True, errors=(404,)),
+    Endpoint("POST", f"{_STREAM}/rename", lifecycle.rename, ADMIN, writes=True,
+             errors=(404, 409), other_stream=lambda body: body.name),
     Endpoint("POST", f"{_STREAM}/predict", StreamManager.predict, WRITE, writes=True,
              errors=(404, 409), counted=True),
     Endpoint("PUT", _FEEDBACK, StreamManager.feedback, WRITE, writes=True, errors=(404, 409, 410),

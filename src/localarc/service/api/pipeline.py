@@ -40,10 +40,11 @@ Result = TypeVar("Result")
 
 
 class Pipeline:
-    """Serves the requests of one endpoint."""
+    """Serves the requests of one endpoint, and counts them, unless somebody else does."""
 
-    def __init__(self, app: AppState, endpoint: Endpoint) -> None:
+    def __init__(self, app: AppState, endpoint: Endpoint, counted: bool = True) -> None:
         self._app = app
+        self._counted = counted
         self.endpoint = endpoint
         self._parameters = [(each, _reader(each)) for each in endpoint.parameters]
         kind = endpoint.body
@@ -85,7 +86,8 @@ class Pipeline:
     ) -> None:
         """Count a request, and log it where that is asked for."""
         app, endpoint = self._app, self.endpoint
-        app.metrics.count_request(endpoint.path, endpoint.method, status, seconds)
+        if self._counted:
+            app.metrics.count_request(endpoint.path, endpoint.method, status, seconds)
         if app.audit is not None and endpoint.writes and token is not None:
             app.audit.add(self._attempt(request, token, status, detail), endpoint.counted)
         log_request(request, endpoint, token, status, seconds)
@@ -109,6 +111,8 @@ class Pipeline:
             arguments["token"] = token
         if endpoint.body is not None:
             arguments["body"] = await self._body(request)
+        if endpoint.other_stream is not None:
+            token.check_stream(endpoint.other_stream(arguments["body"]))
         if isinstance(arguments.get("body"), list):
             arguments["body"] = self._permitted(arguments["body"], token)
         if endpoint.prepare is not None:

@@ -14,8 +14,9 @@ import sqlite3
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from pathlib import Path
 
-from localarc.service.storage import migrations
+from localarc.service.storage import erasure, migrations
 from localarc.service.storage.checksums import row_checksum
+from localarc.service.storage.erasure import Erasure
 from localarc.service.storage.format import VERSION
 from localarc.service.storage.high_water_mark import HighWaterMark
 from localarc.service.storage.interface import StorageError
@@ -39,6 +40,7 @@ _SCHEMA = (
     "CREATE TABLE snapshots (stream TEXT PRIMARY KEY, last_event INTEGER NOT NULL,"
     " state BLOB NOT NULL, checksum INTEGER NOT NULL)",
     "CREATE TABLE probe (id INTEGER PRIMARY KEY, filler BLOB)",
+    erasure.TABLE,
 )
 
 
@@ -59,6 +61,7 @@ class EventStore:
         if self.salvaged:
             salvage(self._database, self._path, _SCHEMA, VERSION, self._marks.last_event)
             self._connect()
+        self._erasure = Erasure(self._database)
         self._next = 1 + max(
             self._marks.last_event,
             self._largest("max(id) FROM events"),
@@ -159,23 +162,27 @@ class EventStore:
         """
         rows = [event_row(number, write) for number, write in enumerate(writes, self._next)]
         replaced = replaced or {}
-        with self._transaction():
-            for name, stream in replaced.items():
-                self._replace(name, stream)
+        removed = [name for name, stream in replaced.items() if stream is None]
+        with self._marks.without(removed), self._transaction():
+            if replaced:
+                self._replace(replaced)
             self._database.executemany("INSERT INTO events VALUES (?, ?, ?, ?, ?)", rows)
         self._next += len(rows)
         self._count(rows, replaced)
-        ends: dict[str, int | None] = {
-            name: None if stream is None else stream.state.seq for name, stream in replaced.items()
-        }
+        if replaced:
+            self._erasure.schedule(erasure.DELETED_SECONDS if removed else erasure.REPLACED_SECONDS)
+        ends = {name: stream.state.seq for name, stream in replaced.items() if stream is not None}
         ends.update((name, seq) for _, name, seq, _, _ in rows)
         self._marks.advance(self._next - 1, ends)
 
-    def _replace(self, name: str, stream: Stream | None) -> None:
+    def _replace(self, replaced: Mapping[str, Stream | None]) -> None:
+        names = json.dumps([*replaced])
         for table in "events", "snapshots":
-            self._database.execute(f"DELETE FROM {table} WHERE stream = ?", (name,))
-        if stream is not None:
+            which = "stream IN (SELECT value FROM json_each(?))"
+            self._database.execute(f"DELETE FROM {table} WHERE {which}", (names,))
+        for stream in filter(None, replaced.values()):
             self._insert_snapshot(stream)
+        self._erasure.note()
 
     def _count(self, rows: list[EventRow], replaced: Mapping[str, Stream | None]) -> None:
         for name in replaced:
@@ -231,14 +238,17 @@ class EventStore:
         return int(count)
 
     def flush(self) -> None:
-        """Flush the high-water mark to disk, if it is time."""
+        """Flush the high-water mark to disk, and erase what was deleted, if it is time."""
         self._marks.flush()
+        if self._erasure.is_due and not self.degraded:
+            self._erasure.run()
 
     def probe(self) -> None:
         """Write as much as a usual commit does, to find out whether writing works."""
         if self.degraded:
             self._database.close()
             self._connect()
+            self._erasure = Erasure(self._database)
         if self.degraded:
             raise sqlite3.OperationalError(self.degraded)
         with self._transaction():
@@ -275,7 +285,7 @@ class EventStore:
 
     def _begin_marks(self, streams: Mapping[str, Stream]) -> None:
         """Complete the marks; other versions, and copies of the database alone, have none."""
-        ends: dict[str, int | None] = {name: each.state.seq for name, each in streams.items()}
+        ends = {name: each.state.seq for name, each in streams.items()}
         self._marks.advance(self._next - 1, ends)
 
     def _snapshots(self, names: Collection[str] | None) -> Iterator[tuple[str, int, bytes, int]]:
@@ -291,8 +301,10 @@ class EventStore:
                 yield row
 
     def close(self) -> None:
-        """Checkpoint the write-ahead log, and close the database."""
+        """Erase what was deleted, checkpoint the write-ahead log, and close the database."""
         self._marks.close()
+        if self._erasure.is_pending and not self.degraded:
+            self._erasure.run()
         self._database.execute("PRAGMA wal_checkpoint(TRUNCATE)")
         self._database.close()
 

@@ -23,6 +23,7 @@ from localarc.service.compiler import Compiler
 from localarc.service.metrics import Metrics
 from localarc.service.storage.interface import Store
 from localarc.service.storage.jobs import Job, Publish, Work, is_bug, respond
+from localarc.service.streams.lifecycle import remove_old_records
 from localarc.service.streams.manager import PendingWrite, StreamManager
 from localarc.service.streams.stream import Stream
 from localarc.wire.events import ChangeEvent
@@ -32,6 +33,7 @@ _MAX_WAITING = 10_000  # requests in the queue
 _SNAPSHOT_BATCH = 4
 _EXPIRY_SECONDS = 0.2  # between checks for expired predictions
 _STANDBY_SECONDS = 0.2  # between attempts to become the owner
+_COMPILING = "the engine is being compiled"
 _STANDBY = "standby: another process serves these streams"
 _UNKNOWN = (
     "the connection to the database was lost: whether this request was stored shows when a service "
@@ -96,6 +98,10 @@ class Writer:
         self._queue.put(Job(work, writes, future))
         return await future
 
+    def restrict(self, owns: Callable[[str], bool]) -> None:
+        """Serve only streams with some names; before the start."""
+        self._manager.owns = owns
+
     def start(self, loop: asyncio.AbstractEventLoop) -> None:
         """Replay the event log, then accept requests; responses are sent in the event loop."""
         self._loop = loop
@@ -136,8 +142,9 @@ class Writer:
     def _stand_by(self, status: str) -> None:
         if self.status != status:
             _log.warning("%s", status)
-            self.status = status
+            self.status = _COMPILING
             self._compiler.load_all(())  # so that taking over takes less time
+            self.status = status
         self._reject(self._drain(_STANDBY_SECONDS), f"not ready: {status}.")
 
     def _reject(self, jobs: list[Job], reason: str) -> None:
@@ -190,7 +197,7 @@ class Writer:
         self._set_aside()
         if self._store.degraded:
             self._fail(self._store.degraded)
-        self.status = "the engine is being compiled"
+        self.status = _COMPILING
         self._compiler.load_all(stream.state.config for stream in manager.streams.values())
         report_compiling(_report_compiling)
         self._check_consistency(manager.streams)
@@ -245,6 +252,7 @@ class Writer:
             self._last_expiry_check = time.monotonic()
             self._outcome(StreamManager.expire, 1, able)
             self._outcome(StreamManager.announce_stale, 1, able)
+            self._outcome(remove_old_records, 1, able)
         outcomes = [self._outcome(job.work, job.writes, able) for job in jobs]
         if self._ahead_of_disk:
             outcomes = self._roll_back(jobs, outcomes)
@@ -275,7 +283,7 @@ class Writer:
 
     def _commit(self, writes: list[PendingWrite], replaced: Mapping[str, Stream | None]) -> None:
         started = time.perf_counter()
-        self._store.append(writes, replaced)
+        self._store.append([write for write in writes if write.event is not None], replaced)
         self._unstorable -= replaced.keys()
         self._metrics.count_commit(writes, time.perf_counter() - started)
         self.on_commit(writes)
