@@ -24,13 +24,12 @@ from benchmarks.service.report import service
 KERNEL = {"kernel": {"length_scale": 0.1}}
 METHODS: dict[str, dict[str, Any]] = {
     "auto": {"features": 2},
-    "gate": {"method": "gate", "features": 2},
     "larc-lattice": {"features": 2, **KERNEL},
     "larc-dictionary": {"features": 3, **KERNEL},
     "arc": {"method": "arc"},
     "mondrian": {"method": "mondrian"},
 }
-STREAMS, BATCH = 6, 500
+STREAMS, BATCH = 4, 500
 ROUNDS = 4_500  # more than the 4,096 answers that a stream retains
 PENDING = 1_000  # per stream
 CONNECTIONS, REQUESTS = 16, 100  # rounds of each connection
@@ -62,13 +61,10 @@ class Rounds:
 
     def predict(self) -> dict[str, Any]:
         body: dict[str, Any] = {"x": [self._chance.random() for _ in range(self._features)]}
-        if self.method in ("mondrian", "gate"):
-            body["group"] = self._chance.choice("abcd")
-        return body | ({"confidence": 0.99} if self.method == "gate" else {})
+        return body | ({"group": self._chance.choice("abcd")} if self.method == "mondrian" else {})
 
     def feedback(self) -> dict[str, Any]:
-        body = {"loss": float(self._chance.random() < 0.1)}
-        return body if self.method == "gate" else body | {"score": self._chance.random()}
+        return {"loss": float(self._chance.random() < 0.1), "score": self._chance.random()}
 
 
 async def ok(connection: Connection, method: str, path: str, body: object) -> bytes:
