@@ -34,9 +34,7 @@ EXAMPLES = (
     ("In which country is the city of Munich?", "Germany"),
     ("On which continent is Brazil?", "South America"),
 )
-INTRODUCTION = "".join(
-    f"Question: {question}\nAnswer: {answer}\n\n" for question, answer in EXAMPLES
-)
+INTRODUCTION = "".join(f"Question: {question}\nAnswer: {answer}\n\n" for question, answer in EXAMPLES)
 
 
 @dataclass(frozen=True)
