@@ -5,7 +5,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
 
-.PHONY: demo test slow training beams page service cluster cluster-lowest peers models forecasting package arena check format bench figures site clean
+.PHONY: demo test slow training beams page service deploy cluster cluster-lowest peers jobs models forecasting package arena check format bench figures site clean
 
 # The marks say which set of packages is installed and are out of date when its description changes.
 $(VENV)/.default: pyproject.toml constraints.txt
@@ -31,6 +31,10 @@ $(VENV)/.service: $(VENV)/.dev
 	$(INSTALL) -e '.[dev,service-tests]'
 	touch $@
 
+$(VENV)/.deploy: $(VENV)/.dev
+	$(INSTALL) -e '.[dev,deploy-tests]'
+	touch $@
+
 $(VENV)/.models: $(VENV)/.dev
 	$(INSTALL) -e '.[dev,models-tests]'
 	touch $@
@@ -45,6 +49,10 @@ $(VENV)/.site: $(VENV)/.dev
 
 $(VENV)/.benchmarks: $(VENV)/.dev
 	$(INSTALL) -e '.[dev,benchmarks]'
+	touch $@
+
+$(VENV)/.jobs: $(VENV)/.benchmarks
+	$(INSTALL) -e '.[dev,jobs]'
 	touch $@
 
 # AutoLARC beside ARC, in seconds; then the paper's electricity experiment.
@@ -81,6 +89,11 @@ page: $(VENV)/.service node_modules/.installed
 # What is missing fails here, where `make test` skips. In Debian: `apt-get install chromium prometheus`.
 service: $(VENV)/.service page
 	LOCALARC_REQUIRE_SERVICE=1 $(BIN)/python -m pytest -m service -n 2 -rs tests/service
+
+# What is in deploy/, linted; the image's steps, without a container runtime, by a user who can write nowhere else.
+# What is missing fails here. In Debian: `apt-get install bubblewrap postgresql prometheus systemd`.
+deploy: $(VENV)/.deploy
+	LOCALARC_REQUIRE_DEPLOY=1 LOCALARC_REQUIRE_SERVICE=1 $(BIN)/python -m pytest -m deploy -rs tests/deploy
 
 # PySpark warns about pandas 3, which constraints.txt has: Spark gets environments of its own.
 build/cluster/.installed: pyproject.toml constraints.txt
@@ -145,6 +158,10 @@ peers: $(VENV)/.benchmarks
 	$(BIN)/python -m pytest -rs tests/test_models_benchmark.py tests/monitoring/test_benchmark.py
 	$(BIN)/python -m pytest -rs -m slow tests/test_front_page.py
 
+# The pages of docs/jobs: what they say is what their scripts print and draw.
+jobs: $(VENV)/.jobs
+	LOCALARC_JOBS=1 $(BIN)/python -m pytest -n 2 -rs tests/test_jobs.py
+
 # Every method on 1,000 rounds of every stream whose data can be had, in build/arena-quick.
 arena: $(VENV)/.dev
 	$(BIN)/localarc arena --quick --quiet --out build/arena-quick
@@ -167,6 +184,7 @@ figures: $(VENV)/.benchmarks
 	$(BIN)/python -m benchmarks.peers.table --figure docs/compare-methods.png
 	$(BIN)/python -m benchmarks.arena
 	$(BIN)/python -m benchmarks.front_page --figure docs/front-page.png
+	$(BIN)/python -m benchmarks.figures_page
 
 # The documentation site, in build/site/VERSION: every page and the API reference, links and anchors checked; then in a browser.
 site: $(VENV)/.site

@@ -15,14 +15,13 @@ from benchmarks.models.intervals import COVERAGE, METHODS, Intervals
 from benchmarks.models.sources import REGRESSION
 from benchmarks.models.streams import Case, train
 from localarc.figures.frame import frame, legend
-from localarc.figures.palette import INK
-from localarc.figures.palette import METHODS as COLOURS
+from localarc.figures.palette import INK, colours
 from localarc.validation import FloatArray
 
 STREAM = "air time"
 ROUNDS = 15_000
 PARTS = 10
-SHOWN = {"localarc": COLOURS["AutoLARC"], "MAPIE ACI": COLOURS["ARC"]}
+SHOWN = colours(["localarc", "MAPIE ACI"])
 
 
 def main() -> None:

@@ -14,12 +14,13 @@ import pytest
 
 ROOT = Path(__file__).parent.parent
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted(ROOT.glob("docs/**/*.md"))]
+JOBS = ROOT / "docs" / "jobs"  # their code needs the packages of others: `make jobs` runs it
 BLOCK = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 # Pages about other packages run where these are installed.
 ENGINE = re.compile(
-    r"^(?:import|from) (pyspark|mlflow|statsforecast|mlforecast|darts|sktime)\b", re.MULTILINE
+    r"^(?:import|from) (pyspark|mlflow|fastapi|statsforecast|mlforecast|darts|sktime)\b", re.MULTILINE
 )
-RUN_BY = {"pyspark": "make cluster", "mlflow": "make models"}
+RUN_BY = {"pyspark": "make cluster", "mlflow": "make models", "fastapi": "make service"}
 # What installs or runs the whole project is run by .ci/run itself, on a clean checkout.
 ELSEWHERE = ("make ", "pip install", "git clone", ".ci/run", "cd ")
 
@@ -31,7 +32,9 @@ def blocks(page: Path) -> list[tuple[str, str]]:
     return BLOCK.findall(page.read_text(encoding="utf-8"))
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+@pytest.mark.parametrize(
+    "page", [page for page in PAGES if page.parent != JOBS], ids=lambda page: page.name
+)
 def test_every_code_block_runs(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for engine in ENGINE.findall(page.read_text(encoding="utf-8")):
         runner = RUN_BY.get(engine, "make forecasting")
@@ -70,3 +73,10 @@ def test_every_relative_link_leads_somewhere() -> None:
     for page in PAGES:
         for target in re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", page.read_text(encoding="utf-8")):
             assert (page.parent / target).exists(), f"{page.name}: {target}"
+
+
+def test_every_picture_has_alternative_text_of_several_words() -> None:
+    for page in PAGES:
+        text = BLOCK.sub("", page.read_text(encoding="utf-8"))
+        for alternative, target in re.findall(r"!\[([^\]]*)\]\(([^)]+)\)", text):
+            assert len(alternative.split()) >= 3, f"{page.name}: {target}: {alternative!r}"

@@ -7,6 +7,7 @@ from pathlib import Path
 from matplotlib.figure import Figure
 
 from benchmarks.engine.cases import Cost, Growth
+from localarc.figures.findings import by_method
 from localarc.figures.frame import frame, legend
 from localarc.figures.palette import METHODS, colours
 
@@ -19,9 +20,17 @@ def growth(path: Path, points: list[Growth]) -> None:
     for name in names:
         mine = [(point.t, point.microseconds) for point in points if point.name == name]
         axes.loglog(*zip(*mine, strict=True), marker="o", color=colours(names)[name], label=name)
-    frame(axes, "Time per step as the stream grows", "t", "microseconds per step (replay)")
+    growths = {name: _growth(points, name) for name in names}
+    title = f"Time per step grows by a factor of {by_method(growths, '.3g')}"
+    frame(axes, title, "t", "microseconds per step (replay)")
     legend(axes)
     figure.savefig(path, dpi=160)
+
+
+def _growth(points: list[Growth], name: str) -> float:
+    """The time per step of the longest stream, over that of the shortest."""
+    mine = sorted((point.t, point.microseconds) for point in points if point.name == name)
+    return mine[-1][1] / mine[0][1]
 
 
 def costs(path: Path, measured: list[Cost]) -> None:

@@ -12,8 +12,9 @@ from matplotlib.figure import Figure
 
 from benchmarks import machine
 from benchmarks.forecasting import coverage, streams
+from localarc.figures.findings import by_method
 from localarc.figures.frame import frame, legend
-from localarc.figures.palette import INK, METHODS
+from localarc.figures.palette import INK, METHODS, colours
 from localarc.forecasting import Bands
 
 HOURS = 8000  # of Elec2, about a year: enough to see how bands differ
@@ -32,7 +33,7 @@ def draw(path: Path) -> None:
 def _fans(axes: Axes, table: Any) -> None:
     """The bands of four forecasts, each made at midnight, and what came."""
     cutoffs = table.cutoff[table.cutoff.dt.hour == 0].unique()[-8:-4]
-    colour = METHODS["L-ARC"]
+    colour = METHODS["AutoLARC"]
     for number, cutoff in enumerate(cutoffs):
         fan = table[table.cutoff == cutoff]
         for level, shade in zip(sorted(LEVELS, reverse=True), (0.15, 0.25, 0.4), strict=True):
@@ -46,7 +47,9 @@ def _fans(axes: Axes, table: Any) -> None:
     axes.plot(truth.ds, truth.y, color=INK, lw=1.3, label="outcome")
     short = ConciseDateFormatter(axes.xaxis.get_major_locator())  # type: ignore[no-untyped-call]
     axes.xaxis.set_major_formatter(short)
-    frame(axes, "Four forecasts of the next 24 hours, made at midnight", "", "demand (Elec2)")
+    inside = (truth.y >= truth["lo-95"]) & (truth.y <= truth["hi-95"])
+    title = f"{inside.sum()} of {len(truth)} hours inside the 95 % band; forecasts from midnight"
+    frame(axes, title, "", "demand (Elec2)")
     legend(axes)
 
 
@@ -56,15 +59,18 @@ def _by_hour(axes: Axes, history: Any) -> None:
     score = (table.y - table.yhat).abs()
     table = table.assign(score=score, theirs=coverage.rolling(table, score))
     table = table.assign(ours=table["hi-90"] - table.yhat)[table.theirs.notna()]
+    worst: dict[str, float] = {}
     for column, label, colour in (
-        ("theirs", "rolling quantile per step", METHODS["ARC"]),
-        ("ours", "Bands", METHODS["L-ARC"]),
+        ("theirs", "rolling quantile", colours(["Rolling quantile"])["Rolling quantile"]),
+        ("ours", "Bands", METHODS["AutoLARC"]),
     ):
         missed = (table.score > table[column]).groupby(table.ds.dt.hour).mean()
+        worst[label] = 100.0 * float(missed.max())
         axes.plot(missed.index, 100.0 * missed, color=colour, marker="o", ms=3, label=label)
     axes.axhline(10.0, color=INK, lw=0.8, ls="--", label="target")
     axes.set_ylim(bottom=0.0)
-    frame(axes, "Misses by hour of the day", "hour", "misses in %")
+    title = f"Most misses of an hour, %: {by_method(worst, '.1f')}"
+    frame(axes, title, "hour", "misses in %")
     legend(axes)
 
 

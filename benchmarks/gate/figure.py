@@ -11,9 +11,8 @@ from matplotlib.figure import Figure
 from benchmarks.gate import methods
 from benchmarks.gate.questions import TOPICS, Questions, simulated
 from localarc.figures.frame import frame, legend
-from localarc.figures.palette import INK
+from localarc.figures.palette import CATEGORIES, INK
 
-_COLOURS = ("#2f6f9f", "#3a8f5c", "#b5482f")
 _TARGET = 0.1
 
 
@@ -32,9 +31,15 @@ def thresholds(axes: Axes, questions: Questions, made: methods.Decided) -> Axes:
     """The confidence that an answer had to exceed."""
     for topic, name in enumerate(TOPICS):
         rounds = np.flatnonzero(questions.topic == topic)[::5]
-        axes.plot(rounds, made.thresholds[rounds], lw=0.9, color=_COLOURS[topic], label=name)
+        axes.plot(rounds, made.thresholds[rounds], lw=0.9, color=CATEGORIES[topic], label=name)
     axes.axvline(len(questions) // 2, color=INK, lw=0.8, ls=":")
-    frame(axes, "Threshold by topic; returns change half-way", "", "threshold")
+    returns = made.thresholds[questions.topic == TOPICS.index("returns")]
+    middle = len(returns) // 2
+    title = (
+        f"Threshold of returns: {returns[middle - 100 : middle].mean():.2f} before they change "
+        f"half-way, {returns[-100:].mean():.2f} at the end"
+    )
+    frame(axes, title, "", "threshold")
     axes.set_ylim(0.5, 1.02)
     legend(axes)
     return axes
@@ -47,12 +52,13 @@ def excess(axes: Axes, questions: Questions, made: methods.Decided) -> Axes:
     charge_of_one = np.where(one.answered == 1, questions.wrong - _TARGET, -0.001)
     for topic, name in enumerate(TOPICS):
         inside = questions.topic == topic
-        axes.plot(np.cumsum(charge * inside), lw=1.1, color=_COLOURS[topic], label=f"gate, {name}")
+        colour = CATEGORIES[topic]
+        axes.plot(np.cumsum(charge * inside), lw=1.1, color=colour, label=f"gate, {name}")
         axes.plot(
             np.cumsum(charge_of_one * inside),
             lw=0.9,
             ls="--",
-            color=_COLOURS[topic],
+            color=colour,
             label=f"one threshold, {name}",
         )
     assert made.gate is not None
@@ -63,6 +69,15 @@ def excess(axes: Axes, questions: Questions, made: methods.Decided) -> Axes:
         "the largest bound of a topic at the end", end, ha="right", va="bottom", fontsize=8
     )
     axes.axvline(len(questions) // 2, color=INK, lw=0.8, ls=":")
-    frame(axes, "Wrong answers beyond target and credit", "round", "answers")
+    topics = range(len(TOPICS))
+    ours, theirs = (
+        max(each[questions.topic == topic].sum() for topic in topics)
+        for each in (charge, charge_of_one)
+    )
+    title = (
+        f"Wrong answers beyond target and credit, worst topic: {ours:.0f} with the gate, "
+        f"{theirs:.0f} with one threshold"
+    )
+    frame(axes, title, "round", "answers")
     legend(axes)
     return axes

@@ -11,6 +11,7 @@ from matplotlib.figure import Figure
 from sklearn.linear_model import LinearRegression
 
 from benchmarks.machine import ROOT
+from localarc.figures.findings import by_method
 from localarc.figures.frame import frame, legend, target_line
 from localarc.figures.palette import METHODS
 from localarc.models import Calibrated, FewOutcomesWarning
@@ -57,16 +58,19 @@ def snapshots(model: Any) -> FloatArray:
 def draw_places(axes: Axes, model: Any) -> None:
     X, y = stream(1)
     settings: dict[str, Any] = {'local=["size"]': [0], "local=()": ()}
+    lowest: dict[str, float] = {}
     for name, local in settings.items():
         hits = shown(Calibrated(model, local=local), X, y)
         tenths = by_tenth(X, hits)
         print(
             f"{name}: {hits.mean():.3f} overall, by tenth {tenths.min():.3f} to {tenths.max():.3f}"
         )
+        lowest[name] = float(tenths.min())
         axes.plot(0.5 + np.arange(TENTHS), tenths, "o-", color=COLOURS[name], label=name)
     target_line(axes, 0.9)
     axes.set_ylim(0.6, 1.01)
-    legend(frame(axes, "What was shown", "size, the feature", "coverage"))
+    title = f"Lowest coverage of a tenth: {by_method(lowest, '.2f')}"
+    legend(frame(axes, title, "size, the feature", "coverage"))
 
 
 def draw_snapshots(axes: Axes, model: Any) -> None:
@@ -77,7 +81,8 @@ def draw_snapshots(axes: Axes, model: Any) -> None:
     axes.plot(times, found, color=METHODS["AutoLARC"], lw=1, label="thresholds of one moment")
     target_line(axes, 0.9)
     axes.set_ylim(0.6, 1.01)
-    legend(frame(axes, "What one moment's thresholds cover", "rows learned from", "coverage"))
+    title = f"Thresholds of one moment cover {found.min():.2f} to {found.max():.2f}"
+    legend(frame(axes, title, "rows learned from", "coverage"))
 
 
 def main() -> None:

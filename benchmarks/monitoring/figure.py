@@ -10,14 +10,13 @@ from matplotlib.figure import Figure
 
 from benchmarks.monitoring.watchers import LIMIT, TARGET
 from localarc.figures.frame import frame, legend
-from localarc.figures.palette import INK
+from localarc.figures.palette import CATEGORIES, INK
 from localarc.monitoring import Monitor, Status
 
 GOOD, BAD = 4_000, 6_000
 _RISE = 0.1
 _STEP = 10
-_COLOURS = {"all rounds": "#0077bb", "recent rounds": "#ee7733"}
-_ALARMS = {"drifting": "#ee7733", "broken": "#cc3311"}
+_COLOURS = {"all rounds": CATEGORIES[0], "recent rounds": CATEGORIES[1]}
 
 
 def draw(path: Path) -> None:
@@ -31,8 +30,9 @@ def draw(path: Path) -> None:
     _panel(lower, at, recent, [s.recent_at_least for s in found], "recent rounds")
     for axes, state in ((upper, "broken"), (lower, "drifting")):
         _mark(axes, state, alarms[state])
-    frame(upper, "All rounds since the last acknowledgement", "", "risk")
-    frame(lower, "The last 1,000 rounds", "round", "risk")
+    late = {state: f"{at - GOOD:,} rounds after the rise" for state, at in alarms.items()}
+    frame(upper, f"All rounds: broken, {late['broken']}", "", "risk")
+    frame(lower, f"The last 1,000 rounds: drifting, {late['drifting']}", "round", "risk")
     for axes in (upper, lower):
         legend(axes)
     figure.savefig(path, dpi=160)
@@ -66,8 +66,6 @@ def _panel(axes: Axes, at: np.ndarray, risk: list[float], limit: list[float], wh
 
 def _mark(axes: Axes, state: str, at: int) -> None:
     """The moment of an alarm."""
-    axes.axvline(at, color=_ALARMS[state], lw=1.4)
+    axes.axvline(at, color=INK, lw=1.4)
     text = f"{state}: round {at:,}, {at - GOOD:,} after the rise"
-    axes.annotate(
-        text, (at, 0.25), (6, -4), textcoords="offset points", va="top", color=_ALARMS[state]
-    )
+    axes.annotate(text, (at, 0.25), (6, -4), textcoords="offset points", va="top", color=INK)

@@ -33,6 +33,16 @@ class Load:
     latencies: list[float] = field(default_factory=list)
     memory: list[int] = field(default_factory=list)  # resident bytes of the service, over time
 
+    def add(self, clients: list[Load]) -> None:
+        """Add what several processes measured at the same time; each saw the whole service."""
+        self.seconds += max(each.seconds for each in clients)
+        self.cpu += max(each.cpu for each in clients)
+        for each in clients:
+            self.requests += each.requests
+            self.errors += each.errors
+            self.latencies += each.latencies
+        self.memory += clients[0].memory
+
     @property
     def rate(self) -> float:
         return self.requests / self.seconds
@@ -88,15 +98,25 @@ class Running:
 
 
 def resident(process: int) -> int:
-    """Resident memory of a process, in bytes."""
-    pages = int(Path(f"/proc/{process}/statm").read_text().split()[1])
+    """Resident memory of a process and its workers, in bytes."""
+    pages = sum(int(Path(f"/proc/{each}/statm").read_text().split()[1]) for each in family(process))
     return pages * os.sysconf("SC_PAGE_SIZE")
 
 
 def processor(process: int) -> float:
-    """CPU seconds that a process has used."""
+    """CPU seconds that a process and its workers have used."""
+    return sum(map(_processor, family(process)))
+
+
+def _processor(process: int) -> float:
     fields = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+def family(process: int) -> list[int]:
+    """A process and its children."""
+    children = Path(f"/proc/{process}/task/{process}/children").read_text().split()
+    return [process, *map(int, children)]
 
 
 async def prepare(port: int, streams: int) -> None:

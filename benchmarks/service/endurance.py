@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import multiprocessing
 import os
 import resource
 import socket
@@ -16,6 +17,7 @@ import statistics
 import threading
 import time
 from collections.abc import Iterator
+from multiprocessing.synchronize import Event
 
 from benchmarks import machine
 from benchmarks.service.cases import Connection, Load, Running, drive, prepare, resident
@@ -23,6 +25,7 @@ from benchmarks.service.report import service
 
 STREAMS, CONNECTIONS, PARTS = 20, 32, 10
 HOSTILE, CHECKS = 2_100, 400
+SPAWN = multiprocessing.get_context("spawn")
 
 
 # ---- memory ----------------------------------------------------------------------------------
@@ -50,35 +53,40 @@ async def enough(running: Running, requests: int) -> int:
 
 @contextlib.contextmanager
 def hostile(port: int) -> Iterator[None]:
-    """Half the connections are silent, half send a byte now and then; one header never ends."""
-    limit = resource.getrlimit(resource.RLIMIT_NOFILE)
-    resource.setrlimit(resource.RLIMIT_NOFILE, (min(8192, limit[1]), limit[1]))
-    done = threading.Event()
-    wires = [socket.create_connection(("127.0.0.1", port)) for _ in range(HOSTILE)]
-    threads = [
-        threading.Thread(target=trickle, args=(wires[::2], done)),
-        threading.Thread(target=never_end, args=(port, done)),
-    ]
-    for thread in threads:
-        thread.start()
+    """An attack from a process of its own, so that it does not slow down who measures."""
+    ready, done = SPAWN.Event(), SPAWN.Event()
+    process = SPAWN.Process(target=attack, args=(port, ready, done))
+    process.start()
     try:
+        assert ready.wait(60.0), "the attack did not start"
         yield
     finally:
         done.set()
-        for thread in threads:
-            thread.join()
-        for wire in wires:
-            wire.close()
+        process.join()
 
 
-def trickle(wires: list[socket.socket], done: threading.Event) -> None:
+def attack(port: int, ready: Event, done: Event) -> None:
+    """Half the connections are silent, half send a byte now and then; one header never ends."""
+    limit = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (min(8192, limit[1]), limit[1]))
+    wires = [socket.create_connection(("127.0.0.1", port)) for _ in range(HOSTILE)]
+    endless = threading.Thread(target=never_end, args=(port, done))
+    endless.start()
+    ready.set()
+    trickle(wires[::2], done)
+    endless.join()
+    for wire in wires:
+        wire.close()
+
+
+def trickle(wires: list[socket.socket], done: Event) -> None:
     while not done.wait(0.2):
         for wire in wires:
             with contextlib.suppress(OSError):
                 wire.sendall(b"G")
 
 
-def never_end(port: int, done: threading.Event) -> None:
+def never_end(port: int, done: Event) -> None:
     while not done.is_set():
         with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", port)) as wire:
             wire.sendall(b"GET /livez HTTP/1.1\r\nHost: localhost\r\nX: ")

@@ -1,11 +1,13 @@
 """Print the load results: 64 connections, 100 streams, with and without waiting for the disk.
 
-With `--against REF`, the code of that commit runs beside, in the same slices. Every response is
-checked. Service and client share the machine.
+With `--against REF`, the code of that commit runs beside, in the same slices; with `--workers N`, a
+service with one worker runs beside one with N. Every response is checked. Service and client share
+the machine; `--clients` processes send the requests.
 """
 
 from __future__ import annotations
 
+import argparse
 import asyncio
 import contextlib
 import os
@@ -14,6 +16,8 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator
+from concurrent.futures import ProcessPoolExecutor
+from contextlib import AbstractContextManager
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -60,18 +64,27 @@ def for_seconds(seconds: float) -> Callable[[], bool]:
     return lambda: time.perf_counter() < until
 
 
-async def side_by_side(
-    services: dict[str, Running], seconds: float, connections: int, streams: int
+def side_by_side(
+    services: dict[str, Running], seconds: float, connections: int, streams: int, clients: int = 1
 ) -> dict[str, Load]:
     """Load the services in turn, in short slices, so that all run on the same machine load."""
     loads = {name: Load() for name in services}
     for running in services.values():
-        await prepare(running.port, streams)
-    for _ in range(_SLICES):
-        for name, running in services.items():
-            keep_going = for_seconds(seconds / _SLICES)
-            await drive(loads[name], running, connections, streams, keep_going)
+        asyncio.run(prepare(running.port, streams))
+    with ProcessPoolExecutor(clients) as pool:
+        for _ in range(_SLICES):
+            for name, running in services.items():
+                share = running, connections // clients, streams, seconds / _SLICES
+                slices = [pool.submit(one_slice, *share) for _ in range(clients)]
+                loads[name].add([each.result() for each in slices])
     return loads
+
+
+def one_slice(running: Running, connections: int, streams: int, seconds: float) -> Load:
+    """A slice of the load, from this process."""
+    load = Load()
+    asyncio.run(drive(load, running, connections, streams, for_seconds(seconds)))
+    return load
 
 
 def row(name: str, *cells: str) -> str:
@@ -90,45 +103,55 @@ def main() -> None:
     parser.add_argument("--seconds", type=float, default=30.0)
     parser.add_argument("--connections", type=int, default=64)
     parser.add_argument("--streams", type=int, default=100)
-    parser.add_argument("--against", metavar="REF", help="a commit whose code runs beside")
+    parser.add_argument("--clients", type=int, default=1, help="processes that send requests")
+    beside = parser.add_mutually_exclusive_group()
+    beside.add_argument("--against", metavar="REF", help="a commit whose code runs beside")
+    beside.add_argument("--workers", type=int, metavar="N", help="a service with N runs beside")
     parser.add_argument(
-        "--without-sync", action="store_true", help="with --against, leave the disk out of it"
+        "--without-sync",
+        action="store_true",
+        help="with --against or --workers, leave the disk out of it",
     )
     options = parser.parse_args()
     with contextlib.ExitStack() as stack:
-        if options.against is None:
-            services = {
-                UNSYNCED: stack.enter_context(service("--without-sync")),
-                SYNCED: stack.enter_context(service()),
-            }
-        else:
-            source, flags = source_of(options.against), ["--without-sync"][: options.without_sync]
-            services = {
-                options.against: stack.enter_context(service(*flags, source=source)),
-                "this code": stack.enter_context(service(*flags)),
-            }
-        loads = asyncio.run(
-            side_by_side(services, options.seconds, options.connections, options.streams)
-        )
+        made = {name: stack.enter_context(each) for name, each in compared(options).items()}
+        size = options.connections, options.streams, options.clients
+        loads = side_by_side(made, options.seconds, *size)
     print(
-        f"{options.connections} connections, {options.streams} streams, "
-        f"{options.seconds:g} s each, {os.cpu_count()} cores for service and client, "
-        f"load {os.getloadavg()[0]:.0f}"
+        f"{options.connections} connections of {options.clients} process(es), "
+        f"{options.streams} streams, {options.seconds:g} s each, {os.cpu_count()} cores for "
+        f"service and client, load {os.getloadavg()[0]:.0f}"
     )
     print(row("", "requests/s", "p50 ms", "p99 ms", "CPU us", "errors", "MB", "grew MB"))
     for name, load in loads.items():
         print(result(name, load))
     before, now = loads.values()
-    if options.against is None:
+    if not options.against and not options.workers:
         print(f"waiting for the disk keeps {now.rate / before.rate:.0%} of the requests/s")
     else:
         print(
-            f"beside {options.against}: {now.rate / before.rate:.2f} of the requests/s, "
+            f"beside {options.against or '1 worker'}: "
+            f"{now.rate / before.rate:.2f} of the requests/s, "
             f"{now.quantile(0.5) / before.quantile(0.5):.2f} of the p50, "
             f"{now.quantile(0.99) / before.quantile(0.99):.2f} of the p99, "
             f"{now.cpu_per_request / before.cpu_per_request:.2f} of the CPU time per request"
         )
     machine.write_json(options.json, service=[summary(name, load) for name, load in loads.items()])
+
+
+def compared(options: argparse.Namespace) -> dict[str, AbstractContextManager[Running]]:
+    """The two services that are compared, by name."""
+    flags = ["--without-sync"][: options.without_sync]
+    if options.workers:
+        count = str(options.workers)
+        return {
+            "1 worker": service(*flags),
+            f"{count} workers": service(*flags, "--workers", count),
+        }
+    if options.against:
+        before = service(*flags, source=source_of(options.against))
+        return {options.against: before, "this code": service(*flags)}
+    return {UNSYNCED: service("--without-sync"), SYNCED: service()}
 
 
 def summary(name: str, load: Load) -> dict[str, str | float]:

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from localarc import validation
+from localarc import frames, validation
 from localarc.calibrators import health
 from localarc.calibrators.adaptive import AdaptiveCalibrator
 from localarc.calibrators.base import BaseCalibrator, Calibrator, Progress
@@ -20,6 +20,7 @@ from localarc.calibrators.larc import LARC
 from localarc.calibrators.mondrian import Mondrian
 from localarc.calibrators.step_by_step import Curve, play_round, replay_curves
 from localarc.curves import Curves
+from localarc.frames import IntoFrame, Rows
 from localarc.guarantees import Evidence
 from localarc.guarantees.assumptions import AssumptionWarning
 from localarc.record import Record
@@ -28,9 +29,9 @@ from localarc.validation import FloatArray
 
 def replay(
     calibrator: Calibrator,
-    X: ArrayLike | Iterable[tuple[Any, ...]] | None,
+    X: ArrayLike | Iterable[tuple[Any, ...]] | IntoFrame | None,
     curves: Curves | None = None,
-    groups: Sequence[Hashable] | None = None,
+    groups: Sequence[Hashable] | str | IntoFrame | None = None,
     progress: Progress | None = None,
 ) -> Record:
     """Run a calibrator over a stream: the same numbers as `threshold` and `update` in a loop.
@@ -42,14 +43,17 @@ def replay(
     calibrator : Calibrator
         Any object with `alpha`, `threshold(x)` and `update(x, loss)`. One whose `learns_from`
         contains `"groups"`, `"score"` or `"curve"` receives these as keywords of `update`.
-    X : array of shape (n, d), iterator of rounds, or None
+    X : array of shape (n, d), frame, series, iterator of rounds, or None
         The inputs in chronological order, or, without `curves`, an iterator of rounds: pairs of an
         input and a curve, or triples with a group. None will do for ARC, which ignores inputs, and
-        for AutoLARC, which needs none.
+        for AutoLARC, which needs none. Frames are those of pandas, polars and other libraries
+        that narwhals reads; the record keeps pandas' index.
     curves : Curves or None, default None
         What each round would have cost at any threshold: see `localarc.curves`.
-    groups : sequence of n hashables or None, default None
-        Labels of the rounds in the record, and what a `Mondrian` without `group_of` splits by.
+    groups : sequence of n hashables, series, column or columns of X, or None, default None
+        Labels of the rounds in the record, and what a `Mondrian` without `group_of` splits by. If
+        X is a frame, the name of a column will do: it then is no feature. Several columns, or a
+        frame of them, give each round several groups, such as "region=north".
     progress : callable or None, default None
         Called with the number of rounds just done.
 
@@ -69,18 +73,29 @@ def replay(
     if curves is None:
         return _iterate(calibrator, X, report)
     _check(calibrator, curves)
-    points = _inputs(calibrator, X, curves)
+    inputs, groups, rows = _unframed(X, groups)
+    points = _inputs(calibrator, inputs, curves)
     labels = _labels(groups, len(points))
     evidence = examine(curves, calibrator.alpha)
     thresholds, losses = replay_curves(calibrator, points, curves, labels, report)
-    return _record(calibrator, thresholds, losses, curves, labels, evidence)
+    return _record(calibrator, thresholds, losses, curves, labels, evidence, rows)
+
+
+def _unframed(X: Any, groups: Any) -> tuple[Any, Any, Rows | None]:
+    """Return the inputs and groups without their frames, and the rows of these."""
+    columns = frames.group_columns(X, groups)
+    groups = frames.select(X, columns) if columns else groups
+    rows = frames.rows_of(X, groups)
+    if rows is None:
+        return X, groups, None
+    return frames.features(X, without=columns), frames.labels(groups), rows
 
 
 def replay_many(
     calibrators: Sequence[Calibrator],
-    X: ArrayLike,
+    X: ArrayLike | IntoFrame,
     curves: Curves,
-    groups: Sequence[Hashable] | None = None,
+    groups: Sequence[Hashable] | str | IntoFrame | None = None,
     *,
     dtype: str = "float64",
 ) -> list[Record]:
@@ -94,12 +109,13 @@ def replay_many(
     ----------
     calibrators : sequence of Calibrator
         The calibrators, which learn as they run.
-    X : array of shape (n, d)
-        The inputs in chronological order.
+    X : array of shape (n, d), frame or series
+        The inputs in chronological order, as for `replay`.
     curves : Curves
         What each round would have cost at any threshold: see `localarc.curves`.
-    groups : sequence of n hashables or None, default None
-        Labels of the rounds in the records, and what a `Mondrian` without `group_of` splits by.
+    groups : sequence of n hashables, series, column or columns of X, or None, default None
+        Labels of the rounds in the records, and what a `Mondrian` without `group_of` splits by, as
+        for `replay`.
     dtype : "float64" or "float32", default "float64"
         With `"float32"`, calibrators that share evaluate a Gaussian kernel in single precision; the
         performance page shows what that changes.
@@ -124,7 +140,8 @@ def replay_many(
     calibrators = list(calibrators)
     for calibrator in calibrators:
         _check(calibrator, curves)
-    points = _given(X, curves)
+    inputs, groups, rows = _unframed(X, groups)
+    points = _given(inputs, curves)
     labels = _labels(groups, len(points))
     evidence = [examine(curves, calibrator.alpha) for calibrator in calibrators]
     alone = [calibrator for calibrator in calibrators if not isinstance(calibrator, LARC)]
@@ -135,7 +152,7 @@ def replay_many(
                 guards.enter_context(calibrator._unchanged_on_failure())
         results = _run_all(shared, alone, points, curves, labels, dtype == "float32")
     return [
-        _record(calibrator, *results[id(calibrator)], curves, labels, seen)
+        _record(calibrator, *results[id(calibrator)], curves, labels, seen, rows)
         for calibrator, seen in zip(calibrators, evidence, strict=True)
     ]
 
@@ -163,12 +180,13 @@ def _record(
     curves: Curves,
     labels: list[Hashable] | None,
     evidence: Evidence,
+    rows: Rows | None,
 ) -> Record:
     groups = None if labels is None else tuple(labels)
     sizes = curves.sizes_at(thresholds)
     alpha, name = calibrator.alpha, repr(calibrator)
     told = _warnings(calibrator, thresholds, losses, evidence, curves)
-    return Record(thresholds, losses, sizes, groups, alpha, name, evidence, told)
+    return Record(thresholds, losses, sizes, groups, alpha, name, evidence, told, rows)
 
 
 def _warnings(
@@ -195,7 +213,7 @@ def _silent(done: int) -> None:
     """Report no progress."""
 
 
-def _labels(groups: Sequence[Hashable] | None, n: int) -> list[Hashable] | None:
+def _labels(groups: Any, n: int) -> list[Hashable] | None:
     if groups is None:
         return None
     labels = validation.per_round("groups", groups, n)

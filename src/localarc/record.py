@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from localarc import atomic_write, serialization, validation
 from localarc.calibrators.mondrian import Group
+from localarc.frames import Rows
 from localarc.guarantees import Evidence
 from localarc.guarantees.verdict import Part, Verdict, verdict
 from localarc.validation import FloatArray
@@ -48,6 +49,8 @@ class Record:
         What the curves say about the assumptions of the guarantees.
     warnings : tuple of str, default empty
         What went wrong without an error, each with the number to change and a value to try.
+    rows : Rows, optional
+        The library and the index of the frame that was replayed, for `to_frame`; not saved.
 
     Examples
     --------
@@ -66,6 +69,7 @@ class Record:
     calibrator: str
     evidence: Evidence = field(default_factory=Evidence)
     warnings: tuple[str, ...] = ()
+    rows: Rows | None = None
 
     def __len__(self) -> int:
         return len(self.losses)
@@ -124,13 +128,44 @@ class Record:
             table["group"] = list(self.groups)
         return table | {"threshold": self.thresholds, "loss": self.losses, "size": self.sizes}
 
+    def to_frame(self) -> Any:
+        """Return the record as a frame of the library that the inputs came in, one row per round.
+
+        Returns
+        -------
+        frame
+            The columns of `columns()`, with the index of the inputs in pandas. Several groups of
+            one round are joined by commas. Raises a TypeError if the inputs were no frame.
+
+        Examples
+        --------
+        >>> import pandas as pd
+        >>> from localarc import ARC, replay
+        >>> from localarc.curves import miscoverage
+        >>> rows = pd.DataFrame({"x": [0.5]}, index=["monday"])
+        >>> replay(ARC(alpha=0.1), rows, miscoverage([0.5])).to_frame()
+                round  threshold  loss  size
+        monday      1        0.0   1.0   NaN
+        """
+        if self.rows is None:
+            raise TypeError("the inputs were no frame: use to_pandas() or columns().")
+        return self.rows.frame(self._flat_columns())
+
+    def _flat_columns(self) -> dict[str, Any]:
+        """Return the columns with one group per round, which every library can store."""
+        table = dict(self.columns())
+        if any(isinstance(group, list | set | frozenset | dict) for group in self.groups or ()):
+            table["group"] = [", ".join(map(str, validation.labels(g))) for g in self.groups or ()]
+        return table
+
     def to_pandas(self) -> pandas.DataFrame:
         """Return the record as a pandas DataFrame, one row per round.
 
         Returns
         -------
         pandas.DataFrame
-            The columns of `columns()`. Requires pandas: `pip install 'localarc[pandas]'`.
+            The columns of `columns()`, with the index of the inputs if these were pandas'.
+            Requires pandas: `pip install 'localarc[pandas]'`.
 
         Examples
         --------
@@ -145,7 +180,9 @@ class Record:
             raise ImportError(
                 "to_pandas requires pandas: pip install 'localarc[pandas]'"
             ) from error
-        return pandas.DataFrame(self.columns())
+        index = None if self.rows is None else self.rows.index
+        made = pandas.DataFrame(self.columns())
+        return made if index is None else made.set_axis(index, axis=0)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the record to a file that `Record.load` reads.

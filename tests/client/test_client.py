@@ -473,7 +473,7 @@ def test_events_are_typed() -> None:
 
 def test_events_of_a_newer_service_are_skipped_and_not_requested_again() -> None:
     service = Service(
-        stream(frame(1), frame(2, "renamed"), frame(3, mood="fine"), frame(4, "renamed")),
+        stream(frame(1), frame(2, "praised"), frame(3, mood="fine"), frame(4, "praised")),
         stream(frame(5)),
     )
     events = service.client().events("demand")

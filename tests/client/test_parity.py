@@ -25,10 +25,11 @@ ARGUMENTS: dict[str, Any] = {
     "config": StreamConfig(0.1),
     "id": "a",
     "loss": 1.0,
+    "name": "t",
     "wrong": True,
     "operations": [],
     "state": b"state",
-    "timeout": 0.0,
+    "timeout": 1e-9,
 }
 NOT_REQUESTS = {"close"}
 ROUTES = {(endpoint.method, endpoint.path) for endpoint in ENDPOINTS} | {("GET", "/openapi.json")}

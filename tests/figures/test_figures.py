@@ -64,6 +64,35 @@ def test_short_streams_can_be_drawn(figure: ManyRecords, rounds: int) -> None:
     drawn(figure(axes(), {"ARC": short}))
 
 
+def test_titles_state_what_was_found() -> None:
+    risk = {name: record.risk for name, record in RECORDS.items()}
+    title = figures.running_risk(axes(), RECORDS).get_title(loc="left").replace("\n", " ")
+    listed = ", ".join(f"{name} {value:.3f}" for name, value in risk.items())
+    assert title == f"Mean loss after 600 rounds: {listed} (target 0.1)"
+    rows = metrics.group_risk(RECORDS["ARC"].losses, STREAM.groups or ())
+    worst = max(row.risk for row in rows)
+    title = figures.group_risk(axes(), {"ARC": RECORDS["ARC"]}).get_title(loc="left")
+    assert title == f"Highest risk of a group: ARC {worst:.3f}"
+    title = figures.group_size(axes(), {"ARC": RECORDS["ARC"]}).get_title(loc="left")
+    assert title == f"Mean set size: ARC {RECORDS['ARC'].sizes.mean():.3g}"
+
+
+def test_a_long_title_is_wrapped_to_the_width_of_its_panel() -> None:
+    left, _ = Figure(figsize=(9.0, 3.4), layout="constrained").subplots(1, 2)
+    lines = figures.running_risk(left, RECORDS).get_title(loc="left").splitlines()
+    assert len(lines) > 1
+    assert max(map(len, lines)) <= 45
+
+
+def test_settling_is_the_round_from_which_the_mean_loss_stays_near_the_target() -> None:
+    means = {"ARC": [1.0, 0.1, 0.3, 0.11, 0.1], "AutoLARC": [0.1] * 5, "Mondrian": [0.5] * 5}
+    on = drawn(figures.settling(axes(), means, 0.1, 0.05, "user"))
+    dots = [line for line in on.get_lines() if line.get_marker() == "o"]
+    assert [np.asarray(dot.get_xdata()).item() for dot in dots] == [4, 1, 6]
+    assert [dot.get_markerfacecolor() == "white" for dot in dots] == [False, False, True]
+    assert "2 of 3" in on.get_title(loc="left")
+
+
 def test_the_running_risk_ends_at_the_risk() -> None:
     on = figures.running_risk(axes(), {"ARC": RECORDS["ARC"]})
     line = next(each for each in on.get_lines() if each.get_label() == "ARC")
@@ -95,14 +124,15 @@ def test_groups_are_ordered_by_risk_and_the_worst_are_shown() -> None:
     heights = [patch.get_height() for patch in on.patches]  # type: ignore[attr-defined]
     assert heights == sorted(heights)
     assert heights[-1] == pytest.approx(29 / 30)
-    assert "18 with lower risk omitted" in on.get_title(loc="left")
+    assert "18 groups with lower risk omitted" in on.get_title(loc="left").replace("\n", " ")
 
 
 def test_dollar_signs_in_names_are_not_parsed_as_mathematics() -> None:
     groups = tuple("$\\frac$" if t % 2 else "$x" for t in range(len(STREAM)))
     part = RECORDS["ARC"]
     record = Record(part.thresholds, part.losses, part.sizes, groups, 0.1, "ARC")
-    drawn(figures.group_risk(axes(), {"$a$": record}))
+    on = drawn(figures.group_risk(axes(), {"$a$": record}))
+    assert r": \$a\$ 0." in on.get_title(loc="left")
     drawn(figures.threshold_map(axes(), STREAM.X, part.thresholds, ["$x", "$\\frac$"], "$m$"))
 
 
@@ -121,13 +151,20 @@ def test_worst_neighbourhoods_are_marked(dimension: int) -> None:
     X = STREAM.X[:, :dimension]
     worst = metrics.worst_neighbourhoods(X, RECORDS["ARC"].losses, KERNEL, 3)
     on = drawn(figures.neighbourhoods(axes(), X, worst, 0.1, ["left", "right"][:dimension], "ARC"))
-    assert on.get_title(loc="left") == "Worst neighbourhoods, ARC"
+    assert on.get_title(loc="left").startswith("ARC: risk ")
     if dimension == 2:
         assert f"1: {worst[0].risk:.3f}" in " ".join(text.get_text() for text in on.texts)
 
 
 def test_a_colour_means_the_same_method_in_every_figure() -> None:
     assert colours(["ARC"])["ARC"] == colours(["mine", "L-ARC", "ARC"])["ARC"] == METHODS["ARC"]
+    assert colours(["AutoLARC (last)"]) == {"AutoLARC (last)": METHODS["AutoLARC"]}
+    assert colours(["localarc"]) == {"localarc": METHODS["AutoLARC"]}
+
+
+def test_two_names_of_one_method_have_two_colours_in_one_figure() -> None:
+    both = colours(["AutoLARC", "AutoLARC (last)"])
+    assert both["AutoLARC"] == METHODS["AutoLARC"] != both["AutoLARC (last)"]
     assert colours(["mine"])["mine"] == colours(["ARC", "mine"])["mine"]
     assert len({colours([name])[name] for name in ("AutoLARC", "L-ARC", "ARC", "Mondrian")}) == 4
     many = colours(["ARC", "a", "b", "c", "d", "e"])

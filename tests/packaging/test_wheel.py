@@ -5,6 +5,8 @@
 
 from __future__ import annotations
 
+import os
+import shutil
 import subprocess
 import sys
 import zipfile
@@ -51,6 +53,37 @@ def pip(folder: Path, *what: object) -> None:
     run(folder, "env/bin/python", "-m", "pip", "install", "--quiet", *what)
 
 
+def interpreters() -> list[str]:
+    """Other Pythons of at least 3.11 that are here, one of each version: pyenv's, or on the path."""
+    versions = Path(os.environ.get("PYENV_ROOT", Path.home() / ".pyenv")) / "versions"
+    found = []
+    for minor in set(range(11, 20)) - {sys.version_info.minor}:
+        of_pyenv = sorted(versions.glob(f"3.{minor}.*/bin/python"))
+        python = of_pyenv[-1] if of_pyenv else shutil.which(f"python3.{minor}")
+        if python and subprocess.run([python, "-c", ""], capture_output=True).returncode == 0:
+            found.append(str(python))
+    return found
+
+
+@pytest.mark.parametrize("python", interpreters())
+def test_the_wheel_runs_on_every_interpreter_that_is_here(
+    python: str, wheel: Path, tmp_path: Path
+) -> None:
+    run(tmp_path, python, "-m", "venv", "env")
+    pip(tmp_path, "-c", ROOT / "constraints.txt", wheel)
+    run(tmp_path, "env/bin/localarc", "demo", "--rounds", 300, "--out", "demo")
+    code = """
+import numpy as np
+from localarc import AutoLARC, LARC, RBF, replay
+from localarc.curves import miscoverage
+X, scores = np.random.default_rng(0).uniform(size=(2, 1000))
+for cal in (AutoLARC(alpha=0.1), LARC(alpha=0.1, kernel=RBF(0.3))):
+    assert abs(replay(cal, X, miscoverage(scores)).risk - 0.1) < 0.03
+    assert type(cal).from_state(cal.state()).threshold(X[:1]) == cal.threshold(X[:1])
+"""
+    run(tmp_path, "env/bin/python", "-W", "error", "-c", code)
+
+
 def test_the_package_index_accepts_the_files(built: Path) -> None:
     run(built, sys.executable, "-m", "twine", "check", "--strict", *sorted(built.iterdir()))
 
@@ -93,8 +126,10 @@ def test_arc_runs_without_numba(home: Path) -> None:
     run(home, "env/bin/python", "-m", "pip", "uninstall", "--quiet", "--yes", "numba", "llvmlite")
     code = """
 import numpy as np
-from localarc import ARC, Mondrian, replay
+from localarc import ARC, Mondrian, Panel, replay
 from localarc.curves import miscoverage
+panel = Panel(ARC(alpha=0.1)).update(["ann", "bob"], None, [1.0, 0.0])
+panel.replay(["ann"], None, miscoverage([0.5]))
 cal = Mondrian(lambda: ARC(alpha=0.1))
 cal.update(None, 1.0, groups="north")
 scores = np.random.default_rng(0).uniform(size=1000)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import itertools
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -10,13 +12,18 @@ import pytest
 
 from localarc.service.api.auth import Tokens
 from localarc.service.limits import Limits
+from localarc.service.storage.interface import Store
+from localarc.service.storage.opening import open_store
 from service.inside import Inside
+from service.postgres_server import Postgres
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
 
+    from localarc.service.storage.postgres.connection import Address
     from service.browser import Visit
 
+Open = Callable[[], contextlib.AbstractContextManager[Store]]
 Start = Callable[..., Inside]
 Visitor = Callable[..., "Visit"]
 
@@ -39,6 +46,43 @@ def start(tmp_path: Path) -> Iterator[Start]:
     yield begin
     for each in started:
         each.stop()
+
+
+@pytest.fixture(scope="session")
+def postgres() -> Iterator[Postgres]:
+    """A PostgreSQL server, the same for all tests that do not kill it."""
+    with Postgres() as server:
+        yield server
+
+
+_numbers = itertools.count(1)
+
+
+@pytest.fixture
+def address(postgres: Postgres) -> Address:
+    """A schema of its own for each test."""
+    from localarc.service.storage.postgres.connection import Address
+
+    return Address(postgres.url, f"test_{next(_numbers)}")
+
+
+@pytest.fixture(params=["sqlite", pytest.param("postgres", marks=pytest.mark.service)])
+def place(request: pytest.FixtureRequest, tmp_path: Path) -> Any:
+    """Where a store is, of either kind: what holds for one holds for the other."""
+    return tmp_path if request.param == "sqlite" else request.getfixturevalue("address")
+
+
+@pytest.fixture
+def opened(place: Any) -> Open:
+    """Opens the store of the test, as its owner."""
+
+    @contextlib.contextmanager
+    def begin() -> Iterator[Store]:
+        with contextlib.closing(open_store(place)) as store:
+            assert store.acquire()
+            yield store
+
+    return begin
 
 
 @pytest.fixture

@@ -8,7 +8,6 @@ import threading
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, Self, TypeVar
 
 import msgspec
@@ -43,11 +42,11 @@ class ServerInThread(Server):
 
 
 class Inside:
-    """The service on a folder, listening on a port of its own, in a thread."""
+    """The service on a folder or a database, listening on a port of its own, in a thread."""
 
     def __init__(
         self,
-        folder: Path,
+        place: Any,
         limits: Limits,
         tokens: Tokens,
         hosts: frozenset[str] | None = None,
@@ -55,7 +54,7 @@ class Inside:
         **options: Any,
     ) -> None:
         self.clock = Clock(now)
-        self.app_state = AppState.create(folder, limits, tokens, hosts, clock=self.clock, **options)
+        self.app_state = AppState.create(place, limits, tokens, hosts, clock=self.clock, **options)
         listener = listen("127.0.0.1", 0)
         self.port = listener.getsockname()[1]
         self._server = ServerInThread(self.app_state)

@@ -6,6 +6,7 @@ import contextlib
 import random
 import threading
 import time
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -16,10 +17,11 @@ import pytest
 
 from localarc.monitoring import Monitor
 from localarc.service.storage import events
-from localarc.service.storage.store import EventStore
+from localarc.service.storage.opening import open_store
 from localarc.service.streams.calibrators import build_calibrator, to_stored
 from localarc.service.streams.state import group_names
 from localarc.wire.config import StreamConfig
+from service.inside import wait_for
 from service.running import Caller, Server, free_port
 
 pytestmark = pytest.mark.service
@@ -47,15 +49,21 @@ class Received:
 
 
 class Client(threading.Thread):
-    """Sends predictions and feedback; requests without a response are repeated, or given up."""
+    """Sends predictions and feedback; requests without a response are repeated, or given up.
 
-    def __init__(self, number: int, port: int, stop: threading.Event) -> None:
+    Where there are several services, it turns to the next one when one does not respond.
+    """
+
+    def __init__(
+        self, number: int, ports: Sequence[int], stop: threading.Event, pause: float = 0.0
+    ) -> None:
         super().__init__(daemon=True)
         self.received = Received()
         self.error: BaseException | None = None
         self._number, self._stopping = number, stop
         self._source = random.Random(number)
-        self._caller = Caller(port)
+        self._callers = [Caller(port) for port in ports]
+        self._pause = pause  # between requests
         self._waiting: list[tuple[str, str]] = []
 
     def run(self) -> None:
@@ -69,7 +77,8 @@ class Client(threading.Thread):
         except BaseException as error:
             self.error = error
         finally:
-            self._caller.close()
+            for caller in self._callers:
+                caller.close()
 
     def _predict(self, key: str) -> None:
         stream = self._source.choice(list(STREAMS))
@@ -77,7 +86,7 @@ class Client(threading.Thread):
         body: dict[str, Any] = {"x": [self._source.random() for _ in range(features)]}
         if stream in GROUPS:
             body["group"] = self._source.choice(GROUPS[stream])
-        answer = self._until_answered(lambda: self._caller.predict(stream, id=key, **body))
+        answer = self._until_answered(lambda caller: caller.predict(stream, id=key, **body))
         if answer is not None:
             self.received.predictions[stream, key] = body, answer
             self._waiting.append((stream, key))
@@ -86,22 +95,22 @@ class Client(threading.Thread):
         report: Report = {"loss": self._source.random()}
         if which[0] == "auto":
             report["score"] = self._source.random()
-        answer = self._until_answered(lambda: self._caller.feedback(*which, **report))
+        answer = self._until_answered(lambda caller: caller.feedback(*which, **report))
         if answer is not None:
             self.received.losses[which] = report, answer
 
     def _until_answered(self, ask: Any) -> Any:
+        time.sleep(self._pause)
         while not self._stopping.is_set():
             try:
-                status, answer = ask()
+                status, answer = ask(self._callers[0])
+                if status == 200:
+                    return answer
+                assert status == 503, answer
             except ConnectionError:
                 if self._source.random() < 0.3:
                     return None
-                time.sleep(0.05)
-                continue
-            if status == 200:
-                return answer
-            assert status == 503, answer
+            self._callers.append(self._callers.pop(0))
             time.sleep(0.05)
         return None
 
@@ -117,7 +126,7 @@ def test_nothing_that_was_acknowledged_is_lost(tmp_path: Path, kills: int, log_e
     with server:
         for name, config in STREAMS.items():
             assert server.caller().create(name, config)[0] == 201
-        clients = [Client(number, server.port, stop) for number in range(CLIENTS)]
+        clients = [Client(number, [server.port], stop) for number in range(CLIENTS)]
         for client in clients:
             client.start()
         for _ in range(kills):
@@ -142,7 +151,7 @@ def test_nothing_that_was_acknowledged_is_lost(tmp_path: Path, kills: int, log_e
             assert rerun(folder, name) == state
             assert_monitors_are_those_of_the_losses(folder, name)
     else:
-        with contextlib.closing(EventStore(folder)) as store:
+        with reopened(folder) as store:
             assert store.events <= 400 + 512
 
 
@@ -154,8 +163,21 @@ def assert_retries_get_the_same_responses(caller: Caller, received: list[Receive
             assert caller.feedback(stream, key, **report) == (200, answer)
 
 
-def assert_the_store_has_the_same_streams(folder: Path, states: dict[str, bytes]) -> None:
-    with contextlib.closing(EventStore(folder)) as store:
+@contextlib.contextmanager
+def reopened(place: Any) -> Iterator[Any]:
+    """The store of a service that was stopped."""
+    with contextlib.closing(open_store(place)) as store:
+        wait_for(store.acquire)
+        yield store
+
+
+def stored_events(place: Any, name: str) -> list[Any]:
+    with reopened(place) as store:
+        return [events.decode(data) for _, _, _, data, _ in store._rows([name])]
+
+
+def assert_the_store_has_the_same_streams(place: Any, states: dict[str, bytes]) -> None:
+    with reopened(place) as store:
         streams = store.load()
     for name, state in states.items():
         assert streams[name].calibrator.state() == state
@@ -163,11 +185,11 @@ def assert_the_store_has_the_same_streams(folder: Path, states: dict[str, bytes]
         assert streams[name].healthy
 
 
-def assert_monitors_are_those_of_the_losses(folder: Path, name: str) -> None:
+def assert_monitors_are_those_of_the_losses(place: Any, name: str) -> None:
     """The library's monitors of the stored losses are equal bit for bit, and were announced."""
-    with contextlib.closing(EventStore(folder)) as store:
+    with reopened(place) as store:
         watch = store.load([name])[name].watch
-        stored = [events.decode(data) for _, _, _, data, _ in store._rows({name})]
+    stored = stored_events(place, name)
     made = {each.id: each.group for each in stored if isinstance(each, events.PredictionMade)}
     twins: dict[str, Monitor] = {"": Monitor(STREAMS[name]["alpha"])}
     for event in stored:
@@ -182,13 +204,11 @@ def assert_monitors_are_those_of_the_losses(folder: Path, name: str) -> None:
     assert "broken" in states.values()  # or nothing was at stake
 
 
-def rerun(folder: Path, name: str) -> bytes:
+def rerun(place: Any, name: str) -> bytes:
     """The state after the library alone has replayed the stored events."""
     cal: Any = build_calibrator(to_stored(msgspec.convert(STREAMS[name], StreamConfig)))
     made: dict[str, Any] = {}  # the input of each prediction, or its ticket
-    with contextlib.closing(EventStore(folder)) as store:
-        stored = [events.decode(data) for _, _, _, data, _ in store._rows({name})]
-    for event in stored:
+    for event in stored_events(place, name):
         if isinstance(event, events.PredictionMade) and name in GROUPS:
             made[event.id] = cal.ask(np.array(event.x), groups=event.group)
             assert made[event.id].threshold == event.threshold

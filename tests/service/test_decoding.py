@@ -28,9 +28,9 @@ BODIES = [each.body for each in ENDPOINTS if each.body not in (None, bytes)]
 def test_the_keys_that_are_checked_follow_from_the_type() -> None:
     predicted = {"x", "id", "group", "scores", "confidence"}
     assert unique_keys(PredictRequest) == predicted
-    assert unique_keys(FeedbackRequest) == {"loss", "score", "outcome"}
+    assert unique_keys(FeedbackRequest) == {"loss", "score", "outcome", "y"}
     assert unique_keys(BatchEnvelope) == {"operations"}
-    reported = {"loss", "score", "outcome"}
+    reported = {"loss", "score", "outcome", "y"}
     assert unique_keys(Operation) == {"op", "stream"} | predicted | reported
     assert unique_keys(StreamConfig) is None  # "kind" occurs in several objects
 
@@ -57,12 +57,13 @@ def test_message_types_leave_memory_intact() -> None:
     code = (
         "from localarc.service.api.decoding import decoder_for\n"
         "from localarc.wire.config import StreamConfig\n"
+        "from localarc.wire.lifecycle import ChangeRequest\n"
         "from localarc.wire.predictions import *\n"
-        "kinds = StreamConfig, PredictRequest, FeedbackRequest, BatchRequest\n"
+        "kinds = StreamConfig, ChangeRequest, PredictRequest, FeedbackRequest, BatchRequest\n"
         "print(len([decoder_for(kind) for kind in kinds]))"
     )
     environment = {**os.environ, "PYTHONMALLOC": "debug"}
     done = subprocess.run(
         [sys.executable, "-c", code], env=environment, capture_output=True, text=True
     )
-    assert (done.returncode, done.stdout) == (0, "4\n"), done.stderr
+    assert (done.returncode, done.stdout) == (0, "5\n"), done.stderr

@@ -38,6 +38,10 @@ class Subscription:
         assert self._line() == ""
         return int(fields["id"]), fields["event"], json.loads(fields["data"])
 
+    def ends(self) -> bool:
+        """Whether the service has ended the connection, after all that was read."""
+        return self._response.readline() == b""
+
     def close(self) -> None:
         self._connection.close()
 

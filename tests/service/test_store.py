@@ -1,21 +1,25 @@
-"""The event store: streams are loaded from disk exactly, and old events are pruned."""
+"""Event stores, in SQLite and in PostgreSQL: streams are loaded exactly, events are pruned."""
 
 from __future__ import annotations
 
 import contextlib
+import dataclasses
 import sqlite3
+from collections.abc import Iterable
 from pathlib import Path
 
 import pytest
 
 from localarc.service.limits import Limits
-from localarc.service.storage.store import EventStore, StorageError
+from localarc.service.storage.interface import StorageError, Store
+from localarc.service.storage.store import EventStore
 from localarc.service.streams.manager import StreamManager
 from localarc.wire.config import StreamConfig
 from localarc.wire.predictions import FeedbackRequest, PredictRequest
+from service.conftest import Open
 
 
-def manager_with(store: EventStore, names: str = "ab", rounds: int = 10) -> StreamManager:
+def manager_with(store: Store, names: Iterable[str] = "ab", rounds: int = 10) -> StreamManager:
     """Streams with some rounds, all of them in the store."""
     manager = StreamManager(Limits(), lambda: 1.0)
     for name in names:
@@ -29,11 +33,11 @@ def manager_with(store: EventStore, names: str = "ab", rounds: int = 10) -> Stre
     return manager
 
 
-def test_stored_streams_are_loaded_exactly(tmp_path: Path) -> None:
-    with contextlib.closing(EventStore(tmp_path)) as store:
+def test_stored_streams_are_loaded_exactly(opened: Open) -> None:
+    with opened() as store:
         manager = manager_with(store)
     heard: list[tuple[str, int]] = []
-    with contextlib.closing(EventStore(tmp_path)) as store:
+    with opened() as store:
         streams = store.load(publish=lambda name, event: heard.append((name, event.seq)))
         assert (store.events, store.unsaved) == (42, {"a": 1, "b": 2})
     assert {name: each.snapshot() for name, each in streams.items()} == {
@@ -43,27 +47,27 @@ def test_stored_streams_are_loaded_exactly(tmp_path: Path) -> None:
     assert heard[-1] == ("b", 20)
 
 
-def test_snapshots_replace_what_is_pruned(tmp_path: Path) -> None:
-    with contextlib.closing(EventStore(tmp_path)) as store:
+def test_snapshots_replace_what_is_pruned(opened: Open) -> None:
+    with opened() as store:
         manager = manager_with(store)
         store.snapshot([manager.streams["a"]])
         assert store.prune() == 1  # b needs everything after the creation of a
         store.snapshot([manager.streams["b"]])
         assert store.prune() == 41
         assert (store.events, store.bytes, store.prune()) == (0, 0, 0)
-    with contextlib.closing(EventStore(tmp_path)) as store:
+    with opened() as store:
         streams = store.load()
         assert streams["b"].snapshot() == manager.streams["b"].snapshot()
         manager.streams = streams
         manager.predict("a", PredictRequest(id="next"))
         store.append(manager.uncommitted)  # ids continue after those that were pruned
-    with contextlib.closing(EventStore(tmp_path)) as store:
+    with opened() as store:
         assert list(store.load()["a"].state.pending) == ["next"]
         assert store.unsaved == {"a": 43}
 
 
-def test_single_streams_can_be_loaded(tmp_path: Path) -> None:
-    with contextlib.closing(EventStore(tmp_path)) as store:
+def test_single_streams_can_be_loaded(opened: Open) -> None:
+    with opened() as store:
         manager = manager_with(store)
         store.snapshot([manager.streams["a"]])
         unsaved = dict(store.unsaved)
@@ -73,25 +77,39 @@ def test_single_streams_can_be_loaded(tmp_path: Path) -> None:
         assert store.unsaved == unsaved
 
 
-def test_a_failed_commit_stores_nothing(tmp_path: Path) -> None:
-    with contextlib.closing(EventStore(tmp_path)) as store:
+def test_a_failed_commit_stores_nothing(opened: Open) -> None:
+    with opened() as store:
         manager = manager_with(store)
         before = store.events, store.bytes, dict(store.unsaved)
-        manager.predict("a", PredictRequest(id="next"))
         manager.create("c", StreamConfig(0.1, method="arc"))
-        store._next -= 1  # the id of the last row exists
-        with pytest.raises(sqlite3.IntegrityError):
-            store.append(manager.uncommitted)
+        manager.predict("a", PredictRequest(id="next"))
+        last = manager.uncommitted.pop()
+        huge = dataclasses.replace(last, seq=2**70)  # no column holds it
+        with pytest.raises((OverflowError, *store.errors)):
+            store.append([*manager.uncommitted, huge])
         assert (store.events, store.bytes, store.unsaved) == before
-        store.recount()
-        assert store.events == before[0]
-        assert list(store.load()) == ["a", "b"]
+        assert store.is_owner()
+        store.append([*manager.uncommitted, last])
+    with opened() as store:
+        assert (list(store.load()), store.events) == (["a", "b", "c"], before[0] + 2)
+
+
+def test_what_is_stored_about_a_stream_can_be_replaced_or_removed(opened: Open) -> None:
+    with opened() as store:
+        manager = manager_with(store)
+        store.append([], {"a": None, "b": manager.streams["b"]})
+        assert (store.events, store.unsaved) == (0, {})
+    with opened() as store:
+        streams = store.load()
+        assert not store.quarantined
+    assert list(streams) == ["b"]
+    assert streams["b"].snapshot() == manager.streams["b"].snapshot()
 
 
 def test_a_newer_format_is_rejected(tmp_path: Path) -> None:
     with contextlib.closing(sqlite3.connect(tmp_path / "log.sqlite")) as database:
         database.execute("PRAGMA user_version = 9")
-    with pytest.raises(StorageError, match="format version 9, this localarc reads 1 to 4"):
+    with pytest.raises(StorageError, match="format version 9, this localarc reads 1 to 5"):
         EventStore(tmp_path)
 
 

@@ -165,6 +165,7 @@ def test_the_uncommitted_events_are_the_whole_truth(given_ones: list[Any]) -> No
     assert isinstance(first.event, StreamCreated)
     again = Stream.create("s", first.event)
     for write in rest:
+        assert write.event is not None
         change = again.replay(write.event)
         assert (change, again.state.seq) == (write.change, write.seq)
     assert again.snapshot() == manager.streams["s"].snapshot()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from pathlib import Path
 
 import pytest
@@ -20,7 +21,8 @@ OPEN = {"/livez", "/readyz", "/openapi.json", "/"}
 
 
 def test_every_endpoint_requires_its_scope(start: Start) -> None:
-    service = start(tokens=Tokens(TOKENS))
+    clock = itertools.count(0.0, 60.0)  # wrong tokens are forgotten
+    service = start(tokens=Tokens(TOKENS, steady_clock=lambda: next(clock)))
     callers = {scope: Caller(service.port, token) for token, scope in TOKENS.items()}
     for endpoint in ENDPOINTS:
         if endpoint.path in OPEN:
@@ -50,7 +52,12 @@ def test_reads_require_only_the_read_scope() -> None:
             assert (endpoint.scope != Scope.READ) == writes
     admin = {(each.method, each.path) for each in ENDPOINTS if each.scope == Scope.ADMIN}
     stream = "/v1/streams/{stream}"
-    assert admin == {("PUT", f"{stream}/state"), ("POST", f"{stream}/recovery")}
+    assert admin == {
+        ("PUT", f"{stream}/state"),
+        ("POST", f"{stream}/recovery"),
+        ("DELETE", stream),
+        ("POST", f"{stream}/rename"),
+    }
 
 
 def test_a_hash_sign_inside_a_token_is_no_comment(start: Start, tmp_path: Path) -> None:

@@ -15,7 +15,7 @@ def draw(path: Path) -> None:
     found = trades(streams_to_use())
     figure = Figure(figsize=(6.0, 4.2), layout="constrained")
     axes = figure.subplots()
-    colour = METHODS["L-ARC"]
+    colour = METHODS["AutoLARC"]
     axes.errorbar(
         [trade.size for trade in found],
         [trade.excess for trade in found],
@@ -35,8 +35,9 @@ def draw(path: Path) -> None:
     axes.set_ylim(0.0)
     frame(
         axes,
-        "evenness, mean of six streams ± standard error",
-        "mean set size, ARC = 1",
+        f"Evenness {found[0].evenness:g} to {found[-1].evenness:g}: worst risk "
+        f"{found[0].excess:.0%} to {found[-1].excess:.0%} above target",
+        "mean set size, ARC = 1; six streams, ± standard error",
         "worst neighbourhood above target",
     )
     axes.yaxis.set_major_formatter(lambda value, _: f"{value:.0%}")

@@ -34,7 +34,7 @@ def _levels(axes: Axes) -> None:
         for node in nodes:
             hat = np.maximum(0.0, 1.0 - np.abs(grid - node) / width)
             near = abs(x - node) < width
-            axes.plot(grid, bottom + hat, color=METHODS["L-ARC"] if near else "0.8", lw=1.4)
+            axes.plot(grid, bottom + hat, color=METHODS["AutoLARC"] if near else "0.8", lw=1.4)
             if near:
                 weight = 1.0 - abs(x - node) / width
                 axes.plot(x, bottom + weight, "o", color=INK, ms=4)
@@ -63,8 +63,8 @@ def _simplex(axes: Axes) -> None:
     point = 1.0 + POINT
     for corner, weight in corners(POINT):
         at = 1.0 + corner
-        axes.plot(*np.stack([point, at], axis=1), color=METHODS["L-ARC"], lw=1)
-        axes.plot(*at, "o", color=METHODS["L-ARC"], ms=6 + 16 * weight, alpha=0.7)
+        axes.plot(*np.stack([point, at], axis=1), color=METHODS["AutoLARC"], lw=1)
+        axes.plot(*at, "o", color=METHODS["AutoLARC"], ms=6 + 16 * weight, alpha=0.7)
         away = 24.0 * (at - point) / np.linalg.norm(at - point) - [10.0, 4.0]
         axes.annotate(f"{weight:.2f}", at, away, textcoords="offset points", fontsize=9)
     axes.plot(*point, "x", color=INK, ms=8)

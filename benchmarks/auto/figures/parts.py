@@ -8,6 +8,7 @@ import numpy as np
 from numba import njit
 
 from localarc import AutoLARC
+from localarc.engine.addresses import table_of
 from localarc.engine.auto.base import local_scores, offset
 from localarc.engine.auto.layout import row_of, unpack
 from localarc.validation import FloatArray
@@ -27,14 +28,14 @@ def parts(cal: AutoLARC, x: FloatArray) -> Parts:
     threshold = float(cal.threshold(np.asarray(x, dtype=np.float64)))
     engine = cal._engine
     assert engine is not None
-    mean, unit, offsets = _read(engine._arrays)
+    mean, unit, offsets = _read(table_of(engine._arrays))
     return Parts(mean, unit, offsets, threshold)
 
 
 @njit
-def _read(arrays: Any) -> Any:
+def _read(table: Any) -> Any:
     """m(x), D(x) and the offsets at the input that was looked at last: row 0 has its nodes."""
-    state, ledger = unpack(arrays)
+    state, ledger = unpack(table)
     played = row_of(ledger, 0)
     mean, unit = local_scores(state, played.slots, played.weights)
     return mean, unit, offset(state, played.slots, played.weights)

@@ -24,11 +24,13 @@ def draw(path: Path) -> None:
         weights,
         known.deviations[shown],
         ".",
-        color=METHODS["L-ARC"],
+        color=METHODS["AutoLARC"],
         ms=3,
         label="observed risk minus target",
     )
     axes.axhline(0.0, color="0.6", lw=0.8)
-    frame(axes, "Places of Elec2, seven features", "rounds at the place (weight)", "")
+    kept = int((known.deviations[shown] <= known.bounds[shown]).sum())
+    title = f"The promise holds at {kept:,} of {len(weights):,} places of Elec2"
+    frame(axes, title, "rounds at the place (weight)", "risk minus target")
     legend(axes)
     figure.savefig(path, dpi=160)

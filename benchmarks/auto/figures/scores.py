@@ -36,12 +36,14 @@ def _places(axes: Axes) -> None:
     seen = [parts(cal, np.array([x])) for x in grid]
     mean, unit = np.array([p.mean for p in seen]), np.array([p.unit for p in seen])
     axes.plot(X[-SHOWN:, 0], scores[-SHOWN:], ".", color="0.75", ms=3, label="last scores")
-    axes.plot(grid, mean, color=METHODS["L-ARC"], label="m(x)")
+    axes.plot(grid, mean, color=METHODS["AutoLARC"], label="m(x)")
     axes.fill_between(
-        grid, mean - unit, mean + unit, color=METHODS["L-ARC"], alpha=0.15, label="± D(x)", lw=0
+        grid, mean - unit, mean + unit, color=METHODS["AutoLARC"], alpha=0.15, label="± D(x)", lw=0
     )
     axes.plot(grid, [p.threshold for p in seen], color=INK, lw=1.2, label="threshold")
-    frame(axes, f"After {ROUNDS:,} rounds", "feature", "score")
+    low, high = min(p.threshold for p in seen), max(p.threshold for p in seen)
+    title = f"Thresholds {low:.1f} to {high:.1f} by place after {ROUNDS:,} rounds"
+    frame(axes, title, "feature", "score")
     legend(axes)
 
 
@@ -57,7 +59,9 @@ def _change(axes: Axes) -> None:
     axes.semilogy(shown, scores[shown], ".", color="0.75", ms=3, label="scores")
     axes.semilogy(shown, thresholds[shown], color=INK, lw=0.9, label="thresholds")
     axes.set_ylim(5e-5, 30.0)
-    frame(axes, f"All scores fall a thousandfold in round {DROP:,}", "round", "score")
+    again = np.flatnonzero(scores[DROP:] > thresholds[DROP:])[0]
+    title = f"{again + 1} rounds after a thousandfold fall, thresholds are down to the scores"
+    frame(axes, title, "round", "score")
     legend(axes)
 
 

@@ -5,15 +5,19 @@ from __future__ import annotations
 import click
 
 from localarc.cli.arena import arena_command
+from localarc.cli.backup import backup
 from localarc.cli.compare import compare_command
 from localarc.cli.data import data
 from localarc.cli.demo import demo
 from localarc.cli.group import LocalarcGroup
 from localarc.cli.keyed import keyed
+from localarc.cli.rebalance import rebalance
 from localarc.cli.repair import repair
 from localarc.cli.replay import replay_command
 from localarc.cli.reproduce import reproduce
 from localarc.cli.serve import serve
+from localarc.cli.token import token_command
+from localarc.cli.transfer import export_command, import_command
 from localarc.cli.tune import tune_command
 from localarc.cli.warm_up import warm_up_command
 from localarc.reporting.assessment import version
@@ -29,6 +33,7 @@ def main() -> None:
 
 for _command in (
     *(replay_command, tune_command, compare_command, arena_command),
-    *(demo, reproduce, data, serve, repair, warm_up_command, keyed),
+    *(demo, reproduce, data, warm_up_command, keyed),
+    *(serve, token_command, backup, export_command, import_command, repair, rebalance),
 ):
     main.add_command(_command)

@@ -8,19 +8,42 @@ from pathlib import Path
 import click
 
 from localarc.cli.group import user_errors
+from localarc.cli.log_options import log_options
+from localarc.service.logs import LogOptions
 
 
 @click.command(short_help="Start the HTTP service.")
 @click.option(
     "--data",
     type=click.Path(path_type=Path, file_okay=False),
-    help="Data folder; created if it does not exist. Required, unless --check is given.",
+    help="Data folder; created if it does not exist. Required without --store. With --store, only "
+    "compiled loops are kept in it.",
+)
+@click.option(
+    "--store",
+    envvar="LOCALARC_STORE",
+    metavar="URL",
+    help="Keep the streams in PostgreSQL: postgresql://user@host/database, or LOCALARC_STORE. A "
+    "second process on it stands by, and takes over.",
+)
+@click.option(
+    "--store-schema",
+    default="localarc",
+    metavar="NAME",
+    show_default=True,
+    help="Schema of the database; each service of its own has another.",
 )
 @click.option(
     "--check",
     type=click.Path(path_type=Path, file_okay=False, exists=True),
     metavar="FOLDER",
     help="Say what is in a data folder and what is damaged, change nothing, and exit.",
+)
+@click.option(
+    "--workers",
+    default=1,
+    type=click.IntRange(1, 64),
+    help="Processes that share the streams, each with a folder of its own below the data folder.",
 )
 @click.option("--host", default="127.0.0.1", help="Address to listen on.")
 @click.option(
@@ -37,7 +60,8 @@ from localarc.cli.group import user_errors
 @click.option(
     "--token-file",
     type=click.Path(path_type=Path, dir_okay=False),
-    help="File with lines such as `write TOKEN`; scopes are read, write and admin.",
+    help="File with lines such as `write TOKEN`, which `localarc token` makes; read again when it "
+    "changes, and on SIGHUP.",
 )
 @click.option(
     "--max-streams", default=256, type=click.IntRange(1), help="Maximum number of streams."
@@ -93,6 +117,7 @@ from localarc.cli.group import user_errors
     type=click.Path(path_type=Path, dir_okay=False, exists=True),
     help="File with the secret of the webhook, instead of the environment variable.",
 )
+@log_options
 @click.option(
     "--without-sync",
     is_flag=True,
@@ -101,7 +126,10 @@ from localarc.cli.group import user_errors
 )
 def serve(
     data: Path | None,
+    store: str | None,
+    store_schema: str,
     check: Path | None,
+    workers: int,
     host: str,
     port: int,
     health_port: int | None,
@@ -117,6 +145,7 @@ def serve(
     webhook: str | None,
     webhook_secret_file: Path | None,
     without_sync: bool,
+    logs: LogOptions,
 ) -> int:
     """Start the HTTP service: clients request thresholds and report losses.
 
@@ -128,17 +157,22 @@ def serve(
     Example:
       localarc serve --data calibration
       localarc serve --check calibration
+      localarc serve --store postgresql://localarc@db.internal/localarc
     """
     with user_errors():
         if check is not None:
             return _check(check)
-        if data is None:
-            raise ValueError("--data is required: the folder that keeps the streams.")
+        if data is None and store is None:
+            raise ValueError(
+                "--data or --store is required: the folder or the database that keeps the streams."
+            )
         try:
             from localarc.service.limits import Limits, half_of_memory
             from localarc.service.server import Options
             from localarc.service.server import serve as run
+            from localarc.service.storage.opening import postgres_address
             from localarc.service.webhook import Target
+            from localarc.service.workers.supervisor import serve as run_workers
         except ModuleNotFoundError as error:
             raise ImportError(
                 f"{error.name} is not installed: pip install 'localarc[service]'"
@@ -154,14 +188,16 @@ def serve(
             expiry_grace=expiry_grace,
         )
         synchronous = "OFF" if without_sync else "FULL"
+        database = None if store is None else postgres_address(store, store_schema)
         target = None
         if webhook is not None:
             target = Target.checked(webhook, _webhook_secret(webhook_secret_file))
         elif webhook_secret_file is not None:
             raise ValueError("--webhook-secret-file requires --webhook URL.")
-        run(
+        (run if workers == 1 else run_workers)(
             Options(
                 data=data,
+                database=database,
                 host=host,
                 port=port,
                 health_port=health_port,
@@ -170,6 +206,8 @@ def serve(
                 synchronous=synchronous,
                 stream_metrics=stream_metrics,
                 webhook=target,
+                logs=logs,
+                workers=workers,
             )
         )
     return 0
@@ -190,9 +228,10 @@ def _webhook_secret(path: Path | None) -> str:
 
 def _check(folder: Path) -> int:
     """Print what is in a folder; returns the exit status."""
-    from localarc.service.storage.check import check
+    from localarc.service.storage.check import check_all
+    from localarc.service.workers.layout import store_folders
 
-    found = check(folder)
+    found = check_all(store_folders(folder))
     for stream in found.streams:
         seq = "-" if stream.seq is None else stream.seq
         counts = f"event {seq}, {stream.rounds} rounds, {stream.pending} pending"

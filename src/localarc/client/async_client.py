@@ -7,12 +7,15 @@ from collections.abc import AsyncGenerator, Mapping, Sequence
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self, SupportsFloat, TypeVar
 
+from msgspec import UNSET, UnsetType
+
 from localarc.client import requests
 from localarc.client.requests import Call, Numbers
 from localarc.client.retry import Attempt, NoReply, Reply, Retries, RetryState, WaitUntilReady
 from localarc.client.sse import MAX_SILENCE, Subscription
 from localarc.wire.config import CreateResponse, StreamConfig
 from localarc.wire.events import AnyEvent
+from localarc.wire.lifecycle import ChangeResponse, DeleteResponse, RenameResponse
 from localarc.wire.predictions import BatchResult, FeedbackResponse, Operation, PredictResponse
 from localarc.wire.quarantine import QuarantinedStream, RecoverResponse
 from localarc.wire.status import (
@@ -110,6 +113,55 @@ class AsyncClient:
         """
         return await self._send(requests.create(stream, config))
 
+    async def change(
+        self,
+        stream: str,
+        *,
+        labels: Mapping[str, str] | UnsetType = UNSET,
+        timeout: SupportsFloat | UnsetType | None = UNSET,
+        default_loss: SupportsFloat | UnsetType | None = UNSET,
+        retention: SupportsFloat | UnsetType | None = UNSET,
+    ) -> ChangeResponse:
+        """Change what may change of a stream's config; what is left out stays as it is.
+
+        Parameters
+        ----------
+        stream : str
+            Name of the stream.
+        labels : mapping of str to str, optional
+            Replaces all labels.
+        timeout, default_loss, retention : float or None, optional
+            As in `StreamConfig`; None removes them.
+        """
+        changes = {"timeout": timeout, "default_loss": default_loss, "retention": retention}
+        return await self._send(requests.change(stream, labels=labels, **changes))
+
+    async def rename(self, stream: str, name: str) -> RenameResponse:
+        """Give a stream another name, under which it continues; requires an admin token.
+
+        It is not repeated if the outcome is unknown: read the summary of the new name then.
+
+        Parameters
+        ----------
+        stream : str
+            Name of the stream.
+        name : str
+            Its new name, which no stream has.
+        """
+        return await self._send(requests.rename(stream, name))
+
+    async def delete(self, stream: str) -> DeleteResponse:
+        """Delete a stream and all that is stored about it; requires an admin token.
+
+        It is not repeated if the outcome is unknown: after `NotFoundError` it is gone.
+
+        Parameters
+        ----------
+        stream : str
+            Name of the stream.
+        """
+        return await self._send(requests.delete(stream))
+
     async def predict(
         self,
         stream: str,
@@ -154,8 +206,9 @@ class AsyncClient:
         *,
         score: SupportsFloat | str | None = None,
         outcome: SupportsFloat | str | None = None,
+        y: SupportsFloat | str | None = None,
     ) -> FeedbackResponse:
-        """Report the loss of a prediction, or the outcome from which the service computes it.
+        """Report the loss of a prediction, or what came true: the service computes the loss.
 
         Parameters
         ----------
@@ -170,9 +223,11 @@ class AsyncClient:
             score of the true outcome; minus infinity if every threshold would do. Streams with
             method "auto" learn from it.
         outcome : float or str, optional
+            The same as `y`, its name in older versions.
+        y : float or str, optional
             Instead of a loss: the true value or label, where the service made the set.
         """
-        return await self._send(requests.feedback(stream, id, loss, score, outcome))
+        return await self._send(requests.feedback(stream, id, loss, score, outcome, y))
 
     async def audit(
         self,
@@ -211,7 +266,12 @@ class AsyncClient:
         return await self._send(requests.batch(operations))
 
     async def streams(
-        self, *, search: str = "", state: str | None = None, sort: str = "name"
+        self,
+        *,
+        search: str = "",
+        state: str | None = None,
+        sort: str = "name",
+        labels: Mapping[str, str] | None = None,
     ) -> list[StreamListItem]:
         """List all streams, or those that match.
 
@@ -223,8 +283,10 @@ class AsyncClient:
             Only streams in this state: "ok", "drifting", "broken" or "stale".
         sort : str, default "name"
             "name", or "worst": broken, drifting, stale and ok ones, by risk.
+        labels : mapping of str to str, optional
+            Only streams with all of these labels.
         """
-        return await self._send(requests.streams(search, state, sort))
+        return await self._send(requests.streams(search, state, sort, labels))
 
     async def stream_list(
         self,
@@ -234,19 +296,20 @@ class AsyncClient:
         sort: str = "worst",
         limit: int | None = 100,
         cursor: str | None = None,
+        labels: Mapping[str, str] | None = None,
     ) -> StreamList:
         """List streams, a page at a time, with the number of streams in each state.
 
         Parameters
         ----------
-        search, state, sort
+        search, state, sort, labels
             As in `streams`; the worst are first by default.
         limit : int, default 100
             Largest number of streams in a page; None for all.
         cursor : str, optional
             `next` or `previous` of another page.
         """
-        return await self._send(requests.stream_list(search, state, sort, limit, cursor))
+        return await self._send(requests.stream_list(search, state, sort, limit, cursor, labels))
 
     async def summary(self, stream: str) -> StreamSummary:
         """Read the status of a stream: risk, target, certificate, pending predictions, groups.
@@ -355,8 +418,9 @@ class AsyncClient:
         ------
         AnyEvent
             The events as they happen: a `CreatedEvent`, `PredictedEvent`, `FeedbackEvent`,
-            `AuditedEvent`, `ExpiredEvent`, `ImportedEvent`, `HealthEvent`, `AcknowledgedEvent` or
-            `ResetEvent`. After the last of these, read the history: events were missed.
+            `AuditedEvent`, `ExpiredEvent`, `ImportedEvent`, `HealthEvent`, `AcknowledgedEvent`,
+            `ChangedEvent`, `RenamedEvent`, `RemovedEvent`, `DeletedEvent` or `ResetEvent`.
+            After the last of these, read the history: events were missed.
         """
         import httpx
 

@@ -7,12 +7,15 @@ from collections.abc import Generator, Mapping, Sequence
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self, SupportsFloat, TypeVar
 
+from msgspec import UNSET, UnsetType
+
 from localarc.client import requests
 from localarc.client.requests import Call, Numbers
 from localarc.client.retry import Attempt, NoReply, Reply, Retries, RetryState, WaitUntilReady
 from localarc.client.sse import MAX_SILENCE, Subscription
 from localarc.wire.config import CreateResponse, StreamConfig
 from localarc.wire.events import AnyEvent
+from localarc.wire.lifecycle import ChangeResponse, DeleteResponse, RenameResponse
 from localarc.wire.predictions import BatchResult, FeedbackResponse, Operation, PredictResponse
 from localarc.wire.quarantine import QuarantinedStream, RecoverResponse
 from localarc.wire.status import (
@@ -116,6 +119,82 @@ class Client:
         """
         return self._send(requests.create(stream, config))
 
+    def change(
+        self,
+        stream: str,
+        *,
+        labels: Mapping[str, str] | UnsetType = UNSET,
+        timeout: SupportsFloat | UnsetType | None = UNSET,
+        default_loss: SupportsFloat | UnsetType | None = UNSET,
+        retention: SupportsFloat | UnsetType | None = UNSET,
+    ) -> ChangeResponse:
+        """Change what may change of a stream's config; what is left out stays as it is.
+
+        Parameters
+        ----------
+        stream : str
+            Name of the stream.
+        labels : mapping of str to str, optional
+            Replaces all labels.
+        timeout, default_loss, retention : float or None, optional
+            As in `StreamConfig`; None removes them.
+
+        Examples
+        --------
+        >>> import httpx
+        >>> body = {"stream": "demand", "seq": 4, "config": {"alpha": 0.1, "timeout": 60.0}}
+        >>> transport = httpx.MockTransport(lambda request: httpx.Response(200, json=body))
+        >>> client = Client("http://127.0.0.1:8090", transport=transport)
+        >>> client.change("demand", timeout=60.0).config.timeout
+        60.0
+        """
+        changes = {"timeout": timeout, "default_loss": default_loss, "retention": retention}
+        return self._send(requests.change(stream, labels=labels, **changes))
+
+    def rename(self, stream: str, name: str) -> RenameResponse:
+        """Give a stream another name, under which it continues; requires an admin token.
+
+        It is not repeated if the outcome is unknown: read the summary of the new name then.
+
+        Parameters
+        ----------
+        stream : str
+            Name of the stream.
+        name : str
+            Its new name, which no stream has.
+
+        Examples
+        --------
+        >>> import httpx
+        >>> body = {"stream": "demand-2", "seq": 5}
+        >>> transport = httpx.MockTransport(lambda request: httpx.Response(200, json=body))
+        >>> client = Client("http://127.0.0.1:8090", transport=transport)
+        >>> client.rename("demand", "demand-2").stream
+        'demand-2'
+        """
+        return self._send(requests.rename(stream, name))
+
+    def delete(self, stream: str) -> DeleteResponse:
+        """Delete a stream and all that is stored about it; requires an admin token.
+
+        It is not repeated if the outcome is unknown: after `NotFoundError` it is gone.
+
+        Parameters
+        ----------
+        stream : str
+            Name of the stream.
+
+        Examples
+        --------
+        >>> import httpx
+        >>> body = {"stream": "demand", "seq": 7}
+        >>> transport = httpx.MockTransport(lambda request: httpx.Response(200, json=body))
+        >>> client = Client("http://127.0.0.1:8090", transport=transport)
+        >>> client.delete("demand").stream
+        'demand'
+        """
+        return self._send(requests.delete(stream))
+
     def predict(
         self,
         stream: str,
@@ -160,8 +239,9 @@ class Client:
         *,
         score: SupportsFloat | str | None = None,
         outcome: SupportsFloat | str | None = None,
+        y: SupportsFloat | str | None = None,
     ) -> FeedbackResponse:
-        """Report the loss of a prediction, or the outcome from which the service computes it.
+        """Report the loss of a prediction, or what came true: the service computes the loss.
 
         Parameters
         ----------
@@ -176,6 +256,8 @@ class Client:
             score of the true outcome; minus infinity if every threshold would do. Streams with
             method "auto" learn from it.
         outcome : float or str, optional
+            The same as `y`, its name in older versions.
+        y : float or str, optional
             Instead of a loss: the true value or label, where the service made the set.
 
         Examples
@@ -187,7 +269,7 @@ class Client:
         >>> client.feedback("demand", "a", loss=1.0).rounds
         1
         """
-        return self._send(requests.feedback(stream, id, loss, score, outcome))
+        return self._send(requests.feedback(stream, id, loss, score, outcome, y))
 
     def audit(
         self,
@@ -246,7 +328,12 @@ class Client:
         return self._send(requests.batch(operations))
 
     def streams(
-        self, *, search: str = "", state: str | None = None, sort: str = "name"
+        self,
+        *,
+        search: str = "",
+        state: str | None = None,
+        sort: str = "name",
+        labels: Mapping[str, str] | None = None,
     ) -> list[StreamListItem]:
         """List all streams, or those that match.
 
@@ -258,8 +345,10 @@ class Client:
             Only streams in this state: "ok", "drifting", "broken" or "stale".
         sort : str, default "name"
             "name", or "worst": broken, drifting, stale and ok ones, by risk.
+        labels : mapping of str to str, optional
+            Only streams with all of these labels.
         """
-        return self._send(requests.streams(search, state, sort))
+        return self._send(requests.streams(search, state, sort, labels))
 
     def stream_list(
         self,
@@ -269,12 +358,13 @@ class Client:
         sort: str = "worst",
         limit: int | None = 100,
         cursor: str | None = None,
+        labels: Mapping[str, str] | None = None,
     ) -> StreamList:
         """List streams, a page at a time, with the number of streams in each state.
 
         Parameters
         ----------
-        search, state, sort
+        search, state, sort, labels
             As in `streams`; the worst are first by default.
         limit : int, default 100
             Largest number of streams in a page; None for all.
@@ -290,7 +380,7 @@ class Client:
         >>> client.stream_list(limit=100).states.broken
         2
         """
-        return self._send(requests.stream_list(search, state, sort, limit, cursor))
+        return self._send(requests.stream_list(search, state, sort, limit, cursor, labels))
 
     def summary(self, stream: str) -> StreamSummary:
         """Read the status of a stream: risk, target, certificate, pending predictions, groups.
@@ -420,8 +510,9 @@ class Client:
         ------
         AnyEvent
             The events as they happen: a `CreatedEvent`, `PredictedEvent`, `FeedbackEvent`,
-            `AuditedEvent`, `ExpiredEvent`, `ImportedEvent`, `HealthEvent`, `AcknowledgedEvent` or
-            `ResetEvent`. After the last of these, read the history: events were missed.
+            `AuditedEvent`, `ExpiredEvent`, `ImportedEvent`, `HealthEvent`, `AcknowledgedEvent`,
+            `ChangedEvent`, `RenamedEvent`, `RemovedEvent`, `DeletedEvent` or `ResetEvent`.
+            After the last of these, read the history: events were missed.
 
         Examples
         --------

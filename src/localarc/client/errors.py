@@ -58,6 +58,8 @@ class ServiceError(ClientError):
         HTTP status.
     reason : str
         The reason, as the service states it.
+    request_id : str, optional
+        Id of the request, by which the service's logs name it.
 
     Examples
     --------
@@ -66,10 +68,11 @@ class ServiceError(ClientError):
     (418, 'this is a teapot.')
     """
 
-    def __init__(self, status: int, reason: str) -> None:
+    def __init__(self, status: int, reason: str, request_id: str | None = None) -> None:
         super().__init__(f"{reason} (status {status})")
         self.status = status
         self.reason = reason
+        self.request_id = request_id
 
 
 class BadRequestError(ServiceError):
@@ -83,7 +86,7 @@ class BadRequestError(ServiceError):
 
 
 class UnauthorizedError(ServiceError):
-    """The token is missing or unknown (401).
+    """The token is missing, unknown or expired (401).
 
     Examples
     --------
@@ -93,7 +96,7 @@ class UnauthorizedError(ServiceError):
 
 
 class ForbiddenError(ServiceError):
-    """The scope of the token is not sufficient (403).
+    """The token does not permit the request: its scope, or its streams (403).
 
     Examples
     --------
@@ -173,7 +176,7 @@ class InvalidRequestError(ServiceError):
 
 
 class LimitExceededError(ServiceError):
-    """A limit of the service is exceeded: streams, groups, pending predictions, subscribers (429).
+    """A limit of the service or a quota of the token is exceeded (429).
 
     Examples
     --------
@@ -239,19 +242,21 @@ def error_from_problem(problem: Problem) -> ServiceError:
     >>> error_from_problem(Problem("Not Found", 404, "there is no stream 'demand'."))
     NotFoundError("there is no stream 'demand'. (status 404)")
     """
-    return _error(problem.status, problem.detail)
+    return _error(problem.status, problem.detail, problem.request_id)
 
 
 def error_from_response(status: int, content: bytes) -> ServiceError:
     """Return the exception for an error response, whether its body is a problem or not."""
+    key = None
     try:
         problem = json.loads(content)
         reason = str(problem.get("detail") or problem["title"])
+        key = problem.get("request_id")
     except (ValueError, AttributeError, KeyError):
         text = content[:200].decode(errors="replace").strip()
         reason = text or "the service gave no reason"
-    return _error(status, reason)
+    return _error(status, reason, key)
 
 
-def _error(status: int, reason: str) -> ServiceError:
-    return _BY_STATUS.get(status, ServiceError)(status, reason)
+def _error(status: int, reason: str, request_id: str | None) -> ServiceError:
+    return _BY_STATUS.get(status, ServiceError)(status, reason, request_id)

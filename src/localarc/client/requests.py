@@ -19,6 +19,13 @@ from localarc.client.errors import UnexpectedResponseError, UnreachableError, er
 from localarc.client.retry import Attempt, NoReply
 from localarc.wire.config import VALID_NAMES, CreateResponse, StreamConfig
 from localarc.wire.fields import LARGEST, Outcome, Score
+from localarc.wire.lifecycle import (
+    ChangeRequest,
+    ChangeResponse,
+    DeleteResponse,
+    RenameRequest,
+    RenameResponse,
+)
 from localarc.wire.predictions import (
     AuditRequest,
     BatchRequest,
@@ -144,10 +151,11 @@ def feedback(
     loss: SupportsFloat | None,
     score: SupportsFloat | str | None,
     outcome: SupportsFloat | str | None,
+    y: SupportsFloat | str | None,
 ) -> Call[FeedbackResponse]:
-    """Report a loss or an outcome."""
+    """Report a loss, or what came true."""
     path = _path(stream, "predictions", key, "feedback")
-    request = FeedbackRequest(*_report(loss, score, outcome))
+    request = FeedbackRequest(*_report(loss, score, outcome, y))
     return Call("PUT", path, _reader(FeedbackResponse), _encode(request), _JSON)
 
 
@@ -166,17 +174,47 @@ def batch(operations: Sequence[Operation]) -> Call[list[BatchResult]]:
     return Call("POST", "/v1/batch", lambda body: read(body).results, _encode(request), _JSON)
 
 
-def streams(search: str, state: str | None, sort: str) -> Call[list[StreamListItem]]:
+def change(stream: str, **changes: object) -> Call[ChangeResponse]:
+    """Change what may change of a config."""
+    sent = {name: value for name, value in changes.items() if value is not msgspec.UNSET}
+    try:
+        request = msgspec.convert(msgspec.to_builtins(sent, enc_hook=_to_builtin), ChangeRequest)
+    except (msgspec.MsgspecError, NotImplementedError) as error:
+        raise ValueError(f"invalid change: {error}.") from error
+    return Call("PATCH", _path(stream), _reader(ChangeResponse), _encode(request), _JSON)
+
+
+def rename(stream: str, name: str) -> Call[RenameResponse]:
+    """Rename a stream; not repeatable, since the old name is gone."""
+    path, body = _path(stream, "rename"), _encode(RenameRequest(name))
+    return Call("POST", path, _reader(RenameResponse), body, _JSON, repeatable=False)
+
+
+def delete(stream: str) -> Call[DeleteResponse]:
+    """Delete a stream; not repeatable, since another may be created with its name."""
+    return Call("DELETE", _path(stream), _reader(DeleteResponse), repeatable=False)
+
+
+def streams(
+    search: str, state: str | None, sort: str, labels: Mapping[str, str] | None
+) -> Call[list[StreamListItem]]:
     """List the streams."""
-    page = stream_list(search, state, sort, None, None)
+    page = stream_list(search, state, sort, None, None, labels)
     return Call("GET", page.path, lambda body: page.read(body).streams)
 
 
 def stream_list(
-    search: str, state: str | None, sort: str, limit: int | None, cursor: str | None
+    search: str,
+    state: str | None,
+    sort: str,
+    limit: int | None,
+    cursor: str | None,
+    labels: Mapping[str, str] | None,
 ) -> Call[StreamList]:
     """List streams, a page at a time."""
+    pairs = ",".join(f"{key}={value}" for key, value in (labels or {}).items())
     asked = {"search": search, "state": state, "sort": sort, "limit": limit, "cursor": cursor}
+    asked["labels"] = pairs
     query = urlencode({name: value for name, value in asked.items() if value not in (None, "")})
     return Call("GET", f"/v1/streams?{query}", _reader(StreamList))
 
@@ -303,8 +341,9 @@ def _valid_names(error: str) -> str:
 def _checked_operation(operation: Operation) -> Operation:
     """Return the operation with plain numbers, and fix its id, so that it can be repeated."""
     if isinstance(operation, FeedbackOperation):
-        loss, score, outcome = _report(operation.loss, operation.score, operation.outcome)
-        return msgspec.structs.replace(operation, loss=loss, score=score, outcome=outcome)
+        sent = operation.loss, operation.score, operation.outcome, operation.y
+        loss, score, outcome, y = _report(*sent)
+        return msgspec.structs.replace(operation, loss=loss, score=score, outcome=outcome, y=y)
     if not isinstance(operation, PredictOperation):
         raise TypeError(
             f"operations must be PredictOperation or FeedbackOperation objects, got {operation!r}."
@@ -343,13 +382,14 @@ def _number(name: str, value: Any) -> float:
 
 
 def _report(
-    loss: SupportsFloat | None, score: Any, outcome: Any
-) -> tuple[float | None, Score | None, Outcome | None]:
+    loss: SupportsFloat | None, score: Any, outcome: Any, y: Any
+) -> tuple[float | None, Score | None, Outcome | None, Outcome | None]:
     """Return what is reported of a prediction, as it is sent."""
     return (
         None if loss is None else _number("loss", loss),
         None if score is None else _score(score),
         outcome if outcome is None or isinstance(outcome, str) else _number("outcome", outcome),
+        y if y is None or isinstance(y, str) else _number("y", y),
     )
 
 

@@ -63,7 +63,8 @@ class Retries:
     first_pause : float, default 0.05
         First pause, in seconds.
     longest_pause : float, default 4.0
-        Longest pause, in seconds. It also limits what the service asks for with `Retry-After`.
+        Longest pause, in seconds. A request that the service asks to repeat later than that, with
+        `Retry-After`, is not repeated.
     jitter : callable, default random.random
         Returns a number from 0 to 1: the share of the random part that is subtracted.
 
@@ -120,12 +121,17 @@ class RetryState:
 
     def pause_after(self, attempt: Attempt) -> float | None:
         """Return the seconds until the next attempt, or None if this one is final."""
-        if self._failures >= self._retries.times or not self._is_temporary(attempt):
+        asked = _retry_after(attempt)
+        if self._failures >= self._retries.times or self._is_too_long(asked):
             return None
-        asked = attempt.headers.get("retry-after", "") if isinstance(attempt, Reply) else ""
-        pause = self._retries.pause(self._failures, float(asked) if asked.isdecimal() else 0.0)
+        if not self._is_temporary(attempt):
+            return None
+        pause = self._retries.pause(self._failures, asked)
         self._failures += 1
         return pause
+
+    def _is_too_long(self, asked: float) -> bool:
+        return asked > self._retries.longest_pause
 
     def _is_temporary(self, attempt: Attempt) -> bool:
         if isinstance(attempt, NoReply):
@@ -134,6 +140,12 @@ class RetryState:
             return self._repeatable
         invited = attempt.status == _TOO_MANY and "retry-after" in attempt.headers
         return attempt.status == _UNAVAILABLE or invited
+
+
+def _retry_after(attempt: Attempt) -> float:
+    """Return the seconds that the service asks to wait, 0 if it does not."""
+    asked = attempt.headers.get("retry-after", "") if isinstance(attempt, Reply) else ""
+    return float(asked) if asked.isdecimal() else 0.0
 
 
 class WaitUntilReady(RetryState):
@@ -146,3 +158,6 @@ class WaitUntilReady(RetryState):
     def pause_after(self, attempt: Attempt) -> float | None:
         """Return the seconds until the next attempt, or None if this one is final or time is up."""
         return super().pause_after(attempt) if time.monotonic() < self._end else None
+
+    def _is_too_long(self, asked: float) -> bool:
+        return False  # it asks again sooner, and the time limits it

@@ -21,10 +21,10 @@ MAX_GROUPS = 12
 
 def group_bars(
     axes: Axes, records: Mapping[str, Record], value: Callable[[GroupRisk], tuple[float, float]]
-) -> int:
+) -> tuple[dict[str, float], str]:
     """Draw a value and its standard error per group, from the lowest to the highest risk.
 
-    Returns the number of groups that were omitted.
+    Returns the highest value of each method, and a note if groups were omitted.
     """
     rows = {name: _rows(record) for name, record in records.items()}
     groups = list(dict.fromkeys(group for by_group in rows.values() for group in by_group))
@@ -35,7 +35,9 @@ def group_bars(
         for name, by_group in rows.items()
     }
     clusters(axes, shown, pairs)
-    return len(groups) - len(shown)
+    highest = {name: max(value(row)[0] for row in by.values()) for name, by in rows.items()}
+    omitted = len(groups) - len(shown)
+    return highest, f" ({omitted} groups with lower risk omitted)" if omitted else ""
 
 
 def clusters(

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from localarc.figures.bars import group_bars
+from localarc.figures.findings import by_method
 from localarc.figures.frame import frame, legend, target_line
 from localarc.record import Record
 
@@ -39,7 +40,7 @@ def group_risk(axes: Axes, records: Mapping[str, Record]) -> Axes:
     'mean loss'
     """
     target_line(axes, next(iter(records.values())).alpha)
-    omitted = group_bars(axes, records, lambda row: (row.risk, row.standard_error))
+    highest, note = group_bars(axes, records, lambda row: (row.risk, row.standard_error))
     axes.set_ylim(bottom=0.0)
-    title = "Risk per group" + (f" ({omitted} with lower risk omitted)" if omitted else "")
+    title = f"Highest risk of a group: {by_method(highest)}{note}"
     return legend(frame(axes, title, "", "mean loss"))

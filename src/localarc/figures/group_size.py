@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from localarc.figures.bars import group_bars
+from localarc.figures.findings import by_method
 from localarc.figures.frame import frame, legend
 from localarc.record import Record
 
@@ -38,7 +39,8 @@ def group_size(axes: Axes, records: Mapping[str, Record]) -> Axes:
     >>> group_size(Figure().subplots(), {"ARC": record}).get_ylabel()
     'mean set size'
     """
-    omitted = group_bars(axes, records, lambda row: (row.size, row.size_standard_error))
+    _, note = group_bars(axes, records, lambda row: (row.size, row.size_standard_error))
     axes.set_ylim(bottom=0.0)
-    title = "Set size per group" + (f" ({omitted} with lower risk omitted)" if omitted else "")
+    means = {name: float(record.sizes.mean()) for name, record in records.items()}
+    title = f"Mean set size: {by_method(means, '.3g')}{note}"
     return legend(frame(axes, title, "", "mean set size"))

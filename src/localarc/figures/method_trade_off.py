@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from localarc.figures.frame import frame, plain
+from localarc.figures.frame import frame, plain, short
 from localarc.figures.palette import INK, colours
 
 if TYPE_CHECKING:
@@ -55,7 +55,9 @@ def method_trade_off(
     top = max([alpha, *(risk + 2.0 * error for _, risk, error in points.values())])
     axes.set_ylim(0.0, 1.08 * top)
     _labels(axes, points, colour, right, 1.08 * top)
-    return frame(axes, "Set size and risk, with two standard errors", "mean set size", y)
+    best = min(points, key=lambda name: points[name][1])
+    title = f"Lowest risk: {short(best)} {points[best][1]:.3f}, mean set size {points[best][0]:.3g}"
+    return frame(axes, title, "mean set size", f"{y}, with two standard errors")
 
 
 def _labels(

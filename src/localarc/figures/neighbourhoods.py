@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from localarc import validation
-from localarc.figures.frame import frame, legend, plain, target_line
+from localarc.figures.frame import frame, legend, plain, short, target_line
 from localarc.figures.palette import FAINT, INK, colours
 from localarc.metrics import Neighbourhood
 
@@ -69,8 +69,7 @@ def neighbourhoods(
         axes.errorbar(centres, risks, errors, fmt="o", color=colour, label=plain(name), capsize=3)
         target_line(axes, alpha)
         axes.set_ylim(bottom=0.0)
-        title = f"Worst neighbourhoods, {name}"
-        return legend(frame(axes, title, labels[0], "risk"))
+        return legend(frame(axes, _finding(name, worst, alpha), labels[0], "risk"))
     some = points[np.linspace(0, len(points) - 1, min(len(points), _DOTS)).astype(int)]
     axes.scatter(some[:, 0], some[:, 1], s=4, color=FAINT, alpha=0.35, linewidths=0)
     for rank, place in enumerate(worst, start=1):
@@ -80,7 +79,13 @@ def neighbourhoods(
     axes.text(
         0.0, -0.2, _key(worst, alpha), transform=axes.transAxes, color=INK, va="top", fontsize=9
     )
-    return frame(axes, f"Worst neighbourhoods, {name}", labels[0], labels[1])
+    return frame(axes, _finding(name, worst, alpha), labels[0], labels[1])
+
+
+def _finding(name: str, worst: Sequence[Neighbourhood], alpha: float) -> str:
+    """Return the risk of the worst neighbourhood, as the title."""
+    risk = max((place.risk for place in worst), default=float("nan"))
+    return f"{short(name)}: risk {risk:.3f} in the worst neighbourhood (target {alpha:g})"
 
 
 def _key(worst: Sequence[Neighbourhood], alpha: float) -> str:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from localarc import metrics
+from localarc.figures.findings import by_method
 from localarc.figures.frame import frame, legend, plain, target_line
 from localarc.figures.palette import colours
 from localarc.record import Record
@@ -65,7 +66,14 @@ def running_risk(
             label = "_already in the legend"
     axes.set_ylim(0.0, _highest(records, bands or {}))
     axes.set_xlim(1, max(2, *(len(record) for record in records.values())))
-    return legend(frame(axes, "Running risk", "round", "mean loss"))
+    return legend(frame(axes, _finding(records), "round", "mean loss"))
+
+
+def _finding(records: Mapping[str, Record]) -> str:
+    """Return the mean loss of each method beside the target, as the title."""
+    first = next(iter(records.values()))
+    losses = by_method({name: record.risk for name, record in records.items()})
+    return f"Mean loss after {len(first):,} rounds: {losses} (target {first.alpha:g})"
 
 
 def _highest(records: Mapping[str, Record], bands: Mapping[str, FloatArray]) -> float:

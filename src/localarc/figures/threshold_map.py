@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from localarc import validation
-from localarc.figures.frame import frame, plain
+from localarc.figures.frame import frame, short
 from localarc.figures.palette import FAINT, INK, colours
 from localarc.validation import FloatArray
 
@@ -57,7 +57,7 @@ def threshold_map(
     if points.shape[1] == 1:
         x, y = _means(points[:, 0], values)
         axes.plot(x, y, color=colours([name])[name], linewidth=1.8)
-        return frame(axes, f"Threshold by {plain(labels[0])}, {name}", labels[0], "threshold")
+        return frame(axes, _finding(name, y, labels[:1]), labels[0], "threshold")
     cells = int(np.clip(np.sqrt(len(points)) / 3, 5, 24))
     mesh = axes.hexbin(
         points[:, 0], points[:, 1], C=values, gridsize=cells, cmap="viridis", edgecolors="face"
@@ -66,8 +66,14 @@ def threshold_map(
     bar.set_label("threshold", color=INK)
     bar.ax.tick_params(color=FAINT, labelcolor=INK)
     bar.outline.set_visible(False)
-    title = f"Threshold by {plain(labels[0], 14)} and {plain(labels[1], 14)}, {name}"
-    return frame(axes, title, labels[0], labels[1])
+    means = np.asarray(mesh.get_array(), dtype=np.float64)
+    return frame(axes, _finding(name, means, labels[:2]), labels[0], labels[1])
+
+
+def _finding(name: str, means: FloatArray, features: Sequence[str]) -> str:
+    """Return the range of the thresholds drawn, as the title."""
+    by = " and ".join(short(feature, 14) for feature in features)
+    return f"{short(name)}: thresholds {means.min():.3g} to {means.max():.3g}, by {by}"
 
 
 def _means(x: FloatArray, values: FloatArray) -> tuple[FloatArray, FloatArray]:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from localarc.figures.findings import by_method
 from localarc.figures.frame import frame, legend, plain
 from localarc.figures.palette import colours
 from localarc.record import Record
@@ -46,17 +47,18 @@ def threshold_over_time(axes: Axes, records: Mapping[str, Record]) -> Axes:
     >>> threshold_over_time(Figure().subplots(), {"ARC": record}).get_ylabel()
     'threshold'
     """
-    segment = 1
+    segment, final = 1, {}
     for name, record in records.items():
         segment = max(segment, -(-len(record) // _SEGMENTS))
         rounds, (low, middle, high) = _segments(record.thresholds, -(-len(record) // _SEGMENTS))
-        colour = colours(records)[name]
+        colour, final[name] = colours(records)[name], float(middle[-1])
         axes.plot(rounds, middle, color=colour, linewidth=1.8, label=plain(name))
         if (high > low).any():
             axes.fill_between(rounds, low, high, color=colour, alpha=0.18, linewidth=0)
     axes.set_xlim(1, max(2, *(len(record) for record in records.values())))
     what = f"round (median and middle 80 % of {segment} rounds)" if segment > 1 else "round"
-    return legend(frame(axes, "Threshold over time", what, "threshold"))
+    title = f"Threshold at the end: {by_method(final, '.3g')}"
+    return legend(frame(axes, title, what, "threshold"))
 
 
 def _segments(values: FloatArray, length: int) -> tuple[IntArray, FloatArray]:

@@ -71,7 +71,11 @@ def trade_off(axes: Axes, tuning: Tuning) -> Axes:
     axes.text(
         0.0, -0.17, _key(tuning, steps), transform=axes.transAxes, color=INK, va="top", fontsize=9
     )
-    title = f"Candidates over the first {tuning.evaluations[0].rounds:,} rounds"
+    chosen = tuning.evaluations[tuning.selected]
+    title = (
+        f"Selected: {names[tuning.selected]}, risk {chosen.worst:.3f} in the worst neighbourhood "
+        f"of the first {chosen.rounds:,} rounds"
+    )
     return legend(frame(axes, title, "mean set size", "risk in the worst neighbourhood"))
 
 

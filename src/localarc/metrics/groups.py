@@ -9,7 +9,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from localarc import validation
+from localarc import frames, validation
+from localarc.frames import IntoFrame
 from localarc.metrics.risk import loss_vector
 from localarc.validation import FloatArray
 
@@ -51,7 +52,7 @@ class GroupRisk:
 
 
 def group_risk(
-    losses: ArrayLike, groups: Sequence[Hashable], sizes: ArrayLike | None = None
+    losses: ArrayLike, groups: Sequence[Hashable] | IntoFrame, sizes: ArrayLike | None = None
 ) -> list[GroupRisk]:
     """Return risk and mean set size per group, sorted by the name of the group.
 
@@ -59,16 +60,17 @@ def group_risk(
     ----------
     losses : array_like of float, shape (n,)
         Loss of each round.
-    groups : sequence of n hashable, lists or sets
+    groups : sequence of n hashable, lists or sets; series or frame
         Group of each round, or several in a list, a set or a mapping to weights, whose positive
-        ones count.
+        ones count. With a frame, each of its columns splits the rounds, as in "region=north".
     sizes : array_like of float, shape (n,), optional
         Set size of each round.
 
     Returns
     -------
     list of GroupRisk
-        One entry per group; numbers before text.
+        One entry per group; numbers before text. `pandas.DataFrame` and `polars.DataFrame` make a
+        table of it.
 
     Examples
     --------
@@ -76,6 +78,8 @@ def group_risk(
     [('a', 1, 0.0), ('b', 2, 0.5)]
     """
     values = loss_vector(losses)
+    if frames.rows_of(losses, groups, sizes) is not None:
+        groups = frames.labels(groups)
     labels = validation.per_round("groups", groups, len(values))
     extent = np.full(len(values), np.nan) if sizes is None else validation.floats("sizes", sizes)
     if len(extent) != len(values):

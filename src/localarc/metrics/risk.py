@@ -7,7 +7,7 @@ import math
 import numpy as np
 from numpy.typing import ArrayLike
 
-from localarc import validation
+from localarc import frames, validation
 from localarc.validation import FloatArray
 
 
@@ -43,8 +43,8 @@ def running_risk(losses: ArrayLike) -> FloatArray:
 
     Returns
     -------
-    array of float, shape (n,)
-        Mean of the first 1, 2, ..., n losses.
+    array of float, or series, shape (n,)
+        Mean of the first 1, 2, ..., n losses; a series, with pandas' index, if these are one.
 
     Examples
     --------
@@ -52,7 +52,8 @@ def running_risk(losses: ArrayLike) -> FloatArray:
     array([1. , 0.5, 0.5])
     """
     values = loss_vector(losses)
-    return np.asarray(np.cumsum(values) / np.arange(1, len(values) + 1))
+    running = np.asarray(np.cumsum(values) / np.arange(1, len(values) + 1))
+    return frames.like(losses, "running_risk", running)
 
 
 def rolling_risk(losses: ArrayLike, window: int) -> FloatArray:
@@ -68,7 +69,8 @@ def rolling_risk(losses: ArrayLike, window: int) -> FloatArray:
     Returns
     -------
     array of float, shape (n,)
-        Mean of the latest `window` losses at each round; NaN for the first `window - 1`.
+        Mean of the latest `window` losses at each round; NaN for the first `window - 1`. A series
+        if the losses are one.
 
     Examples
     --------
@@ -81,7 +83,7 @@ def rolling_risk(losses: ArrayLike, window: int) -> FloatArray:
     if len(values) >= width:
         sums = np.cumsum(np.concatenate(([0.0], values)))
         rolling[width - 1 :] = (sums[width:] - sums[:-width]) / width
-    return rolling
+    return frames.like(losses, "rolling_risk", rolling)
 
 
 def distance_to_target(losses: ArrayLike, alpha: float) -> FloatArray:
@@ -97,14 +99,15 @@ def distance_to_target(losses: ArrayLike, alpha: float) -> FloatArray:
     Returns
     -------
     array of float, shape (n,)
-        Distance after each round.
+        Distance after each round; a series if the losses are one.
 
     Examples
     --------
     >>> distance_to_target([1.0, 0.0], alpha=0.5)
     array([0.5, 0. ])
     """
-    return np.abs(running_risk(losses) - alpha)
+    away = np.abs(np.asarray(running_risk(losses)) - alpha)
+    return frames.like(losses, "distance_to_target", away)
 
 
 def loss_vector(losses: ArrayLike) -> FloatArray:

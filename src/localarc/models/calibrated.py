@@ -25,6 +25,7 @@ from localarc.models.frames import ColumnName, Rows, Table, values_of
 from localarc.models.kinds import IntervalKind, KindName, LabelKind, MemberKind, kind_named
 from localarc.models.kinds.intervals import given_prediction
 from localarc.models.predictors import Model
+from localarc.models.shown import ranked, shown
 from localarc.models.summary import Summary, summarize
 from localarc.sets import Intervals, LabelMatrix
 from localarc.validation import FloatArray, IntArray
@@ -195,7 +196,7 @@ class Calibrated(BaseEstimator):  # type: ignore[misc]
         found = self._look((LabelKind, MemberKind), "predict_set", X, prediction)
         if isinstance(found, LabelMatrix):
             return found
-        return self._label_matrix(found, _items(found), Table(X))
+        return ranked(found, Table(X), self._calibration.levels.coverages)
 
     def predict_mask(self, X: Rows, *, prediction: ArrayLike | None = None) -> NDArray[np.bool_]:
         """The pixels, or items, to return for each row; changes nothing.
@@ -226,39 +227,9 @@ class Calibrated(BaseEstimator):  # type: ignore[misc]
         return self._sets(rows, calibration.look(rows))
 
     def _sets(self, rows: Reading, thresholds: FloatArray) -> Any:
-        """The sets as rows came: one level without an axis of its own, frames with their index."""
         if not np.isfinite(thresholds).all():
             self._warn()
-        kind = self._calibration.kind
-        found, single = kind.sets(rows.outputs, thresholds), not self._several
-        if isinstance(found, Intervals):
-            ends = [end[:, 0] if single else end for end in found]
-            names = [f"{coverage:g}" for coverage in self._calibration.levels.coverages]
-            lower, upper = (
-                rows.table.like(end, [name] if single else names)
-                for end, name in zip(ends, ("lower", "upper"), strict=True)
-            )
-            return Intervals(lower, upper)
-        if isinstance(found, LabelMatrix):
-            members = found.members[:, :, 0] if single else found.members
-            return self._label_matrix(members, found.classes, rows.table)
-        if isinstance(found, list):
-            return [row[..., 0] for row in found] if single else found
-        return found[..., 0] if single else found
-
-    def _label_matrix(self, members: Any, labels: Any, table: Table) -> LabelMatrix:
-        """The matrix, which can become a frame as the rows were."""
-        if table.frame is None:
-            return LabelMatrix(members, labels)
-        names = [str(label) for label in labels.tolist()]
-        if members.ndim == 3:
-            levels = self._calibration.levels.coverages
-            names = [f"{name} {level:g}" for name in names for level in levels]
-
-        def as_frame(members: NDArray[np.bool_]) -> Any:
-            return table.like(members.reshape(len(members), len(names)), names)
-
-        return LabelMatrix(members, labels, as_frame)
+        return shown(self._calibration, rows, thresholds, single=np.ndim(self.coverage) == 0)
 
     def _warn(self) -> None:
         if not self.__dict__.get("_warned"):
@@ -542,10 +513,6 @@ class Calibrated(BaseEstimator):  # type: ignore[misc]
         return self.__dict__.get("model_", self.model)
 
     @property
-    def _several(self) -> bool:
-        return np.ndim(self.coverage) > 0
-
-    @property
     def _calibration(self) -> Calibration:
         """What was learned; made at the first use, because a constructor only stores settings."""
         if "_running" not in self.__dict__:
@@ -632,9 +599,3 @@ def _split(X: Any, at: int) -> tuple[Any, Any]:
     if hasattr(X, "iloc"):
         return X.iloc[:at], X.iloc[at:]
     return X[:at], X[at:]
-
-
-def _items(members: Any) -> NDArray[np.generic]:
-    if isinstance(members, list):
-        raise TypeError("rows have different numbers of items: use predict_mask.")
-    return np.arange(members.shape[1])

@@ -6,7 +6,7 @@ import copy
 import dataclasses
 import os
 from collections.abc import Sequence
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -14,23 +14,24 @@ from numpy.typing import ArrayLike
 from localarc import atomic_write, serialization
 from localarc._replay import examine
 from localarc.calibrators.arc import ARC
-from localarc.calibrators.auto import AutoLARC
-from localarc.calibrators.auto.settings import AutoSettings
 from localarc.calibrators.larc import LARC
 from localarc.calibrators.settings import Settings
 from localarc.calibrators.tickets import Ticket
 from localarc.curves import Curves
 from localarc.guarantees import Certificate, Evidence
 from localarc.guarantees.certificate import with_unmet
-from localarc.guarantees.theorem_e import AutoCertificate
 from localarc.panel.adaptive_streams import AdaptiveStreams
 from localarc.panel.arguments import check_curves
-from localarc.panel.auto_streams import AutoStreams
 from localarc.panel.keys import Key, KeyIndex, Keys, as_key, as_keys
+from localarc.panel.kinds import Prototype, is_auto
 from localarc.panel.state import StoredPanel
-from localarc.panel.streams import Prototype, Streams
+from localarc.panel.streams import Streams
 from localarc.record import Record
 from localarc.validation import FloatArray, IntArray
+
+if TYPE_CHECKING:
+    from localarc.calibrators.auto.settings import AutoSettings
+    from localarc.guarantees.theorem_e import AutoCertificate
 
 
 class Panel:
@@ -344,7 +345,7 @@ class Panel:
         1
         """
         calibrator = self.calibrator(key)
-        if isinstance(calibrator, AutoLARC):
+        if not isinstance(calibrator, ARC | LARC):
             return calibrator.certificate(losses=losses)
         reasons = () if evidence is None else evidence.incomplete(int(self.rounds.sum()))
         shared = evidence and dataclasses.replace(evidence, rounds=None)
@@ -514,9 +515,11 @@ def _resume(kind: type[Panel], prototype: Prototype, data: bytes) -> Panel:
 
 def _streams(prototype: Prototype) -> Streams:
     """No streams yet, of the prototype's kind."""
-    if isinstance(prototype, ARC | LARC | AutoLARC) and not prototype.rounds:
-        if isinstance(prototype, AutoLARC):
-            return AutoStreams(prototype)
+    if is_auto(prototype) and not prototype.rounds:
+        from localarc.panel.auto_streams import AutoStreams
+
+        return AutoStreams(prototype)
+    if isinstance(prototype, ARC | LARC) and not prototype.rounds:
         return AdaptiveStreams(prototype)
     raise TypeError(
         f"the prototype of a panel must be a new ARC, LARC or AutoLARC, got {prototype!r}. "

@@ -2,15 +2,24 @@
 
 from __future__ import annotations
 
+from functools import cache
+from importlib.util import find_spec
 from typing import Any
 
 import numpy as np
 
 from localarc.calibrators.running_constant import RunningConstant
 from localarc.calibrators.settings import Settings
+from localarc.panel import event_loops
 from localarc.panel.late import Answers, LateEvents
 from localarc.rates import Rate
 from localarc.validation import FloatArray, IntArray
+
+
+@cache
+def _compiled() -> bool:
+    """Whether numba, which compiles the engine's loops, is installed."""
+    return find_spec("numba") is not None
 
 
 class RunningConstants:
@@ -47,7 +56,9 @@ class RunningConstants:
 
     def rates(self, rate: Rate, rows: IntArray) -> FloatArray:
         """The step size of each event, by its position within its stream."""
-        from localarc.engine import running_constants as loops
+        loops: Any = event_loops
+        if _compiled():
+            from localarc.engine import running_constants as loops
 
         rounds = np.empty(len(rows), np.int64)
         loops.count_rounds(self._array, rows, rounds)
@@ -59,12 +70,16 @@ class RunningConstants:
         self, rows: IntArray, rates: FloatArray, losses: FloatArray, local: FloatArray
     ) -> None:
         """Apply each event to its row, in order; `local` is the local part of its threshold."""
-        from localarc.engine import running_constants as loops
+        loops: Any = event_loops
+        if _compiled():
+            from localarc.engine import running_constants as loops
 
         loops.learn(self._array, rows, rates, losses, local, self.limits)
 
     def play(self, rows: IntArray, rates: FloatArray, curves: Any) -> tuple[FloatArray, FloatArray]:
         """Thresholds and losses of events without a local part."""
+        if not _compiled():
+            return event_loops.play(self._array, rows, rates, self.limits, curves)
         from localarc.engine import running_constants as loops
         from localarc.engine.tiles import as_contiguous
 
@@ -78,6 +93,9 @@ class RunningConstants:
         self, rows: IntArray, rates: FloatArray, events: LateEvents, answers: Answers
     ) -> None:
         """Events without a local part, or whose thresholds are known."""
+        if not _compiled():
+            event_loops.serve(self._array, rows, rates, self.limits, events, answers)
+            return
         from localarc.engine.keyed import late as loops
 
         acts, asked, steps = events.acts, events.asked, events.steps()

@@ -8,18 +8,12 @@ from typing import Any
 import numpy as np
 
 from localarc import serialization
-from localarc.calibrators.arc import ARC
-from localarc.calibrators.auto import AutoLARC
-from localarc.calibrators.larc import LARC
 from localarc.memory.base import Arrays
+from localarc.panel import kinds
 from localarc.panel.keys import Key
+from localarc.panel.kinds import Prototype
 
 _PROTOTYPE = "prototype"
-_PROTOTYPES: dict[str, type[ARC | LARC | AutoLARC]] = {
-    "ARC": ARC,
-    "LARC": LARC,
-    "AutoLARC": AutoLARC,
-}
 
 
 @dataclass(frozen=True)
@@ -58,12 +52,13 @@ class StoredPanel:
         with serialization.damaged_unless_read():
             return cls.from_parts(content, arrays)
 
-    def new_prototype(self) -> ARC | LARC | AutoLARC:
+    def new_prototype(self) -> Prototype:
         """The prototype, built from its state."""
         kind = serialization.decode(self.prototype)[0]
-        if kind not in _PROTOTYPES:
+        if kind not in kinds.NAMES:
             raise serialization.StateError(
                 f"the panel holds calibrators of kind {kind!r}. "
                 "Pass a new one: Panel.from_state(data, prototype=...)."
             )
-        return _PROTOTYPES[kind].from_state(self.prototype)
+        made: Prototype = kinds.class_of(kind).from_state(self.prototype)
+        return made

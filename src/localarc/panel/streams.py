@@ -3,23 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Protocol, Self, TypeAlias
+from typing import Any, Protocol, Self
 
 from numpy.typing import ArrayLike
 
-from localarc.calibrators.arc import ARC
-from localarc.calibrators.auto import AutoLARC
-from localarc.calibrators.larc import LARC
 from localarc.calibrators.tickets import Ticket
 from localarc.curves import Curves
 from localarc.memory.base import Arrays
 from localarc.panel.keys import Key
+from localarc.panel.kinds import Prototype as Prototype
 from localarc.panel.late import Answers, LateEvents
 from localarc.panel.state import StoredPanel
 from localarc.validation import FloatArray, IntArray
-
-Prototype: TypeAlias = ARC | LARC | AutoLARC
-"""A calibrator of which a panel can hold many."""
 
 
 class Streams(Protocol):

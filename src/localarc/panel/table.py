@@ -14,13 +14,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from localarc import serialization
-from localarc.calibrators.auto import AutoLARC
+from localarc.calibrators.arc import ARC
+from localarc.calibrators.larc import LARC
 from localarc.calibrators.running_constant import RunningConstant
 from localarc.memory.base import Arrays
 from localarc.panel import adaptive_state, ragged
 from localarc.panel.adaptive_streams import AdaptiveStreams
+from localarc.panel.kinds import Prototype
 from localarc.panel.state import StoredPanel
-from localarc.panel.streams import Prototype
 
 if TYPE_CHECKING:
     from localarc.panel.panel import Panel
@@ -143,7 +144,7 @@ def _lists(values: Any, lengths: Any) -> Any:
 
 
 def _arrays(table: Any, prototype: Prototype) -> Arrays:
-    if isinstance(prototype, AutoLARC):
+    if not isinstance(prototype, ARC | LARC):
         data = table[STATE].to_pylist()
         lengths = np.array([len(part) for part in data], np.int64)
         return {"states": np.frombuffer(b"".join(data), np.uint8), "lengths": lengths}

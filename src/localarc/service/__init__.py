@@ -2,6 +2,7 @@
 
     server.py     the process: data folder lock, socket, uvicorn, signals
     app.py        the ASGI application; app_state.py holds its parts
+    access/       tokens, their file and quotas; wrong tokens; the audit log
     api/          endpoints (the table), pipeline (request -> operation -> response), auth, OpenAPI
     storage/      writer (one thread, group commit), store (SQLite events and snapshots)
     streams/      manager (what a request means), stream (a calibrator; `apply` is the only change),
@@ -9,6 +10,6 @@
     storage/      events and format: what is stored, versioned; migrations from older versions
 
 `event_bus.py` sends events to subscribers, `webhook.py` changes of health to one receiver;
-`metrics.py` and `stream_metrics.py` serve Prometheus, `page/` the status page.
+`metrics.py` and `stream_metrics.py` serve Prometheus, `page/` the status page, `logs.py` logs.
 Message types are in `localarc.wire`, shared with the client.
 """

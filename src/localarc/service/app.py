@@ -22,6 +22,7 @@ from localarc.service.api.endpoints import ENDPOINTS, Endpoint
 from localarc.service.api.errors import ApiError
 from localarc.service.api.openapi import openapi
 from localarc.service.api.pipeline import Pipeline
+from localarc.service.api.request_ids import HEADER, request_id
 from localarc.service.api.responses import encode, problem_response
 from localarc.service.app_state import AppState
 from localarc.service.page.routes import routes as page_routes
@@ -120,10 +121,11 @@ async def _not_routed(request: Request, error: HTTPException) -> Response:
         detail = f"{request.method} is not allowed on this path: see /openapi.json."
     else:
         detail = f"{HTTPStatus(error.status_code).phrase}: see /openapi.json for all paths."
-    problem = problem_response(ApiError(error.status_code, detail))
+    key = request_id(request.headers.get(HEADER))
+    problem = problem_response(ApiError(error.status_code, detail), key)
     response = Response(problem.body, problem.status)
     response.raw_headers = problem.headers
-    response.headers.update(error.headers or {})
+    response.headers.update({**(error.headers or {}), HEADER: key})
     if error.status_code == 405:
         response.headers["Allow"] = ", ".join(sorted(_methods(request)))
     return response

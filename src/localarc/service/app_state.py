@@ -6,16 +6,23 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
+from localarc.service.access.audit import AuditLog
+from localarc.service.access.metrics import AccessMetrics
+from localarc.service.access.reload import TokenReloader
 from localarc.service.api.auth import Tokens
 from localarc.service.compiler import Compiler
 from localarc.service.event_bus import EventBus
 from localarc.service.limits import Limits
 from localarc.service.metrics import Metrics
-from localarc.service.storage.store import EventStore
+from localarc.service.storage.opening import open_store
 from localarc.service.storage.writer import Writer
 from localarc.service.streams.manager import StreamManager
 from localarc.service.webhook import Target, Webhook, notices, reminders
+
+if TYPE_CHECKING:
+    from localarc.service.storage.postgres.connection import Address
 
 
 @dataclass(frozen=True)
@@ -33,11 +40,13 @@ class AppState:
     limits: Limits
     hosts: frozenset[str] | None
     webhook: Webhook | None = None
+    audit: AuditLog | None = None
+    reloader: TokenReloader | None = None
 
     @classmethod
     def create(
         cls,
-        folder: Path,
+        place: Path | Address,
         limits: Limits,
         tokens: Tokens,
         hosts: frozenset[str] | None = None,
@@ -45,18 +54,25 @@ class AppState:
         clock: Callable[[], float] | None = None,
         stream_metrics: int = 0,
         webhook: Target | None = None,
+        audit: AuditLog | None = None,
+        token_file: Path | None = None,
     ) -> AppState:
-        """A service on a data folder; events are replayed when the writer starts."""
+        """A service on a data folder or a database; events are replayed when the writer starts."""
         event_bus, metrics = EventBus(limits.subscribers), Metrics(stream_metrics)
         compiler = Compiler()
-        store = EventStore(folder, synchronous)
+        store = open_store(place, synchronous)
         manager = StreamManager(limits, clock or steady_clock())
         writer = Writer(store, manager, metrics, event_bus.publish, compiler)
+        writer.on_loss = event_bus.interrupt
         sender = None if webhook is None else Webhook(webhook, metrics.webhook)
         if sender is not None:
             writer.on_load = lambda manager: sender.put(reminders(manager))
             writer.on_commit = lambda writes: sender.put(notices(writes))
-        return cls(writer, compiler, event_bus, metrics, tokens, limits, hosts, sender)
+        reloader = None if token_file is None else TokenReloader(token_file, tokens, audit)
+        metrics.register(AccessMetrics(tokens, reloader, audit))
+        return cls(
+            writer, compiler, event_bus, metrics, tokens, limits, hosts, sender, audit, reloader
+        )
 
 
 def steady_clock() -> Callable[[], float]:

@@ -9,7 +9,14 @@ from collections.abc import AsyncIterator
 import msgspec
 
 from localarc.service.api.errors import ApiError
-from localarc.wire.events import ChangeEvent, ResetEvent, StreamEvent
+from localarc.wire.events import (
+    ChangeEvent,
+    DeletedEvent,
+    RemovedEvent,
+    RenamedEvent,
+    ResetEvent,
+    StreamEvent,
+)
 
 REPLAY_EVENTS = 512  # latest events of a stream, for subscribers that reconnect
 MAX_BACKLOG = 1024  # unsent events of a slow subscriber
@@ -21,9 +28,12 @@ _encode = msgspec.json.Encoder().encode
 class Subscriber:
     """One open connection."""
 
-    def __init__(self) -> None:
+    def __init__(self, stream: str) -> None:
+        self.stream = stream
+        self.ended = False
         self.backlog: deque[StreamEvent] = deque()
         self.wake = asyncio.Event()
+        self.ended = False
 
     def push(self, event: StreamEvent) -> None:
         """Queue an event; a subscriber that is too slow receives `reset` instead."""
@@ -35,7 +45,7 @@ class Subscriber:
 
 
 class EventBus:
-    """All subscribers of all streams; used in the event loop only, once requests are accepted."""
+    """All subscribers of all streams; used in the event loop only."""
 
     def __init__(self, max_subscribers: int) -> None:
         self._max_subscribers = max_subscribers
@@ -50,15 +60,50 @@ class EventBus:
 
     def publish(self, stream: str, event: ChangeEvent) -> None:
         """Send an event to all subscribers of a stream."""
+        if isinstance(event, RenamedEvent):
+            self._rename(event.previous, event.name)
         self._recent[stream].append(event)
         for subscriber in self._subscribers.get(stream, ()):
             subscriber.push(event)
+        if isinstance(event, RemovedEvent):
+            self._forget(stream, event.before)
+        if isinstance(event, DeletedEvent):
+            self._end(stream)
+
+    def _rename(self, previous: str, name: str) -> None:
+        """Subscribers follow a stream to its new name; in a replay it has that name already."""
+        if previous == name:
+            return
+        self._recent[name] = self._recent.pop(previous, deque(maxlen=REPLAY_EVENTS))
+        for subscriber in self._subscribers.pop(previous, ()):
+            subscriber.stream = name
+            self._subscribers[name].add(subscriber)
+
+    def _forget(self, stream: str, before: float) -> None:
+        """Forget events up to a time."""
+        recent = self._recent[stream]
+        while recent and recent[0].at <= before:
+            recent.popleft()
+
+    def _end(self, stream: str) -> None:
+        """Forget a stream, and end its subscriptions once they are told."""
+        self._recent.pop(stream, None)
+        for subscriber in self._subscribers.get(stream, ()):
+            subscriber.ended = True
 
     def close(self) -> None:
         """End all connections, so that the service can stop."""
         self._closed = True
         for subscribers in self._subscribers.values():
             for subscriber in subscribers:
+                subscriber.wake.set()
+
+    def interrupt(self) -> None:
+        """End all connections and forget recent events: other events may follow elsewhere."""
+        self._recent.clear()
+        for subscribers in self._subscribers.values():
+            for subscriber in subscribers:
+                subscriber.ended = True
                 subscriber.wake.set()
 
     async def subscribe(self, stream: str, seq: int, after: int | None) -> AsyncIterator[bytes]:
@@ -84,22 +129,30 @@ class EventBus:
 
     async def _frames(self, stream: str, seq: int, after: int | None) -> AsyncIterator[bytes]:
         # The subscriber is registered here, where `finally` is certain to run.
-        subscriber = Subscriber()
+        subscriber = Subscriber(stream)
         for event in self._missed(stream, seq, after):
             subscriber.push(event)
         self._subscribers[stream].add(subscriber)
         try:
             yield b""
             yield b": open\n\n"
-            while not self._closed:
+            while not (self._closed or subscriber.ended):
                 if not await _woken(subscriber):
                     yield b": heartbeat\n\n"
                 frames = b"".join(map(frame, subscriber.backlog))
                 subscriber.backlog.clear()
                 if frames:
                     yield frames
+                if subscriber.ended:
+                    return
         finally:
-            self._subscribers[stream].discard(subscriber)
+            self._leave(subscriber)
+
+    def _leave(self, subscriber: Subscriber) -> None:
+        others = self._subscribers[subscriber.stream]
+        others.discard(subscriber)
+        if not others:
+            del self._subscribers[subscriber.stream]
 
 
 async def _woken(subscriber: Subscriber) -> bool:

@@ -14,7 +14,9 @@ from types import FrameType
 from typing import Any
 
 import uvicorn
+from starlette.types import ASGIApp
 
+from localarc.service.access.reload import WATCH_SECONDS
 from localarc.service.app import application, health_application
 from localarc.service.app_state import AppState
 from localarc.service.connections import Connections
@@ -33,9 +35,16 @@ class Server(uvicorn.Server):
     Health checks may have a socket of their own: their connections are counted apart.
     """
 
-    def __init__(self, app_state: AppState, health: socket.socket | None = None) -> None:
+    def __init__(
+        self,
+        app_state: AppState,
+        health: socket.socket | None = None,
+        app: ASGIApp | None = None,
+        health_app: ASGIApp | None = None,
+    ) -> None:
         self._connections = [Connections(app_state.limits)]
-        super().__init__(_config(application(app_state), self._connections[0]))
+        super().__init__(_config(app or application(app_state), self._connections[0]))
+        self._health_app = health_app or health_application(app_state)
         self.app_state = app_state
         self.failure: BaseException | None = None
         self._health = health
@@ -47,11 +56,22 @@ class Server(uvicorn.Server):
         if self._health is not None:
             await self._serve_health(self._health)
         self._watching = [asyncio.create_task(each.watch()) for each in self._connections]
+        self._watching.append(asyncio.create_task(self._follow_tokens()))
+
+    async def _follow_tokens(self) -> None:
+        """Read tokens again when they change, and write what the audit log counts."""
+        reloader, audit = self.app_state.reloader, self.app_state.audit
+        while reloader is not None or audit is not None:
+            await asyncio.sleep(WATCH_SECONDS)
+            if reloader is not None:
+                await asyncio.to_thread(reloader.check)
+            if audit is not None:
+                audit.write_counts()
 
     async def _serve_health(self, listener: socket.socket) -> None:
         connections = Connections(_HEALTH_LIMITS)
         self._connections.append(connections)
-        config = _config(health_application(self.app_state), connections)
+        config = _config(self._health_app, connections)
         config.load()
         parts: Any = {"config": config, "server_state": self.server_state, "app_state": {}}
         loop = asyncio.get_running_loop()
@@ -63,16 +83,25 @@ class Server(uvicorn.Server):
         await super().shutdown(sockets)
         for task in self._watching:
             task.cancel()
+        if self.app_state.audit is not None:
+            self.app_state.audit.close()
 
     @contextlib.contextmanager
     def capture_signals(self) -> Iterator[None]:
         """Stop on SIGINT and SIGTERM, with exit code 0."""
         previous = {number: signal.signal(number, self.handle_exit) for number in _STOP_SIGNALS}
+        if self.app_state.reloader is not None:
+            previous[signal.SIGHUP] = signal.signal(signal.SIGHUP, self._handle_hangup)
         try:
             yield
         finally:
             for number, handler in previous.items():
                 signal.signal(number, handler)
+
+    def _handle_hangup(self, sig: int, frame: FrameType | None) -> None:
+        """Read the tokens again, soon."""
+        if self.app_state.reloader is not None:
+            self.app_state.reloader.requested = True
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
         """Stop accepting requests, finish those that were accepted, then exit."""
@@ -100,18 +129,29 @@ def _config(app: Any, connections: Connections) -> uvicorn.Config:
     )
 
 
-def listen(host: str, port: int) -> socket.socket:
-    """A listening socket; raises ValueError if the address cannot be used."""
+def listen(host: str, port: int, shared: bool = False) -> socket.socket:
+    """A listening socket; raises ValueError if the address cannot be used.
+
+    Connections to a shared address are distributed among the processes that listen on it.
+    """
+    listener = bind(host, port, shared)
+    listener.listen(1024)
+    return listener
+
+
+def bind(host: str, port: int, shared: bool = False) -> socket.socket:
+    """A socket with an address, which it keeps from others, but accepts no connections."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     # Without the protocol, asyncio leaves Nagle's algorithm on: 40 ms for small responses.
     listener = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    if shared:
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)
     try:
         listener.bind((host, port))
     except OSError as error:
         listener.close()
         raise ValueError(f"cannot listen on {host}, port {port}: {error.strerror}.") from error
-    listener.listen(1024)
     return listener
 
 

@@ -15,6 +15,7 @@ from prometheus_client import (
     disable_created_metrics,
     generate_latest,
 )
+from prometheus_client.registry import Collector
 
 from localarc.service.slices import Ask, slices
 from localarc.service.stream_metrics import StreamMetrics
@@ -116,6 +117,10 @@ class Metrics:
             }.items()
         }
 
+    def register(self, collector: Collector) -> None:
+        """Add metrics that are read when they are asked for."""
+        self._registry.register(collector)
+
     def count_request(self, route: str, method: str, status: int, seconds: float) -> None:
         """Count a request."""
         found = self._known.get((route, method, status))
@@ -129,7 +134,8 @@ class Metrics:
         """Count a commit."""
         self._commits.observe(seconds)
         self._commit_events.observe(len(writes))
-        for kind, count in Tally(type(write.event) for write in writes).items():
+        stored = (type(write.event) for write in writes if write.event is not None)
+        for kind, count in Tally(stored).items():
             self._events.labels(kind.__struct_config__.tag).inc(count)
 
     async def read(self, ask: Ask) -> None:

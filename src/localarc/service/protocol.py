@@ -14,6 +14,7 @@ import msgspec
 from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol
 
 from localarc.service.api.errors import ApiError
+from localarc.service.api.request_ids import request_id
 from localarc.service.connections import Connections, Peer
 
 _LINGER_SECONDS = 2.0  # for a rejected client to read the response
@@ -188,12 +189,14 @@ def _too_late(part: str, seconds: float) -> ApiError:
 
 
 def _response(error: ApiError) -> bytes:
-    body = msgspec.json.encode(error.problem())
+    key = request_id(None)
+    body = msgspec.json.encode(error.problem(key))
     lines = [
         b"content-type: application/problem+json",
         b"content-length: %d" % len(body),
         b"cache-control: no-store",
         b"connection: close",
+        b"x-request-id: %s" % key.encode(),
     ]
     if error.retry_after is not None:
         lines.append(b"retry-after: %d" % error.retry_after)

@@ -1,22 +1,31 @@
-"""The server process: lock the data folder, listen, and shut down cleanly."""
+"""The server process: use the data folder or the database, listen, and shut down cleanly."""
 
 from __future__ import annotations
 
+import contextlib
 import fcntl
 import ipaddress
 import logging
 import os
 import sqlite3
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING, TypeAlias
 
 from localarc.service import compile_cache, garbage
+from localarc.service.access.audit import AuditLog
 from localarc.service.api.auth import Tokens
 from localarc.service.app_state import AppState
 from localarc.service.http_server import Server, allowed_connections, listen, url_of
 from localarc.service.limits import Limits
+from localarc.service.logs import LogOptions, configure
 from localarc.service.webhook import Target
+from localarc.service.workers import layout
+
+if TYPE_CHECKING:
+    from localarc.service.storage.postgres.connection import Address
 
 _log = logging.getLogger("localarc.service")
 _LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
@@ -24,9 +33,10 @@ _LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
 
 @dataclass(frozen=True)
 class Options:
-    """The options of `localarc serve`."""
+    """The options of `localarc serve`. With a database, the folder holds compiled loops alone."""
 
-    data: Path
+    data: Path | None
+    database: Address | None = None
     host: str = "127.0.0.1"
     port: int = 8090
     health_port: int | None = None
@@ -35,6 +45,11 @@ class Options:
     synchronous: str = "FULL"
     stream_metrics: int = 0
     webhook: Target | None = None
+    logs: LogOptions = field(default_factory=LogOptions)
+    workers: int = 1
+
+
+Run: TypeAlias = Callable[[Options, AppState], None]
 
 
 class FolderLock:
@@ -57,8 +72,11 @@ class FolderLock:
         os.close(self._handle)
 
 
-def serve(options: Options) -> None:
-    """Serve until stopped; raises ValueError if the service cannot start."""
+def serve(options: Options, run: Run | None = None) -> None:
+    """Serve until stopped; raises ValueError if the service cannot start.
+
+    `run` listens and serves the application's state, in place of a process on its own.
+    """
     tokens = Tokens({}) if options.token_file is None else Tokens.read(options.token_file)
     loopback = _is_loopback(options.host)
     if not loopback and not tokens:
@@ -66,34 +84,62 @@ def serve(options: Options) -> None:
             f"{options.host} is reachable from other machines and requires tokens: pass "
             "--token-file, or listen on 127.0.0.1."
         )
-    logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(message)s")
+    configure(options.logs)
     os.umask(0o077)  # only the owner can read the data folder
-    options.data.mkdir(parents=True, exist_ok=True)
-    lock = FolderLock(options.data)
-    compile_cache.use(options.data / "compiled")
-    try:
+    with _folder(options):
         hosts = None if tokens else _LOOPBACK | {options.host}
         app_state = _open(options, tokens, hosts)
-        _run(options, app_state)
+        (run or _run)(options, app_state)
+
+
+@contextlib.contextmanager
+def _folder(options: Options) -> Iterator[None]:
+    """Use the folder; one that keeps streams is locked, in a database the owner is."""
+    if options.data is None:
+        yield
+        return
+    options.data.mkdir(parents=True, exist_ok=True)
+    lock = FolderLock(options.data) if options.database is None else None
+    os.environ.setdefault("SQLITE_TMPDIR", str(options.data))  # for the copy that erasure makes
+    compile_cache.use(options.data / "compiled")
+    try:
+        if options.database is None:
+            layout.use(options.data, options.workers)
+        yield
     finally:
-        lock.release()
+        if lock is not None:
+            lock.release()
 
 
 def _open(options: Options, tokens: Tokens, hosts: frozenset[str] | None) -> AppState:
     connections = allowed_connections(options.limits.connections)
     limits = replace(options.limits, connections=connections)
+    place = options.database or options.data
+    if place is None:
+        raise ValueError("a service requires a data folder or a database.")
     try:
         return AppState.create(
-            options.data,
+            place,
             limits,
             tokens,
             hosts,
             options.synchronous,
             stream_metrics=options.stream_metrics,
             webhook=options.webhook,
+            audit=_audit(options.logs),
+            token_file=options.token_file,
         )
     except sqlite3.Error as error:
         raise ValueError(f"the data folder {options.data} cannot be used: {error}.") from error
+
+
+def _audit(logs: LogOptions) -> AuditLog | None:
+    if logs.audit_log is None:
+        if logs.audit_predictions:
+            raise ValueError("--audit-predictions requires --audit-log FILE.")
+        return None
+    file = None if logs.audit_log == Path("-") else logs.audit_log
+    return AuditLog(file, logs.audit_predictions)
 
 
 def _run(options: Options, app_state: AppState) -> None:

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from typing import Literal, overload
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from localarc import validation
+from localarc import frames, validation
 from localarc.curves.scores import cumulative_probability, negative_probability, within
+from localarc.frames import Rows
 from localarc.sets.many import Intervals, LabelMatrix
 from localarc.sets.one import Interval, LabelSet, Mask
 from localarc.validation import FloatArray
@@ -26,15 +27,16 @@ def interval(prediction: ArrayLike, threshold: ArrayLike) -> Interval | Interval
 
     Parameters
     ----------
-    prediction : float, or array of shape (n,)
+    prediction : float, or array or series of shape (n,)
         Prediction of the model.
-    threshold : float, or array of shape (n,)
+    threshold : float, or array or series of shape (n,)
         Threshold of the calibrator, in the units of the prediction.
 
     Returns
     -------
     Interval or Intervals
-        The set of all y with `|y - prediction| <= threshold`, for each prediction.
+        The set of all y with `|y - prediction| <= threshold`, for each prediction. The ends are
+        series, with pandas' index, if the predictions are a series.
 
     Examples
     --------
@@ -46,7 +48,7 @@ def interval(prediction: ArrayLike, threshold: ArrayLike) -> Interval | Interval
     """
     if np.ndim(prediction):
         centres = validation.numbers("prediction", prediction)
-        return _intervals(centres, centres, threshold)
+        return _intervals(centres, centres, threshold, frames.rows_of(prediction, threshold))
     centre = validation.finite("prediction", prediction, "Pass a finite number.")
     margin = validation.finite("threshold", threshold, "Pass a finite number.")
     return Interval(centre, centre, margin)
@@ -65,16 +67,16 @@ def interval_from_quantiles(
 
     Parameters
     ----------
-    lower, upper : float, or arrays of shape (n,)
+    lower, upper : float, or arrays or series of shape (n,)
         Predicted quantiles.
-    threshold : float, or array of shape (n,)
+    threshold : float, or array or series of shape (n,)
         Threshold of the calibrator, in the units of the quantiles. A negative threshold narrows
         the interval.
 
     Returns
     -------
     Interval or Intervals
-        `[lower - threshold, upper + threshold]`.
+        `[lower - threshold, upper + threshold]`; series if the quantiles are.
 
     Examples
     --------
@@ -83,21 +85,26 @@ def interval_from_quantiles(
     """
     if np.ndim(lower):
         ends = validation.numbers("lower", lower), validation.numbers("upper", upper)
-        return _intervals(*ends, threshold)
+        return _intervals(*ends, threshold, frames.rows_of(lower, upper, threshold))
     hint = "Pass finite numbers."
     margin = validation.finite("threshold", threshold, hint)
     low, high = validation.finite("lower", lower, hint), validation.finite("upper", upper, hint)
     return Interval(low, high, margin)
 
 
-def _intervals(low: FloatArray, high: FloatArray, threshold: ArrayLike) -> Intervals:
+def _intervals(
+    low: FloatArray, high: FloatArray, threshold: ArrayLike, rows: Rows | None
+) -> Intervals:
     margins = validation.numbers("threshold", threshold)
     if low.ndim != 1 or high.shape != low.shape or margins.shape not in ((), low.shape):
         raise ValueError(
             "predictions and thresholds must be one number per row, got shapes "
             f"{low.shape}, {high.shape} and {margins.shape}."
         )
-    return Intervals(low - margins, high + margins)
+    ends = low - margins, high + margins
+    if rows is None:
+        return Intervals(*ends)
+    return Intervals(rows.series("lower", ends[0]), rows.series("upper", ends[1]))
 
 
 @overload
@@ -124,19 +131,19 @@ def label_set(
 
     Parameters
     ----------
-    probabilities : array_like of float, shape (K,), or (n, K) for n rounds
-        Predicted probability of each label.
-    threshold : float, or array of shape (n,) for n rounds
+    probabilities : array_like of float, shape (K,), or (n, K) or a frame for n rounds
+        Predicted probability of each label; the columns of a frame are the labels.
+    threshold : float, or array or series of shape (n,) for n rounds
         Threshold of the calibrator: in [-1, 0] for "probability", in [0, 1] for "cumulative".
     labels : sequence of hashable, optional
-        Names of the labels. Default: 0 to K - 1.
+        Names of the labels. Default: the columns of a frame, or 0 to K - 1.
     score : {"probability", "cumulative"}, default "probability"
         `curves.negative_probability` or `curves.cumulative_probability`.
 
     Returns
     -------
     LabelSet or LabelMatrix
-        The labels in the set, or in each set.
+        The labels in the set, or in each set; `to_frame` has the index of a frame.
 
     Examples
     --------
@@ -150,21 +157,33 @@ def label_set(
     kinds = {"probability": negative_probability, "cumulative": cumulative_probability}
     if score not in kinds:
         raise ValueError(f'score must be "probability" or "cumulative", got {score!r}.')
-    scores = kinds[score](probabilities)
+    rows, columns = frames.rows_of(probabilities, threshold), frames.columns_of(probabilities)
+    scores = kinds[score](frames.features(probabilities))
     several = bool(np.ndim(threshold))
     if scores.ndim != 1 + several:
         raise ValueError(f"probabilities must have one entry per label, got shape {scores.shape}.")
-    names: Sequence[Hashable] = range(scores.shape[-1]) if labels is None else labels
+    names: Sequence[Hashable] = columns or range(scores.shape[-1])
+    names = names if labels is None else labels
     if len(names) != scores.shape[-1]:
         raise ValueError(f"labels must name all {scores.shape[-1]} labels, got {len(names)} names.")
     if several:
         limits = validation.numbers("threshold", threshold)
         if limits.shape != scores.shape[:1]:
             raise ValueError(f"threshold must be one number per row, got shape {limits.shape}.")
-        return LabelMatrix(within(scores, limits[:, None]), np.array(names))
+        members = within(scores, limits[:, None])
+        return LabelMatrix(members, np.array(names), _as_frame(rows, names))
     limit = validation.finite("threshold", threshold, _THRESHOLD_HINT)
     chosen = [names[int(i)] for i in np.flatnonzero(within(scores, limit))]
     return LabelSet(tuple(y.item() if isinstance(y, np.generic) else y for y in chosen))
+
+
+def _as_frame(
+    rows: Rows | None, names: Sequence[Hashable]
+) -> Callable[[NDArray[np.bool_]], object] | None:
+    """Return what makes a frame of members, if rows came in one: a boolean column per label."""
+    if rows is None:
+        return None
+    return lambda members: rows.frame({str(name): members[:, k] for k, name in enumerate(names)})
 
 
 def mask(probabilities: ArrayLike, threshold: float) -> Mask:

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from localarc import frames
 from localarc.validation import FloatArray, IntArray
 
 
@@ -56,6 +57,19 @@ class Intervals:
         lower, upper = np.asarray(self.lower), np.asarray(self.upper)
         at = np.asarray(y, float).reshape(-1, *[1] * (lower.ndim - 1))
         return np.asarray((lower <= at) & (at <= upper))
+
+    def to_frame(self) -> Any:
+        """A frame of the library that the predictions came in, with their index.
+
+        Returns
+        -------
+        frame
+            The columns lower and upper, one row per interval; arrays have no frame.
+        """
+        rows = frames.rows_of(self.lower, self.upper)
+        if rows is None or np.ndim(self.lower) != 1:
+            raise TypeError("the predictions were no series: use `lower, upper = intervals`.")
+        return rows.frame({"lower": np.asarray(self.lower), "upper": np.asarray(self.upper)})
 
     def __repr__(self) -> str:
         return f"Intervals({len(self)} rows, mean width {_mean(self.sizes)})"

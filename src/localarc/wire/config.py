@@ -11,10 +11,14 @@ from localarc.wire.fields import (
     LARGEST,
     MAX_FEATURES,
     MAX_SCORES,
+    DefaultLoss,
     GroupName,
+    Labels,
     Number,
     Request,
     Response,
+    Retention,
+    Timeout,
 )
 
 
@@ -273,6 +277,12 @@ class StreamConfig(Request):
         units of the loss. Default: 2 % of `loss_bound`, at most half of what is above `alpha`.
     window : int, default 1000
         How many of the latest losses show whether the stream drifts.
+    labels : dict of str to str, default {}
+        What people say about the stream, such as `{"team": "pricing"}`; at most 16. The list of
+        streams can be filtered by them.
+    retention : float, optional
+        Seconds, at least 60, after which stored events and answered predictions are removed, at
+        most a tenth of it later; without it, `retain` and the size of the log limit them.
 
     Examples
     --------
@@ -292,8 +302,8 @@ class StreamConfig(Request):
     memory: MemoryConfig = msgspec.field(default_factory=AutoMemory)
     clip: Number | None = None
     set: LabelSetConfig | IntervalConfig | None = None
-    timeout: Annotated[float, Meta(gt=0, le=LARGEST)] | None = None
-    default_loss: Annotated[float, Meta(ge=0, le=LARGEST)] | None = None
+    timeout: Timeout | None = None
+    default_loss: DefaultLoss | None = None
     retain: Annotated[int, Meta(ge=0, le=100_000)] = 4096
     method: Literal["arc", "larc", "mondrian", "auto", "gate"] | None = None
     floor: Number | None = None
@@ -304,6 +314,8 @@ class StreamConfig(Request):
     feature_names: Annotated[list[GroupName], Meta(max_length=MAX_FEATURES)] | None = None
     tolerance: Annotated[float, Meta(ge=0, le=LARGEST)] | None = None
     window: Annotated[int, Meta(ge=10, le=1_000_000)] = 1000
+    labels: Labels = msgspec.field(default_factory=dict)
+    retention: Retention | None = None
 
 
 class CreateResponse(Response):

@@ -217,6 +217,74 @@ class AcknowledgedEvent(ChangeEvent, tag="acknowledged"):
     """
 
 
+class ChangedEvent(ChangeEvent, tag="changed"):
+    """What may change of a stream's config has changed.
+
+    Attributes
+    ----------
+    labels, timeout, default_loss, retention
+        As in `StreamConfig`, from now on.
+
+    Examples
+    --------
+    >>> ChangedEvent(4, 0.0, 0, None, 0, 0, 0, {"team": "pricing"}, 60.0, None, None).kind
+    'changed'
+    """
+
+    labels: dict[str, str]
+    timeout: float | None
+    default_loss: float | None
+    retention: float | None
+
+
+class RenamedEvent(ChangeEvent, tag="renamed"):
+    """The stream has another name. Subscribers stay; to subscribe again, use the new name.
+
+    Attributes
+    ----------
+    previous, name : str
+        The name before, and the name from now on.
+
+    Examples
+    --------
+    >>> RenamedEvent(5, 0.0, 0, None, 0, 0, 0, previous="demand", name="demand-2").kind
+    'renamed'
+    """
+
+    previous: str
+    name: str
+
+
+class RemovedEvent(ChangeEvent, tag="removed"):
+    """Events and answered predictions were removed because of their age.
+
+    Attributes
+    ----------
+    before : float
+        Up to this time, in seconds since 1970.
+    answered : int
+        Number of answered predictions that were removed.
+
+    Examples
+    --------
+    >>> RemovedEvent(6, 9e6, 0, None, 0, 0, 0, before=6e6, answered=3).kind
+    'removed'
+    """
+
+    before: float
+    answered: int
+
+
+class DeletedEvent(ChangeEvent, tag="deleted"):
+    """The stream was deleted, with all that was stored about it; the subscription ends.
+
+    Examples
+    --------
+    >>> DeletedEvent(7, 0.0, 0, None, 0, 0, 0).kind
+    'deleted'
+    """
+
+
 class ResetEvent(StreamEvent, tag="reset"):
     """Events were missed: read the history, and continue from `seq`, the latest event.
 
@@ -236,5 +304,9 @@ AnyEvent: TypeAlias = (
     | ImportedEvent
     | HealthEvent
     | AcknowledgedEvent
+    | ChangedEvent
+    | RenamedEvent
+    | RemovedEvent
+    | DeletedEvent
     | ResetEvent
 )

@@ -15,10 +15,15 @@ STREAM_NAME_PATTERN = r"^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$(?!\n)"
 PREDICTION_ID_PATTERN = r"^[A-Za-z0-9][A-Za-z0-9._~-]{0,127}$(?!\n)"
 GROUP_PATTERN = r"^[^\x00-\x1f\x7f]{1,64}$(?!\n)"
 
+LABEL_KEY_PATTERN = r"^[A-Za-z0-9][A-Za-z0-9._/-]{0,63}$(?!\n)"
+LABEL_VALUE_PATTERN = r"^[^\x00-\x1f\x7f,]{1,64}$(?!\n)"
+
 MAX_FEATURES = 1024
 MAX_SCORES = 10_000
 MAX_OPERATIONS = 1_000
 MAX_GROUPS = 64
+MAX_LABELS = 16
+SHORTEST_RETENTION = 60.0
 
 Number: TypeAlias = Annotated[float, Meta(ge=-LARGEST, le=LARGEST)]
 StreamName: TypeAlias = Annotated[
@@ -42,6 +47,17 @@ Score: TypeAlias = Number | Literal["inf", "-inf"]
 """A score; JSON has no infinity, so that it is written as text."""
 Outcome: TypeAlias = Number | GroupName
 """What came true: a number, a label, or the position of a label."""
+Labels: TypeAlias = Annotated[
+    dict[
+        Annotated[str, Meta(pattern=LABEL_KEY_PATTERN)],
+        Annotated[str, Meta(pattern=LABEL_VALUE_PATTERN)],
+    ],
+    Meta(max_length=MAX_LABELS),
+]
+"""What people say about a stream, such as {"team": "pricing"}."""
+Timeout: TypeAlias = Annotated[float, Meta(gt=0, le=LARGEST)]
+DefaultLoss: TypeAlias = Annotated[float, Meta(ge=0, le=LARGEST)]
+Retention: TypeAlias = Annotated[float, Meta(ge=SHORTEST_RETENTION, le=LARGEST)]
 Features: TypeAlias = Annotated[list[Number], Meta(max_length=MAX_FEATURES)]
 Scores: TypeAlias = Annotated[list[Number], Meta(min_length=1, max_length=MAX_SCORES)]
 

@@ -151,6 +151,8 @@ class FeedbackRequest(Request):
         Beside a loss: the smallest threshold whose loss is at most `alpha`, for misses the score of
         the true outcome; "-inf" if every threshold would do. Method "auto" learns from it.
     outcome : float or str, optional
+        The same as `y`, its name in older clients.
+    y : float or str, optional
         Instead of a loss: the true value, or the true label (its position if labels have no names).
         For streams with a `set`, if the prediction had scores. A miss costs the loss bound.
 
@@ -158,24 +160,35 @@ class FeedbackRequest(Request):
     --------
     >>> FeedbackRequest(1.0, score=0.7).loss
     1.0
+    >>> FeedbackRequest(y=42.1).true_value
+    42.1
     """
 
     loss: Number | None = None
     score: Score | None = None
     outcome: Outcome | None = None
+    y: Outcome | None = None
 
     def __post_init__(self) -> None:
         """Reject a body that says nothing, or two things."""
-        check_report(self.loss, self.score, self.outcome)
+        check_report(self)
+
+    @property
+    def true_value(self) -> Outcome | None:
+        """What came true, under either name."""
+        return self.outcome if self.y is None else self.y
 
 
-def check_report(loss: float | None, score: Score | None, outcome: Outcome | None) -> None:
-    """Raise ValueError unless there is a loss, maybe with a score, or an outcome."""
-    if (loss is None) == (outcome is None):
-        got = "neither" if loss is None else "both"
-        raise ValueError(f"report either the loss or the outcome of a prediction, got {got}")
-    if outcome is not None and score is not None:
-        raise ValueError("score belongs to a loss: omit it, the outcome determines it")
+def check_report(report: FeedbackRequest | FeedbackOperation) -> None:
+    """Raise ValueError unless there is a loss, maybe with a score, or y."""
+    if report.y is not None and report.outcome is not None:
+        raise ValueError("y and outcome are names of the same: send y")
+    known = report.y is not None or report.outcome is not None
+    if known == (report.loss is not None):
+        got = "both" if known else "neither"
+        raise ValueError(f"report either the loss of a prediction or y, what came true, got {got}")
+    if known and report.score is not None:
+        raise ValueError("score belongs to a loss: omit it, y determines it")
 
 
 class AuditRequest(Request):
@@ -243,7 +256,7 @@ class FeedbackOperation(Request, tag="feedback", tag_field="op"):
         Name of the stream.
     id : str
         Id of the prediction.
-    loss, score, outcome
+    loss, score, outcome, y
         As in `FeedbackRequest`.
 
     Examples
@@ -257,10 +270,11 @@ class FeedbackOperation(Request, tag="feedback", tag_field="op"):
     loss: Number | None = None
     score: Score | None = None
     outcome: Outcome | None = None
+    y: Outcome | None = None
 
     def __post_init__(self) -> None:
         """Reject an operation that says nothing, or two things."""
-        check_report(self.loss, self.score, self.outcome)
+        check_report(self)
 
 
 Operation: TypeAlias = PredictOperation | FeedbackOperation
@@ -303,6 +317,8 @@ class Problem(Response):
         The reason, in a sentence or two.
     type : str
         Always "about:blank": the status says what kind of error it is.
+    request_id : str, optional
+        Id of the request, by which logs name it; None in the results of a batch, which have one id.
 
     Examples
     --------
@@ -314,6 +330,7 @@ class Problem(Response):
     status: int
     detail: str
     type: str = "about:blank"
+    request_id: str | None = None
 
 
 class BatchResult(Response):

@@ -18,10 +18,12 @@ from localarc.service.limits import Limits
 from localarc.service.storage import events
 from localarc.service.storage import format as stored_format
 from localarc.service.storage.store import EventStore
+from localarc.service.streams import lifecycle
 from localarc.service.streams.calibrators import build_calibrator
 from localarc.service.streams.manager import StreamManager
 from localarc.service.streams.stream import Stream
 from localarc.wire.config import StreamConfig
+from localarc.wire.lifecycle import ChangeRequest, RenameRequest
 from localarc.wire.predictions import FeedbackRequest, PredictRequest
 
 ROUNDS = 24
@@ -64,6 +66,11 @@ STREAMS: dict[str, tuple[dict[str, Any], int | None]] = {
 }  # fmt: skip
 
 
+CHANGES: dict[str, dict[str, Any]] = {
+    "auto": {"labels": {"team": "ö", "region": "north"}, "timeout": 50.0, "default_loss": 1.0},
+    "dictionary": {"retention": 60.0},
+}
+RENAMED = {"keep-last": "kept"}
 IMPORTED_FROM = {"imported": "lattice", "auto-imported": "auto"}
 
 
@@ -78,8 +85,10 @@ class Maker:
         self.sent: dict[str, Any] = {name: {"predictions": [], "losses": []} for name in STREAMS}
 
     def commit(self) -> None:
-        self.store.append(self.manager.uncommitted)
-        self.manager.uncommitted = []
+        manager = self.manager
+        writes = [write for write in manager.uncommitted if write.event is not None]
+        self.store.append(writes, manager.replaced)
+        manager.uncommitted, manager.replaced = [], {}
 
     def body(self, name: str, t: int) -> dict[str, Any]:
         config = self.manager.streams[name].state.config
@@ -137,6 +146,12 @@ class Maker:
                 self.round(name, t)
             if t == 15:
                 self.manager.acknowledge("arc")
+                for name, changes in CHANGES.items():
+                    lifecycle.change(self.manager, name, ChangeRequest(**changes))
+            lifecycle.remove_old_records(self.manager)
+        for name, renamed in RENAMED.items():
+            lifecycle.rename(self.manager, name, RenameRequest(renamed))
+            self.sent[renamed] = self.sent.pop(name)
         self.commit()
         for name, (_, after) in STREAMS.items():
             if after == 0:

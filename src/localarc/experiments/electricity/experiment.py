@@ -127,8 +127,9 @@ class Electricity(Experiment[Demand, str]):
         return (
             FigureSpec(
                 "running-coverage",
-                "Long-run coverage, the paper's left panel: the fraction of half-hours covered so "
-                "far. l is the paper's; the released code's 2, 1, 0.5 are l = 4, 1, 0.25.",
+                "Long-run coverage, the paper's left panel: the round from which the fraction of "
+                "half-hours missed so far stays within 0.005 of the target. l is the paper's; the "
+                "released code's 2, 1, 0.5 are l = 4, 1, 0.25.",
                 figures.running_coverage,
             ),
             FigureSpec(

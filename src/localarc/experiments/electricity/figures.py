@@ -12,9 +12,10 @@ from localarc.experiments.experiment import Results as AnyResults
 from localarc.experiments.experiment import Row
 from localarc.experiments.table_rows import held_out, held_out_name, methods, one, where
 from localarc.figures.bars import clusters
-from localarc.figures.frame import frame, legend, plain, target_line
+from localarc.figures.findings import by_method
+from localarc.figures.frame import frame, legend, target_line
 from localarc.figures.palette import FAINT, INK, colours
-from localarc.figures.running_risk import shown_rounds
+from localarc.figures.settling import settling
 from localarc.metrics import running_risk
 
 if TYPE_CHECKING:
@@ -22,22 +23,15 @@ if TYPE_CHECKING:
 
 Results = AnyResults[Demand, str]
 _MAIN = "ARC", "L-ARC l=1", "AutoLARC", "Mondrian"
+_NEAR = 0.005
 _MONTH = np.datetime64("1997-01-06"), np.datetime64("1997-02-03")
 
 
 def running_coverage(axes: Axes, results: Results) -> Axes:
-    """The fraction of half-hours covered so far."""
+    """The round from which the miscoverage so far stays near the target, by method."""
     runs = [run for run in results.outcomes if run.task.setting == "alternating"]
-    colour = colours(run.task.method for run in runs)
-    wanted = 1 - target(results.plan)
-    axes.axhline(wanted, color=INK, linestyle="--", linewidth=1.2, label=f"target {wanted:g}")
-    for run in runs:
-        rounds = shown_rounds(len(run.arrays["online"]))
-        coverage = 1.0 - running_risk(run.arrays["online"])[rounds - 1]
-        name = run.task.method
-        axes.plot(rounds, coverage, color=colour[name], linewidth=1.5, label=plain(name))
-    axes.set_ylim(wanted - 0.05, wanted + 0.05)
-    return legend(frame(axes, "Long-run coverage", "round", "coverage so far"))
+    means = {run.task.method: running_risk(run.arrays["online"]) for run in runs}
+    return settling(axes, means, target(results.plan), _NEAR, "round")
 
 
 def miscoverage(axes: Axes, results: Results) -> Axes:
@@ -53,7 +47,9 @@ def miscoverage(axes: Axes, results: Results) -> Axes:
     }
     target_line(axes, target(results.plan))
     clusters(axes, groups, pairs)
-    return legend(frame(axes, "Held-out miscoverage", "", "miscoverage"))
+    highest = {name: max(risk for risk, _ in values) for name, values in pairs.items()}
+    title = f"Highest held-out miscoverage of a row: {by_method(highest)}"
+    return legend(frame(axes, title, "", "miscoverage"))
 
 
 def days(axes: Axes, results: Results) -> Axes:
@@ -66,7 +62,9 @@ def days(axes: Axes, results: Results) -> Axes:
     }
     target_line(axes, target(results.plan))
     clusters(axes, DAYS, pairs)
-    return legend(frame(axes, "Online miscoverage by day", "", "miscoverage"))
+    highest = {name: max(risk for risk, _ in values) for name, values in pairs.items()}
+    title = f"Highest online miscoverage of a day: {by_method(highest)}"
+    return legend(frame(axes, title, "", "miscoverage"))
 
 
 def _pair(row: Row) -> tuple[float, float]:
@@ -87,14 +85,17 @@ def month(axes: Axes, results: Results) -> Axes:
     for weekend in _runs(calibration.weekend[shown]):
         axes.axvspan(times[weekend[0]], times[weekend[1]], color=FAINT, alpha=0.15, lw=0)
     forecast = calibration.forecast[shown]
+    outcomes, widths = calibration.demand[shown], {}
     for method, filled in (("L-ARC l=1", True), ("ARC", False), ("AutoLARC", False)):
         outcome = results.outcome(method, "alternating")
         if outcome is not None:
             width = outcome.arrays["thresholds"][shown]
+            widths[method] = 2.0 * float(width.mean())
             _interval(axes, times, forecast - width, forecast + width, method, filled)
-    axes.plot(times, calibration.demand[shown], color=INK, linewidth=0.9, label="demand")
+    axes.plot(times, outcomes, color=INK, linewidth=0.9, label="demand")
     _weekly_ticks(axes)
-    return legend(frame(axes, "Demand and its intervals (weekends grey)", "", "demand"))
+    title = f"Mean width in four weeks: {by_method(widths, '.3g')} (weekends grey)"
+    return legend(frame(axes, title, "", "demand"))
 
 
 def _interval(axes: Axes, times: Any, low: Any, high: Any, method: str, filled: bool) -> None:

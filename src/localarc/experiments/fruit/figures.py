@@ -11,67 +11,66 @@ from localarc.experiments.experiment import Row
 from localarc.experiments.fruit.measurements import BINS, FEW, bin_name, target
 from localarc.experiments.fruit.model_outputs import Outputs
 from localarc.experiments.table_rows import held_out, held_out_name, methods, one, where
+from localarc.figures.findings import by_method
 from localarc.figures.frame import frame, legend, plain
 from localarc.figures.palette import FAINT, INK, colours
-from localarc.figures.running_risk import shown_rounds
+from localarc.figures.settling import settling
 from localarc.metrics import running_risk
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 Results = AnyResults[Outputs, str]
+_NEAR = 0.005
 _MARKS = "os^DPv"
 
 
 def running_coverage(axes: Axes, results: Results) -> Axes:
-    """The fraction of samples covered so far: mean and standard error over trials."""
-    names = methods(results.rows)
-    _target(axes, results)
-    for name in names:
-        runs = np.array(
-            [
-                1.0 - running_risk(run.arrays["losses"])
-                for run in results.of_method(name, "probability")
-            ]
+    """The round from which the miscoverage so far stays near the target: mean over trials."""
+    means = {
+        name: np.mean(
+            [running_risk(run.arrays["losses"]) for run in results.of_method(name, "probability")],
+            axis=0,
         )
-        rounds = shown_rounds(runs.shape[1])
-        mean = runs.mean(axis=0)[rounds - 1]
-        colour = colours(names)[name]
-        axes.plot(rounds, mean, color=colour, linewidth=1.5, label=plain(name))
-        if len(runs) > 1:
-            error = runs.std(axis=0, ddof=1)[rounds - 1] / np.sqrt(len(runs))
-            axes.fill_between(rounds, mean - error, mean + error, color=colour, alpha=0.2, lw=0)
-    wanted = 1 - target(results.plan)
-    axes.set_ylim(wanted - 0.03, wanted + 0.07)
-    return legend(frame(axes, "Long-run coverage", "round", "coverage so far"))
+        for name in methods(results.rows)
+    }
+    return settling(axes, means, target(results.plan), _NEAR, "round")
 
 
 def coverage_by_confidence(axes: Axes, results: Results) -> Axes:
     """Held-out coverage of the averaged threshold in each bin, or else of the last."""
-    _coverage(axes, results, "held out")
-    return legend(frame(axes, "Held-out coverage by confidence", "confidence", "coverage"))
+    lowest = by_method(_coverage(axes, results, "held out"), ".2f")
+    title = f"Lowest held-out coverage of a bin: {lowest}"
+    return legend(frame(axes, title, "confidence", "coverage"))
 
 
 def online_by_confidence(axes: Axes, results: Results) -> Axes:
     """Coverage of the calibration rounds, each at its own threshold, in each bin."""
-    _coverage(axes, results, "online")
-    return legend(frame(axes, "Online coverage by confidence", "confidence", "coverage"))
+    lowest = by_method(_coverage(axes, results, "online"), ".2f")
+    title = f"Lowest online coverage of a bin: {lowest}"
+    return legend(frame(axes, title, "confidence", "coverage"))
 
 
-def _coverage(axes: Axes, results: Results, evaluation: str) -> None:
+def _coverage(axes: Axes, results: Results, evaluation: str) -> dict[str, float]:
+    """Draw coverages, and return the lowest of each method in a bin with enough samples."""
     _target(axes, results)
-    _by_confidence(axes, results, "coverage", evaluation)
+    found = _by_confidence(axes, results, "coverage", evaluation)
     axes.set_ylim(-0.02, 1.17)  # room for the counts
     axes.set_yticks(np.arange(6) / 5)
+    return {name: min(values) for name, values in found.items()}
 
 
 def size_by_confidence(axes: Axes, results: Results) -> Axes:
     """Labels per set in each bin; the scale is linear up to 1, then logarithmic."""
-    _by_confidence(axes, results, "size", "held out")
+    largest = {
+        name: max(values)
+        for name, values in _by_confidence(axes, results, "size", "held out").items()
+    }
     axes.set_yscale("symlog", linthresh=1.0)
     axes.set_ylim(-0.05, 600.0)  # room for the counts
     axes.set_yticks([0, 1, 10, 100], ["0", "1", "10", "100"])
-    return legend(frame(axes, "Set size by confidence", "confidence", "labels in the set"))
+    title = f"Largest mean set of a bin: {by_method(largest, '.3g')}"
+    return legend(frame(axes, title, "confidence", "labels in the set"))
 
 
 def reliability(axes: Axes, results: Results) -> Axes:
@@ -101,12 +100,20 @@ def reliability(axes: Axes, results: Results) -> Axes:
         linewidth=1.5,
         label="accuracy",
     )
-    return legend(frame(axes, "Is the classifier calibrated?", "confidence", "accuracy, share"))
+    away = max(abs(row["accuracy"] - _middle(row)) for row in kept) if kept else 0.0
+    title = f"Accuracy differs from confidence by up to {100 * away:.0f} points"
+    return legend(frame(axes, title, "confidence", "accuracy, share"))
 
 
-def _by_confidence(axes: Axes, results: Results, value: str, evaluation: str) -> None:
-    """One line per method; bins with few samples are hollow; counts along the top."""
+def _by_confidence(
+    axes: Axes, results: Results, value: str, evaluation: str
+) -> dict[str, list[float]]:
+    """One line per method; bins with few samples are hollow; counts along the top.
+
+    Returns the values of each method in bins with enough samples.
+    """
     names, held = methods(results.rows), evaluation == "held out"
+    drawn: dict[str, list[float]] = {}
     for name, mark in zip(names, _MARKS * len(names), strict=False):
         wanted = held_out(results.rows, name) if held else evaluation
         label = held_out_name(results.rows, name) if held else name
@@ -115,12 +122,14 @@ def _by_confidence(axes: Axes, results: Results, value: str, evaluation: str) ->
         y = np.array([row[value] for row in found])
         errors = [row[f"{value}_error"] or 0.0 for row in found]
         few = np.array([row["samples"] < FEW for row in found])
+        drawn[label] = (y[~few] if (~few).any() else y).tolist()
         axes.errorbar(x, y, errors, color=colour, linewidth=1.3, label=plain(label))
         axes.plot(x[~few], y[~few], mark, color=colour, markersize=4)
         axes.plot(x[few], y[few], mark, color=colour, markersize=4, markerfacecolor="white")
     if names:
         _counts(axes, found)
     axes.set_xlim(0.0, 1.0)
+    return drawn
 
 
 def _counts(axes: Axes, found: list[Row]) -> None:

@@ -18,8 +18,10 @@ from localarc.service.api import queries, stream_list
 from localarc.service.api.auth import Scope
 from localarc.service.api.queries import Header
 from localarc.service.app_state import AppState
+from localarc.service.streams import lifecycle
 from localarc.service.streams.manager import StreamManager
 from localarc.service.streams.recovery import recover
+from localarc.wire.predictions import BatchRequest
 
 JSON = "application/json"
 BYTES = "application/octet-stream"
@@ -27,6 +29,7 @@ EVENTS = "text/event-stream"
 METRICS = "text/plain; version=0.0.4; charset=utf-8"
 
 _BODY_ERRORS = 408, 413, 415, 422
+_OTHERS = "body", "token"  # arguments that are no parameters
 
 
 @dataclass(frozen=True)
@@ -52,7 +55,8 @@ class Endpoint:
 
     The operation is a function of the stream manager, which the writer runs, or a coroutine of the
     application's state. `prepare` is given that state and the body before that, `finish` the result
-    after it; both run in a thread of their own.
+    after it; both run in a thread of their own. An operation with an argument `token` is given who
+    asks. The audit log has a line for each change, unless they are `counted`.
     """
 
     method: str
@@ -64,6 +68,9 @@ class Endpoint:
     media_type: str = JSON
     prepare: Callable[[AppState, Any], None] | None = None
     finish: Callable[[Any], Any] | None = None
+    counted: bool = False
+    creates: bool = False  # a stream, which counts towards a token's quota
+    other_stream: Callable[[Any], str] | None = None  # that the body names
 
     @property
     def name(self) -> str:
@@ -88,7 +95,17 @@ class Endpoint:
     def parameters(self) -> tuple[Parameter, ...]:
         """The path, query and header parameters."""
         _, *arguments = inspect.signature(self.operation).parameters.values()
-        return tuple(self._parameter(argument) for argument in arguments if argument.name != "body")
+        return tuple(self._parameter(each) for each in arguments if each.name not in _OTHERS)
+
+    @cached_property
+    def takes_token(self) -> bool:
+        """Whether the operation is given the token of the request."""
+        return "token" in inspect.signature(self.operation).parameters
+
+    @property
+    def checks_streams(self) -> bool:
+        """Whether a token that is limited to some streams can use it."""
+        return "{stream}" in self.path or self.takes_token or self.body is BatchRequest
 
     def _parameter(self, argument: inspect.Parameter) -> Parameter:
         found = _metadata(self._hints[argument.name])
@@ -125,7 +142,7 @@ class Endpoint:
         if self.body is not None:
             found |= {*_BODY_ERRORS} if self.body is bytes else {400, *_BODY_ERRORS}
         if self.scope is not None:
-            found |= {401, 403, 503}
+            found |= {401, 403, 429, 503}
         return tuple(sorted(found))
 
 
@@ -154,13 +171,19 @@ _FEEDBACK = _STREAM + "/predictions/{prediction}/feedback"
 _AUDIT = _STREAM + "/predictions/{prediction}/audit"
 
 ENDPOINTS = (
-    Endpoint("PUT", _STREAM, StreamManager.create, WRITE, writes=True, errors=(409, 429),
-             prepare=lambda app, body: app.compiler.prepare(body)),
+    Endpoint("PUT", _STREAM, StreamManager.create, WRITE, writes=True, errors=(409,),
+             prepare=lambda app, body: app.compiler.prepare(body), creates=True),
+    Endpoint("PATCH", _STREAM, lifecycle.change, WRITE, writes=True, errors=(404,)),
+    Endpoint("DELETE", _STREAM, lifecycle.delete, ADMIN, writes=True, errors=(404,)),
+    Endpoint("POST", f"{_STREAM}/rename", lifecycle.rename, ADMIN, writes=True,
+             errors=(404, 409), other_stream=lambda body: body.name),
     Endpoint("POST", f"{_STREAM}/predict", StreamManager.predict, WRITE, writes=True,
-             errors=(404, 409, 429)),
-    Endpoint("PUT", _FEEDBACK, StreamManager.feedback, WRITE, writes=True, errors=(404, 409, 410)),
-    Endpoint("PUT", _AUDIT, StreamManager.audit, WRITE, writes=True, errors=(404, 409)),
-    Endpoint("POST", "/v1/batch", StreamManager.batch, WRITE, writes=True),
+             errors=(404, 409), counted=True),
+    Endpoint("PUT", _FEEDBACK, StreamManager.feedback, WRITE, writes=True, errors=(404, 409, 410),
+             counted=True),
+    Endpoint("PUT", _AUDIT, StreamManager.audit, WRITE, writes=True, errors=(404, 409),
+             counted=True),
+    Endpoint("POST", "/v1/batch", StreamManager.batch, WRITE, writes=True, counted=True),
     Endpoint("GET", "/v1/streams", stream_list.streams, READ),
     Endpoint("GET", _STREAM, queries.summary, READ, errors=(404,)),
     Endpoint("GET", f"{_STREAM}/history", queries.history, READ, errors=(404,),
@@ -176,8 +199,7 @@ ENDPOINTS = (
     Endpoint("POST", f"{_STREAM}/recovery", recover, ADMIN, writes=True,
              errors=(404, 409)),
     Endpoint("GET", "/v1/quarantine", queries.quarantine, READ),
-    Endpoint("GET", f"{_STREAM}/events", queries.events, READ, errors=(404, 429),
-             media_type=EVENTS),
+    Endpoint("GET", f"{_STREAM}/events", queries.events, READ, errors=(404,), media_type=EVENTS),
     Endpoint("GET", "/livez", queries.alive),
     Endpoint("GET", "/readyz", queries.ready),
     Endpoint("GET", "/metrics", queries.metrics, READ, media_type=METRICS),

@@ -6,6 +6,9 @@ from http import HTTPStatus
 
 from localarc.wire.predictions import Problem
 
+RETRY_AFTER = {429: 60, 503: 1}
+"""Seconds to wait where nothing better is known: a limit stays, an interruption is short."""
+
 
 class ApiError(Exception):
     """A request that failed and changed nothing; `retry_after` are seconds to wait."""
@@ -14,8 +17,10 @@ class ApiError(Exception):
         super().__init__(detail)
         self.status = status
         self.detail = detail
-        self.retry_after = retry_after
+        self.retry_after = RETRY_AFTER.get(status) if retry_after is None else retry_after
 
-    def problem(self) -> Problem:
+    def problem(self, request_id: str | None = None) -> Problem:
         """The body of the response, as RFC 9457 defines it."""
-        return Problem(HTTPStatus(self.status).phrase, self.status, self.detail)
+        return Problem(
+            HTTPStatus(self.status).phrase, self.status, self.detail, request_id=request_id
+        )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import logging
 import re
 import time
@@ -14,18 +15,23 @@ from starlette.requests import ClientDisconnect
 from starlette.responses import StreamingResponse
 from starlette.types import Receive, Scope, Send
 
+from localarc.service.access.audit import Attempt, batch_attempts
 from localarc.service.api import decoding
+from localarc.service.api.auth import ANYONE, Token, Tokens, identify, permitted
 from localarc.service.api.endpoints import BYTES, JSON, Endpoint, Parameter
-from localarc.service.api.errors import ApiError
+from localarc.service.api.errors import RETRY_AFTER, ApiError
 from localarc.service.api.request import Request
+from localarc.service.api.request_log import log_request
 from localarc.service.api.responses import (
     RAW_SECURITY_HEADERS,
     Response,
     encode,
     problem_response,
+    raw_headers,
     response,
 )
 from localarc.service.app_state import AppState
+from localarc.service.streams.manager import StreamManager
 
 _INTERNAL = ApiError(500, "internal error; no changes were made.")
 _log = logging.getLogger("localarc.service")
@@ -34,10 +40,11 @@ Result = TypeVar("Result")
 
 
 class Pipeline:
-    """Serves the requests of one endpoint."""
+    """Serves the requests of one endpoint, and counts them, unless somebody else does."""
 
-    def __init__(self, app: AppState, endpoint: Endpoint) -> None:
+    def __init__(self, app: AppState, endpoint: Endpoint, counted: bool = True) -> None:
         self._app = app
+        self._counted = counted
         self.endpoint = endpoint
         self._parameters = [(each, _reader(each)) for each in endpoint.parameters]
         kind = endpoint.body
@@ -52,48 +59,109 @@ class Pipeline:
             await response(scope, receive, send)
 
     async def _respond(self, request: Request) -> Response | StreamingResponse:
-        """The response, counted in the metrics."""
-        endpoint, started = self.endpoint, time.perf_counter()
+        """The response, counted in the metrics, and in the audit log if it could be a change."""
+        app, started = self._app, time.perf_counter()
         response: Response | StreamingResponse
+        token, detail = None, ""
         try:
-            check_host(self._app.hosts, request)
-            self._app.tokens.check(request, endpoint.scope)
-            response = await self._run(request)
+            check_host(app.hosts, request)
+            token = identify(app.tokens, request, self.endpoint.scope)
+            self._authorize(request, token)
+            response = await self._run(request, token)
             status = response.status if isinstance(response, Response) else 200
         except ApiError as error:
-            status, response = error.status, problem_response(error)
+            status, detail = error.status, error.detail
+            response = problem_response(error, request.id)
         except ClientDisconnect:
             status, response = 400, Response(400, b"", [])  # not received by anyone
         except Exception:
-            _log.exception("a request failed")
-            status, response = 500, problem_response(_INTERNAL)
-        seconds = time.perf_counter() - started
-        self._app.metrics.count_request(endpoint.path, endpoint.method, status, seconds)
+            _log.exception("a request failed", extra={"fields": {"request_id": request.id}})
+            status, response = 500, problem_response(_INTERNAL, request.id)
+        raw_headers(response).append((b"x-request-id", request.id.encode()))
+        self._record(request, token, status, detail, time.perf_counter() - started)
         return response
 
-    async def _run(self, request: Request) -> Response | StreamingResponse:
+    def _record(
+        self, request: Request, token: Token | None, status: int, detail: str, seconds: float
+    ) -> None:
+        """Count a request, and log it where that is asked for."""
+        app, endpoint = self._app, self.endpoint
+        if self._counted:
+            app.metrics.count_request(endpoint.path, endpoint.method, status, seconds)
+        if app.audit is not None and endpoint.writes and token is not None:
+            app.audit.add(self._attempt(request, token, status, detail), endpoint.counted)
+        log_request(request, endpoint, token, status, seconds)
+
+    def _authorize(self, request: Request, token: Token) -> None:
+        """Raise unless the token permits the request; without a scope, anyone may."""
+        scope = self.endpoint.scope
+        if scope is None:
+            return
+        token.check_scope(scope)
+        if "{stream}" in self.endpoint.path or not self.endpoint.checks_streams:
+            token.check_stream(request.path_params.get("stream"))
+        self._app.tokens.admit(token)
+
+    async def _run(self, request: Request, token: Token) -> Response | StreamingResponse:
         endpoint = self.endpoint
         arguments: dict[str, Any] = {
             parameter.name: read(request) for parameter, read in self._parameters
         }
+        if endpoint.takes_token:
+            arguments["token"] = token
         if endpoint.body is not None:
             arguments["body"] = await self._body(request)
+        if endpoint.other_stream is not None:
+            token.check_stream(endpoint.other_stream(arguments["body"]))
+        if isinstance(arguments.get("body"), list):
+            arguments["body"] = self._permitted(arguments["body"], token)
         if endpoint.prepare is not None:
             self._app.writer.check_ready()
             await _in_thread(partial(endpoint.prepare, self._app), arguments["body"])
-        result = await self._operate(arguments)
+        result = await self._operate(arguments, request, token)
         if endpoint.finish is not None:
             result = await _in_thread(endpoint.finish, result)
+        if isinstance(result, AsyncIterator) and token is not ANYONE:
+            result = _while_valid(result, self._app.tokens, token)
         return _response(result, endpoint.media_type)
 
-    async def _operate(self, arguments: dict[str, Any]) -> Any:
-        operation = self.endpoint.operation
-        if self.endpoint.runs_in_event_loop:
-            return await operation(self._app, **arguments)
+    async def _operate(self, arguments: dict[str, Any], request: Request, token: Token) -> Any:
+        endpoint, app = self.endpoint, self._app
+        if endpoint.runs_in_event_loop:
+            return await endpoint.operation(app, **arguments)
         body = arguments.get("body")
         writes = len(body) if isinstance(body, list) else 1
-        return await self._app.writer.ask(
-            lambda manager: operation(manager, **arguments), writes if self.endpoint.writes else 0
+
+        def work(manager: StreamManager) -> Any:
+            if endpoint.creates:
+                names = itertools.chain(manager.streams, manager.quarantined)
+                app.tokens.check_room(token, arguments["stream"], names)
+            try:
+                return endpoint.operation(manager, **arguments)
+            except Exception as error:
+                error.add_note(f"request {request.id}")  # the log shows it
+                raise
+
+        result = await app.writer.ask(work, writes if endpoint.writes else 0)
+        if app.audit is not None and isinstance(body, list):
+            for attempt in batch_attempts(self._attempt(request, token, 200), body, result):
+                app.audit.add(attempt, counted=True)
+        return result
+
+    def _permitted(self, batch: list[Any], token: Token) -> list[Any]:
+        """The operations of a batch, each a request of its own; those that are not allowed fail."""
+        self._app.tokens.charge(token, len(batch) - 1)
+        return [permitted(operation, token) for operation in batch] if token.streams else batch
+
+    def _attempt(self, request: Request, token: Token, status: int, detail: str = "") -> Attempt:
+        return Attempt(
+            action=self.endpoint.name,
+            stream=request.path_params.get("stream"),
+            token=None if token is ANYONE else token.name,
+            address=request.address,
+            request_id=request.id,
+            status=status,
+            detail=detail,
         )
 
     async def _body(self, request: Request) -> Any:
@@ -186,15 +254,28 @@ async def _in_thread(work: Callable[[Argument], Result], argument: Argument) -> 
 # ---- responses -------------------------------------------------------------------------------
 
 
+async def _while_valid(
+    chunks: AsyncIterator[bytes], tokens: Tokens, token: Token
+) -> AsyncIterator[bytes]:
+    """The parts of a long response, until the token expires or is withdrawn."""
+    async for chunk in chunks:
+        if not tokens.is_valid(token):
+            break
+        yield chunk
+
+
 def _response(result: Any, media_type: str) -> Response | StreamingResponse:
     status = 200
     if isinstance(result, tuple):
         status, result = result
     if isinstance(result, AsyncIterator):
-        made = StreamingResponse(result, status, {"X-Accel-Buffering": "no"}, media_type)
-        made.raw_headers.extend(RAW_SECURITY_HEADERS)
-        return made
+        stream = StreamingResponse(result, status, {"X-Accel-Buffering": "no"}, media_type)
+        stream.raw_headers.extend(RAW_SECURITY_HEADERS)
+        return stream
     if media_type == JSON:
-        return response(encode(result), JSON, status)
+        made = response(encode(result), JSON, status)
+        if status in RETRY_AFTER:  # of /readyz
+            made.headers.append((b"retry-after", b"%d" % RETRY_AFTER[status]))
+        return made
     body: bytes = result.encode() if isinstance(result, str) else result
     return response(body, media_type, status)

@@ -20,6 +20,7 @@ from localarc.guarantees import Bound, Certificate, Evidence
 from localarc.guarantees.assumptions import Lateness
 from localarc.guarantees.drift import NormSums
 from localarc.guarantees.theorems import theorem_a, theorem_b
+from localarc.service.api.auth import ANYONE, Token
 from localarc.service.api.errors import ApiError
 from localarc.service.app_state import AppState
 from localarc.service.storage.format import FeatureSum
@@ -70,9 +71,10 @@ Seq: TypeAlias = Annotated[int, Meta(ge=0, le=2**53, description="seq of the las
 # ---- streams ---------------------------------------------------------------------------------
 
 
-def quarantine(manager: StreamManager) -> QuarantineList:
+def quarantine(manager: StreamManager, token: Token = ANYONE) -> QuarantineList:
     """List the streams whose stored data is damaged, sorted by name."""
-    return QuarantineList([each.status() for _, each in sorted(manager.quarantined.items())])
+    found = sorted(manager.quarantined.items())
+    return QuarantineList([each.status() for name, each in found if token.permits(name)])
 
 
 def list_item(stream: Stream, moment: Moment) -> StreamListItem:
@@ -92,6 +94,7 @@ def list_item(stream: Stream, moment: Moment) -> StreamListItem:
         verdict=_verdict(stream),
         warnings=list(stream.warnings),
         health=stream.watch.health(stream.watch.worst_part, moment),
+        labels=state.config.labels,
     )
 
 
@@ -164,7 +167,9 @@ def _certificate(stream: Stream) -> CertificateStatus:
         consistent=stream.healthy,
         consistency_gap=certificate.identity_gap,
         replay_differs=stream.replay_differs,
-        max_pending=stream.state.outstanding,
+        max_pending=stream.lateness.pending,
+        max_delay=stream.state.max_delay,
+        lateness_known=stream.lateness.measured,
         bound=_bound(bound),
         tightest=None if tightest is None else _bound(tightest),
         bounds=[_bound(bound) for bound in bounds],
@@ -190,7 +195,8 @@ def _groups(stream: Stream) -> list[GroupRisk]:
         if group.rounds:
             risk = group.loss_sum / group.rounds
             sides = above_and_below(guaranteed.get(name), risk - stream.state.config.alpha)
-            found.append(GroupRisk(name, group.rounds, risk, *sides))
+            pending = stream.method.max_pending(name)
+            found.append(GroupRisk(name, group.rounds, risk, *sides, pending))
     return found
 
 

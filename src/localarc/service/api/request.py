@@ -9,7 +9,9 @@ from urllib.parse import parse_qsl
 from starlette.requests import ClientDisconnect
 from starlette.types import Receive
 
+from localarc.service.addresses import address_of
 from localarc.service.api.errors import ApiError
+from localarc.service.api.request_ids import request_id
 
 
 class Headers(dict[str, str]):
@@ -23,7 +25,7 @@ class Headers(dict[str, str]):
 class Request:
     """Headers, of which the first of a name counts, parameters, and the body."""
 
-    __slots__ = ("_receive", "_scope", "headers")
+    __slots__ = ("_receive", "_scope", "headers", "id")
 
     def __init__(self, scope: MutableMapping[str, Any], receive: Receive) -> None:
         self._scope = scope
@@ -32,6 +34,13 @@ class Request:
             (name.decode("latin-1"), value.decode("latin-1"))
             for name, value in reversed(scope["headers"])
         )
+        self.id = request_id(self.headers.get("x-request-id"))
+
+    @property
+    def address(self) -> str:
+        """The address that it comes from, as clients are counted."""
+        client = self._scope.get("client")
+        return address_of(client[0]) if client else ""
 
     @property
     def path_params(self) -> Mapping[str, str]:

@@ -6,6 +6,7 @@ from functools import cache
 from typing import NamedTuple
 
 import msgspec
+from starlette.responses import StreamingResponse
 from starlette.types import Send
 
 from localarc.service.api.errors import ApiError
@@ -46,14 +47,19 @@ def response(body: bytes, media_type: str, status: int = 200) -> Response:
     )
 
 
-def problem_response(error: ApiError) -> Response:
+def problem_response(error: ApiError, request_id: str | None = None) -> Response:
     """An error as JSON."""
-    made = response(encode(error.problem()), PROBLEM, error.status)
+    made = response(encode(error.problem(request_id)), PROBLEM, error.status)
     if error.status == 401:
         made.headers.append((b"www-authenticate", b"Bearer"))
     if error.retry_after is not None:
         made.headers.append((b"retry-after", b"%d" % error.retry_after))
     return made
+
+
+def raw_headers(response: Response | StreamingResponse) -> RawHeaders:
+    """The headers of a response, to be extended."""
+    return response.headers if isinstance(response, Response) else response.raw_headers
 
 
 @cache

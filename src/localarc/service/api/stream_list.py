@@ -8,17 +8,21 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections import Counter
+from collections.abc import Sequence
 from typing import Annotated, Literal, TypeAlias
 
+import msgspec
 from msgspec import Meta
 
+from localarc.service.api.auth import ANYONE, Token
 from localarc.service.api.errors import ApiError
 from localarc.service.api.queries import list_item, quarantine
 from localarc.service.streams.manager import StreamManager
 from localarc.service.streams.stream import Stream
 from localarc.service.streams.watch import SEVERITY
 from localarc.wire.health import HealthState
-from localarc.wire.status import StateCounts, StreamList
+from localarc.wire.quarantine import QuarantinedStream
+from localarc.wire.status import StateCounts, StreamList, StreamListItem
 
 MAX_PAGE = 1_000
 _SEPARATOR = "~"  # occurs in no name of a stream
@@ -45,10 +49,34 @@ Cursor: TypeAlias = Annotated[
         description="`next` or `previous` of another page of the same list",
     ),
 ]
+Labelled: TypeAlias = Annotated[
+    str,
+    Meta(
+        pattern=r"^[^\x00-\x1f\x7f]{0,1024}$(?!\n)",
+        description="only streams with all of these labels: key=value,key=value",
+    ),
+]
 Key: TypeAlias = tuple[int, int, str]
 """Where a stream belongs in the list: its rank by state, by risk, and its name."""
 
 _STATES: list[str] = [*sorted(SEVERITY, key=SEVERITY.__getitem__)]
+
+
+class ListPart(msgspec.Struct):
+    """The streams of one process that a page may contain, with their keys, and how many there are.
+
+    `before` are streams in front of them in the list; `limit` and `backwards` are the page's.
+    """
+
+    keys: list[Key]
+    items: list[StreamListItem]
+    before: int
+    found: int
+    states: dict[str, int]
+    quarantined: list[QuarantinedStream]
+    sort: str
+    limit: int | None
+    backwards: bool
 
 
 def streams(
@@ -58,25 +86,90 @@ def streams(
     sort: Sort = "name",
     limit: Limit | None = None,
     cursor: Cursor | None = None,
+    labels: Labelled = "",
+    token: Token = ANYONE,
 ) -> StreamList:
     """List streams: all of them, or a page of those that match."""
-    text = search.lower()
-    keys = [_badness(stream) for name, stream in manager.streams.items() if text in name.lower()]
+    return merge([part(manager, search, state, sort, limit, cursor, labels, token)])
+
+
+def part(
+    manager: StreamManager,
+    search: Search = "",
+    state: State | None = None,
+    sort: Sort = "name",
+    limit: Limit | None = None,
+    cursor: Cursor | None = None,
+    labels: Labelled = "",
+    token: Token = ANYONE,
+) -> ListPart:
+    """Streams of this process that belong to a page, if no others come before them."""
+    text, wanted = search.lower(), _labels(labels).items()
+    keys = [
+        _badness(stream)
+        for name, stream in manager.streams.items()
+        if text in name.lower()
+        and wanted <= stream.state.config.labels.items()
+        and token.permits(name)
+    ]
     states = Counter(_STATES[max(0, rank)] for rank, _, _ in keys)
     if state is not None:
         keys = [key for key in keys if _STATES[max(0, key[0])] == state]
     keys = sorted(keys if sort == "worst" else [(0, 0, name) for _, _, name in keys])
     start, stop = _edges(keys, limit or max(1, len(keys)), sort, cursor)
     moment = manager.moment()
-    return StreamList(
-        streams=[list_item(manager.streams[name], moment) for _, _, name in keys[start:stop]],
-        quarantined=quarantine(manager).streams,
-        first=start,
+    return ListPart(
+        keys=keys[start:stop],
+        items=[list_item(manager.streams[name], moment) for _, _, name in keys[start:stop]],
+        before=start,
         found=len(keys),
-        states=StateCounts(**states),
-        previous=_cursor(sort, "previous", keys[start]) if 0 < start < len(keys) else None,
-        next=_cursor(sort, "next", keys[stop - 1]) if 0 < stop < len(keys) else None,
+        states=states,
+        quarantined=quarantine(manager, token).streams,
+        sort=sort,
+        limit=limit,
+        backwards=cursor is not None and _read_cursor(sort, cursor)[0] == "previous",
     )
+
+
+def merge(parts: Sequence[ListPart]) -> StreamList:
+    """The page that follows from the parts of all processes, each with other streams."""
+    sort, limit, backwards = parts[0].sort, parts[0].limit, parts[0].backwards
+    rows = sorted(
+        (row for each in parts for row in zip(each.keys, each.items, strict=True)), key=_key
+    )
+    excess = 0 if limit is None else max(0, len(rows) - limit)
+    rows = rows[excess:] if backwards else rows[: len(rows) - excess]
+    found = sum(each.found for each in parts)
+    first = sum(each.before for each in parts) + (excess if backwards else 0)
+    stop = first + len(rows)
+    states: Counter[str] = sum((Counter(each.states) for each in parts), Counter())
+    return StreamList(
+        streams=[item for _, item in rows],
+        quarantined=sorted((q for each in parts for q in each.quarantined), key=lambda q: q.stream),
+        first=first,
+        found=found,
+        states=StateCounts(**states),
+        previous=_cursor(sort, "previous", rows[0][0]) if rows and first > 0 else None,
+        next=_cursor(sort, "next", rows[-1][0]) if rows and stop < found else None,
+    )
+
+
+def _key(row: tuple[Key, StreamListItem]) -> Key:
+    return row[0]
+
+
+def _labels(text: str) -> dict[str, str]:
+    """The labels to look for.
+
+    >>> _labels("team=pricing,region=north")
+    {'team': 'pricing', 'region': 'north'}
+    """
+    pairs = [pair.partition("=") for pair in text.split(",") if text]
+    if not all(key and value for key, _, value in pairs):
+        raise ApiError(
+            422, f"labels must be pairs such as team=pricing,region=north, got {text[:80]!r}."
+        )
+    return {key: value for key, _, value in pairs}
 
 
 # ---- the order -------------------------------------------------------------------------------

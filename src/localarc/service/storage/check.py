@@ -8,7 +8,7 @@ import os
 import shutil
 import sqlite3
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -18,6 +18,10 @@ from localarc.service.streams.quarantine import Quarantine
 from localarc.service.streams.stream import Stream
 
 _FILES = store.FILE_NAME, f"{store.FILE_NAME}-wal", high_water_mark.FILE_NAME
+
+
+class InUseError(ValueError):
+    """A service uses the folder."""
 
 
 @dataclass(frozen=True)
@@ -46,19 +50,50 @@ class FolderCheck:
         return bool(self.problems) or any(stream.problem for stream in self.streams)
 
 
-def check(folder: Path) -> FolderCheck:
-    """Load all streams of a folder, as a start does, without changing a byte of it."""
-    if not (folder / store.FILE_NAME).is_file():
-        raise ValueError(f"{folder} is not a data folder: it has no {store.FILE_NAME}.")
-    with tempfile.TemporaryDirectory(prefix="localarc-check-") as place, _unused(folder):
+def check_all(folders: Sequence[Path]) -> FolderCheck:
+    """What is in all folders of a service, one per worker."""
+    return join([check(folder) for folder in folders])
+
+
+def join(found: Sequence[FolderCheck]) -> FolderCheck:
+    """What is in several folders of one service."""
+    return FolderCheck(
+        streams=sorted((one for each in found for one in each.streams), key=lambda one: one.name),
+        events=sum(each.events for each in found),
+        problems=[line for each in found for line in each.problems],
+        notes=[line for each in found for line in each.notes],
+    )
+
+
+def check(folder: Path, scratch: Path | None = None) -> FolderCheck:
+    """Load all streams of a folder, as a start does, without changing a byte of it.
+
+    `scratch` is a folder with room for a copy of it, by default that of temporary files.
+    """
+    require_data(folder)
+    with (
+        tempfile.TemporaryDirectory(prefix=".localarc-check-", dir=scratch) as place,
+        unused(folder),
+    ):
         copy = Path(place)
-        for name in _FILES:
-            if (folder / name).exists():
-                shutil.copy(folder / name, copy)
+        copy_files(folder, copy)
         try:
             return _check_copy(copy)
         except sqlite3.Error as error:
             return FolderCheck(problems=[f"the database cannot be read: {error}"])
+
+
+def require_data(folder: Path) -> None:
+    """Raise unless a folder has the files of a store."""
+    if not (folder / store.FILE_NAME).is_file():
+        raise ValueError(f"{folder} is not a data folder: it has no {store.FILE_NAME}.")
+
+
+def copy_files(folder: Path, target: Path) -> None:
+    """Copy the files of a folder that no service uses."""
+    for name in _FILES:
+        if (folder / name).exists():
+            shutil.copy(folder / name, target)
 
 
 def _check_copy(folder: Path) -> FolderCheck:
@@ -93,17 +128,18 @@ def _set_aside(found: Quarantine) -> StreamCheck:
 
 
 @contextlib.contextmanager
-def _unused(folder: Path) -> Iterator[None]:
-    """Keep services from starting on the folder; raises if one is running."""
+def unused(folder: Path) -> Iterator[None]:
+    """Keep services from starting on the folder; raises InUseError if one is running."""
     try:
         lock = os.open(folder / "lock", os.O_RDONLY | os.O_CLOEXEC)
     except FileNotFoundError:  # a copy, or a folder that was never used
         yield
         return
     try:
-        fcntl.flock(lock, fcntl.LOCK_SH | fcntl.LOCK_NB)
+        try:
+            fcntl.flock(lock, fcntl.LOCK_SH | fcntl.LOCK_NB)
+        except BlockingIOError as error:
+            raise InUseError(f"{folder} is in use: stop the service, or check a copy.") from error
         yield
-    except BlockingIOError as error:
-        raise ValueError(f"{folder} is in use: stop the service, or check a copy.") from error
     finally:
         os.close(lock)

@@ -1,4 +1,4 @@
-"""Stored events, version 4: a stream is what its events make of it, and nothing else.
+"""Stored events, version 5: a stream is what its events make of it, and nothing else.
 
 Events are stored as JSON by field name; `format.py` says how to change them.
 """
@@ -80,6 +80,27 @@ class Acknowledged(StoredEvent, tag="acknowledged"):
     """Somebody has seen the alarms: all monitors start anew."""
 
 
+class ConfigChanged(StoredEvent, tag="config_changed"):
+    """What may change of a config, as it is from now on."""
+
+    labels: dict[str, str]
+    timeout: float | None
+    default_loss: float | None
+    retention: float | None
+
+
+class StreamRenamed(StoredEvent, tag="stream_renamed"):
+    """The stream has another name; the one before is not kept."""
+
+    name: str
+
+
+class RecordsRemoved(StoredEvent, tag="records_removed"):
+    """Answered predictions up to a time were forgotten; the store drops the events so far."""
+
+    before: float
+
+
 Event: TypeAlias = (
     StreamCreated
     | PredictionMade
@@ -88,6 +109,9 @@ Event: TypeAlias = (
     | StateImported
     | HealthChanged
     | Acknowledged
+    | ConfigChanged
+    | StreamRenamed
+    | RecordsRemoved
 )
 
 encode = msgspec.json.Encoder().encode

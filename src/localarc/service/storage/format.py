@@ -1,4 +1,4 @@
-"""The stored format, version 4: a stream's config, its state and its snapshot.
+"""The stored format, version 5: a stream's config, its state and its snapshot.
 
 These classes are the schema of a data folder, together with `events.py`. They are separate from the
 wire types, so that the API can change without touching what is on disk. Every class is stored by
@@ -21,7 +21,7 @@ import numpy as np
 
 from localarc import serialization
 
-VERSION = 4
+VERSION = 5
 _SNAPSHOT = "Stream"
 
 Method: TypeAlias = Literal["arc", "larc", "mondrian", "auto", "gate"]
@@ -105,6 +105,8 @@ class Config(Stored):
     feature_names: list[str] | None
     tolerance: float
     window: int
+    labels: dict[str, str]
+    retention: float | None
 
 
 # ---- the state of a stream -------------------------------------------------------------------
@@ -139,6 +141,7 @@ class Answered(Stored, array_like=True):
     expired: bool
     score: Score
     outcome: Outcome
+    at: float
 
 
 class GroupSum(Stored):
@@ -191,6 +194,12 @@ class State(Stored):
     groups: dict[str, GroupSum] = {}
     features: list[FeatureSum] = []
     history: History = msgspec.field(default_factory=History)
+    first_config: Config | None = None
+    """The config that the stream was created with, without its labels, if it was changed since."""
+    imported: bool = False
+    """Whether a state was imported: what was pending in its rounds is not known."""
+    max_delay: float = 0.0
+    """Longest time between a prediction and its loss, in seconds."""
 
 
 class Announced(Stored):

@@ -14,9 +14,10 @@ import contextlib
 import errno
 import logging
 import os
+import sqlite3
 import time
 import zlib
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import TypeAlias
 
@@ -31,6 +32,7 @@ _SYNC_SECONDS = 1.0
 
 Seqs: TypeAlias = dict[str, int]
 _decode = msgspec.json.Decoder(tuple[int, dict[str, int | None]]).decode
+"""In files of older versions, null is a stream that is gone."""
 _encode = msgspec.json.Encoder().encode
 _log = logging.getLogger("localarc.service")
 
@@ -43,7 +45,7 @@ class HighWaterMark:
         self.streams: Seqs = {}
         self.last_event = 0
         self.unreadable_lines = 0
-        self._unwritten: dict[str, int | None] = {}
+        self._unwritten: Seqs = {}
         self._file: int | None = None
         self._synced, self._unsynced = time.monotonic(), False
         self.exists = self._path.exists()
@@ -70,8 +72,29 @@ class HighWaterMark:
             else:
                 self.streams[name] = seq
 
-    def advance(self, last_event: int, streams: Mapping[str, int | None]) -> None:
-        """Note the latest seq of some streams, None for one that is gone.
+    @contextlib.contextmanager
+    def without(self, names: Iterable[str]) -> Iterator[None]:
+        """Forget streams before the block removes them, so that a crash is not taken for damage.
+
+        No line of the file names them any more. If the block fails, their marks come back.
+        """
+        forgotten = {name: self.streams.pop(name) for name in names if name in self.streams}
+        for name in forgotten:
+            self._unwritten.pop(name, None)
+        try:
+            if forgotten:
+                self._rewrite()
+        except OSError as error:
+            self.streams.update(forgotten)
+            raise sqlite3.OperationalError(f"the high-water mark: {error.strerror}") from error
+        try:
+            yield
+        except BaseException:
+            self.advance(self.last_event, forgotten)
+            raise
+
+    def advance(self, last_event: int, streams: Mapping[str, int]) -> None:
+        """Note the latest seq of some streams.
 
         What they note is on disk already: if writing fails, it is logged and repeated next time.
         """
@@ -126,7 +149,7 @@ class HighWaterMark:
             self._file = None
 
 
-def _line(last_event: int, streams: Mapping[str, int | None]) -> bytes:
+def _line(last_event: int, streams: Mapping[str, int]) -> bytes:
     """A line, after a line feed: then the next one can be read if this one is cut off."""
     record = _encode((last_event, streams))
     return b"\n%08x %s" % (zlib.crc32(record), record)

@@ -11,14 +11,30 @@ from localarc.service.streams.stream import Stream
 from localarc.wire.events import ChangeEvent
 
 
-class Store(Protocol):
-    """Events and snapshots, on disk when a call returns; used by one thread."""
+class StorageError(ValueError):
+    """A data folder or a database that cannot be read."""
 
+
+class Store(Protocol):
+    """Events and snapshots, on disk when a call returns; used by one thread.
+
+    One process at a time owns the database: `acquire`, then `load` everything, then write. A
+    process that is no longer the owner starts over, because another one may have written.
+    """
+
+    place: str  # what messages call it: the data folder, the database
+    errors: tuple[type[Exception], ...]  # what a call raises when the database fails
     events: int  # in the log
     bytes: int  # of these events
     unsaved: dict[str, int]  # the first event after a stream's snapshot, oldest first
     quarantined: dict[str, Quarantine]  # streams that `load` found damaged; their rows are kept
     degraded: str  # why nothing can be written since the start; empty if it can
+
+    def acquire(self) -> bool:
+        """Become the owner; False while another process is."""
+
+    def is_owner(self) -> bool:
+        """Whether this process is the owner, as far as can be seen without asking the database."""
 
     def load(
         self,
@@ -39,7 +55,7 @@ class Store(Protocol):
         """Delete the oldest events that no stream needs; returns how many."""
 
     def flush(self) -> None:
-        """Flush what responses need not wait for; called often."""
+        """Do what responses need not wait for; called often, and raises nothing."""
 
     def probe(self) -> None:
         """Raise if nothing can be written."""

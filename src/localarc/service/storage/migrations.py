@@ -13,7 +13,7 @@ from typing import Any
 import msgspec
 
 from localarc import serialization
-from localarc.service.storage import events
+from localarc.service.storage import erasure, events
 from localarc.service.storage.checksums import row_checksum
 from localarc.service.storage.events import Event
 from localarc.service.storage.format import VERSION, Snapshot, State, encode_snapshot
@@ -29,7 +29,10 @@ def migrate(database: sqlite3.Connection, version: int) -> None:
         database.execute("ALTER TABLE events RENAME COLUMN entry TO event")
         database.execute("ALTER TABLE snapshots RENAME COLUMN event TO last_event")
     _upgrade_content(database, version)
-    _add_checksums(database)
+    if version < 4:
+        _add_checksums(database)
+    _update_checksums(database)
+    database.execute(erasure.TABLE)
     database.execute(f"PRAGMA user_version = {VERSION}")
 
 
@@ -44,10 +47,15 @@ def _upgrade_content(database: sqlite3.Connection, version: int) -> None:
 
 
 def _add_checksums(database: sqlite3.Connection) -> None:
-    """Version 4: a checksum per row, of what the row holds now."""
+    """Version 4: a checksum per row."""
+    for table in "events", "snapshots":
+        database.execute(f"ALTER TABLE {table} ADD COLUMN checksum INTEGER NOT NULL DEFAULT 0")
+
+
+def _update_checksums(database: sqlite3.Connection) -> None:
+    """The checksums of what the rows hold now."""
     database.create_function("row_checksum", 3, row_checksum, deterministic=True)
     for table, number, data in ("events", "seq", "event"), ("snapshots", "last_event", "state"):
-        database.execute(f"ALTER TABLE {table} ADD COLUMN checksum INTEGER NOT NULL DEFAULT 0")
         database.execute(f"UPDATE {table} SET checksum = row_checksum(stream, {number}, {data})")
 
 
@@ -70,13 +78,15 @@ def upgrade_snapshot(data: bytes, version: int) -> bytes:
     if version < 3:
         state["pending"] = {key: row | _PENDING_3 for key, row in state["pending"].items()}
         state["answered"] = {key: [*row, *_ANSWERED_3] for key, row in state["answered"].items()}
+    state["answered"] = {key: [*row, _ANSWERED_AT_5] for key, row in state["answered"].items()}
+    state["imported"] = True  # maybe: before version 5 nothing told
     state["config"] = _upgrade_config(state["config"], version)
     return encode_snapshot(
         Snapshot(
             content["name"],
             content["differs" if version == 1 else "replay_differs"],
             msgspec.msgpack.encode(msgspec.convert(state, State)),
-            _WATCH_4,
+            _WATCH_4 if version < 4 else arrays["watch"].tobytes(),
             arrays["calibrator"].tobytes(),
         )
     )
@@ -87,7 +97,14 @@ def _upgrade_config(config: Plain, version: int) -> Plain:
         config = _config_from_1(config)
     if version < 3:
         config = _config_from_2(config)
-    return _config_from_3(config)
+    if version < 4:
+        config = _config_from_3(config)
+    return config | {"labels": {}, "retention": None}
+
+
+# ---- version 4: configs did not change, answers had no time --------------------------------------
+
+_ANSWERED_AT_5 = 0.0  # older than anything: these are the first to be forgotten
 
 
 # ---- version 3: nothing watched the losses -------------------------------------------------------

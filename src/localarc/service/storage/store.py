@@ -13,14 +13,16 @@ import logging
 import sqlite3
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import TypeAlias
 
-from localarc.service.storage import events, migrations
+from localarc.service.storage import erasure, migrations
 from localarc.service.storage.checksums import row_checksum
+from localarc.service.storage.erasure import Erasure
 from localarc.service.storage.format import VERSION
 from localarc.service.storage.high_water_mark import HighWaterMark
+from localarc.service.storage.interface import StorageError
 from localarc.service.storage.loading import Loader
 from localarc.service.storage.migrations import OLDEST
+from localarc.service.storage.rows import EventRow, event_row
 from localarc.service.storage.salvage import is_damaged, salvage
 from localarc.service.streams.manager import PendingWrite
 from localarc.service.streams.quarantine import Quarantine
@@ -38,19 +40,15 @@ _SCHEMA = (
     "CREATE TABLE snapshots (stream TEXT PRIMARY KEY, last_event INTEGER NOT NULL,"
     " state BLOB NOT NULL, checksum INTEGER NOT NULL)",
     "CREATE TABLE probe (id INTEGER PRIMARY KEY, filler BLOB)",
+    erasure.TABLE,
 )
 
 
-EventRow: TypeAlias = tuple[int, str, int, bytes, int]
-"""The id of an event, its stream and seq, the event, and the checksum."""
-
-
-class StorageError(ValueError):
-    """A data folder that cannot be read."""
-
-
 class EventStore:
-    """The database of a data folder, used by one thread."""
+    """The database of a data folder, used by one thread; the folder's lock is its owner's."""
+
+    place = "the data folder"
+    errors: tuple[type[Exception], ...] = (sqlite3.Error,)
 
     def __init__(self, folder: Path, synchronous: str = "FULL") -> None:
         self._path = folder / FILE_NAME
@@ -63,6 +61,7 @@ class EventStore:
         if self.salvaged:
             salvage(self._database, self._path, _SCHEMA, VERSION, self._marks.last_event)
             self._connect()
+        self._erasure = Erasure(self._database)
         self._next = 1 + max(
             self._marks.last_event,
             self._largest("max(id) FROM events"),
@@ -134,6 +133,14 @@ class EventStore:
         """Whether the high-water mark is known in full."""
         return self._marks.exists and not self._marks.unreadable_lines
 
+    def acquire(self) -> bool:
+        """The process has locked the folder already."""
+        return True
+
+    def is_owner(self) -> bool:
+        """A folder stays locked until the process ends."""
+        return True
+
     def _largest(self, expression: str) -> int:
         return self._database.execute(f"SELECT {expression}").fetchone()[0] or 0
 
@@ -153,25 +160,29 @@ class EventStore:
         Before that, everything stored about the streams in `replaced` is replaced by a snapshot, or
         removed.
         """
-        rows = [_event_row(number, write) for number, write in enumerate(writes, self._next)]
+        rows = [event_row(number, write) for number, write in enumerate(writes, self._next)]
         replaced = replaced or {}
-        with self._transaction():
-            for name, stream in replaced.items():
-                self._replace(name, stream)
+        removed = [name for name, stream in replaced.items() if stream is None]
+        with self._marks.without(removed), self._transaction():
+            if replaced:
+                self._replace(replaced)
             self._database.executemany("INSERT INTO events VALUES (?, ?, ?, ?, ?)", rows)
         self._next += len(rows)
         self._count(rows, replaced)
-        ends: dict[str, int | None] = {
-            name: None if stream is None else stream.state.seq for name, stream in replaced.items()
-        }
+        if replaced:
+            self._erasure.schedule(erasure.DELETED_SECONDS if removed else erasure.REPLACED_SECONDS)
+        ends = {name: stream.state.seq for name, stream in replaced.items() if stream is not None}
         ends.update((name, seq) for _, name, seq, _, _ in rows)
         self._marks.advance(self._next - 1, ends)
 
-    def _replace(self, name: str, stream: Stream | None) -> None:
+    def _replace(self, replaced: Mapping[str, Stream | None]) -> None:
+        names = json.dumps([*replaced])
         for table in "events", "snapshots":
-            self._database.execute(f"DELETE FROM {table} WHERE stream = ?", (name,))
-        if stream is not None:
+            which = "stream IN (SELECT value FROM json_each(?))"
+            self._database.execute(f"DELETE FROM {table} WHERE {which}", (names,))
+        for stream in filter(None, replaced.values()):
             self._insert_snapshot(stream)
+        self._erasure.note()
 
     def _count(self, rows: list[EventRow], replaced: Mapping[str, Stream | None]) -> None:
         for name in replaced:
@@ -227,14 +238,17 @@ class EventStore:
         return int(count)
 
     def flush(self) -> None:
-        """Flush the high-water mark to disk, if it is time."""
+        """Flush the high-water mark to disk, and erase what was deleted, if it is time."""
         self._marks.flush()
+        if self._erasure.is_due and not self.degraded:
+            self._erasure.run()
 
     def probe(self) -> None:
         """Write as much as a usual commit does, to find out whether writing works."""
         if self.degraded:
             self._database.close()
             self._connect()
+            self._erasure = Erasure(self._database)
         if self.degraded:
             raise sqlite3.OperationalError(self.degraded)
         with self._transaction():
@@ -271,7 +285,7 @@ class EventStore:
 
     def _begin_marks(self, streams: Mapping[str, Stream]) -> None:
         """Complete the marks; other versions, and copies of the database alone, have none."""
-        ends: dict[str, int | None] = {name: each.state.seq for name, each in streams.items()}
+        ends = {name: each.state.seq for name, each in streams.items()}
         self._marks.advance(self._next - 1, ends)
 
     def _snapshots(self, names: Collection[str] | None) -> Iterator[tuple[str, int, bytes, int]]:
@@ -287,8 +301,10 @@ class EventStore:
                 yield row
 
     def close(self) -> None:
-        """Checkpoint the write-ahead log, and close the database."""
+        """Erase what was deleted, checkpoint the write-ahead log, and close the database."""
         self._marks.close()
+        if self._erasure.is_pending and not self.degraded:
+            self._erasure.run()
         self._database.execute("PRAGMA wal_checkpoint(TRUNCATE)")
         self._database.close()
 
@@ -296,8 +312,3 @@ class EventStore:
 def _text(data: bytes) -> str:
     """Text of a row, also of a damaged one."""
     return data.decode(errors="replace")
-
-
-def _event_row(number: int, write: PendingWrite) -> EventRow:
-    data = events.encode(write.event)
-    return number, write.stream, write.seq, data, row_checksum(write.stream, write.seq, data)

@@ -12,11 +12,9 @@ import asyncio
 import itertools
 import logging
 import queue
-import sqlite3
 import threading
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from localarc.service.api.errors import ApiError
@@ -24,6 +22,8 @@ from localarc.service.compile_watch import report_compiling
 from localarc.service.compiler import Compiler
 from localarc.service.metrics import Metrics
 from localarc.service.storage.interface import Store
+from localarc.service.storage.jobs import Job, Publish, Work, is_bug, respond
+from localarc.service.streams.lifecycle import remove_old_records
 from localarc.service.streams.manager import PendingWrite, StreamManager
 from localarc.service.streams.stream import Stream
 from localarc.wire.events import ChangeEvent
@@ -32,24 +32,20 @@ _MAX_BATCH = 1024  # operations in one commit
 _MAX_WAITING = 10_000  # requests in the queue
 _SNAPSHOT_BATCH = 4
 _EXPIRY_SECONDS = 0.2  # between checks for expired predictions
+_STANDBY_SECONDS = 0.2  # between attempts to become the owner
+_COMPILING = "the engine is being compiled"
+_STANDBY = "standby: another process serves these streams"
+_UNKNOWN = (
+    "the connection to the database was lost: whether this request was stored shows when a service "
+    "is ready again. Repeat it then, with the same id."
+)
 _log = logging.getLogger("localarc.service")
 
 Result = TypeVar("Result")
-Work = Callable[[StreamManager], Any]
-Publish = Callable[[str, ChangeEvent], None]
-
-
-@dataclass(frozen=True)
-class Job:
-    """Work on the streams, how many operations of it can write, and who waits for the result."""
-
-    work: Work
-    writes: int
-    future: asyncio.Future[Any]
 
 
 class Writer:
-    """The thread and its queue."""
+    """The thread and its queue. The streams are served while this process owns the store."""
 
     def __init__(
         self,
@@ -75,6 +71,7 @@ class Writer:
         self._last_expiry_check = 0.0
         self.ready = False
         self.status = "the event log is being replayed"
+        self.on_loss: Callable[[], None] = lambda: None  # in the event loop
         self.on_ready: Callable[[], None] = lambda: None
         self.on_failure: Callable[[BaseException], None] = lambda error: None
         self.on_load: Callable[[StreamManager], None] = lambda manager: None
@@ -101,6 +98,10 @@ class Writer:
         self._queue.put(Job(work, writes, future))
         return await future
 
+    def restrict(self, owns: Callable[[str], bool]) -> None:
+        """Serve only streams with some names; before the start."""
+        self._manager.owns = owns
+
     def start(self, loop: asyncio.AbstractEventLoop) -> None:
         """Replay the event log, then accept requests; responses are sent in the event loop."""
         self._loop = loop
@@ -115,17 +116,53 @@ class Writer:
 
     def _run(self) -> None:
         try:
-            self._load()
             while not self._closed:
-                self._current_batch = self._drain(_EXPIRY_SECONDS)
-                self._serve(self._current_batch)
-                self._store.flush()
-                self._limit_log()
+                if self.ready:
+                    self._work()
+                else:
+                    self._begin()
             self._finish()
         except BaseException as error:
             self.ready, self.status = False, "the service has stopped"
             _log.exception("the writer stopped")
             self._loop.call_soon_threadsafe(self._abandon, error)
+
+    def _begin(self) -> None:
+        """Load the streams if this process can own the store; else stand by for a moment."""
+        try:
+            if self._store.acquire():
+                self._load()
+            else:
+                self._stand_by(_STANDBY)
+        except self._store.errors as error:
+            if self._store.is_owner():
+                raise
+            self._stand_by(f"{self._store.place} cannot be used: {error}")
+
+    def _stand_by(self, status: str) -> None:
+        if self.status != status:
+            _log.warning("%s", status)
+            self.status = _COMPILING
+            self._compiler.load_all(())  # so that taking over takes less time
+            self.status = status
+        self._reject(self._drain(_STANDBY_SECONDS), f"not ready: {status}.")
+
+    def _reject(self, jobs: list[Job], reason: str) -> None:
+        refusals = [ApiError(503, reason)] * len(jobs)
+        self._loop.call_soon_threadsafe(respond, jobs, refusals, [], self._publish)
+
+    def _work(self) -> None:
+        self._current_batch = self._drain(_EXPIRY_SECONDS)
+        if self._store.is_owner():
+            self._serve(self._current_batch)
+            self._store.flush()
+            self._limit_log()
+        else:
+            self._reject(self._current_batch, _UNKNOWN)
+        if not self._store.is_owner():
+            _log.error("the connection to the database was lost: the streams are loaded again")
+            self.ready, self.status = False, "the connection to the database was lost"
+            self._loop.call_soon_threadsafe(self.on_loss)
 
     def _drain(self, timeout: float) -> list[Job]:
         """All waiting jobs, up to the size of a batch; waits for the first one."""
@@ -149,17 +186,18 @@ class Writer:
         while waiting := self._drain(0.0):
             jobs += waiting
         stopped = ApiError(503, f"{self.status}: try again when it is back.")
-        _respond(jobs, [stopped] * len(jobs), [], self._publish)
+        respond(jobs, [stopped] * len(jobs), [], self._publish)
         self.on_failure(error)
 
     def _load(self) -> None:
         started = time.perf_counter()
         manager = self._manager
-        manager.begin(self._store.load(publish=self._publish))
+        self._write_error, self._ahead_of_disk, self._unstorable = "", set(), set()
+        manager.begin(self._store.load(publish=self._publish_replayed))
         self._set_aside()
         if self._store.degraded:
-            self._fail(sqlite3.OperationalError(self._store.degraded))
-        self.status = "the engine is being compiled"
+            self._fail(self._store.degraded)
+        self.status = _COMPILING
         self._compiler.load_all(stream.state.config for stream in manager.streams.values())
         report_compiling(_report_compiling)
         self._check_consistency(manager.streams)
@@ -175,6 +213,9 @@ class Writer:
         self.on_load(manager)
         self.ready = True
         self.on_ready()
+
+    def _publish_replayed(self, stream: str, change: ChangeEvent) -> None:
+        self._loop.call_soon_threadsafe(self._publish, stream, change)
 
     def _set_aside(self) -> None:
         """Let the manager know of streams that the store could not load; names are not logged."""
@@ -211,24 +252,26 @@ class Writer:
             self._last_expiry_check = time.monotonic()
             self._outcome(StreamManager.expire, 1, able)
             self._outcome(StreamManager.announce_stale, 1, able)
+            self._outcome(remove_old_records, 1, able)
         outcomes = [self._outcome(job.work, job.writes, able) for job in jobs]
         if self._ahead_of_disk:
             outcomes = self._roll_back(jobs, outcomes)
         elif manager.uncommitted or manager.replaced:
             try:
                 self._commit(manager.uncommitted, manager.replaced)
-            except sqlite3.Error as error:
+            except self._store.errors as error:
                 self._fail(error)
                 outcomes = self._roll_back(jobs, outcomes)
         writes = manager.uncommitted
         if jobs or writes:
-            self._loop.call_soon_threadsafe(_respond, jobs, outcomes, writes, self._publish)
+            self._loop.call_soon_threadsafe(respond, jobs, outcomes, writes, self._publish)
 
     def _outcome(self, work: Work, writes: int, able: bool) -> Any:
         try:
             if self._ahead_of_disk or (writes and not able):
                 reason = self._write_error or "another request of the same commit failed"
-                raise ApiError(503, f"cannot write to the data folder: {reason}. Try again later.")
+                told = f"cannot write to {self._store.place}: {reason}. Try again later."
+                raise ApiError(503, told)
             return work(self._manager)
         except ApiError as error:
             return error
@@ -240,7 +283,7 @@ class Writer:
 
     def _commit(self, writes: list[PendingWrite], replaced: Mapping[str, Stream | None]) -> None:
         started = time.perf_counter()
-        self._store.append(writes, replaced)
+        self._store.append([write for write in writes if write.event is not None], replaced)
         self._unstorable -= replaced.keys()
         self._metrics.count_commit(writes, time.perf_counter() - started)
         self.on_commit(writes)
@@ -251,16 +294,18 @@ class Writer:
         self._ahead_of_disk |= {write.stream for write in manager.uncommitted}
         self._ahead_of_disk |= manager.replaced.keys()
         manager.uncommitted, manager.replaced = [], {}
+        if not self._store.is_owner():
+            return [ApiError(503, _UNKNOWN)] * len(jobs)
         self._restore_from_disk()
         return [
-            outcome if _is_bug(outcome) else self._outcome(job.work, job.writes, able=False)
+            outcome if is_bug(outcome) else self._outcome(job.work, job.writes, able=False)
             for job, outcome in zip(jobs, outcomes, strict=True)
         ]
 
     def _restore_from_disk(self) -> None:
         try:
             found = self._store.load(self._ahead_of_disk)
-        except sqlite3.Error as error:
+        except self._store.errors as error:
             self._fail(error)
             return
         self._manager.replace(found, self._ahead_of_disk)
@@ -273,16 +318,16 @@ class Writer:
             try:
                 self._store.probe()
                 self._write_error = ""
-                _log.warning("writing to the data folder works again")
-            except sqlite3.Error as error:
+                _log.warning("writing to %s works again", self._store.place)
+            except self._store.errors as error:
                 self._fail(error)
         if self._ahead_of_disk:
             self._restore_from_disk()
         return not self._write_error and not self._ahead_of_disk
 
-    def _fail(self, error: sqlite3.Error) -> None:
+    def _fail(self, error: Exception | str) -> None:
         if not self._write_error:
-            _log.error("writing to the data folder failed: %s", error)
+            _log.error("writing to %s failed: %s", self._store.place, error)
         self._write_error = str(error)
         self._metrics.failures.inc()
 
@@ -300,7 +345,7 @@ class Writer:
                 self._snapshot()
                 if not store.prune():
                     break  # the rest belongs to streams that cannot be stored
-        except sqlite3.Error as error:
+        except self._store.errors as error:
             self._fail(error)
 
     def _fullness(self) -> float:
@@ -319,31 +364,14 @@ class Writer:
     def _finish(self) -> None:
         self.ready, self.status = False, "the service is stopping"
         try:
-            if self._able_to_write():
+            if self._store.is_owner() and self._able_to_write():
                 self._snapshot()
             self._store.close()
-        except sqlite3.Error as error:  # the log is complete; the next start replays more of it
+        except (
+            self._store.errors
+        ) as error:  # the log is complete; the next start replays more of it
             _log.error("no snapshot was stored at shutdown: %s", error)
 
 
 def _report_compiling(loop: str) -> None:
     _log.error("%s is compiled while all streams wait: please report this", loop)
-
-
-def _is_bug(outcome: Any) -> bool:
-    return isinstance(outcome, ApiError) and outcome.status == 500
-
-
-def _respond(
-    jobs: list[Job], outcomes: list[Any], writes: list[PendingWrite], publish: Publish
-) -> None:
-    """Respond to the waiting requests, and publish the changes, in the event loop."""
-    for job, outcome in zip(jobs, outcomes, strict=True):
-        if job.future.done():
-            continue  # the client is gone
-        if isinstance(outcome, ApiError):
-            job.future.set_exception(outcome)
-        else:
-            job.future.set_result(outcome)
-    for write in writes:
-        publish(write.stream, write.change)

@@ -60,11 +60,14 @@ ParsedBatch: TypeAlias = Annotated[list[Operation | ApiError], BatchRequest]
 
 @dataclass(frozen=True)
 class PendingWrite:
-    """An event that is not on disk yet, and what subscribers receive once it is."""
+    """An event that is not on disk yet, and what subscribers receive once it is.
+
+    Without an event, the change is stored by replacing or removing the whole stream.
+    """
 
     stream: str
     seq: int
-    event: Event
+    event: Event | None
     change: ChangeEvent
 
 
@@ -81,15 +84,19 @@ class StreamManager:
         self.replaced: dict[str, Stream | None] = {}  # None: all that is stored is removed
         self.clock = clock
         self.started = -math.inf
+        self.elsewhere = 0  # streams of other workers, which count towards the limit
+        self.owns: Callable[[str], bool] = lambda name: True  # other names are of other workers
         self._sweep = Sweep()
 
     def begin(self, streams: Mapping[str, Stream]) -> None:
-        """Serve stored streams; what is pending now expires after a grace period at the earliest.
+        """Serve stored streams alone; what is pending now expires after a grace period or later.
 
         While the service was down, no feedback could arrive, and its clock may be wrong.
         """
         self.started = self.clock()
-        self.replace(streams, ())
+        self.unhealthy.clear()
+        self.uncommitted, self.replaced = [], {}
+        self.replace(streams, list(self.streams))
 
     def replace(self, streams: Mapping[str, Stream], removed: Iterable[str]) -> None:
         """Take over streams from the store, in place of some others."""
@@ -120,13 +127,8 @@ class StreamManager:
         if stream in self.quarantined:
             raise self.quarantined[stream].error()
         if stream in self.streams:
-            existing = self.streams[stream].state.config
-            if not _as_422(lambda: calibrators.same_config(existing, body)):
-                raise ApiError(
-                    409, f"stream {stream!r} exists with a different config: use another name."
-                )
-            return 200, _created(stream, body, existing)
-        if len(self.streams) + len(self.quarantined) >= self.limits.streams:
+            return 200, self._existing(self.streams[stream], body)
+        if len(self.streams) + len(self.quarantined) + self.elsewhere >= self.limits.streams:
             raise ApiError(
                 429, f"the service has reached its limit of {self.limits.streams} streams."
             )
@@ -138,9 +140,21 @@ class StreamManager:
         self.uncommitted.append(PendingWrite(stream, 0, event, created.created_event()))
         return 201, _created(stream, body, config)
 
+    def _existing(self, stream: Stream, body: StreamConfig) -> CreateResponse:
+        """The response to a config that the stream has, or was created with."""
+        config, first = stream.state.config, stream.state.first_config
+        if _as_422(lambda: calibrators.same_config(config, body)):
+            return _created(stream.name, body, config)
+        plain = msgspec.structs.replace(body, labels={})
+        if first is not None and _as_422(lambda: calibrators.same_config(first, plain)):
+            return CreateResponse(stream.name, calibrators.to_wire(config))
+        raise ApiError(
+            409, f"stream {stream.name!r} exists with a different config: use another name."
+        )
+
     def predict(self, stream: StreamName, body: PredictRequest) -> PredictResponse:
         """Return a threshold for an input; a retry with the same id and body has no effect."""
-        found = self._writable(stream)
+        found = self.writable(stream)
         scores = _as_422(lambda: _scores(found, body))
         previous = self._previous_answer(found, body, scores)
         if previous is None:
@@ -155,7 +169,7 @@ class StreamManager:
                 group=body.group,
                 scores=scores,
             )
-            self._apply(found, event)
+            self.apply(found, event)
             seq = found.state.seq
         else:
             key, seq, threshold = body.id or "", previous.seq, previous.threshold
@@ -168,11 +182,11 @@ class StreamManager:
     def feedback(
         self, stream: StreamName, prediction: PredictionId, body: FeedbackRequest
     ) -> FeedbackResponse:
-        """Report the loss or outcome of a prediction; a retry with the same has no effect."""
-        found = self._writable(stream)
+        """Report the loss of a prediction, or y; a retry with the same has no effect."""
+        found = self.writable(stream)
         state = found.state
         if prediction in state.pending:
-            change = self._apply(found, self._received(found, prediction, body))
+            change = self.apply(found, self._received(found, prediction, body))
             return FeedbackResponse(change.seq, change.rounds)
         if prediction not in state.answered:
             raise ApiError(
@@ -197,7 +211,7 @@ class StreamManager:
         self, stream: StreamName, prediction: PredictionId, body: AuditRequest
     ) -> FeedbackResponse:
         """Report what became of an answer that a gate withheld; a retry has no effect."""
-        found = self._writable(stream)
+        found = self.writable(stream)
         state, loss = found.state, float(body.wrong)
         if prediction in state.pending:
             raise ApiError(
@@ -213,7 +227,7 @@ class StreamManager:
         if not _is_withheld(found, answered):
             raise ApiError(409, f"prediction {prediction!r} was not withheld by a gate.")
         if answered.loss is None:
-            self._apply(found, events.FeedbackReceived(self.clock(), prediction, loss))
+            self.apply(found, events.FeedbackReceived(self.clock(), prediction, loss))
             return FeedbackResponse(state.seq, state.rounds)
         if answered.loss != loss:
             raise ApiError(
@@ -222,13 +236,14 @@ class StreamManager:
         return FeedbackResponse(answered.feedback_seq, answered.rounds)
 
     def _received(self, stream: Stream, key: str, body: FeedbackRequest) -> events.FeedbackReceived:
-        """The event of a report, whose loss and score may follow from the outcome."""
-        if body.outcome is None:
+        """The event of a report, whose loss and score may follow from y."""
+        y = body.true_value
+        if y is None:
             assert body.loss is not None  # checked when the body was read
             return events.FeedbackReceived(self.clock(), key, body.loss, body.score)
-        config, pending, outcome = stream.state.config, stream.state.pending[key], body.outcome
-        loss, score = _as_422(lambda: loss_and_score(config, pending, outcome))
-        return events.FeedbackReceived(self.clock(), key, loss, score, outcome)
+        config, pending = stream.state.config, stream.state.pending[key]
+        loss, score = _as_422(lambda: loss_and_score(config, pending, y))
+        return events.FeedbackReceived(self.clock(), key, loss, score, y)
 
     def batch(self, body: ParsedBatch) -> BatchResponse:
         """Run several operations in order, with one commit; each succeeds or fails on its own."""
@@ -238,16 +253,16 @@ class StreamManager:
         """Replace the calibrator by a state with the same settings; pending predictions stay."""
         found = self.stream(stream)
         self.memory.require(found, len(body) - found.method.memory_bytes)
-        self._apply(found, events.StateImported(at=self.clock(), state=body))
+        self.apply(found, events.StateImported(at=self.clock(), state=body))
         self.unhealthy.discard(stream)
         return ImportResponse(found.state.seq, found.state.rounds)
 
     def acknowledge(self, stream: StreamName) -> AcknowledgeResponse:
         """Start the evidence about a stream and its groups anew; a retry has no effect."""
-        found = self._writable(stream)
+        found = self.writable(stream)
         seq = found.state.seq
         if found.watch.rounds or found.watch.announced:
-            seq = self._apply(found, events.Acknowledged(self.clock())).seq
+            seq = self.apply(found, events.Acknowledged(self.clock())).seq
         return AcknowledgeResponse(seq, found.watch.health(WHOLE, self.moment()))
 
     def announce_stale(self) -> None:
@@ -274,7 +289,7 @@ class StreamManager:
 
     # ---- how ---------------------------------------------------------------------------------
 
-    def _apply(self, stream: Stream, event: Event) -> ChangeEvent:
+    def apply(self, stream: Stream, event: Event) -> ChangeEvent:
         """Apply an event, and announce the changes of health that it causes."""
         change = self._store(stream, event)
         self._announce(stream, Moment(event.at, self.started))
@@ -293,11 +308,12 @@ class StreamManager:
     def _expire(self, stream: Stream, key: str, now: float) -> None:
         loss = stream.state.config.default_loss
         try:
-            self._apply(stream, events.PredictionExpired(at=now, id=key, loss=loss))
+            self.apply(stream, events.PredictionExpired(at=now, id=key, loss=loss))
         except ApiError:  # such as a full lattice: then nothing can be learned
-            self._apply(stream, events.PredictionExpired(at=now, id=key))
+            self.apply(stream, events.PredictionExpired(at=now, id=key))
 
-    def _writable(self, name: str) -> Stream:
+    def writable(self, name: str) -> Stream:
+        """The stream of that name, unless its consistency check fails."""
         stream = self.stream(name)
         if not stream.healthy:
             self.unhealthy.add(name)
@@ -306,6 +322,7 @@ class StreamManager:
                 503,
                 f"stream {name!r} failed its consistency check or cannot be stored: import a good "
                 "state with an admin token, or create a new stream.",
+                retry_after=60,
             )
         return stream
 
@@ -349,7 +366,8 @@ class StreamManager:
             if isinstance(operation, ApiError):
                 raise operation
             if isinstance(operation, FeedbackOperation):
-                report = FeedbackRequest(operation.loss, operation.score, operation.outcome)
+                fields = (getattr(operation, name) for name in FeedbackRequest.__struct_fields__)
+                report = FeedbackRequest(*fields)
                 feedback = self.feedback(operation.stream, operation.id, report)
                 return BatchResult(200, feedback=feedback)
             return BatchResult(200, prediction=self.predict(operation.stream, operation))
@@ -379,14 +397,14 @@ def _created(stream: str, body: StreamConfig, config: Config) -> CreateResponse:
 
 
 def _same_report(answered: Answered, body: FeedbackRequest) -> bool:
-    if body.outcome is not None or answered.outcome is not None:
-        return answered.outcome == body.outcome
+    if body.true_value is not None or answered.outcome is not None:
+        return answered.outcome == body.true_value
     return (answered.loss, answered.score) == (body.loss, body.score)
 
 
 def _reported(answered: Answered) -> str:
     if answered.outcome is not None:
-        return f"the outcome {answered.outcome!r}"
+        return f"y = {answered.outcome!r}"
     score = "" if answered.score is None else f" with the score {answered.score}"
     return f"the loss {answered.loss}{score}"
 

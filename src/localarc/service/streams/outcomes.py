@@ -18,8 +18,8 @@ def loss_and_score(config: Config, pending: Pending, outcome: float | str) -> tu
     """The loss of the set that was returned, a miss costs the loss bound; and the score."""
     if config.set is None or pending.scores is None:
         raise ValueError(
-            "an outcome requires a prediction set: create the stream with set and send scores with "
-            "the prediction, or report the loss."
+            "y requires a prediction set: create the stream with set and send scores with the "
+            "prediction, or report the loss."
         )
     scores = np.frombuffer(pending.scores, "<f8")
     score = _interval if config.set.kind == "interval" else _label
@@ -29,7 +29,7 @@ def loss_and_score(config: Config, pending: Pending, outcome: float | str) -> tu
 
 def _interval(config: PredictionSets, scores: FloatArray, outcome: float | str) -> float:
     if isinstance(outcome, str):
-        raise ValueError(f"the outcome of an interval is a number, got {outcome!r}.")
+        raise ValueError(f"y of an interval is a number, got {outcome!r}.")
     return float(quantile_excess(scores[0], scores[-1], outcome))
 
 
@@ -46,10 +46,9 @@ def _position(labels: list[str] | None, count: int, outcome: float | str) -> int
     if labels is not None:
         if outcome in labels:
             return labels.index(str(outcome))
-        raise ValueError(f"the outcome must be one of the stream's labels, got {outcome!r}.")
+        raise ValueError(f"y must be one of the labels of the stream's set, got {outcome!r}.")
     if isinstance(outcome, str) or outcome not in range(count):
         raise ValueError(
-            f"labels have no names: the outcome must be a position from 0 to {count - 1}, got "
-            f"{outcome!r}."
+            f"labels have no names: y must be a position from 0 to {count - 1}, got {outcome!r}."
         )
     return int(outcome)

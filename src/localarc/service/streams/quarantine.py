@@ -30,6 +30,7 @@ class Quarantine:
             f"stream {self.name!r} is quarantined: {self.reason}. Stop the service and restore "
             f"the data folder from a backup, or {ways}: POST /v1/streams/{self.name}/recovery "
             "with an admin token, or `localarc repair`.",
+            retry_after=60,
         )
 
     def status(self) -> QuarantinedStream:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from typing import Any, NamedTuple, Self, assert_never
+from typing import Any, NamedTuple, Self, TypeVar, assert_never
 
 import msgspec
 import numpy as np
 
 from localarc import serialization
 from localarc.guarantees import Part, Verdict
+from localarc.guarantees.assumptions import Lateness
 from localarc.guarantees.verdict import INCONSISTENT
 from localarc.service.storage import events
 from localarc.service.storage.events import Event
@@ -29,6 +30,7 @@ from localarc.service.storage.format import (
 )
 from localarc.service.streams.bounds import bounds_above, finite
 from localarc.service.streams.calibrators import build_calibrator
+from localarc.service.streams.changes import Change, apply_change
 from localarc.service.streams.config_checks import check_room
 from localarc.service.streams.methods import AnyCalibrator, method_of
 from localarc.service.streams.prediction_sets import set_size
@@ -45,6 +47,8 @@ from localarc.wire.events import (
     ImportedEvent,
     PredictedEvent,
 )
+
+Changed = TypeVar("Changed", bound=ChangeEvent)
 
 ROUNDING = 1e-9
 """Largest relative difference between thresholds that is rounding."""
@@ -74,6 +78,7 @@ class Stream:
         self.method = method_of(calibrator, state.config)
         self.replay_differs = 0  # thresholds that differed on replay by more than rounding
         self.replay_rounded = 0  # thresholds that were rounded differently in the latest replay
+        self.removed = -1, state.created  # seq and time of the latest removal of old records
         self._judged: tuple[int, Judgement] | None = None  # after a change, by seq
 
     @classmethod
@@ -88,7 +93,7 @@ class Stream:
 
     def created_event(self) -> ChangeEvent:
         """What subscribers receive about a new stream."""
-        return self._change(CreatedEvent, self.state.created)
+        return self.change(CreatedEvent, self.state.created)
 
     def apply(self, event: Event) -> ChangeEvent:
         """Change the stream; raises and changes nothing if the event is impossible."""
@@ -104,6 +109,8 @@ class Stream:
             return self._apply_health(event)
         if isinstance(event, events.Acknowledged):
             return self._apply_acknowledgement(event)
+        if isinstance(event, Change):
+            return apply_change(self, event)
         if isinstance(event, events.StreamCreated):
             raise ValueError(f"stream {self.name!r} already exists.")
         assert_never(event)
@@ -173,9 +180,9 @@ class Stream:
             ticket=ticket,
         )
         if gate and ticket is None:  # withheld: there will be no feedback, but maybe an audit
-            self._close(event.id, state.pending[event.id], None, outcome=WITHHELD)
+            self._close(event.id, state.pending[event.id], event.at, None, outcome=WITHHELD)
         about = {"id": event.id, "threshold": event.threshold, "size": size, "group": event.group}
-        return self._change(PredictedEvent, event.at, **about)
+        return self.change(PredictedEvent, event.at, **about)
 
     def _apply_feedback(self, event: events.FeedbackReceived) -> ChangeEvent:
         if event.id in self.state.answered:
@@ -184,10 +191,11 @@ class Stream:
         self._learn(pending, event.loss, event.score, at=event.at)
         self.state.late += pending.seq < self.state.newest_learned
         self.state.newest_learned = max(self.state.newest_learned, pending.seq)
+        self.state.max_delay = max(self.state.max_delay, event.at - pending.at)
         self.state.seq += 1
-        self._close(event.id, pending, event.loss, event.score, event.outcome)
+        self._close(event.id, pending, event.at, event.loss, event.score, event.outcome)
         self._sample(event.at, pending)
-        return self._change(
+        return self.change(
             FeedbackEvent,
             event.at,
             id=event.id,
@@ -203,7 +211,7 @@ class Stream:
         state.seq += 1
         about = {"loss": event.loss, "feedback_seq": state.seq, "rounds": state.rounds}
         state.answered[event.id] = msgspec.structs.replace(withheld, **about)
-        return self._change(
+        return self.change(
             AuditedEvent, event.at, id=event.id, loss=event.loss, threshold=withheld.threshold
         )
 
@@ -215,24 +223,25 @@ class Stream:
             self._learn(pending, event.loss, at=event.at)
         self.state.expired += 1
         self.state.seq += 1
-        self._close(event.id, pending, event.loss, expired=True)
+        self._close(event.id, pending, event.at, event.loss, expired=True)
         if event.loss is not None:
             self._sample(event.at, pending)
         about = {"id": event.id, "loss": event.loss, "group": pending.group}
-        return self._change(ExpiredEvent, event.at, **about)
+        return self.change(ExpiredEvent, event.at, **about)
 
     def _apply_import(self, event: events.StateImported) -> ChangeEvent:
         self.method = method_of(self.load_calibrator(event.state), self.state.config)
         self.state.seq += 1
         self.state.restart(self.method.rounds, self.method.loss_sum)
-        self._match_tickets()
+        self.state.imported = True
+        self._match_tickets(event.at)
         self.watch.restart()
-        return self._change(ImportedEvent, event.at)
+        return self.change(ImportedEvent, event.at)
 
     def _apply_health(self, event: events.HealthChanged) -> ChangeEvent:
         self.state.seq += 1
         self.watch.announce(event, self.state.seq)
-        return self._change(
+        return self.change(
             HealthEvent,
             event.at,
             state=event.state,
@@ -245,9 +254,9 @@ class Stream:
     def _apply_acknowledgement(self, event: events.Acknowledged) -> ChangeEvent:
         self.state.seq += 1
         self.watch.acknowledge(event.at)
-        return self._change(AcknowledgedEvent, event.at)
+        return self.change(AcknowledgedEvent, event.at)
 
-    def _match_tickets(self) -> None:
+    def _match_tickets(self, at: float) -> None:
         """Expire predictions that an imported state has no ticket for, and forget other tickets."""
         tickets = self.method.tickets()
         if tickets is None:
@@ -258,7 +267,7 @@ class Stream:
                 del unknown[pending.ticket or 0]
             else:
                 self.state.expired += 1
-                self._close(key, pending, None, expired=True)
+                self._close(key, pending, at, None, expired=True)
         for ticket in unknown:
             self.method.calibrator.forget(ticket)
 
@@ -272,6 +281,7 @@ class Stream:
         self,
         key: str,
         pending: Pending,
+        at: float,
         loss: float | None,
         score: Score = None,
         outcome: Outcome = None,
@@ -289,6 +299,7 @@ class Stream:
                 expired=expired,
                 score=score,
                 outcome=outcome,
+                at=at,
             ),
         )
 
@@ -310,7 +321,8 @@ class Stream:
             )
         )
 
-    def _change(self, kind: type[ChangeEvent], at: float, **about: object) -> ChangeEvent:
+    def change(self, kind: type[Changed], at: float, **about: object) -> Changed:
+        """An event for subscribers, with the counts of the stream."""
         state = self.state
         return kind(
             seq=state.seq,
@@ -326,8 +338,13 @@ class Stream:
     # ---- the consistency check ---------------------------------------------------------------
 
     def certificate(self) -> Any:
-        """The calibrator's certificate, given the largest number of pending predictions."""
-        return self.method.certificate(self.state.outstanding)
+        """The calibrator's certificate, given how late losses were, as far as that is known."""
+        return self.method.certificate(self.lateness)
+
+    @property
+    def lateness(self) -> Lateness:
+        """How many predictions were pending; not known for the rounds of an imported state."""
+        return Lateness(self.state.outstanding, measured=not self.state.imported, stated=True)
 
     @property
     def verdict(self) -> Verdict:

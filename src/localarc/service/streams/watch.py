@@ -39,13 +39,13 @@ class Watch:
     """The monitors of a stream by part, and what was announced of those that are not ok."""
 
     def __init__(self, config: Config) -> None:
-        self._config = config
+        self.config = config
         self._monitors = {WHOLE: self._new_monitor()}
         self._unsure: set[str] = set()  # parts whose state may not be the announced one
         self.announced: dict[str, Announced] = {}
 
     def _new_monitor(self) -> Monitor:
-        config = self._config
+        config = self.config
         return Monitor(
             target=config.alpha,
             tolerance=config.tolerance,
@@ -122,7 +122,7 @@ class Watch:
 
     def health(self, part: str, moment: Moment) -> Health:
         """The status of a part."""
-        monitor, config = self._monitors[part], self._config
+        monitor, config = self._monitors[part], self.config
         status = monitor.status(self._time(part, monitor, moment))
         return Health(
             state=status.state,

@@ -12,44 +12,42 @@ from localarc.experiments.beams.tables import compared, shown, targets
 from localarc.experiments.experiment import FigureSpec
 from localarc.experiments.experiment import Results as AnyResults
 from localarc.experiments.table_rows import one
-from localarc.figures.frame import frame, legend, plain, target_line
+from localarc.figures.findings import by_method
+from localarc.figures.frame import frame, legend, plain
 from localarc.figures.palette import colours
-from localarc.figures.running_risk import shown_rounds
+from localarc.figures.settling import settling
 from localarc.metrics import running_risk as mean_so_far
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 Results = AnyResults[City, None]
+_NEAR = 0.001
 _MARKS = "os^DPvX*"
 
 
 def running_risk(axes: Axes, results: Results) -> Axes:
-    """The mean loss so far, averaged over trials, with its standard error."""
-    names = compared(results.rows)
-    target = float(shown(results.rows))
-    target_line(axes, target)
-    for name in names:
-        runs = np.array([mean_so_far(run.arrays["losses"]) for run in results.of_method(name)])
-        rounds = shown_rounds(runs.shape[1])
-        mean, colour = runs.mean(axis=0)[rounds - 1], colours(names)[name]
-        axes.plot(rounds, mean, color=colour, linewidth=1.5, label=plain(name))
-        if len(runs) > 1:
-            error = runs.std(axis=0, ddof=1)[rounds - 1] / np.sqrt(len(runs))
-            axes.fill_between(rounds, mean - error, mean + error, color=colour, alpha=0.2, lw=0)
-    axes.set_ylim(0.9 * target, 1.1 * target)
-    return legend(frame(axes, "Long-run risk", "user", "mean relative regret so far"))
+    """The user from which the mean loss so far stays near the target: mean over trials."""
+    means = {
+        name: np.mean(
+            [mean_so_far(run.arrays["losses"]) for run in results.of_method(name)], axis=0
+        )
+        for name in compared(results.rows)
+    }
+    return settling(axes, means, float(shown(results.rows)), _NEAR, "user")
 
 
 def set_size(axes: Axes, results: Results) -> Axes:
     """Beams in the online sets at every target, where all methods have the same risk."""
-    _by_target(axes, results, "size")
-    return legend(frame(axes, "Set size against target, online", "target", "beams in the set"))
+    drawn = _by_target(axes, results, "size")
+    title = f"Beams at target {shown(results.rows)}: {by_method(drawn, '.3g')}"
+    return legend(frame(axes, title, "target", "beams in the set"))
 
 
 def relative_size(axes: Axes, results: Results) -> Axes:
     """The same as a share of ARC's, trial by trial."""
     names, settings = compared(results.rows), targets(results.rows)
+    at_shown: dict[str, float] = {}
     axes.axhline(1.0, color=colours(names)["ARC"], linewidth=1.4, label="ARC")
     for name, mark in zip(names[1:], cycle(_MARKS[1:]), strict=False):
         shares = np.array(
@@ -60,8 +58,9 @@ def relative_size(axes: Axes, results: Results) -> Axes:
         )
         error = shares.std(axis=0, ddof=1) / np.sqrt(len(shares)) if len(shares) > 1 else None
         _line(axes, results, name, mark, shares.mean(axis=0), error)
-    label = "beams, as a share of ARC's"
-    return legend(frame(axes, "Set size compared with ARC, online", "target", label))
+        at_shown[name] = float(shares.mean(axis=0)[settings.index(shown(results.rows))])
+    title = f"Beams at target {shown(results.rows)}, ARC = 1: {by_method(at_shown, '.2f')}"
+    return legend(frame(axes, title, "target", "beams, as a share of ARC's"))
 
 
 def has_any(results: Results) -> bool:
@@ -82,14 +81,15 @@ def _size(results: Results, method: str, trial: int, setting: str) -> float:
 
 def evenness(axes: Axes, results: Results) -> Axes:
     """How much the online risk differs between cells."""
-    _by_target(axes, results, "cell_std")
-    label = "standard deviation over cells"
-    return legend(frame(axes, "Unevenness of the online risk", "target", label))
+    drawn = _by_target(axes, results, "cell_std")
+    title = f"Unevenness at target {shown(results.rows)}: {by_method(drawn)}"
+    return legend(frame(axes, title, "target", "standard deviation over cells"))
 
 
-def _by_target(axes: Axes, results: Results, value: str) -> None:
-    """One line per method, with standard errors over trials."""
+def _by_target(axes: Axes, results: Results, value: str) -> dict[str, float]:
+    """One line per method, with standard errors over trials; returns values at one target."""
     names = compared(results.rows)
+    at_shown: dict[str, float] = {}
     for name, mark in zip(names, cycle(_MARKS), strict=False):
         rows = [
             one(results.rows, method=name, setting=setting, evaluation="online")
@@ -97,7 +97,9 @@ def _by_target(axes: Axes, results: Results, value: str) -> None:
         ]
         errors = [row[f"{value}_error"] or 0.0 for row in rows]
         _line(axes, results, name, mark, [row[value] for row in rows], errors)
+        at_shown[name] = rows[targets(results.rows).index(shown(results.rows))][value]
     axes.set_ylim(bottom=0.0)
+    return at_shown
 
 
 def _line(axes: Axes, results: Results, name: str, mark: str, values: Any, errors: Any) -> None:
@@ -116,7 +118,8 @@ def _line(axes: Axes, results: Results, name: str, mark: str, values: Any, error
 FIGURES = (
     FigureSpec(
         "running-risk",
-        "Long-run risk at the target of the maps: mean and standard error over trials.",
+        f"The user from which the mean loss so far, averaged over trials, stays within {_NEAR:g} "
+        "of the target of the maps.",
         running_risk,
         has_any,
     ),

@@ -11,6 +11,7 @@ from localarc import Gate
 from localarc.calibrators.gate import GateCertificate
 from localarc.calibrators.tickets import TicketError
 from localarc.guarantees import Bound
+from localarc.guarantees.assumptions import Lateness
 from localarc.service.storage.events import PredictionMade
 from localarc.service.storage.format import Group, Pending, Score
 from localarc.service.streams.methods.base import Method, ticket_of
@@ -34,8 +35,7 @@ class GateMethod(Method[Gate]):
         """Decide; an answer that is withheld has no ticket, and an audit finds it by its id."""
         if event.scores is None:
             raise ValueError("method gate requires the confidence of the answer.")
-        if event.id in self.calibrator._keys:  # of a withheld answer that the stream has forgotten
-            self.calibrator.forget(event.id)
+        self.forget_withheld(event.id)  # the stream may have forgotten it before the gate
         decision = self.calibrator.decide(
             np.array(event.x, dtype=np.float64),
             confidence=event.scores[0],
@@ -63,6 +63,11 @@ class GateMethod(Method[Gate]):
             self.calibrator.audit(key, wrong=loss == 1.0)
         except TicketError as error:
             raise ValueError(str(error)) from error
+
+    def forget_withheld(self, key: str) -> None:
+        """Forget a withheld answer, if it is not forgotten already."""
+        if key in self.calibrator._keys:
+            self.calibrator.forget(key)
 
     def forget(self, pending: Pending) -> None:
         """The outcome of an answer will never be known."""
@@ -92,7 +97,7 @@ class GateMethod(Method[Gate]):
         """The number of answers that wait for their outcome."""
         return len(self.calibrator._pending())
 
-    def certificate(self, outstanding: int) -> GateCertificate:
+    def certificate(self, late: Lateness) -> GateCertificate:
         """The promise about wrong answers."""
         return self.calibrator.certificate()
 
@@ -103,7 +108,7 @@ class GateMethod(Method[Gate]):
 
     def problems(self, state: StreamState) -> list[str]:
         """Whether the table of nodes is too small."""
-        refused = self.certificate(0).refused["groups"]
+        refused = self.calibrator.certificate().refused["groups"]
         if not refused:
             return []
         return [

@@ -1,0 +1,15 @@
+#!/bin/sh
+# What the image contains: localarc and its dependencies in a folder, with all loops compiled.
+# The Dockerfile runs this, and so does `make deploy`, without a container runtime.
+set -eu
+if [ $# -ne 3 ]; then
+  echo "usage: build-image.sh SOURCE PREFIX EXTRAS, e.g. /src /opt/localarc service" >&2
+  exit 2
+fi
+source=$1 prefix=$2 extras=$3
+
+python3 -m venv "$prefix"
+"$prefix/bin/python" -m pip install --quiet --disable-pip-version-check \
+  --constraint "$source/constraints.txt" "$source[$extras]"
+"$prefix/bin/localarc" warm-up --service-only
+"$prefix/bin/python" -m pip uninstall --quiet --yes setuptools pip

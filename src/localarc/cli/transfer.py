@@ -1,0 +1,145 @@
+"""`localarc export` and `localarc import`: move streams of the service between stores."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from localarc.cli.group import BadInput, user_errors
+
+if TYPE_CHECKING:
+    from localarc.service.storage.interface import Store
+    from localarc.service.storage.postgres.connection import Address
+    from localarc.service.streams.stream import Stream
+
+_DATA = click.Path(path_type=Path, file_okay=False)
+_STORE = (
+    click.option(
+        "--store",
+        envvar="LOCALARC_STORE",
+        metavar="URL",
+        help="PostgreSQL database, instead of a folder: postgresql://user@host/database, or "
+        "LOCALARC_STORE.",
+    ),
+    click.option("--store-schema", default="localarc", help="Schema of the database."),
+)
+
+
+def _with_store(command: Callable[..., Any]) -> Callable[..., Any]:
+    for option in reversed(_STORE):
+        command = option(command)
+    return command
+
+
+@click.command("export", short_help="Write streams of the service to a file.")
+@click.argument("streams", nargs=-1, metavar="[STREAM]...")
+@click.option("--data", type=_DATA, help="Data folder of a service, running or not.")
+@_with_store
+@click.option(
+    "--out", required=True, type=click.Path(path_type=Path, dir_okay=False), help="File to write."
+)
+def export_command(
+    streams: tuple[str, ...], data: Path | None, store: str | None, store_schema: str, out: Path
+) -> None:
+    """Write all streams of a store, or those named, to one file for `localarc import`.
+
+    It has everything about them: calibrators, pending predictions, histories. The service may run.
+
+    \b
+    Example:
+      localarc export --data calibration --out streams.zip demand returns
+    """
+    with user_errors():
+        from localarc.service.storage.transfer import export_streams, read_database, read_folders
+        from localarc.service.workers.layout import store_folders
+
+        place = _place(data, store, store_schema)
+        if isinstance(place, Path):
+            found = read_folders(store_folders(place))
+        else:
+            found = read_database(place)
+        done = export_streams(found, out, streams)
+    _report(done, f"to {out}")
+
+
+@click.command("import", short_help="Read streams of the service from a file.")
+@click.argument("file", type=click.Path(path_type=Path, dir_okay=False, exists=True))
+@click.argument("streams", nargs=-1, metavar="[STREAM]...")
+@click.option(
+    "--data",
+    type=_DATA,
+    help="Data folder of a service that is not running; created if it does not exist.",
+)
+@_with_store
+@click.option("--replace", is_flag=True, help="Replace streams that are there.")
+def import_command(
+    file: Path,
+    streams: tuple[str, ...],
+    data: Path | None,
+    store: str | None,
+    store_schema: str,
+    replace: bool,
+) -> None:
+    """Store the streams of a file that `localarc export` wrote, or those named: all or none.
+
+    They continue where they were, bit for bit. The file may come from an older release.
+
+    \b
+    Example:
+      localarc import streams.zip --data other-calibration
+    """
+    with user_errors():
+        from localarc.service.storage.transfer import import_streams
+
+        place = _place(data, store, store_schema)
+        with _own(place) as opened:
+            try:
+                done = import_streams(opened, file, streams, replace)
+            except opened.errors as error:
+                raise BadInput(f"{opened.place} cannot be used: {error}.") from error
+    _report(done, f"into {data or 'the database'}")
+
+
+def _place(data: Path | None, store: str | None, schema: str) -> Path | Address:
+    """The folder or the database, of which there must be one."""
+    from localarc.service.storage.opening import postgres_address
+
+    if store is not None and data is None:
+        return postgres_address(store, schema)
+    if data is None:
+        raise ValueError("--data or --store is required: the folder or the database.")
+    return data  # LOCALARC_STORE may be set for the service
+
+
+@contextlib.contextmanager
+def _own(place: Path | Address) -> Iterator[Store]:
+    """The store in a folder that no service uses, or in a database."""
+    import os
+
+    from localarc.service.server import FolderLock
+    from localarc.service.storage.opening import open_store
+    from localarc.service.workers.layout import workers_of
+
+    with contextlib.ExitStack() as stack:
+        if isinstance(place, Path):
+            os.umask(0o077)  # only the owner can read the data folder
+            place.mkdir(parents=True, exist_ok=True)
+            stack.callback(FolderLock(place).release)
+            if workers_of(place) > 1:
+                raise ValueError(
+                    f"{place} belongs to {workers_of(place)} workers: import into a new folder, "
+                    "and distribute it with `localarc rebalance`."
+                )
+        yield stack.enter_context(contextlib.closing(open_store(place)))
+
+
+def _report(streams: list[Stream], where: str) -> None:
+    for stream in streams:
+        state = stream.state
+        counts = f"event {state.seq}, {state.rounds} rounds, {len(state.pending)} pending"
+        click.echo(f"{stream.name}: {counts}")
+    click.echo(f"{len(streams)} stream(s) {where}")

@@ -1,0 +1,1 @@
+"""Who may do what: tokens and their file, wrong tokens, quotas, and the audit log."""

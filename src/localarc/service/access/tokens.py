@@ -1,0 +1,140 @@
+"""The tokens of a service: who sends a request, and how many more requests they may send."""
+
+from __future__ import annotations
+
+import hmac
+import math
+import time
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
+
+from localarc.service.access import token_file
+from localarc.service.access.bucket import Bucket
+from localarc.service.access.guesses import Guesses
+from localarc.service.access.token import Scope, Token, digest_of
+from localarc.service.api.errors import ApiError
+
+ANYONE = Token("anyone", Scope.WRITE)
+"""Who sends a request that requires no token."""
+
+
+class Tokens:
+    """The tokens of a service; only their digests are kept.
+
+    Without tokens, everyone who can reach the service can read and write, and no one can do what
+    requires an admin token.
+    """
+
+    def __init__(
+        self,
+        tokens: Mapping[str, Scope] | Iterable[Token],
+        clock: Callable[[], float] = time.time,
+        steady_clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        if isinstance(tokens, Mapping):
+            named = enumerate(tokens.items(), 1)
+            tokens = [Token(f"token-{n}", scope, digest_of(each)) for n, (each, scope) in named]
+        self._tokens = tuple(tokens)
+        self._clock = clock
+        self._steady_clock = steady_clock
+        self._buckets: dict[bytes, Bucket] = {}
+        self.guesses = Guesses(steady_clock)
+        self.over_quota: Counter[tuple[str, str]] = Counter()  # by token and quota
+
+    def __bool__(self) -> bool:
+        return bool(self._tokens)
+
+    def __len__(self) -> int:
+        return len(self._tokens)
+
+    @classmethod
+    def read(cls, path: Path) -> Tokens:
+        """The tokens of a file."""
+        return cls(token_file.read(path))
+
+    def replace(self, tokens: Iterable[Token]) -> None:
+        """Use other tokens from now on; at least one, since none would let everybody in."""
+        found = tuple(tokens)
+        if not found:
+            raise ValueError("there must be at least one token.")
+        unchanged = {token.digest for token in found if token in self._tokens}
+        self._buckets = {key: each for key, each in self._buckets.items() if key in unchanged}
+        self._tokens = found
+
+    def identify(self, authorization: str, address: str, required: Scope) -> Token:
+        """The token of a request; raises if it is missing, unknown or expired."""
+        if not self._tokens:
+            if required < Scope.ADMIN:
+                return ANYONE
+            raise ApiError(
+                403, "this requires an admin token: start the service with --token-file."
+            )
+        scheme, _, secret = authorization.partition(" ")
+        if scheme.lower() != "bearer" or not secret.strip():
+            raise ApiError(401, "a valid token is required: send Authorization: Bearer TOKEN.")
+        token = self._find(secret.strip())
+        self.guesses.check(address, token)
+        if token is None:
+            self.guesses.fail(address)
+            raise ApiError(401, "a valid token is required: send Authorization: Bearer TOKEN.")
+        if self._clock() >= token.expires:
+            raise ApiError(401, "this token has expired: ask for another one.")
+        self.guesses.trust(address, token)
+        return token
+
+    def _find(self, secret: str) -> Token | None:
+        # All tokens are compared, each in constant time, so that timing reveals nothing.
+        given = digest_of(secret)
+        found = [token for token in self._tokens if hmac.compare_digest(token.digest, given)]
+        return found[0] if found else None
+
+    def is_valid(self, token: Token) -> bool:
+        """Whether a token still holds, as it was: it may have expired, changed or gone."""
+        return token is ANYONE or (token in self._tokens and self._clock() < token.expires)
+
+    def expiry_times(self) -> dict[str, float]:
+        """When tokens expire that do, by name."""
+        return {token.name: token.expires for token in self._tokens if token.expires < math.inf}
+
+    # ---- quotas ------------------------------------------------------------------------------
+
+    def admit(self, token: Token) -> None:
+        """Count a request; raises if there were too many lately."""
+        if token.requests == math.inf:
+            return
+        now = self._steady_clock()
+        bucket = self._bucket(token, now)
+        wait = bucket.wait(now)
+        if wait > 0.0:
+            self.over_quota[token.name, "requests"] += 1
+            raise ApiError(
+                429, f"this token permits {token.requests:g} request(s) a second.", math.ceil(wait)
+            )
+        bucket.take(1, now)
+
+    def charge(self, token: Token, count: int) -> None:
+        """Count further requests, the operations of a batch: later requests wait for them."""
+        if token.requests < math.inf:
+            now = self._steady_clock()
+            self._bucket(token, now).take(count, now)
+
+    def _bucket(self, token: Token, now: float) -> Bucket:
+        if token.digest not in self._buckets:
+            size = max(1.0, token.requests)
+            self._buckets[token.digest] = Bucket(token.requests, size, now)
+        return self._buckets[token.digest]
+
+    def check_room(self, token: Token, stream: str, streams: Iterable[str]) -> None:
+        """Raise if the token permits no more streams than there are; `stream` may be one of them.
+
+        Streams belong to a token by their names, not by who created them.
+        """
+        if token.max_streams == math.inf:
+            return
+        others = sum(token.permits(each) for each in streams if each != stream)
+        if others >= token.max_streams:
+            self.over_quota[token.name, "streams"] += 1
+            raise ApiError(
+                429, f"this token permits {token.max_streams:g} stream(s), and there are {others}."
+            )

@@ -1,0 +1,32 @@
+"""Opening a store: a data folder, or a schema of a PostgreSQL database."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from localarc.service.storage.interface import Store
+from localarc.service.storage.store import EventStore
+
+if TYPE_CHECKING:
+    from localarc.service.storage.postgres.connection import Address
+
+
+def postgres_address(url: str, schema: str) -> Address:
+    """The address of a database; raises ValueError if it cannot be one."""
+    try:
+        from localarc.service.storage.postgres.connection import Address
+    except ImportError as error:
+        raise ImportError(
+            f"a store in PostgreSQL requires psycopg: pip install 'localarc[postgres]' ({error})"
+        ) from error
+    return Address(url, schema)
+
+
+def open_store(place: Path | Address, synchronous: str = "FULL") -> Store:
+    """The store in a folder, or the one in a database, which is not connected to yet."""
+    if isinstance(place, Path):
+        return EventStore(place, synchronous)
+    from localarc.service.storage.postgres.store import PostgresStore
+
+    return PostgresStore(place, synchronous)

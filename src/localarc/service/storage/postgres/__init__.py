@@ -1,0 +1,1 @@
+"""The event store in PostgreSQL: one process owns it, others stand by."""

@@ -1,0 +1,72 @@
+"""Which worker owns a stream, and which folder holds its data."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from hashlib import blake2b
+from pathlib import Path
+
+import msgspec
+
+from localarc import atomic_write
+
+FILE_NAME = "workers.json"
+_LOG = "log.sqlite"  # of a folder without workers
+MAX_WORKERS = 64
+
+
+class Layout(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """How many workers share a data folder; written when the folder is first used by several."""
+
+    workers: int
+
+
+@lru_cache(maxsize=4096)
+def owner_of(stream: str, workers: int) -> int:
+    """The worker that owns a stream; it follows from the name alone, on every machine.
+
+    >>> [owner_of(name, 2) for name in ("demand", "parcels", "fruit")]
+    [0, 1, 0]
+    """
+    digest = blake2b(stream.encode("utf-8", "surrogatepass"), digest_size=8).digest()
+    return int.from_bytes(digest, "big") % workers
+
+
+def worker_folder(data: Path, index: int) -> Path:
+    """The data folder of one worker."""
+    return data / f"worker-{index}"
+
+
+def workers_of(data: Path) -> int:
+    """How many workers a data folder was made for: 1 if it is new, or has no workers."""
+    try:
+        content = (data / FILE_NAME).read_bytes()
+    except FileNotFoundError:
+        return 1
+    try:
+        return msgspec.json.decode(content, type=Layout).workers
+    except ValueError as error:
+        raise ValueError(
+            f"{data / FILE_NAME} cannot be read: {error}. It must say how many folders named "
+            'worker-0, worker-1, ... there are, as {"workers": 2}.'
+        ) from error
+
+
+def store_folders(data: Path) -> list[Path]:
+    """The folders with the stores of a data folder: one per worker, or the folder itself."""
+    workers = workers_of(data)
+    return [data] if workers == 1 else [worker_folder(data, index) for index in range(workers)]
+
+
+def use(data: Path, workers: int) -> None:
+    """Raise ValueError unless a folder is new, or was made for that many workers."""
+    is_new = not (data / FILE_NAME).exists() and not (data / _LOG).exists()
+    if is_new and workers > 1:
+        atomic_write.write(data / FILE_NAME, msgspec.json.encode(Layout(workers)))
+    found = workers_of(data)
+    if found != workers:
+        raise ValueError(
+            f"{data} holds the streams of {found} worker(s), not of {workers}: pass --workers "
+            f"{found}, or copy it with `localarc rebalance --data {data} --to NEW --workers "
+            f"{workers}`."
+        )

@@ -1,0 +1,244 @@
+"""The parent of the workers: starts them, starts those again that die, and stops them all.
+
+It holds the lock of the data folder and the address, and serves nothing itself.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import os
+import selectors
+import signal
+import tempfile
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+from types import FrameType
+
+from localarc.service.http_server import bind, url_of
+from localarc.service.logs import configure
+from localarc.service.server import FolderLock, Options
+from localarc.service.workers import layout
+from localarc.service.workers.app import Place
+from localarc.service.workers.worker import READY, STOP_SIGNALS, run_forked, work
+
+_FIRST_PAUSE, _LONGEST_PAUSE = 0.1, 5.0  # seconds before a worker that keeps dying is started again
+_SETTLED = 10.0  # seconds after which a death is no longer counted as one of a series
+_ORPHAN_SECONDS = 60.0  # for workers of a parent that was killed
+_log = logging.getLogger("localarc.service")
+
+
+def serve(options: Options) -> None:
+    """Serve with several workers until stopped; raises ValueError if they cannot start."""
+    configure(options.logs)
+    os.umask(0o077)
+    assert options.data is not None
+    options.data.mkdir(parents=True, exist_ok=True)
+    lock = FolderLock(options.data)
+    try:
+        layout.use(options.data, options.workers)
+        _prepare(options.data, options.workers)
+        with _address(options) as (fixed, lines), tempfile.TemporaryDirectory() as sockets:
+            Supervisor(fixed, Path(sockets), lines, lock).run()
+    finally:
+        lock.release()
+
+
+def _prepare(data: Path, workers: int) -> None:
+    """Make the folders, which share compiled loops, and wait for workers of a killed parent."""
+    (data / "compiled").mkdir(exist_ok=True)
+    until = time.monotonic() + _ORPHAN_SECONDS
+    for index in range(workers):
+        folder = layout.worker_folder(data, index)
+        folder.mkdir(exist_ok=True)
+        with contextlib.suppress(FileExistsError):
+            (folder / "compiled").symlink_to(Path("..") / "compiled")
+        while True:
+            try:
+                FolderLock(folder).release()
+                break
+            except ValueError:
+                if time.monotonic() > until:
+                    raise
+                time.sleep(0.05)
+
+
+@contextlib.contextmanager
+def _address(options: Options) -> Iterator[tuple[Options, list[str]]]:
+    """Reserve the ports; yields the options with their numbers, and what is printed about them."""
+    with contextlib.ExitStack() as stack:
+
+        def reserve(port: int) -> tuple[int, str]:
+            with bind(options.host, port) as alone:  # raises if anyone else is there
+                port = alone.getsockname()[1]
+            shared = stack.enter_context(bind(options.host, port, shared=True))
+            return port, url_of(options.host, shared)
+
+        port, url = reserve(options.port)
+        fixed, lines = replace(options, port=port), [f"localarc serve: {url}"]
+        if options.health_port is not None:
+            port, url = reserve(options.health_port)
+            fixed = replace(fixed, health_port=port)
+            lines.append(f"localarc serve: {url}/livez and /readyz")
+        yield fixed, lines
+
+
+@dataclass
+class Process:
+    """A running worker: what it reports, and a pipe that is closed when the parent is gone."""
+
+    index: int
+    pid: int
+    reports: int
+    lifeline: int
+    started: float
+    said: bytes = b""
+
+    @property
+    def is_ready(self) -> bool:
+        """Whether it has accepted requests."""
+        return self.said.startswith(READY)
+
+
+class Supervisor:
+    """Starts workers until it is told to stop."""
+
+    def __init__(self, options: Options, sockets: Path, lines: list[str], lock: FolderLock) -> None:
+        self._options = options
+        self._sockets = sockets
+        self._lines = lines
+        self._lock = lock
+        self._processes: dict[int, Process] = {}
+        self._due = {0: 0.0}  # when workers are to be started; the others once the first is ready
+        self._deaths = dict.fromkeys(range(options.workers), 0)  # in a row
+        self._restarts = dict.fromkeys(range(options.workers), 0)
+        self._selector = selectors.DefaultSelector()
+        self._announced = self._stopping = False
+        self._failure = ""
+
+    def run(self) -> None:
+        """Keep the workers running until SIGTERM or SIGINT; then stop them and return."""
+        before = {number: signal.signal(number, self._stop) for number in STOP_SIGNALS}
+        if self._options.token_file is not None:
+            before[signal.SIGHUP] = signal.signal(signal.SIGHUP, self._pass_on)
+        try:
+            while self._processes or not self._stopping:
+                self._start_due()
+                for key, _ in self._selector.select(self._pause()):
+                    self._hear(key.data)
+        finally:
+            for number, handler in before.items():
+                signal.signal(number, handler)
+            for process in self._processes.values():
+                os.kill(process.pid, signal.SIGKILL)  # after a bug here; usually there are none
+        if self._failure:
+            raise ValueError(self._failure)
+
+    def _pass_on(self, number: int, frame: FrameType | None) -> None:
+        """Let the workers read their tokens again."""
+        for process in self._processes.values():
+            os.kill(process.pid, number)
+
+    def _stop(self, number: int, frame: FrameType | None) -> None:
+        self._stopping = True
+        for process in self._processes.values():
+            os.kill(process.pid, signal.SIGTERM)
+
+    def _pause(self) -> float:
+        """How long nothing has to be done; signals are noticed when their workers end."""
+        if self._stopping or not self._due:
+            return 1.0
+        return min(1.0, max(0.0, min(self._due.values()) - time.monotonic()))
+
+    # ---- starting ----------------------------------------------------------------------------
+
+    def _start_due(self) -> None:
+        now = time.monotonic()
+        for index in [index for index, when in self._due.items() if when <= now]:
+            if not self._stopping:
+                del self._due[index]
+                self._start(index)
+
+    def _start(self, index: int) -> None:
+        reports, report_end = os.pipe()
+        child_lifeline, lifeline = os.pipe()
+        place = Place(index, self._options.workers, self._sockets, child_lifeline)
+        report = partial(_write, report_end)
+        signal.pthread_sigmask(signal.SIG_BLOCK, STOP_SIGNALS)  # until the child is known
+        pid = os.fork()
+        if pid == 0:
+            self._forget_in_child(reports, lifeline)
+            restarts = self._restarts[index]
+            run_forked(partial(work, self._options, place, restarts, report), report)
+        os.close(report_end)
+        os.close(child_lifeline)
+        process = Process(index, pid, reports, lifeline, time.monotonic())
+        self._processes[index] = process
+        self._selector.register(reports, selectors.EVENT_READ, process)
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, STOP_SIGNALS)
+
+    def _forget_in_child(self, *ends: int) -> None:
+        """Close what belongs to the parent: its lock, and its ends of pipes."""
+        self._lock.release()
+        self._selector.close()
+        for process in self._processes.values():
+            ends += process.reports, process.lifeline
+        for end in ends:
+            os.close(end)
+
+    # ---- listening ---------------------------------------------------------------------------
+
+    def _hear(self, process: Process) -> None:
+        said = os.read(process.reports, 65_536)
+        process.said += said
+        if not said:
+            self._bury(process)
+        elif process.is_ready and not self._announced:
+            self._announce()
+
+    def _announce(self) -> None:
+        """Start the others after the first, and print the address when all are ready."""
+        if all(each.is_ready for each in self._processes.values()):
+            missing = range(len(self._processes), self._options.workers)
+            self._due.update(dict.fromkeys(missing, 0.0))
+            if not missing:
+                self._announced = True
+                print("\n".join(self._lines), flush=True)
+
+    def _bury(self, process: Process) -> None:
+        """A worker has ended: as told, before it ever worked, or unexpectedly."""
+        self._selector.unregister(process.reports)
+        os.close(process.reports)
+        os.close(process.lifeline)
+        del self._processes[process.index]
+        _, status = os.waitpid(process.pid, 0)
+        code = os.waitstatus_to_exitcode(status)
+        if self._stopping:
+            if code not in (0, -signal.SIGTERM):  # the latter before it has begun
+                self._failure = f"worker {process.index} ended with status {code}."
+        elif not self._announced and not process.is_ready:
+            self._failure = process.said.decode() or f"a worker ended with status {code}."
+            self._stop(signal.SIGTERM, None)
+        else:
+            self._restart_later(process, code)
+
+    def _restart_later(self, process: Process, code: int) -> None:
+        index, now = process.index, time.monotonic()
+        if now - process.started > _SETTLED:
+            self._deaths[index] = 0
+        deaths = self._deaths[index]
+        pause = 0.0 if not deaths else min(_LONGEST_PAUSE, _FIRST_PAUSE * 2.0 ** (deaths - 1))
+        why = process.said.removeprefix(READY).decode() or f"exit status {code}"
+        _log.error("worker %d died (%s); starting it again in %g s", index, why, pause)
+        self._deaths[index] += 1
+        self._restarts[index] += 1
+        self._due[index] = now + pause
+
+
+def _write(end: int, message: bytes) -> None:
+    """Tell the parent, if it is still there."""
+    with contextlib.suppress(BrokenPipeError):
+        os.write(end, message[:4096])

@@ -1,0 +1,97 @@
+"""One worker: a service on a folder of its own, which listens on the port that all share."""
+
+from __future__ import annotations
+
+import math
+import os
+import signal
+from collections.abc import Callable
+from dataclasses import replace
+from functools import partial
+from typing import Any
+
+from prometheus_client import CollectorRegistry, Counter
+
+from localarc.service import garbage
+from localarc.service.app import application
+from localarc.service.app_state import AppState
+from localarc.service.http_server import Server, listen
+from localarc.service.limits import Limits
+from localarc.service.server import Options, serve
+from localarc.service.workers.app import Place, WorkerApp
+from localarc.service.workers.layout import owner_of, worker_folder
+
+READY = b"ready"
+STOP_SIGNALS = signal.SIGINT, signal.SIGTERM
+
+
+def work(options: Options, place: Place, restarts: int, report: Callable[[bytes], None]) -> None:
+    """Serve until stopped, or until the parent is gone; reports when requests are accepted."""
+    assert options.data is not None
+    own = replace(
+        options,
+        data=worker_folder(options.data, place.index),
+        limits=share(options.limits, place.workers),
+        workers=1,
+    )
+    serve(own, partial(_run, place=place, restarts=restarts, report=report))
+
+
+def share(limits: Limits, workers: int) -> Limits:
+    """The limits of one worker. Streams are counted over all of them, others have no sum."""
+    memory = limits.memory_bytes
+    return replace(
+        limits,
+        connections=math.ceil(limits.connections / workers),
+        connections_per_address=math.ceil(limits.connections_per_address / workers),
+        memory_bytes=None if memory is None else memory // workers,
+    )
+
+
+def _run(
+    options: Options,
+    app_state: AppState,
+    place: Place,
+    restarts: int,
+    report: Callable[[bytes], None],
+) -> None:
+    listener = listen(options.host, options.port, shared=True)
+    port = options.health_port
+    health = None if port is None else listen(options.host, port, shared=True)
+    app = WorkerApp(app_state, application(app_state), place, options.stream_metrics)
+    server = Server(app_state, health, app, app.health)
+    app.on_orphaned = partial(server.handle_exit, signal.SIGTERM, None)
+    app_state.metrics.register(_restarts(restarts))
+    app_state.writer.restrict(lambda name: owner_of(name, place.workers) == place.index)
+    app_state.writer.on_ready = partial(_ready, report)
+    app_state.writer.on_failure = server.fail
+    server.run([listener])
+    if server.failure is not None:
+        raise ValueError(f"worker {place.index} failed: {server.failure}") from server.failure
+
+
+def _ready(report: Callable[[bytes], None]) -> None:
+    garbage.collect_rarely()
+    report(READY)
+
+
+def _restarts(count: int) -> Any:
+    registry = CollectorRegistry()
+    Counter("localarc_worker_restarts", "Workers that died.", registry=registry).inc(count)
+    return registry
+
+
+def run_forked(work: Callable[[], None], report: Callable[[bytes], None]) -> None:
+    """Run a worker in a process that was just forked, and end the process; never returns."""
+    code = 1
+    try:
+        for number in STOP_SIGNALS:
+            signal.signal(number, signal.SIG_DFL)
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, STOP_SIGNALS)
+        work()
+        code = 0
+    except (ValueError, OSError) as error:
+        report(str(error).encode())
+        code = 2
+    finally:
+        os._exit(code)  # what the parent has to clean up is the parent's
