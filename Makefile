@@ -43,6 +43,10 @@ $(VENV)/.package: $(VENV)/.dev
 	$(INSTALL) -e '.[dev,package-tests]'
 	touch $@
 
+$(VENV)/.cluster: $(VENV)/.dev
+	$(INSTALL) -e '.[dev,dask]'
+	touch $@
+
 $(VENV)/.site: $(VENV)/.dev
 	$(INSTALL) -e '.[dev,site]'
 	touch $@
@@ -95,31 +99,30 @@ service: $(VENV)/.service page
 deploy: $(VENV)/.deploy
 	LOCALARC_REQUIRE_DEPLOY=1 LOCALARC_REQUIRE_SERVICE=1 $(BIN)/python -m pytest -m deploy -rs tests/deploy
 
-# PySpark warns about pandas 3, which constraints.txt has: Spark gets environments of its own.
-build/cluster/.installed: pyproject.toml constraints.txt
-	$(PYTHON) -m venv build/cluster
-	grep -v '^pandas==' constraints.txt > build/cluster/constraints.txt
-	build/cluster/bin/python -m pip install --quiet --disable-pip-version-check -c build/cluster/constraints.txt -e '.[dev,dask,spark]'
+# PySpark warns about pandas 3, which constraints.txt has: these folders, first in the path, have pandas 2 and a PySpark.
+LAYER := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --upgrade --target
+PANDAS_2 := pandas==2.3.3 pytz==2026.6 py4j==0.10.9.9
+
+build/spark-highest/.installed: $(VENV)/.cluster
+	$(LAYER) build/spark-highest $(PANDAS_2) $$(grep '^pyspark==' constraints.txt)
 	touch $@
 
-build/cluster-lowest/.installed: pyproject.toml constraints.txt
-	$(PYTHON) -m venv build/cluster-lowest
-	grep -v '^pandas==\|^pyspark==' constraints.txt > build/cluster-lowest/constraints.txt
-	build/cluster-lowest/bin/python -m pip install --quiet --disable-pip-version-check -c build/cluster-lowest/constraints.txt -e '.[dev,spark]' pyspark==4.1.0
+build/spark-lowest/.installed: $(VENV)/.cluster
+	$(LAYER) build/spark-lowest $(PANDAS_2) pyspark==4.1.0
 	touch $@
 
 # Sweeps and streams on real engines, started on this machine: two dask workers, a Spark of two threads.
-cluster: build/cluster/.installed cluster-lowest
-	build/cluster/bin/python -c 'import distributed, pyspark'
+cluster: build/spark-highest/.installed cluster-lowest
+	PYTHONPATH=build/spark-highest $(BIN)/python -c 'import distributed, pyspark'
 	java -version
-	build/cluster/bin/python -m pytest -rs tests/cluster tests/spark
-	build/cluster/bin/python -m pytest -rs tests/test_documentation.py -k 'scale or spark'
+	PYTHONPATH=$(CURDIR)/build/spark-highest $(BIN)/python -m pytest -rs tests/cluster tests/spark
+	PYTHONPATH=$(CURDIR)/build/spark-highest $(BIN)/python -m pytest -rs tests/test_documentation.py -k 'scale or spark'
 
-LEAVES_SOCKETS := -W ignore::ResourceWarning -W ignore::pytest.PytestUnraisableExceptionWarning
-
-# A part of it with the oldest PySpark that is allowed: a stream, a batch, and a stream by time.
-cluster-lowest: build/cluster-lowest/.installed
-	build/cluster-lowest/bin/python -m pytest -rs $(LEAVES_SOCKETS) tests/spark -k 'alone or back_test or one_process_and_names'
+# A part of it with the oldest PySpark that is allowed, which leaves sockets open: a stream, a batch, and a stream by time.
+cluster-lowest: build/spark-lowest/.installed
+	PYTHONPATH=$(CURDIR)/build/spark-lowest $(BIN)/python -m pytest -rs -W ignore::ResourceWarning \
+		-W ignore::pytest.PytestUnraisableExceptionWarning \
+		tests/spark -k 'alone or back_test or one_process_and_names'
 
 # Calibrated models that MLflow logs and loads.
 models: $(VENV)/.models
