@@ -2,14 +2,24 @@
 
 from __future__ import annotations
 
+import os
+import re
+import subprocess
+import sys
 import warnings
+from pathlib import Path
 from typing import Any
 
 import pytest
 
-from commands import assert_rejected, localarc
+from commands import Result, assert_rejected, localarc
 from localarc import Cauchy, Dictionary, KeepAll, PromiseWarning, _warm_up
 from localarc._warm_up import Loops
+
+
+def warm_up(*options: str) -> Result:
+    """Run the command in this process, where a test can see what it asks for."""
+    return localarc("warm-up", "--jobs", "1", *options)
 
 
 @pytest.fixture
@@ -27,8 +37,8 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
 
 
 def test_every_combination_is_compiled_and_reported(asked: list[Any]) -> None:
-    result = localarc(
-        "warm-up", "--kernels", "cauchy", "--memories", "all,dictionary:0.1", "--features", "2, 9"
+    result = warm_up(
+        "--kernels", "cauchy", "--memories", "all,dictionary:0.1", "--features", "2, 9"
     )
     assert result.status == 0
     memories = KeepAll(), Dictionary(0.1)
@@ -47,7 +57,7 @@ def test_the_usual_streams_of_a_service_are_compiled_too(
     rehearsed: list[Any] = []
     monkeypatch.setattr(rehearsal, "rehearse", rehearsed.append)
     monkeypatch.setattr(_warm_up, "counted", lambda use: use() or Loops(1, 0, 0, frozenset({"/a"})))
-    result = localarc("warm-up", "--service")
+    result = warm_up("--service")
     assert result.status == 0
     assert rehearsed == list(rehearsal.USUAL)
     assert "service, larc, rbf, dictionary, 3 feature(s): 0 compiled, 1 found" in result.stdout
@@ -60,12 +70,12 @@ def test_an_image_compiles_for_the_service_alone(
     rehearsed: list[Any] = []
     monkeypatch.setattr(rehearsal, "rehearse", rehearsed.append)
     monkeypatch.setattr(_warm_up, "counted", lambda use: use() or Loops(1, 0, 0, frozenset({"/a"})))
-    assert localarc("warm-up", "--service-only").status == 0
+    assert warm_up("--service-only").status == 0
     assert (rehearsed, asked) == (list(rehearsal.USUAL), [])
 
 
 def test_quiet_prints_nothing(asked: list[Any]) -> None:
-    result = localarc("warm-up", "--quiet")
+    result = warm_up("--quiet")
     assert (result.status, result.stdout, result.stderr) == (0, "", "")
     assert len(asked) == 7
 
@@ -85,15 +95,26 @@ def test_the_made_up_rounds_warn_of_nothing(recwarn: pytest.WarningsRecorder) ->
     ],
 )
 def test_an_unknown_name_is_rejected(asked: list[Any], options: list[str], words: str) -> None:
-    assert_rejected(localarc("warm-up", *options), words)
+    assert_rejected(warm_up(*options), words)
     assert asked == []
 
 
 def test_a_memory_that_does_not_fit_the_kernel_is_rejected() -> None:
-    result = localarc("warm-up", "--kernels", "laplace", "--memories", "lattice")
+    result = warm_up("--kernels", "laplace", "--memories", "lattice")
     assert_rejected(result, "Lattice supports RBF kernels")
 
 
 def test_loops_that_cannot_be_stored_are_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(_warm_up, "warm_up", lambda *_: Loops(0, 0, 4, frozenset()))
-    assert_rejected(localarc("warm-up"), "4 compiled loop(s) cannot be stored", "NUMBA_CACHE_DIR")
+    assert_rejected(warm_up(), "4 compiled loop(s) cannot be stored", "NUMBA_CACHE_DIR")
+
+
+@pytest.mark.slow
+def test_several_processes_compile_side_by_side(tmp_path: Path) -> None:
+    here = os.environ | {"NUMBA_CACHE_DIR": str(tmp_path)}
+    options = "--kernels", "laplace", "--memories", "all", "--features", "1", "--jobs", "2"
+    command = [sys.executable, "-m", "localarc.cli", "warm-up", *options]
+    done = subprocess.run(command, env=here, capture_output=True, text=True, check=True)
+    assert re.search(r"^laplace, all, 1 feature\(s\): [1-9]\d* compiled", done.stdout, re.M)
+    assert re.search(r"^AutoLARC: [1-9]\d* compiled", done.stdout, re.M)
+    assert done.stderr == ""

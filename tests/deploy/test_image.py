@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import subprocess
+import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -12,6 +13,7 @@ import pytest
 
 from deploy.dockerfile import DOCKERFILE, ROOT, Stage, copy_context, stages
 from deploy.sandbox import hand_over, lint, run
+from service.postgres_server import Postgres
 
 pytestmark = pytest.mark.deploy
 
@@ -60,29 +62,29 @@ def listing(folder: Path) -> list[tuple[str, int, int]]:
     return [(str(path), path.lstat().st_size, path.lstat().st_mtime_ns) for path in paths]
 
 
-def test_the_image_serves_and_resumes_on_a_read_only_file_system_without_compiling(
-    built: Built,
-) -> None:
-    data, tokens = built.scratch / "data", built.scratch / "tokens"
-    data.mkdir(mode=0o700)
-    hand_over(data)
+@pytest.fixture
+def data(built: Built) -> Path:
+    """An empty volume, which the user of the image owns."""
+    folder = Path(tempfile.mkdtemp(dir=built.scratch))
+    hand_over(folder)
+    return folder
+
+
+def serve(built: Built, data: Path, store: dict[str, str], sockets: dict[str, Path]) -> None:
+    """Start what the image starts, use it, stop it and start it again, in a sandbox."""
+    tokens, before = built.scratch / "tokens", listing(built.prefix)
     tokens.write_text(f"write {TOKEN}\n")
-    before = listing(built.prefix)
-    script = Path(__file__).with_name("round_trip.py")
+    script = {"/round_trip.py": Path(__file__).with_name("round_trip.py")}
+    files = {"/opt/localarc": built.prefix, "/run/secrets/tokens": tokens}
     checks = [json.dumps(FINAL.healthcheck()), json.dumps(FINAL.command())]
     done = run(
         ["python", "-I", "/round_trip.py", TOKEN, *checks],
-        environment=FINAL.environment(),
-        read={
-            "/opt/localarc": built.prefix,
-            "/run/secrets/tokens": tokens,
-            "/round_trip.py": script,
-        },
-        write={"/var/lib/localarc": data},
+        environment=FINAL.environment() | store,
+        read=files | script,
+        write={FINAL.last("VOLUME"): data} | sockets,
     )
     assert done.returncode == 0, done.stderr
-    seen = json.loads(done.stdout.splitlines()[-1])
-    assert seen == {
+    assert json.loads(done.stdout.splitlines()[-1]) == {
         "uid": 10001,
         "without a token": 401,
         "created": [201, 201],
@@ -93,7 +95,23 @@ def test_the_image_serves_and_resumes_on_a_read_only_file_system_without_compili
     }
     assert "compil" not in done.stderr  # loops came with the image
     assert listing(built.prefix) == before
+
+
+def test_the_image_serves_and_resumes_on_a_read_only_file_system_without_compiling(
+    built: Built, data: Path
+) -> None:
+    serve(built, data, {}, {})
     assert (data / "log.sqlite").exists()
+
+
+def test_the_image_keeps_streams_in_postgresql_and_nothing_in_its_folder(
+    built: Built, data: Path
+) -> None:
+    with Postgres() as postgres:
+        ((folder,),) = postgres.execute("SHOW unix_socket_directories")
+        url = f"postgresql://localarc@/postgres?host=/run/postgresql&port={postgres.port}"
+        serve(built, data, {"LOCALARC_STORE": url}, {"/run/postgresql": Path(folder)})
+    assert [path for path in data.rglob("*") if path.is_file()] == []
 
 
 def test_the_image_runs_as_a_user_with_a_number_and_keeps_data_in_a_volume() -> None:

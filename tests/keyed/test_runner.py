@@ -96,6 +96,17 @@ def test_a_bad_row_stops_the_job_before_its_file_is_learned(tmp_path: Path) -> N
     assert written(tmp_path / "job")["rejected"].notna().sum() == 1
 
 
+def test_what_a_killed_shard_was_writing_is_removed_by_the_next_run(tmp_path: Path) -> None:
+    paths = files(scored(), tmp_path / "in", 2)
+    run_files(paths[:1], tmp_path / "job", **USUAL, jobs=1, shards=11)
+    for name in ("rows/.00000001-1.parquet.7.partial", "state/.1.parquet.7.partial"):
+        (tmp_path / "job" / name).touch()
+    (tmp_path / "job/rows/.00000001-11.parquet.7.partial").touch()  # not of a shard of this job
+    run_files(paths, tmp_path / "job", **USUAL, jobs=1, shards=11)
+    left = [path.name for path in (tmp_path / "job").rglob("*.partial")]
+    assert left == [".00000001-11.parquet.7.partial"]
+
+
 def test_killed_again_and_again_every_row_is_written_once_and_bit_equal(tmp_path: Path) -> None:
     frame = scored(keys=40, rows=2000, dimension=1)
     paths = files(frame, tmp_path / "in", 40)

@@ -240,5 +240,14 @@ def test_limits_that_make_no_sense_are_rejected(
 
 def test_a_time_that_is_a_number_is_rejected_when_it_comes() -> None:
     streams = KeyedStreams(ARC(0.1), **TIMED, delay=HOUR)
-    with pytest.raises(TypeError, match="time must be timestamps, column 'when' is int64"):
+    with pytest.raises(TypeError, match=r"time must be timestamps, .* column 'when' is int64"):
         streams.calibrate(timed().assign(when=1))
+
+
+def test_times_may_be_text_with_or_without_a_zone() -> None:
+    frame = timed()
+    expected = calibrate(frame, **TIMED, id="id", calibrator=ARC(0.1))["threshold"].tolist()
+    for zone in ("", "Z", "+00:00"):
+        texts = frame["when"].dt.strftime("%Y-%m-%dT%H:%M:%S.%f") + zone
+        found = calibrate(frame.assign(when=texts), **TIMED, id="id", calibrator=ARC(0.1))
+        assert found["threshold"].tolist() == expected

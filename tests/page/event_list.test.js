@@ -81,3 +81,11 @@ test("every event is one sentence", () => {
   );
   assert.equal(describeEvent({ kind: "expired", id: "p", loss: null }), "p expired without feedback.");
 });
+
+test("changes of the stream itself are told in words", () => {
+  const change = (kind, more) => describeEvent({ kind, seq: 1, at: 1, ...more });
+  assert.match(change("changed", {}), /^Labels, timeout, default loss or retention were changed/);
+  assert.equal(change("renamed", { previous: "a", name: "b" }), "The stream was renamed to b.");
+  assert.match(change("removed", { before: 0, answered: 2 }), /were removed because of their age/);
+  assert.equal(change("deleted", {}), "The stream was deleted.");
+});

@@ -1,6 +1,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { describeSettings, isLocal } from "../../src/localarc/service/page/static/settings.js";
+import {
+  describeLabels,
+  describeSettings,
+  isLocal,
+} from "../../src/localarc/service/page/static/settings.js";
 
 const config = {
   method: "arc",
@@ -55,4 +59,11 @@ test("a timeout says what happens to the prediction", () => {
   const summary = (more) => ({ config: { ...config, timeout: 60, ...more }, predictions: 0, memory: "none" });
   assert.match(describeSettings(summary({})), /without feedback for 60 s are dropped/);
   assert.match(describeSettings(summary({ default_loss: 1 })), /count as a loss of 1/);
+});
+
+test("labels and retention are shown", () => {
+  assert.equal(describeLabels({ team: "pricing", region: "north" }), "team: pricing · region: north");
+  assert.equal(describeLabels({}), "");
+  const text = describeSettings({ config: { ...config, retention: 3600 }, predictions: 2, memory: "none" });
+  assert.match(text, / · records are kept for .+ · 2 predictions$/);
 });

@@ -294,6 +294,16 @@ def test_a_limited_token_reaches_its_streams_and_no_others(limited: Any) -> None
     assert (listed["found"], listed["states"]["ok"]) == (1, 1)
 
 
+def test_a_limited_admin_renames_within_its_streams(limited: Any, tmp_path: Path) -> None:
+    service, _, eu = limited()
+    text = (tmp_path / "tokens").read_text()
+    (tmp_path / "tokens").write_text(text.replace("write", "admin"))
+    service.app_state.reloader.check()
+    path = "/v1/streams/eu-north/rename"
+    assert eu.call("POST", path, {"name": "us-north"})[0] == 403
+    assert eu.call("POST", path, {"name": "eu-south"})[0] == 200
+
+
 def test_operations_of_a_batch_on_other_streams_fail_alone(limited: Any) -> None:
     _, admin, eu = limited()
     operations = [

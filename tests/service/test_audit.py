@@ -314,3 +314,31 @@ def test_a_process_reads_tokens_again_on_hangup_and_writes_private_files(tmp_pat
     assert found[-1]["action"] == "predict"
     assert audit_log.stat().st_mode & 0o077 == 0
     assert SECRET not in audit_log.read_text()
+
+
+@pytest.mark.service
+def test_workers_share_an_audit_log_and_follow_their_tokens(tmp_path: Path) -> None:
+    tokens, audit_log = tmp_path / "tokens", tmp_path / "audit.jsonl"
+    tokens.write_text(f"write {SECRET} name=ops streams=eu-*\n")
+    options = "--token-file", str(tokens), "--audit-log", str(audit_log), "--log-format", "json"
+    names = [f"eu-{number}" for number in range(8)]
+    with Server(tmp_path / "data", *options, "--workers", "2") as server:
+        caller = server.caller(SECRET)
+        assert {caller.create(name, CONFIG)[0] for name in names} == {201}
+        operations = [{"op": "predict", "stream": name} for name in (*names, "us-1")]
+        results = caller.call("POST", "/v1/batch", {"operations": operations})[1]["results"]
+        assert [each["status"] for each in results] == [200] * 8 + [403]
+        assert len(caller.call("GET", "/v1/streams")[1]["streams"]) == 8
+        assert caller.call("GET", "/metrics")[0] == 403
+        tokens.write_text(f"read {SECRET} name=ops\n")
+        assert server.process is not None
+        server.process.send_signal(signal.SIGHUP)
+        paths = [f"/v1/streams/{name}/acknowledge" for name in names]
+        wait_for(lambda: {caller.call("POST", path)[0] for path in paths} == {403})
+        assert "localarc_tokens 1.0" in caller.call("GET", "/metrics")[1].decode()
+        assert server.stop() == 0
+        assert all(json.loads(line) for line in server.errors.splitlines())
+    found = lines(audit_log)
+    assert [each["stream"] for each in found if each["action"] == "create"] == names
+    made = [each for each in found if each["action"] == "predict" and each["status"] == 200]
+    assert {each["stream"]: each["count"] for each in made} == dict.fromkeys(names, 1)

@@ -19,6 +19,7 @@ from localarc.service.storage.check import check
 from localarc.service.storage.high_water_mark import HighWaterMark
 from localarc.service.storage.store import EventStore
 from localarc.service.streams.manager import StreamManager
+from localarc.service.workers.layout import workers_of
 from localarc.wire.predictions import PredictRequest
 from service.inside import wait_for
 from service.running import Caller, Server
@@ -163,6 +164,25 @@ def test_loss_in_a_backup_shows_when_it_is_used(
     assert [each.problem for each in check(tmp_path / "copy").streams if each.name == "b"] == [
         "event 21 is damaged or missing; 1 acknowledged event(s) are missing"
     ]
+
+
+def test_the_folders_of_all_workers_are_in_one_backup(tmp_path: Path) -> None:
+    data, target = tmp_path / "data", tmp_path / "copy"
+    data.mkdir()
+    (data / "workers.json").write_text('{"workers": 2}')
+    for index, name in enumerate("ab"):
+        folder = data / f"worker-{index}"
+        folder.mkdir()
+        with contextlib.closing(EventStore(folder)) as store:
+            manager_with(store, name)
+    with pytest.raises(SystemExit) as ended:
+        main(["backup", "--data", str(data), "--out", str(target)])
+    assert ended.value.code == 0
+    assert workers_of(target) == 2
+    for index, name in enumerate("ab"):
+        folders = data / f"worker-{index}", target / f"worker-{index}"
+        assert [list(each) for each in map(snapshots, folders)] == [[name], [name]]
+        assert snapshots(folders[0]) == snapshots(folders[1])
 
 
 def test_an_existing_backup_is_not_touched(

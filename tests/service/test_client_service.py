@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -14,11 +15,13 @@ from localarc.client import (
     AsyncClient,
     Client,
     ConflictError,
+    DeletedEvent,
     FeedbackEvent,
     FeedbackOperation,
     Interval,
     IntervalConfig,
     KernelConfig,
+    NotFoundError,
     PredictedEvent,
     PredictOperation,
     Retries,
@@ -136,3 +139,56 @@ def test_a_client_outlasts_a_crash_of_the_service(tmp_path: Path) -> None:
         assert client.feedback("s", "a", 1.0).rounds == 1
         assert next(events).kind == "feedback"
         events.close()
+
+
+def test_a_stream_is_changed_renamed_and_deleted(start: Start) -> None:
+    service = start(tokens=Tokens({"a" * 16: Scope.ADMIN}))
+    with Client(f"http://127.0.0.1:{service.port}", token="a" * 16) as client:
+        client.create("s", StreamConfig(0.1, method="arc", set=IntervalConfig()))
+        made = client.predict("s", scores=[1.0])
+        changed = client.change("s", labels={"team": "pricing"}, timeout=60, retention=3600)
+        assert (changed.config.timeout, changed.config.labels) == (60.0, {"team": "pricing"})
+        assert client.change("s", timeout=None).config.timeout is None
+        assert [each.stream for each in client.streams(labels={"team": "pricing"})] == ["s"]
+        assert client.stream_list(labels={"team": "sales"}).found == 0
+        assert client.rename("s", "t").stream == "t"
+        assert client.feedback("t", made.id, y=1.0).rounds == 1
+        events = client.events("t", after=1)
+        kinds = [type(next(events)).__name__ for _ in range(4)]
+        assert kinds == ["ChangedEvent", "ChangedEvent", "RenamedEvent", "FeedbackEvent"]
+        assert client.delete("t").seq == 5
+        assert next(events) == DeletedEvent(6, 1000.0, 1, 0.0, 0, 0, 0)
+        with pytest.raises(NotFoundError):
+            next(events)
+        with pytest.raises(NotFoundError):
+            client.delete("t")
+
+
+def test_the_asynchronous_client_changes_renames_and_deletes(start: Start) -> None:
+    service = start(tokens=Tokens({"a" * 16: Scope.ADMIN}))
+
+    async def talk() -> list[object]:
+        async with AsyncClient(f"http://127.0.0.1:{service.port}", token="a" * 16) as client:
+            await client.create("s", StreamConfig(0.1, method="arc"))
+            changed = await client.change("s", labels={"team": "pricing"})
+            listed = await client.streams(labels={"team": "pricing"})
+            renamed = await client.rename("s", "t")
+            deleted = await client.delete("t")
+            return [changed.config.labels, len(listed), renamed.stream, deleted.stream]
+
+    assert asyncio.run(talk()) == [{"team": "pricing"}, 1, "t", "t"]
+
+
+def test_an_invalid_change_is_not_sent(client: Client) -> None:
+    wrong: list[dict[str, Any]] = [
+        {},
+        {"timeout": -1.0},
+        {"timeout": "soon"},
+        {"retention": 1.0},
+        {"labels": {"team": 7}},
+        {"labels": None},
+    ]
+    for change in wrong:
+        with pytest.raises(ValueError, match="invalid change"):
+            client.change("s", **change)
+    assert client.summary("s").seq == 0

@@ -189,6 +189,28 @@ def test_a_name_that_is_taken_or_invalid_is_refused(start: Start, tmp_path: Path
     assert service.get(stream="one")["seq"] == 0
 
 
+def test_a_name_of_another_worker_is_refused(start: Start) -> None:
+    service = start_with_tokens(start)
+    service.create()
+    service.ask(lambda manager: setattr(manager, "owns", lambda name: name != "theirs"))
+    status, problem = rename(service, "theirs")
+    assert status == 409
+    assert "would belong to another worker" in problem["detail"]
+    assert rename(service, "ours")[0] == 200
+
+
+def test_a_token_that_is_limited_to_streams_cannot_rename_one_out_of_reach(
+    start: Start, tmp_path: Path
+) -> None:
+    tokens = tmp_path / "tokens"
+    tokens.write_text(f"admin {ADMIN} streams=s*\n")
+    service = start(tokens=Tokens.read(tokens))
+    use_token(service, ADMIN)
+    service.create()
+    assert rename(service, "other")[0] == 403
+    assert rename(service, "s-2")[0] == 200
+
+
 # ---- delete --------------------------------------------------------------------------------------
 
 
@@ -284,9 +306,14 @@ def test_nothing_of_a_deleted_stream_is_left_in_the_files(
     for k in range(8):
         service.create(f"other-{k}", features=1)
     tell_secrets(service)
-    for t in range(100):  # rows of all streams among each other, and pages that move
-        for stream in "walrus-7", *(f"other-{k}" for k in range(8)):
-            service.predict(f"p{t}", stream, x=[0.1 * t])
+    streams = "walrus-7", *(f"other-{k}" for k in range(8))
+    for start_at in range(0, 100, 10):  # rows of all streams among each other, and pages that move
+        operations = [
+            {"op": "predict", "stream": stream, "id": f"p{t}", "x": [0.1 * t]}
+            for t in range(start_at, start_at + 10)
+            for stream in streams
+        ]
+        assert service.http.call("POST", "/v1/batch", {"operations": operations})[0] == 200
     assert found_in(tmp_path, SECRETS) == SECRETS.keys()
     assert delete(service, "walrus-7")[0] == 200
     wait_for(lambda: not found_in(tmp_path, SECRETS))

@@ -52,7 +52,12 @@ def test_reads_require_only_the_read_scope() -> None:
             assert (endpoint.scope != Scope.READ) == writes
     admin = {(each.method, each.path) for each in ENDPOINTS if each.scope == Scope.ADMIN}
     stream = "/v1/streams/{stream}"
-    assert admin == {("PUT", f"{stream}/state"), ("POST", f"{stream}/recovery")}
+    assert admin == {
+        ("PUT", f"{stream}/state"),
+        ("POST", f"{stream}/recovery"),
+        ("DELETE", stream),
+        ("POST", f"{stream}/rename"),
+    }
 
 
 def test_a_hash_sign_inside_a_token_is_no_comment(start: Start, tmp_path: Path) -> None:

@@ -8,24 +8,38 @@ import io
 import json
 import sqlite3
 import zipfile
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import msgspec
 import pytest
 
 from localarc.cli import main
+from localarc.service.limits import Limits
 from localarc.service.server import FolderLock
 from localarc.service.storage import export_file
 from localarc.service.storage.export_file import EXPORT_VERSION, Entry, ExportError, Manifest
 from localarc.service.storage.format import VERSION
+from localarc.service.storage.interface import Store
+from localarc.service.storage.opening import open_store
 from localarc.service.storage.store import EventStore
-from localarc.service.storage.transfer import export_streams, import_streams
+from localarc.service.storage.transfer import (
+    Found,
+    import_streams,
+    read_database,
+    read_folders,
+)
+from localarc.service.storage.transfer import export_streams as export_found
+from localarc.service.streams.manager import StreamManager
 from localarc.service.streams.stream import Stream
 from localarc.wire.predictions import FeedbackRequest, PredictRequest
 from service.test_damage import edit
 from service.test_golden import GOLDEN, opened
 from service.test_store import manager_with
+
+if TYPE_CHECKING:
+    from localarc.service.storage.postgres.connection import Address
 
 
 @contextlib.contextmanager
@@ -33,6 +47,11 @@ def store_in(folder: Path) -> Iterator[EventStore]:
     folder.mkdir(exist_ok=True)
     with contextlib.closing(EventStore(folder)) as store:
         yield store
+
+
+def export_streams(store: Store, path: Path, names: Collection[str] = ()) -> list[Stream]:
+    """Export from an open store."""
+    return export_found(Found(store.load(), store.quarantined), path, names)
 
 
 def snapshots(streams: dict[str, Stream]) -> dict[str, bytes]:
@@ -112,6 +131,49 @@ def test_an_imported_stream_continues_where_it_was(tmp_path: Path, exported: Pat
     assert thresholds[0] == thresholds[1]
 
 
+@pytest.mark.service
+def test_streams_move_to_a_database_and_back_while_it_is_in_use(
+    tmp_path: Path, exported: Path, address: Address
+) -> None:
+    with contextlib.closing(open_store(address)) as store:
+        import_streams(store, exported)
+        manager = StreamManager(Limits(), lambda: 1.0)
+        manager.begin(store.load())
+        manager.feedback("a", "pending", FeedbackRequest(1.0))
+        store.append(manager.uncommitted)
+        export_found(read_database(address), tmp_path / "back.zip")  # the owner is still there
+        with (
+            contextlib.closing(open_store(address)) as other,
+            pytest.raises(ValueError, match="in use by another process"),
+        ):
+            import_streams(other, exported, replace=True)
+        expected = snapshots(manager.streams)
+    with store_in(tmp_path / "other") as store:
+        import_streams(store, tmp_path / "back.zip")
+        assert snapshots(store.load()) == expected
+
+
+@pytest.mark.service
+def test_a_database_without_streams_is_explained(address: Address) -> None:
+    with pytest.raises(ValueError, match="the database has no streams"):
+        read_database(address)
+
+
+def test_streams_of_all_workers_are_exported(tmp_path: Path) -> None:
+    folders = [tmp_path / f"worker-{index}" for index in range(2)]
+    for folder, name in zip(folders, "ab", strict=True):
+        with store_in(folder) as store:
+            manager_with(store, name)
+    assert [each.name for each in export_found(read_folders(folders), tmp_path / "x.zip")] == [
+        "a",
+        "b",
+    ]
+    (tmp_path / "workers.json").write_text('{"workers": 2}')
+    with pytest.raises(SystemExit) as ended:
+        main(["import", str(tmp_path / "x.zip"), "--data", str(tmp_path)])
+    assert ended.value.code == 2
+
+
 def test_some_streams_can_be_moved(tmp_path: Path, exported: Path) -> None:
     with store_in(tmp_path / "data") as store:
         export_streams(store, tmp_path / "b.zip", ["b", "b"])
@@ -150,12 +212,12 @@ def test_a_failed_commit_imports_nothing(
 
     def fail(self: EventStore, stream: Stream) -> None:
         if stream.name == "b":
-            raise OSError(28, "No space left on device")
+            raise sqlite3.OperationalError("database or disk is full")
         insert(self, stream)
 
     with store_in(tmp_path / "other") as store:
         monkeypatch.setattr(EventStore, "_insert_snapshot", fail)
-        with pytest.raises(OSError, match="No space left"):
+        with pytest.raises(sqlite3.OperationalError, match="disk is full"):
             import_streams(store, exported)
         assert store.load() == {}
 
@@ -209,6 +271,18 @@ def test_what_cannot_be_imported_is_explained(
     with rewritten(exported, **changes).open("rb") as file, pytest.raises(ExportError) as raised:
         list(export_file.read(file))
     assert expected in str(raised.value)
+
+
+def test_a_stream_that_differs_from_its_checksum_is_rejected(exported: Path) -> None:
+    with zipfile.ZipFile(exported) as archive:
+        manifest = json.loads(archive.read("manifest.json"))
+    manifest["streams"][0]["sha256"] = manifest["streams"][1]["sha256"]
+    changed = rewritten(exported, streams=manifest["streams"])
+    with (
+        changed.open("rb") as file,
+        pytest.raises(ExportError, match="stream 'a' is damaged: its checksum differs"),
+    ):
+        list(export_file.read(file))
 
 
 def test_a_compressed_export_is_rejected(exported: Path) -> None:

@@ -390,19 +390,24 @@ class AdaptiveCalibrator(BaseCalibrator):
         if input_bound is not None:
             hint = "It is the largest norm of an input."
             validation.not_negative("input_bound", input_bound, hint)
+        made = self._certified(self._lateness(pending), _checked_evidence(evidence), input_bound)
+        return check_against_log(made, losses)
+
+    def _certified(
+        self, late: Lateness, known: Evidence, input_bound: float | None = None
+    ) -> Certificate:
+        """The certificate, given how late losses were."""
         if self._busy:
             self._enter()
-        known = _checked_evidence(evidence)
-        made = certify(
+        return certify(
             self.settings,
             self._constant,
             known,
             self._norm_sums(known),
-            self._lateness(pending),
+            late,
             input_bound,
             self._dimension,
         )
-        return check_against_log(made, losses)
 
     def _lateness(self, stated: int | None) -> Lateness:
         measured = self._pending.told == self._constant.rounds

@@ -10,6 +10,8 @@ from localarc.cli.compare import compare_command
 from localarc.cli.data import data
 from localarc.cli.demo import demo
 from localarc.cli.group import LocalarcGroup
+from localarc.cli.keyed import keyed
+from localarc.cli.rebalance import rebalance
 from localarc.cli.repair import repair
 from localarc.cli.replay import replay_command
 from localarc.cli.reproduce import reproduce
@@ -31,7 +33,7 @@ def main() -> None:
 
 for _command in (
     *(replay_command, tune_command, compare_command, arena_command),
-    *(demo, reproduce, data, warm_up_command),
-    *(serve, token_command, backup, export_command, import_command, repair),
+    *(demo, reproduce, data, warm_up_command, keyed),
+    *(serve, token_command, backup, export_command, import_command, repair, rebalance),
 ):
     main.add_command(_command)

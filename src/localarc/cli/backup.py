@@ -37,8 +37,9 @@ def backup(data: Path, out: Path, allow_damage: bool) -> int:
     with user_errors():
         from localarc.service.storage.backup import backup as run
         from localarc.service.storage.backup import describe_damage
+        from localarc.service.workers.layout import store_folders
 
-        found = run(data, out, allow_damage)
+        found = run(data, out, allow_damage, store_folders(data))
     rounds = sum(stream.rounds for stream in found.streams)
     click.echo(f"{out}: {len(found.streams)} stream(s), {rounds} round(s), checked")
     if found.damaged:

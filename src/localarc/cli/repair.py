@@ -34,12 +34,22 @@ def repair(data: Path, accept: tuple[str, ...], accept_all: bool, drop: tuple[st
 
         from localarc.service.server import FolderLock
         from localarc.service.storage.repair import repair as run
+        from localarc.service.workers.layout import owner_of, store_folders
 
         if not (accept or accept_all or drop):
             raise ValueError("there is nothing to do: pass --accept, --accept-all or --drop.")
         lock = FolderLock(data)
         try:
-            done = run(data, accept, drop, accept_all)
+            folders = store_folders(data)
+
+            def of(names: tuple[str, ...], index: int) -> list[str]:
+                return [name for name in names if owner_of(name, len(folders)) == index]
+
+            done = [
+                each
+                for index, folder in enumerate(folders)
+                for each in run(folder, of(accept, index), of(drop, index), accept_all)
+            ]
         except sqlite3.Error as error:
             raise BadInput(f"the data folder {data} cannot be used: {error}.") from error
         finally:

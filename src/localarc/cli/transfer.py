@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -11,28 +10,27 @@ from typing import TYPE_CHECKING
 import click
 
 from localarc.cli.group import BadInput, user_errors
+from localarc.cli.store_options import database_options
 
 if TYPE_CHECKING:
     from localarc.service.storage.interface import Store
+    from localarc.service.storage.postgres.connection import Address
     from localarc.service.streams.stream import Stream
+
+_DATA = click.Path(path_type=Path, file_okay=False)
 
 
 @click.command("export", short_help="Write streams of the service to a file.")
 @click.argument("streams", nargs=-1, metavar="[STREAM]...")
+@click.option("--data", type=_DATA, help="Data folder of a service, running or not.")
+@database_options
 @click.option(
-    "--data",
-    required=True,
-    type=click.Path(path_type=Path, file_okay=False, exists=True),
-    help="Data folder of a service, running or not.",
+    "--out", required=True, type=click.Path(path_type=Path, dir_okay=False), help="File to write."
 )
-@click.option(
-    "--out",
-    required=True,
-    type=click.Path(path_type=Path, dir_okay=False),
-    help="File to write.",
-)
-def export_command(streams: tuple[str, ...], data: Path, out: Path) -> None:
-    """Write all streams of a data folder, or those named, to one file for `localarc import`.
+def export_command(
+    streams: tuple[str, ...], data: Path | None, store: str | None, store_schema: str, out: Path
+) -> None:
+    """Write all streams of a store, or those named, to one file for `localarc import`.
 
     It has everything about them: calibrators, pending predictions, histories. The service may run.
 
@@ -41,10 +39,15 @@ def export_command(streams: tuple[str, ...], data: Path, out: Path) -> None:
       localarc export --data calibration --out streams.zip demand returns
     """
     with user_errors():
-        from localarc.service.storage.transfer import export_streams
+        from localarc.service.storage.transfer import export_streams, read_database, read_folders
+        from localarc.service.workers.layout import store_folders
 
-        with _copy_of(data) as store:
-            done = export_streams(store, out, streams)
+        place = _place(data, store, store_schema)
+        if isinstance(place, Path):
+            found = read_folders(store_folders(place))
+        else:
+            found = read_database(place)
+        done = export_streams(found, out, streams)
     _report(done, f"to {out}")
 
 
@@ -53,12 +56,19 @@ def export_command(streams: tuple[str, ...], data: Path, out: Path) -> None:
 @click.argument("streams", nargs=-1, metavar="[STREAM]...")
 @click.option(
     "--data",
-    required=True,
-    type=click.Path(path_type=Path, file_okay=False),
+    type=_DATA,
     help="Data folder of a service that is not running; created if it does not exist.",
 )
+@database_options
 @click.option("--replace", is_flag=True, help="Replace streams that are there.")
-def import_command(file: Path, streams: tuple[str, ...], data: Path, replace: bool) -> None:
+def import_command(
+    file: Path,
+    streams: tuple[str, ...],
+    data: Path | None,
+    store: str | None,
+    store_schema: str,
+    replace: bool,
+) -> None:
     """Store the streams of a file that `localarc export` wrote, or those named: all or none.
 
     They continue where they were, bit for bit. The file may come from an older release.
@@ -70,42 +80,42 @@ def import_command(file: Path, streams: tuple[str, ...], data: Path, replace: bo
     with user_errors():
         from localarc.service.storage.transfer import import_streams
 
-        with _own(data) as store:
-            done = import_streams(store, file, streams, replace)
-    _report(done, f"into {data}")
+        place = _place(data, store, store_schema)
+        with _own(place) as opened:
+            try:
+                done = import_streams(opened, file, streams, replace)
+            except opened.errors as error:
+                raise BadInput(f"{opened.place} cannot be used: {error}.") from error
+    _report(done, f"into {data or 'the database'}")
+
+
+def _place(data: Path | None, store: str | None, schema: str) -> Path | Address:
+    """The folder or the database, of which there must be one."""
+    from localarc.service.storage.opening import postgres_address
+
+    if store is not None and data is None:
+        return postgres_address(store, schema)
+    if data is None:
+        raise ValueError("--data or --store is required: the folder or the database.")
+    return data  # LOCALARC_STORE may be set for the service
 
 
 @contextlib.contextmanager
-def _copy_of(folder: Path) -> Iterator[Store]:
-    """A store with a copy of a folder that a service may be using."""
-    from localarc.service.storage.backup import copy
-    from localarc.service.storage.store import EventStore
-
-    with tempfile.TemporaryDirectory(prefix="localarc-export-") as place:
-        copy(folder, Path(place))
-        with contextlib.closing(EventStore(Path(place))) as store:
-            yield store
-
-
-@contextlib.contextmanager
-def _own(folder: Path) -> Iterator[Store]:
-    """The store in a folder that no service uses."""
+def _own(place: Path | Address) -> Iterator[Store]:
+    """The store in a folder that no service uses, or in a database."""
     import os
-    import sqlite3
 
     from localarc.service.server import FolderLock
-    from localarc.service.storage.store import EventStore
+    from localarc.service.storage.opening import open_store
+    from localarc.service.workers.layout import require_single
 
-    os.umask(0o077)  # only the owner can read the data folder
-    folder.mkdir(parents=True, exist_ok=True)
-    lock = FolderLock(folder)
-    try:
-        with contextlib.closing(EventStore(folder)) as store:
-            yield store
-    except sqlite3.Error as error:
-        raise BadInput(f"the data folder {folder} cannot be used: {error}.") from error
-    finally:
-        lock.release()
+    with contextlib.ExitStack() as stack:
+        if isinstance(place, Path):
+            os.umask(0o077)  # only the owner can read the data folder
+            place.mkdir(parents=True, exist_ok=True)
+            stack.callback(FolderLock(place).release)
+            require_single(place)
+        yield stack.enter_context(contextlib.closing(open_store(place)))
 
 
 def _report(streams: list[Stream], where: str) -> None:

@@ -5,20 +5,30 @@ from __future__ import annotations
 import itertools
 import os
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 import click
+import joblib
 
 from localarc.cli.console import task_bar
 from localarc.cli.group import BadInput, user_errors
-from localarc.cli.options import KERNELS, names
+from localarc.cli.options import KERNELS, jobs, names
 from localarc.cli.options import memory as parse_memory
 from localarc.memory import Memory
 
 if TYPE_CHECKING:
     from localarc._warm_up import Loops
+
+Task: TypeAlias = "Callable[[], Loops]"
+
+
+class Compiled(NamedTuple):
+    """What one task compiled, and how long that took."""
+
+    loops: Loops
+    seconds: float
 
 
 def _kernels(context: click.Context, option: click.Parameter, value: str | None) -> tuple[str, ...]:
@@ -74,6 +84,7 @@ def _features(context: click.Context, option: click.Parameter, value: str) -> tu
     is_flag=True,
     help="Compile nothing but that, e.g. for an image in which only the service runs.",
 )
+@click.option("--jobs", type=int, default=-1, callback=jobs, help="Processes; -1 uses every core.")
 @click.option("--quiet", is_flag=True, help="Suppress normal output.")
 def warm_up_command(
     kernels: tuple[str, ...],
@@ -81,6 +92,7 @@ def warm_up_command(
     features: tuple[int, ...],
     service: bool,
     service_only: bool,
+    jobs: int,
     quiet: bool,
 ) -> None:
     """Compile the loops of AutoLARC, and of L-ARC and ARC with the given kernels, memories and
@@ -95,8 +107,8 @@ def warm_up_command(
     folders: set[str] = set()
     with task_bar(quiet) as report, user_errors():
         tasks |= _service_tasks() if service or service_only else {}
-        for done, (title, task) in enumerate(tasks.items(), start=1):
-            folders |= _compile(title, task, quiet)
+        for done, (title, compiled) in enumerate(_run(tasks, jobs), start=1):
+            folders |= _reported(title, compiled, quiet)
             if report:
                 report(done, len(tasks))
     if not quiet:
@@ -105,11 +117,11 @@ def warm_up_command(
 
 def _library_tasks(
     kernels: tuple[str, ...], memories: dict[str, Memory | str], features: tuple[int, ...]
-) -> dict[str, Callable[[], Loops]]:
+) -> dict[str, Task]:
     """Compile for each combination, and for AutoLARC."""
     from localarc import _warm_up
 
-    tasks: dict[str, Callable[[], Loops]] = {}
+    tasks: dict[str, Task] = {}
     for kernel, memory, count in itertools.product(kernels, memories, features):
         title = f"{kernel}, {memory}, {count} feature(s)"
         tasks[title] = partial(_larc, kernel, memories[memory], count)
@@ -123,7 +135,7 @@ def _larc(kernel: str, memory: Memory | str, features: int) -> Loops:
     return _warm_up.warm_up(KERNELS[kernel](), memory, features)
 
 
-def _service_tasks() -> dict[str, Callable[[], Loops]]:
+def _service_tasks() -> dict[str, Task]:
     """Compile for the usual streams of a service."""
     from localarc import _warm_up
 
@@ -138,10 +150,20 @@ def _service_tasks() -> dict[str, Callable[[], Loops]]:
     }
 
 
-def _compile(title: str, task: Callable[[], Loops], quiet: bool) -> frozenset[str]:
-    """Run one task, print what was done, and return where it is."""
+def _run(tasks: dict[str, Task], jobs: int) -> Iterator[tuple[str, Compiled]]:
+    """Compile in several processes; yields what each task did, as it is done."""
+    parallel = joblib.Parallel(n_jobs=jobs, return_as="generator_unordered")
+    yield from parallel(joblib.delayed(_timed)(title, task) for title, task in tasks.items())
+
+
+def _timed(title: str, task: Task) -> tuple[str, Compiled]:
     start = time.perf_counter()
-    loops = task()
+    return title, Compiled(task(), time.perf_counter() - start)
+
+
+def _reported(title: str, compiled: Compiled, quiet: bool) -> frozenset[str]:
+    """Print what one task did, and return where it is."""
+    loops = compiled.loops
     if loops.not_stored:
         raise BadInput(
             f"{loops.not_stored} compiled loop(s) cannot be stored. Set NUMBA_CACHE_DIR to a "
@@ -149,5 +171,5 @@ def _compile(title: str, task: Callable[[], Loops], quiet: bool) -> frozenset[st
         )
     if not quiet:
         done = f"{loops.stored} compiled, {loops.found} found on disk"
-        click.echo(f"{title}: {done}, {time.perf_counter() - start:.1f} s")
+        click.echo(f"{title}: {done}, {compiled.seconds:.1f} s")
     return loops.folders

@@ -86,7 +86,7 @@ class BadRequestError(ServiceError):
 
 
 class UnauthorizedError(ServiceError):
-    """The token is missing or unknown (401).
+    """The token is missing, unknown or expired (401).
 
     Examples
     --------
@@ -96,7 +96,7 @@ class UnauthorizedError(ServiceError):
 
 
 class ForbiddenError(ServiceError):
-    """The scope of the token is not sufficient (403).
+    """The token does not permit the request: its scope, or its streams (403).
 
     Examples
     --------
@@ -176,7 +176,7 @@ class InvalidRequestError(ServiceError):
 
 
 class LimitExceededError(ServiceError):
-    """A limit of the service is exceeded: streams, groups, pending predictions, subscribers (429).
+    """A limit of the service or a quota of the token is exceeded (429).
 
     Examples
     --------

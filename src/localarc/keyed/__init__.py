@@ -7,5 +7,6 @@ from localarc.keyed.calibrate import calibrate
 from localarc.keyed.rules import BadRowError
 from localarc.keyed.runner import run_files
 from localarc.keyed.streams import KeyedStreams
+from localarc.keyed.topic_runner import run_topic
 
-__all__ = ["BadRowError", "KeyedStreams", "calibrate", "run_files"]
+__all__ = ["BadRowError", "KeyedStreams", "calibrate", "run_files", "run_topic"]

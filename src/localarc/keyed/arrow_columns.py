@@ -108,13 +108,27 @@ def _integers(table: Any, name: str, role: str) -> IntArray:
 def read_times(table: Any, name: str) -> IntArray:
     """Microseconds since 1970, NO_TIME where a time is missing."""
     pa = arrow()
-    column = _combined(table, name)
-    if not (pa.types.is_timestamp(column.type) or pa.types.is_date(column.type)):
+    column, types = _combined(table, name), pa.types
+    if types.is_string(column.type) or types.is_large_string(column.type):  # of CSV or JSON
+        column = _parsed_times(column)
+    fits = (types.is_timestamp, types.is_date, types.is_null)
+    if not any(fit(column.type) for fit in fits):
         raise TypeError(
-            f"time must be timestamps, column {name!r} is {column.type}. Cast it first."
+            f"time must be timestamps, or text in ISO 8601; column {name!r} is {column.type}."
         )
     whole = column.cast(pa.timestamp("us", getattr(column.type, "tz", None)), safe=False)
     return np.asarray(pa.compute.fill_null(whole.cast(pa.int64()), NO_TIME))
+
+
+def _parsed_times(column: Any) -> Any:
+    """Text in ISO 8601 as times, with or without a zone; other text stays as it is."""
+    pa = arrow()
+    for zone in ("UTC", None):
+        try:
+            return column.cast(pa.timestamp("us", zone))
+        except pa.ArrowInvalid:
+            continue
+    return column
 
 
 def _floats(table: Any, name: str) -> FloatArray:

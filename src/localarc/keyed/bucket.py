@@ -20,6 +20,7 @@ from localarc.panel import Panel
 from localarc.panel.keys import KeyIndex
 from localarc.panel.late import ASK, LateEvents, serve
 from localarc.panel.streams import Prototype
+from localarc.panel.table import arrow
 from localarc.validation import IntArray
 
 
@@ -137,6 +138,9 @@ class Bucket:
     def _skip(self, events: Events, verdicts: Verdicts) -> None:
         """Count the orders that were consumed without learning."""
         silent = consumes_order(verdicts) | ((verdicts == 0) & (events.acts == ASK))
+        if not silent.any():
+            self._make_room()
+            return
         numbers = np.bincount(events.codes[silent], minlength=len(events.names))
         self.skip({events.names[i]: int(numbers[i]) for i in np.flatnonzero(numbers).tolist()})
 
@@ -169,6 +173,22 @@ class Bucket:
         if self.limits.ttl is not None:
             gone = (self.last != NO_TIME) & (self.last < passed - self.limits.ttl)
             self.drop([str(self.panel.keys[row]) for row in np.flatnonzero(gone).tolist()])
+
+    @property
+    def next_expiry(self) -> int | None:
+        """The first watermark that ends a key; None if none will end."""
+        seen = self.last[self.last != NO_TIME]
+        return (
+            None
+            if self.limits.ttl is None or not len(seen)
+            else int(seen.min()) + self.limits.ttl + 1
+        )
+
+    def keep_waiting(self, keys: Any) -> None:
+        """Drop the waiting rows of other keys than these, which another bucket has."""
+        if len(self.waiting):
+            mine = arrow().compute.is_in(self.waiting.keys, keys.combine_chunks())
+            self.waiting = self.waiting.filter(np.asarray(mine))
 
     def drop(self, names: list[str]) -> None:
         """Remove keys, and their pending asks."""

@@ -2,10 +2,49 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from localarc.keyed.roles import Roles
 from localarc.panel.table import arrow
+from localarc.serialization import StateError
+
+
+@dataclass(frozen=True)
+class Files:
+    """Files one after another; the place is the list of the names that were learned."""
+
+    paths: tuple[Path, ...]
+
+    def start(self) -> dict[str, Any]:
+        """No file."""
+        return {"files": []}
+
+    def check(self, place: dict[str, Any], folder: Path) -> None:
+        """Raise StateError unless the files begin with those that were learned."""
+        if "files" not in place:
+            raise StateError(
+                f"{folder} is a job over a topic, not over files. Name another folder."
+            )
+        names = place["files"]
+        if names != [path.name for path in self.paths[: len(names)]]:
+            raise StateError(
+                f"{folder} has learned {len(names)} files, the last of which is {names[-1]}. "
+                "Name these first, in the same order, and then the new ones."
+            )
+
+    def done(self, place: dict[str, Any]) -> int:
+        """How many files were learned."""
+        return len(place["files"])
+
+    def batches(self, place: dict[str, Any], roles: Roles) -> Iterator[tuple[Any, dict[str, Any]]]:
+        """Each of the other files."""
+        names = place["files"]
+        for path in self.paths[len(names) :]:
+            names = [*names, path.name]
+            yield read_events(path), {"files": names}
 
 
 def read_events(path: Path) -> Any:

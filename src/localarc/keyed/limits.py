@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any, Self
@@ -47,7 +46,7 @@ class Limits:
 
     def to_json(self) -> dict[str, Any]:
         """The limits, for storage."""
-        return dataclasses.asdict(self)
+        return dict(vars(self))
 
     def watermark(self, newest: int) -> int:
         """The watermark once an event of this time was seen, in whole milliseconds, as Spark's."""

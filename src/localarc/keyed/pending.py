@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -26,6 +27,7 @@ class Pending:
     X: FloatArray
 
     @classmethod
+    @functools.lru_cache(maxsize=16)
     def none(cls, dimension: int) -> Pending:
         """No pending asks."""
         pa = arrow()

@@ -123,7 +123,7 @@ class Roles:
 
     def to_json(self) -> dict[str, Any]:
         """The roles, for storage."""
-        return dataclasses.asdict(self)
+        return dict(vars(self))
 
     @classmethod
     def from_json(cls, stored: dict[str, Any]) -> Self:

@@ -51,8 +51,9 @@ RULES = (
 """A verdict is an index into this tuple."""
 
 NUMBER = {rule: number for number, rule in enumerate(RULES)}
-_CONSUMING = [NUMBER[rule] for rule in (BAD_FEATURES, BAD_SCORE, BAD_LOSS, BAD_WIDTH, BAD_KIND)]
-_CONSUMING += [NUMBER[rule] for rule in (MISSING_ID, REPEATED_ID, UNKNOWN_ID)]
+_BAD_VALUES = {BAD_FEATURES, BAD_SCORE, BAD_LOSS, BAD_WIDTH, BAD_KIND}
+_CONSUMING = _BAD_VALUES | {MISSING_ID, REPEATED_ID, UNKNOWN_ID}
+_CONSUMES = np.array([rule in _CONSUMING for rule in RULES])
 _UNORDERED = (NUMBER[MISSING_KEY], NUMBER[BAD_ORDER])
 
 Verdicts = NDArray[np.int8]
@@ -116,7 +117,8 @@ def _check_orders_one_by_one(events: Events, due: list[int], verdicts: Verdicts)
 
 def consumes_order(verdicts: Verdicts) -> NDArray[np.bool_]:
     """The bad rows that consume an order."""
-    return np.isin(verdicts, _CONSUMING)
+    consumes: NDArray[np.bool_] = _CONSUMES[verdicts]
+    return consumes
 
 
 def raise_first(events: Events, due: IntArray, verdicts: Verdicts) -> None:

@@ -22,6 +22,7 @@ from localarc.service.http_server import Server, allowed_connections, listen, ur
 from localarc.service.limits import Limits
 from localarc.service.logs import LogOptions, configure
 from localarc.service.webhook import Target
+from localarc.service.workers import layout
 
 if TYPE_CHECKING:
     from localarc.service.storage.postgres.connection import Address
@@ -102,6 +103,8 @@ def _folder(options: Options) -> Iterator[None]:
     os.environ.setdefault("SQLITE_TMPDIR", str(options.data))  # for the copy that erasure makes
     compile_cache.use(options.data / "compiled")
     try:
+        if options.database is None:
+            layout.use(options.data, options.workers)
         yield
     finally:
         if lock is not None:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from localarc.keyed.bucket import Bucket
+from localarc.keyed.limits import Limits
 from localarc.keyed.roles import Roles
 from localarc.panel.streams import Prototype
 from localarc.spark.columns import added_schema, bucket_of, key_text
@@ -23,6 +24,7 @@ class Batch:
 
     calibrator: Prototype
     roles: Roles
+    limits: Limits
     rejects: bool
     saved: str = ""
 
@@ -46,11 +48,14 @@ class Batch:
         return made.toDF(*names, *added.names)
 
     def _function(self, names: tuple[str, ...]) -> Callable[[Any], Any]:
-        return lambda table: self.learn(table, names, Bucket.new(self.calibrator, self.roles))
+        return lambda table: self.learn(table, names, self._new())
+
+    def _new(self) -> Bucket:
+        return Bucket.new(self.calibrator, self.roles, self.limits)
 
     def _seeded_function(self, names: tuple[str, ...]) -> Callable[[Any, Any], Any]:
         def learn(table: Any, saved: Any) -> Any:
-            bucket = Bucket.new(self.calibrator, self.roles)
+            bucket = self._new()
             seed(bucket, saved, self.saved)
             return self.learn(table, names, bucket)
 

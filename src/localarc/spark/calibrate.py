@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from datetime import timedelta
 from typing import Any
 
 from localarc import validation
 from localarc.keyed.check import check_calibrator, rejects_bad_rows
+from localarc.keyed.limits import Limits
 from localarc.keyed.roles import Roles
 from localarc.panel.streams import Prototype
 from localarc.spark.batch import Batch
@@ -23,13 +25,16 @@ def calibrate(
     frame: Any,
     *,
     key: str | Sequence[str],
-    order: str,
+    order: str | None = None,
     features: Sequence[str] = (),
     score: str | None = None,
     loss: str | None = None,
     kind: str | None = None,
     id: str | None = None,  # noqa: A002
     width: str | None = None,
+    time: str | None = None,
+    ttl: timedelta | None = None,
+    max_pending: int | None = None,
     calibrator: Prototype,
     buckets: int | None = None,
     initial: Any = None,
@@ -46,8 +51,8 @@ def calibrate(
         A streaming or batch frame. Every column passes through.
     key : str or sequence of str
         Column of the key, text or integers; several columns make a composite key.
-    order : str
-        Column that numbers the events of each key 1, 2, 3, ...
+    order : str, optional
+        Column that numbers the events of each key 1, 2, 3, ... Pass either `order` or `time`.
     features : sequence of str, default ()
         Columns of the input; required for L-ARC.
     score : str, optional
@@ -64,6 +69,14 @@ def calibrate(
     width : str, optional
         Column of the width of the interval at threshold 0, in units of the score. Rows with a new
         threshold gain the `size` of the interval.
+    time : str, optional
+        Column of the time of each event. A stream must have a watermark on it: rows are returned,
+        learned by time and `id`, once the watermark has passed them, and late rows are rejected.
+    ttl : timedelta, optional
+        A key without events for longer than this starts anew, and is dropped once the watermark has
+        passed; with `time`.
+    max_pending : int, optional
+        How many asks of a key can be pending; one more, and the oldest is given up.
     calibrator : ARC, LARC or AutoLARC
         A new calibrator, whose settings every key uses. AutoLARC learns from scores; with `loss` it
         must have a `unit` and a floor.
@@ -89,17 +102,23 @@ def calibrate(
     spark_sql()  # raises if it is missing
     roles = Roles.checked(
         key=key, order=order, features=features, score=score, loss=loss, kind=kind, id=id,
-        width=width,
+        width=width, time=time,
     )  # fmt: skip
+    if order is None and time is None:
+        raise ValueError("rows of a Spark frame have no order: name a column of order= or time=.")
+    limits = Limits.checked(roles, ttl=ttl, max_pending=max_pending)
     rejects = rejects_bad_rows(bad_rows)
     check_frame(frame, roles, rejects)
     check_calibrator(calibrator, roles)
     _check_buckets(buckets, frame.isStreaming)
     saved = _check_initial(initial)
     if not frame.isStreaming:
-        return Batch(calibrator, roles, rejects, saved).run(frame, buckets, initial)
+        return Batch(calibrator, roles, limits, rejects, saved).run(frame, buckets, initial)
     check_session(frame.sparkSession)
-    job = Job(calibrator, int(buckets or 0), roles, PassingColumns.of(frame), rejects, saved)
+    columns = PassingColumns.of(frame)
+    if time is not None:
+        columns = columns.without_event_time()
+    job = Job(calibrator, int(buckets or 0), roles, columns, rejects, saved, limits)
     return _stream(frame, job, initial)
 
 
@@ -164,7 +183,7 @@ def _stream(frame: Any, job: Job, initial: Any) -> Any:
         BucketProcessor(job),
         outputStructType=f"{BUCKET} int, {columns.schema}, {added}",
         outputMode="append",
-        timeMode="eventtime" if columns.event_time else "none",
+        timeMode="eventtime" if columns.event_time or job.roles.time else "none",
         initialState=saved,
         eventTimeColumnName=columns.event_time_alias,
     )

@@ -6,12 +6,13 @@ from collections.abc import Sequence
 from typing import Any
 
 from localarc.keyed.roles import Roles
-from localarc.spark.passing import quoted
+from localarc.spark.passing import WATERMARK, quoted
 from localarc.spark.session import spark_sql
 
 INTEGERS = ("tinyint", "smallint", "int", "bigint")
 NUMBERS = (*INTEGERS, "float", "double", "decimal", "boolean")
 TEXTS = ("string", *INTEGERS)
+TIMES = ("timestamp", "timestamp_ntz", "date")
 _ADDED_TYPES = {"covered": "boolean", "rejected": "string"}
 
 
@@ -20,14 +21,28 @@ def check_frame(frame: Any, roles: Roles, rejects: bool) -> None:
     types = _types(frame)
     for name in roles.key:
         _check_type(types, name, TEXTS, "key", "text or integers")
-    _check_type(types, roles.order, INTEGERS, "order", "integers")
+    if roles.time is None:
+        _check_type(types, roles.order, INTEGERS, "order", "integers")
+    else:
+        _check_type(types, roles.time, TIMES, "time", "timestamps")
+        _check_watermark(frame, roles.time)
     if roles.kind is not None:
         _check_type(types, roles.kind, ("string",), "kind", "text")
+    if roles.id is not None:
         _check_type(types, roles.id, TEXTS, "id", "text or integers")
     numbers = (roles.value, *roles.features, *(() if roles.width is None else (roles.width,)))
     for name in numbers:
         _check_type(types, name, NUMBERS, "score, loss, width and features", "numbers")
     roles.check_added(types, rejects)
+
+
+def _check_watermark(frame: Any, time: str) -> None:
+    marked = [field.name for field in frame.schema.fields if WATERMARK in field.metadata]
+    if frame.isStreaming and marked != [time]:
+        raise ValueError(
+            f"a stream by time requires a watermark on the column {time!r}, which says how late "
+            f'rows may come: frame.withWatermark("{time}", "10 minutes").'
+        )
 
 
 def added_schema(roles: Roles, rejects: bool) -> str:

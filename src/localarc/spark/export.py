@@ -127,7 +127,10 @@ def _buckets(
     reader = session.read.format("statestore").option("stateVarName", STATE)
     found = reader.option("operatorId", operator).load(os.fspath(checkpoint))
     for row in found.select("value.panel", "value.skipped", "value.buckets").toLocalIterator():
-        yield read_bucket((row.panel, row.skipped, row.buckets), calibrator, None)
+        bucket = read_bucket((row.panel, row.skipped, row.buckets), calibrator, None)
+        if len(bucket.waiting):  # each of their keys needs a row
+            bucket.skip(dict.fromkeys(bucket.waiting.keys.to_pylist(), 0))
+        yield bucket
 
 
 def _exported(folder: Path) -> Iterator[tuple[str, Path, int]]:

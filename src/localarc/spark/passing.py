@@ -7,12 +7,15 @@ and a column of bits beside them says which were null.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from localarc.spark.session import spark_sql
+
+WATERMARK = "spark.watermarkDelayMs"
+"""The metadata of the column that `withWatermark` named."""
 
 NULLS = "localarc_nulls"
 """The column of bits: bit i is set where column i is null."""
@@ -35,7 +38,7 @@ class PassingColumns:
     def of(cls, frame: Any) -> PassingColumns:
         """The columns of a frame."""
         names, types = zip(*frame.dtypes, strict=True)
-        marked = [f.name for f in frame.schema.fields if "spark.watermarkDelayMs" in f.metadata]
+        marked = [f.name for f in frame.schema.fields if WATERMARK in f.metadata]
         return cls(names, types, marked[0] if marked else "")
 
     def _travels_as(self, i: int) -> str | None:
@@ -92,7 +95,24 @@ class PassingColumns:
         if self._travels_as(i) is None:
             return pyarrow.array(values, from_pandas=True)
         mask = (rows[NULLS].to_numpy(np.int64) >> i) & 1
-        return pyarrow.array(values.to_numpy(), mask=mask.astype(bool))
+        column = pyarrow.array(values.to_numpy(), mask=mask.astype(bool))
+        return column.view(pyarrow.timestamp("us")) if self.types[i] == "timestamp" else column
+
+    def arrow_column(self, rows: Any, name: str) -> Any:
+        """A column of a packed Arrow table, null where it was."""
+        import pyarrow
+
+        i = self.names.index(name)
+        values = rows[alias(i)].combine_chunks()
+        if self._travels_as(i) is None:
+            return values
+        nulls = (rows[NULLS].to_numpy() >> i) & 1
+        column = pyarrow.compute.if_else(pyarrow.array(nulls == 0), values, None)
+        return column.view(pyarrow.timestamp("us")) if self.types[i] == "timestamp" else column
+
+    def without_event_time(self) -> PassingColumns:
+        """The same columns, of which none is Spark's event time: it drops rows that are late."""
+        return replace(self, event_time="")
 
 
 def alias(i: int) -> str:

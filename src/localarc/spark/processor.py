@@ -4,18 +4,23 @@ from __future__ import annotations
 
 import copy
 import json
+import uuid
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
 from localarc import serialization
 from localarc.keyed import stored, table
+from localarc.keyed.added import Added
+from localarc.keyed.arrivals import exchange
 from localarc.keyed.bucket import Bucket
+from localarc.keyed.limits import Limits
 from localarc.keyed.roles import Roles
 from localarc.panel import Panel
 from localarc.panel.streams import Prototype
 from localarc.panel.table import METADATA
 from localarc.spark.passing import PassingColumns
+from localarc.spark.recent import RECENT
 
 STATE = "bucket"
 """The name of the state variable: one value for each bucket."""
@@ -36,6 +41,8 @@ class Job:
     columns: PassingColumns
     rejects: bool
     saved: str = ""
+    limits: Limits | None = None
+    token: str = field(default_factory=lambda: uuid.uuid4().hex)
 
     def read(self, row: Stored) -> Bucket:
         """The stored bucket; raises StateError if it was stored with other settings."""
@@ -44,7 +51,7 @@ class Job:
                 f"the checkpoint was written with buckets={row[2]}, now it is {self.buckets}: keys "
                 "would move. Keep the number, or migrate with export_state and import_state."
             )
-        return read_bucket(row, self.calibrator, self.roles)
+        return read_bucket(row, self.calibrator, self.roles, self.limits)
 
 
 class BucketProcessor:
@@ -58,16 +65,37 @@ class BucketProcessor:
 
     def init(self, handle: Any) -> None:
         """Open the state variable."""
+        self._handle = handle
         self._state = handle.getValueState(STATE, SCHEMA)
 
     def handleInputRows(self, key: Any, rows: Any, timers: Any) -> Iterator[Any]:  # noqa: N802
         """All rows of one bucket in this micro-batch."""
         frame, bucket = _joined(list(rows)), self._bucket()
+        if self.job.roles.time is not None:
+            yield from self._exchange(bucket, _arrow(frame), timers)
+            return
         added = bucket.calibrate(self._table(frame), self.job.rejects)
         self._store(bucket)
-        for name, values in added.arrays(self.job.rejects).items():
-            frame[name] = values
-        yield frame
+        yield _with_columns(frame, added, self.job.rejects)
+
+    def _exchange(self, bucket: Bucket, rows: Any, timers: Any) -> Iterator[Any]:
+        """By time: rows that the watermark has passed leave, and new ones wait."""
+        passed = timers.getCurrentWatermarkInMs() * 1000 or None
+        ready, added = exchange(
+            bucket, rows, self.job.rejects, late_until=passed, passed=passed, view=self._view
+        )
+        self._store(bucket)
+        self._wake(bucket)
+        if ready.num_rows:
+            yield _with_columns(ready.combine_chunks().to_pandas(), added, self.job.rejects)
+
+    def _wake(self, bucket: Bucket) -> None:
+        """Be called when the watermark passes the first row that waits, or ends a key."""
+        next_times = [] if bucket.waiting.earliest is None else [bucket.waiting.earliest]
+        if (end := bucket.next_expiry) is not None:
+            next_times.append(end)
+        if next_times:
+            self._handle.registerTimer(-(-min(next_times) // 1000))
 
     def handleInitialState(self, key: Any, initial: Any, timers: Any) -> None:  # noqa: N802
         """Load saved calibrators, before the first batch."""
@@ -77,21 +105,37 @@ class BucketProcessor:
         rows = pyarrow.Table.from_pandas(initial, preserve_index=False)
         seed(bucket, rows, self.job.saved)
         self._store(bucket)
+        if self.job.roles.time is not None:
+            self._wake(bucket)
 
-    def handleExpiredTimer(self, key: Any, timers: Any, expired: Any) -> Iterator[Any]:  # noqa: N802
-        """Timers are not used."""
-        return iter(())
+    def handleExpiredTimer(  # noqa: N802
+        self,
+        key: Any,
+        timerValues: Any,
+        expiredTimerInfo: Any,
+    ) -> Iterator[Any]:
+        """By time: the watermark has passed rows of this bucket, or the end of a key."""
+        bucket = self._bucket()
+        if bucket.waiting.rows is not None:
+            yield from self._exchange(bucket, bucket.waiting.rows.slice(0, 0), timerValues)
+        else:
+            bucket.expire(timerValues.getCurrentWatermarkInMs() * 1000)
+            self._store(bucket)
+            self._wake(bucket)
 
     def close(self) -> None:
         """Nothing to close."""
 
     def _bucket(self) -> Bucket:
         if not self._state.exists():
-            return Bucket.new(self.job.calibrator, self.job.roles)
-        return self.job.read(self._state.get())
+            return Bucket.new(self.job.calibrator, self.job.roles, self.job.limits)
+        row = self._state.get()
+        return RECENT.take(self.job.token, row[0]) or self.job.read(row)
 
     def _store(self, bucket: Bucket) -> None:
-        self._state.update((stored.encode(bucket), "", self.job.buckets))
+        data = stored.encode(bucket)
+        self._state.update((data, "", self.job.buckets))
+        RECENT.put(self.job.token, data, bucket)
 
     def _table(self, rows: Any) -> Any:
         import pyarrow
@@ -99,12 +143,20 @@ class BucketProcessor:
         columns = {name: self.job.columns.column(rows, name) for name in self.job.roles.columns}
         return pyarrow.table(columns)
 
+    def _view(self, rows: Any) -> Any:
+        import pyarrow
 
-def read_bucket(row: Stored, calibrator: Prototype | None, roles: Roles | None) -> Bucket:
+        names = self.job.roles.columns
+        return pyarrow.table({name: self.job.columns.arrow_column(rows, name) for name in names})
+
+
+def read_bucket(
+    row: Stored, calibrator: Prototype | None, roles: Roles | None, limits: Limits | None = None
+) -> Bucket:
     """The bucket in a row of state, of this version or the first."""
     data, skipped, _ = row
     if not skipped:
-        return stored.decode(bytes(data), calibrator, roles)
+        return stored.decode(bytes(data), calibrator, roles, limits)
     panel = Panel.from_state(bytes(data), calibrator)
     unknown = roles or Roles(key=("key",), order="order", score="score")
     return stored.from_panel(panel, unknown, json.loads(skipped))
@@ -114,13 +166,28 @@ def seed(bucket: Bucket, saved: Any, metadata: str) -> None:
     """Load saved calibrators, an Arrow table from `import_state`, into a bucket."""
     if metadata:
         made = saved.replace_schema_metadata({METADATA: metadata.encode()})
-        bucket.absorb(table.from_table(made, bucket.panel.prototype, None))
+        other = table.from_table(made, bucket.panel.prototype, None)
+        other.keep_waiting(saved["key"])
+        bucket.absorb(other)
         return
     keys = saved["key"].to_pylist()
     for name, data in zip(keys, saved["state"].to_pylist(), strict=True):
         fresh = copy.copy(bucket.panel.prototype)
         bucket.panel.put(name, fresh.restore(data))
     bucket.skip(dict(zip(keys, saved["skipped"].to_pylist(), strict=True)))
+
+
+def _with_columns(frame: Any, added: Added, rejects: bool) -> Any:
+    import pandas
+
+    more = pandas.DataFrame(added.arrays(rejects), index=frame.index)
+    return pandas.concat([frame, more], axis=1)
+
+
+def _arrow(frame: Any) -> Any:
+    import pyarrow
+
+    return pyarrow.Table.from_pandas(frame, preserve_index=False).replace_schema_metadata(None)
 
 
 def _joined(parts: list[Any]) -> Any:

@@ -192,6 +192,12 @@ class CertificateStatus(Response):
         The tightest of all bounds that hold, if one does.
     bounds : list of BoundStatus
         All bounds, the tightest first.
+    max_delay : float
+        Longest time between a prediction and its loss, in seconds, since the service counts it.
+    lateness_known : bool
+        Whether the service counted `max_pending` in all rounds. It did not in those of an imported
+        state: that there were no more is then one of the assumptions of methods "arc" and "larc".
+        The others count by ticket, which a state contains.
 
     Examples
     --------
@@ -207,6 +213,8 @@ class CertificateStatus(Response):
     bound: BoundStatus
     tightest: BoundStatus | None
     bounds: list[BoundStatus]
+    max_delay: float = 0.0
+    lateness_known: bool = False
 
 
 class GroupRisk(Response):
@@ -223,6 +231,9 @@ class GroupRisk(Response):
     above, below : float or None
         How far the risk of the group can be above and below the target; None where nothing is
         guaranteed. Methods "auto" and "mondrian" guarantee it for each group.
+    max_pending : int or None
+        Largest number of other predictions of the group that were pending when one was made; its
+        guarantee allows for it. Only method "mondrian" counts it.
 
     Examples
     --------
@@ -235,6 +246,7 @@ class GroupRisk(Response):
     risk: float
     above: float | None = None
     below: float | None = None
+    max_pending: int | None = None
 
 
 class FeatureRange(Response):

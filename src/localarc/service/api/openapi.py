@@ -15,7 +15,7 @@ _REF = "#/components/schemas/{name}"
 _ERRORS = {
     400: "The body is not JSON.",
     401: "A valid token is required.",
-    403: "The token does not have the required scope.",
+    403: "The token does not permit the request.",
     404: "Not found.",
     408: "The body did not arrive in time.",
     409: "Conflicts with the existing resource.",
@@ -23,7 +23,7 @@ _ERRORS = {
     413: "The body is too large.",
     415: "Unsupported media type.",
     422: "The request is invalid.",
-    429: "Limit exceeded.",
+    429: "A limit or a quota is exceeded.",
     503: "The service is not ready, or cannot write to its data folder.",
 }
 

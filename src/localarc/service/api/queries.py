@@ -167,7 +167,9 @@ def _certificate(stream: Stream) -> CertificateStatus:
         consistent=stream.healthy,
         consistency_gap=certificate.identity_gap,
         replay_differs=stream.replay_differs,
-        max_pending=stream.state.outstanding,
+        max_pending=stream.lateness.pending,
+        max_delay=stream.state.max_delay,
+        lateness_known=stream.lateness.measured,
         bound=_bound(bound),
         tightest=None if tightest is None else _bound(tightest),
         bounds=[_bound(bound) for bound in bounds],
@@ -193,7 +195,8 @@ def _groups(stream: Stream) -> list[GroupRisk]:
         if group.rounds:
             risk = group.loss_sum / group.rounds
             sides = above_and_below(guaranteed.get(name), risk - stream.state.config.alpha)
-            found.append(GroupRisk(name, group.rounds, risk, *sides))
+            pending = stream.method.max_pending(name)
+            found.append(GroupRisk(name, group.rounds, risk, *sides, pending))
     return found
 
 

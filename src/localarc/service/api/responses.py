@@ -47,7 +47,7 @@ def response(body: bytes, media_type: str, status: int = 200) -> Response:
     )
 
 
-def problem_response(error: ApiError, request_id: str) -> Response:
+def problem_response(error: ApiError, request_id: str | None = None) -> Response:
     """An error as JSON."""
     made = response(encode(error.problem(request_id)), PROBLEM, error.status)
     if error.status == 401:

@@ -30,4 +30,8 @@ export type StreamEvent =
   | Schemas["ImportedEvent"]
   | Schemas["HealthEvent"]
   | Schemas["AcknowledgedEvent"]
+  | Schemas["ChangedEvent"]
+  | Schemas["RenamedEvent"]
+  | Schemas["RemovedEvent"]
+  | Schemas["DeletedEvent"]
   | Schemas["ResetEvent"];

@@ -11,6 +11,7 @@ import os
 import shutil
 import sqlite3
 import time
+from collections.abc import Sequence
 from pathlib import Path
 
 from localarc.service.storage.check import (
@@ -18,6 +19,7 @@ from localarc.service.storage.check import (
     InUseError,
     check,
     copy_files,
+    join,
     require_data,
     unused,
 )
@@ -28,28 +30,48 @@ _MARK_ATTEMPTS = 20  # while a line of the high-water mark is being written
 _MARK_SECONDS = 0.05
 
 
-def backup(folder: Path, target: Path, allow_damage: bool = False) -> FolderCheck:
-    """Copy a data folder to a new one, which appears complete and checked, or not at all."""
+def backup(
+    folder: Path,
+    target: Path,
+    allow_damage: bool = False,
+    stores: Sequence[Path] = (),
+) -> FolderCheck:
+    """Copy a data folder to a new one, which appears complete and checked, or not at all.
+
+    `stores` are the folders below it that hold the streams, one per worker; by default itself.
+    """
     if target.exists():
         raise ValueError(f"{target} exists: choose another name for the backup.")
     target.parent.mkdir(parents=True, exist_ok=True)
     partial = target.with_name(f".{target.name}.{os.getpid()}.partial")
     partial.mkdir(mode=0o700)
     try:
-        copy(folder, partial)
-        found = check(partial, scratch=target.parent)
+        found = _checked_copy(folder, partial, list(stores) or [folder])
         if found.damaged and not allow_damage:
             raise ValueError(
                 f"the copy of {folder} is damaged, and was not kept: {describe_damage(found)}. "
                 "Repair the folder, or pass --allow-damage to keep the copy as it is."
             )
-        if not found.damaged:
-            _complete_marks(partial, found)
         _sync(partial)
         partial.rename(target)
     finally:
         shutil.rmtree(partial, ignore_errors=True)
     return found
+
+
+def _checked_copy(folder: Path, target: Path, stores: Sequence[Path]) -> FolderCheck:
+    """Copy all stores, each as of one moment, and what says how many there are."""
+    found = []
+    for store in stores:
+        made = target / store.relative_to(folder)
+        made.mkdir(mode=0o700, exist_ok=True)
+        copy(store, made)
+        found.append(check(made, scratch=target.parent))
+        if not found[-1].damaged:
+            _complete_marks(made, found[-1])
+    for settings in folder.glob("*.json"):
+        shutil.copy(settings, target)
+    return join(found)
 
 
 def copy(folder: Path, target: Path) -> None:
@@ -105,16 +127,13 @@ def _complete_marks(folder: Path, found: FolderCheck) -> None:
     """Note the end of every stream in the copy, so that loss of a part of it will show."""
     marks = HighWaterMark(folder)
     ends = {each.name: each.seq for each in found.streams if each.seq is not None}
-    marks.advance(
-        marks.last_event,
-        {name: seq for name, seq in ends.items() if seq > marks.streams.get(name, -1)},
-    )
+    marks.advance(marks.last_event, ends)
     marks.close()
 
 
 def _sync(folder: Path) -> None:
-    """Wait until the files and the folder are on disk."""
-    for path in (*folder.iterdir(), folder):
+    """Wait until all files and folders are on disk."""
+    for path in (*folder.rglob("*"), folder):
         handle = os.open(path, os.O_RDONLY)
         try:
             os.fsync(handle)

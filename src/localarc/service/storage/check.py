@@ -8,7 +8,7 @@ import os
 import shutil
 import sqlite3
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -48,6 +48,21 @@ class FolderCheck:
     def damaged(self) -> bool:
         """Whether anything is wrong."""
         return bool(self.problems) or any(stream.problem for stream in self.streams)
+
+
+def check_all(folders: Sequence[Path]) -> FolderCheck:
+    """What is in all folders of a service, one per worker."""
+    return join([check(folder) for folder in folders])
+
+
+def join(found: Sequence[FolderCheck]) -> FolderCheck:
+    """What is in several folders of one service."""
+    return FolderCheck(
+        streams=sorted((one for each in found for one in each.streams), key=lambda one: one.name),
+        events=sum(each.events for each in found),
+        problems=[line for each in found for line in each.problems],
+        notes=[line for each in found for line in each.notes],
+    )
 
 
 def check(folder: Path, scratch: Path | None = None) -> FolderCheck:

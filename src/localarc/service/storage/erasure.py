@@ -1,10 +1,10 @@
 """Erasure: what was deleted leaves the files of the database, some seconds after its rows.
 
 The bytes of a deleted row stay in free pages, in unused parts of other pages and in the write-ahead
-log. SQLite's `secure_delete` was seen to miss copies that it leaves behind when it moves rows between
-pages (3.40); so the database is written anew by VACUUM, and a checkpoint empties the log. This takes as
-long as the database is large, so deletions are collected for a while. That something is to be
-erased is stored together with the deletion: the next start completes what a crash interrupts.
+log. SQLite's `secure_delete` was seen to miss copies that it leaves when it moves rows between
+pages (3.40); so the database is written anew by VACUUM, and a checkpoint empties the log. This
+takes as long as the database is large, so deletions are collected for a while. That something is to
+be erased is stored together with the deletion: the next start completes what a crash interrupts.
 """
 
 from __future__ import annotations

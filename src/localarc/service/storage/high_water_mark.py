@@ -84,11 +84,12 @@ class HighWaterMark:
         try:
             if forgotten:
                 self._rewrite()
-            yield
         except OSError as error:
             self.streams.update(forgotten)
             raise sqlite3.OperationalError(f"the high-water mark: {error.strerror}") from error
-        except sqlite3.Error:
+        try:
+            yield
+        except BaseException:
             self.advance(self.last_event, forgotten)
             raise
 
@@ -125,6 +126,11 @@ class HighWaterMark:
         self._close_file()
         self.exists, self.unreadable_lines = True, 0
         self._size, self._limit = len(line), max(_MIN_SIZE, _GROWTH * len(line))
+
+    def remove_leftovers(self) -> None:
+        """Remove unfinished copies that a killed process left: they name streams of that time."""
+        with contextlib.suppress(OSError):  # the next erasure tries again
+            atomic_write.remove_leftovers(self._path)
 
     def flush(self) -> None:
         """Flush new lines to disk, at most once a second."""

@@ -1,32 +1,69 @@
 """Transfer: streams leave a store in an export file and enter another, of whatever kind.
 
-What enters is there as a whole or not at all: one transaction replaces what is stored about all
-streams of the file.
+Streams are read as of one moment, while a service may use the store. What enters is there as a
+whole or not at all: one transaction replaces what is stored about all streams of the file.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection
+import contextlib
+import tempfile
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from localarc.service.storage import export_file
+from localarc.service.storage.backup import copy
 from localarc.service.storage.interface import Store
+from localarc.service.storage.store import EventStore
+from localarc.service.streams.quarantine import Quarantine
 from localarc.service.streams.stream import Stream
 
+if TYPE_CHECKING:
+    from localarc.service.storage.postgres.connection import Address
 
-def export_streams(store: Store, path: Path, names: Collection[str] = ()) -> list[Stream]:
-    """Write all streams of a store to a file, or those named."""
-    found = store.load()
-    chosen = list(names) or sorted({*found, *store.quarantined})
+
+@dataclass(frozen=True)
+class Found:
+    """The streams of a store, and those that are damaged."""
+
+    streams: Mapping[str, Stream]
+    damaged: Mapping[str, Quarantine]
+
+
+def read_folders(folders: Sequence[Path]) -> Found:
+    """The streams of the folders of a service, one per worker."""
+    streams: dict[str, Stream] = {}
+    damaged: dict[str, Quarantine] = {}
+    for folder in folders:
+        with tempfile.TemporaryDirectory(prefix="localarc-export-") as place:
+            copy(folder, Path(place))
+            with contextlib.closing(EventStore(Path(place))) as store:
+                streams |= store.load()
+                damaged |= store.quarantined
+    return Found(streams, damaged)
+
+
+def read_database(address: Address) -> Found:
+    """The streams of a database."""
+    from localarc.service.storage.postgres.reading import read
+
+    return Found(*read(address))
+
+
+def export_streams(found: Found, path: Path, names: Collection[str] = ()) -> list[Stream]:
+    """Write all streams to a file, or those named."""
+    chosen = list(names) or sorted({*found.streams, *found.damaged})
     for name in chosen:
-        if name in store.quarantined:
+        if name in found.damaged:
             raise ValueError(
-                f"stream {name!r} is damaged: {store.quarantined[name].reason}. Repair it with "
+                f"stream {name!r} is damaged: {found.damaged[name].reason}. Repair it with "
                 "`localarc repair`, or name the streams to export."
             )
-        if name not in found:
+        if name not in found.streams:
             raise ValueError(f"there is no stream {name!r}.")
-    streams = [found[name] for name in dict.fromkeys(chosen)]
+    streams = [found.streams[name] for name in dict.fromkeys(chosen)]
     export_file.write(path, streams)
     return streams
 
@@ -40,6 +77,8 @@ def import_streams(
     """
     with path.open("rb") as file:
         streams = {stream.name: stream for stream in export_file.read(file, names)}
+    if not store.acquire():
+        raise ValueError(f"{store.place} is in use by another process: stop it first.")
     existing = sorted(streams.keys() & {*store.load(), *store.quarantined})
     if existing and not replace:
         raise ValueError(

@@ -33,6 +33,7 @@ _MAX_WAITING = 10_000  # requests in the queue
 _SNAPSHOT_BATCH = 4
 _EXPIRY_SECONDS = 0.2  # between checks for expired predictions
 _STANDBY_SECONDS = 0.2  # between attempts to become the owner
+_COMPILING = "the engine is being compiled"
 _STANDBY = "standby: another process serves these streams"
 _UNKNOWN = (
     "the connection to the database was lost: whether this request was stored shows when a service "
@@ -97,6 +98,10 @@ class Writer:
         self._queue.put(Job(work, writes, future))
         return await future
 
+    def restrict(self, owns: Callable[[str], bool]) -> None:
+        """Serve only streams with some names; before the start."""
+        self._manager.owns = owns
+
     def start(self, loop: asyncio.AbstractEventLoop) -> None:
         """Replay the event log, then accept requests; responses are sent in the event loop."""
         self._loop = loop
@@ -137,8 +142,9 @@ class Writer:
     def _stand_by(self, status: str) -> None:
         if self.status != status:
             _log.warning("%s", status)
-            self.status = status
+            self.status = _COMPILING
             self._compiler.load_all(())  # so that taking over takes less time
+            self.status = status
         self._reject(self._drain(_STANDBY_SECONDS), f"not ready: {status}.")
 
     def _reject(self, jobs: list[Job], reason: str) -> None:
@@ -191,7 +197,7 @@ class Writer:
         self._set_aside()
         if self._store.degraded:
             self._fail(self._store.degraded)
-        self.status = "the engine is being compiled"
+        self.status = _COMPILING
         self._compiler.load_all(stream.state.config for stream in manager.streams.values())
         report_compiling(_report_compiling)
         self._check_consistency(manager.streams)
@@ -361,9 +367,8 @@ class Writer:
             if self._store.is_owner() and self._able_to_write():
                 self._snapshot()
             self._store.close()
-        except (
-            self._store.errors
-        ) as error:  # the log is complete; the next start replays more of it
+        except self._store.errors as error:
+            # The log is complete; the next start replays more of it.
             _log.error("no snapshot was stored at shutdown: %s", error)
 
 

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from msgspec import UNSET, structs
 
+from localarc.service.api.auth import ANYONE, Token
 from localarc.service.api.errors import ApiError
 from localarc.service.storage import events
 from localarc.service.streams.calibrators import to_wire
@@ -38,11 +39,20 @@ def change(manager: StreamManager, stream: StreamName, body: ChangeRequest) -> C
     return ChangeResponse(stream, found.state.seq, to_wire(found.state.config))
 
 
-def rename(manager: StreamManager, stream: StreamName, body: RenameRequest) -> RenameResponse:
+def rename(
+    manager: StreamManager, stream: StreamName, body: RenameRequest, token: Token = ANYONE
+) -> RenameResponse:
     """Give a stream another name, under which it continues; pending predictions stay."""
     found, name = manager.writable(stream), body.name
+    token.check_stream(name)
     if name in manager.streams or name in manager.quarantined:
         raise ApiError(409, f"there is a stream {name!r}: choose another name.")
+    if not manager.owns(name):
+        raise ApiError(
+            409,
+            f"a stream named {name!r} would belong to another worker, and cannot move there: "
+            "choose another name.",
+        )
     _forget(manager, stream)
     manager.apply(found, events.StreamRenamed(at=manager.clock(), name=name))
     manager.replace({name: found}, ())

@@ -85,6 +85,7 @@ class StreamManager:
         self.clock = clock
         self.started = -math.inf
         self.elsewhere = 0  # streams of other workers, which count towards the limit
+        self.owns: Callable[[str], bool] = lambda name: True  # other names are of other workers
         self._sweep = Sweep()
 
     def begin(self, streams: Mapping[str, Stream]) -> None:

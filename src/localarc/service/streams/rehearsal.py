@@ -13,6 +13,7 @@ from typing import Any, NamedTuple, TypeAlias
 import msgspec
 import numpy as np
 
+from localarc.guarantees.assumptions import Lateness
 from localarc.service.storage import format as stored
 from localarc.service.storage.format import Config, Pending
 from localarc.service.streams.calibrators import build_calibrator, to_stored
@@ -126,7 +127,7 @@ def _read(method: AnyMethod, X: FloatArray) -> None:
     """What the summary and the map of a stream read."""
     if method.config.method not in ("mondrian", "gate"):
         method.calibrator.threshold_function(X)
-    method.certificate(0)
+    method.certificate(Lateness())
 
 
 if __name__ == "__main__":

@@ -11,6 +11,7 @@ import numpy as np
 
 from localarc import serialization
 from localarc.guarantees import Part, Verdict
+from localarc.guarantees.assumptions import Lateness
 from localarc.guarantees.verdict import INCONSISTENT
 from localarc.service.storage import events
 from localarc.service.storage.events import Event
@@ -337,8 +338,13 @@ class Stream:
     # ---- the consistency check ---------------------------------------------------------------
 
     def certificate(self) -> Any:
-        """The calibrator's certificate, given the largest number of pending predictions."""
-        return self.method.certificate(self.state.outstanding)
+        """The calibrator's certificate, given how late losses were, as far as that is known."""
+        return self.method.certificate(self.lateness)
+
+    @property
+    def lateness(self) -> Lateness:
+        """How many predictions were pending; not known for the rounds of an imported state."""
+        return Lateness(self.state.outstanding, measured=not self.state.imported, stated=True)
 
     @property
     def verdict(self) -> Verdict:

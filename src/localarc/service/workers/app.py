@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import os
+import re
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -38,10 +39,13 @@ from localarc.service.workers.channel import (
     Peer,
     answer,
 )
+from localarc.service.workers.connection import is_large
 from localarc.service.workers.layout import owner_of
 
-_SMALL_BODY = 2**16  # bytes that are received before anything is known about the client
 _REQUEST_ID = HEADER.lower().encode()
+_STREAMS = "/v1/streams/"
+_RAW_STREAMS = _STREAMS.encode()
+_NOT_SIMPLE = re.compile(rb"[^A-Za-z0-9._~/-]")  # a query, or something that is quoted
 _STOP_SECONDS = 20.0  # for other workers to finish their requests
 _MERGED: dict[str, Callable[[Sequence[Answer]], Response]] = {
     "/v1/streams": merging.stream_list,
@@ -102,19 +106,25 @@ class WorkerApp:
         if scope["type"] != "http":
             await self._lifespan(scope, receive, send)
             return
-        scope, path = _with_id(scope), scope["path"]
-        if path.startswith("/v1/streams/"):
+        path = scope["path"]
+        if path.startswith(_STREAMS):
             owner = owner_of(path.split("/", 4)[3], self._workers)
             if owner != self._index:
-                await self._forward(self._peers[owner], scope, receive, send)
+                await self._forward(self._peers[owner], _with_id(scope), receive, send)
             else:
                 await self._serve_own(scope, receive, send)
         elif path in _MERGED and scope["method"] in ("GET", "HEAD"):
-            await self._together(scope, receive, send, self._merged)
+            await self._together(_with_id(scope), receive, send, self._merged)
         elif path == "/v1/batch" and scope["method"] == "POST":
-            await self._together(scope, receive, send, self._batch)
+            await self._together(_with_id(scope), receive, send, self._batch)
         else:
             await self._own(scope, receive, send)
+
+    def route(self, url: bytes) -> Peer | None:
+        """The other worker that a simple URL belongs to, if it does."""
+        if not url.startswith(_RAW_STREAMS) or not url.isascii() or _NOT_SIMPLE.search(url):
+            return None
+        return self._peers.get(owner_of(url.split(b"/", 4)[3].decode(), self._workers))
 
     async def health(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve the health checks alone; readiness is that of all workers."""
@@ -202,12 +212,11 @@ class WorkerApp:
 
     async def _body(self, scope: Scope, receive: Receive) -> bytes:
         """The body; a large one is received only with a token, as the owner would do."""
-        request = Request(scope, receive)
-        declared = request.headers.get("content-length", "0")
-        if "transfer-encoding" in request.headers or int(declared) > _SMALL_BODY:
-            auth.identify(self._app.tokens, request, auth.Scope.READ)
         limits = self._app.limits
         is_state = scope["path"].endswith("/state")
+        request = Request(scope, receive)
+        if is_large(scope["headers"]):
+            auth.identify(self._app.tokens, request, auth.Scope.READ)
         return await request.body(limits.state_bytes if is_state else limits.body_bytes)
 
     # ---- all workers together ----------------------------------------------------------------

@@ -15,6 +15,8 @@ _READY, _LEFT_OUT = "localarc_ready", "localarc_stream_metrics_left_out"
 _COMBINE: dict[str, Callable[[float, float], float]] = {
     _READY: min,
     "localarc_replay_seconds": max,
+    "localarc_tokens": max,  # each worker has all of them
+    "localarc_token_expiry_timestamp_seconds": max,
 }
 _LABELS = re.compile(r'\{group="((?:[^"\\]|\\.)*)",(?:state="(\w+)",)?stream="([^"]*)"\}')
 _format: Any = floatToGoString

@@ -25,7 +25,7 @@ class Layout(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 def owner_of(stream: str, workers: int) -> int:
     """The worker that owns a stream; it follows from the name alone, on every machine.
 
-    >>> [owner_of(name, 2) for name in ("demand", "returns", "mail")]
+    >>> [owner_of(name, 2) for name in ("demand", "parcels", "fruit")]
     [0, 1, 0]
     """
     digest = blake2b(stream.encode("utf-8", "surrogatepass"), digest_size=8).digest()
@@ -58,6 +58,16 @@ def store_folders(data: Path) -> list[Path]:
     return [data] if workers == 1 else [worker_folder(data, index) for index in range(workers)]
 
 
+def require_single(data: Path) -> None:
+    """Raise ValueError if a folder belongs to workers: any stream would have to be its own."""
+    for folder in (data, data.resolve().parent):
+        if (folder / FILE_NAME).exists():
+            raise ValueError(
+                f"{folder} belongs to {workers_of(folder)} workers: import into a new folder, and "
+                "distribute it with `localarc rebalance`."
+            )
+
+
 def use(data: Path, workers: int) -> None:
     """Raise ValueError unless a folder is new, or was made for that many workers."""
     is_new = not (data / FILE_NAME).exists() and not (data / _LOG).exists()
@@ -66,7 +76,7 @@ def use(data: Path, workers: int) -> None:
     found = workers_of(data)
     if found != workers:
         raise ValueError(
-            f"{data} holds the streams of {found} worker(s), not of {workers}: pass "
-            f"--workers {found}, or run `localarc rebalance --data {data} --workers {workers}` "
-            "first."
+            f"{data} holds the streams of {found} worker(s), not of {workers}: pass --workers "
+            f"{found}, or copy it with `localarc rebalance --data {data} --to NEW --workers "
+            f"{workers}`."
         )

@@ -16,7 +16,7 @@ from localarc.service.api.stream_list import ListPart, merge
 from localarc.service.workers.channel import Answer
 from localarc.service.workers.exposition import sum_texts
 from localarc.service.workers.layout import owner_of
-from localarc.wire.predictions import BatchEnvelope, Problem
+from localarc.wire.predictions import BatchEnvelope, BatchResult, Problem
 from localarc.wire.quarantine import QuarantineList
 from localarc.wire.status import Ready
 
@@ -158,5 +158,5 @@ def _results(split: SplitBatch, index: int, found: Answer) -> list[Any]:
     if found.status == 200:
         return msgspec.json.decode(found.body, type=_Results).results
     problem = msgspec.json.decode(found.body, type=Problem)
-    error = msgspec.Raw(encode({"status": found.status, "problem": problem}))
+    error = msgspec.Raw(encode(BatchResult(found.status, problem=problem)))
     return [error] * split.owners.count(index)

@@ -19,7 +19,8 @@ from localarc.service.http_server import Server, listen
 from localarc.service.limits import Limits
 from localarc.service.server import Options, serve
 from localarc.service.workers.app import Place, WorkerApp
-from localarc.service.workers.layout import worker_folder
+from localarc.service.workers.connection import WorkerConnection
+from localarc.service.workers.layout import owner_of, worker_folder
 
 READY = b"ready"
 STOP_SIGNALS = signal.SIGINT, signal.SIGTERM
@@ -32,6 +33,7 @@ def work(options: Options, place: Place, restarts: int, report: Callable[[bytes]
         options,
         data=worker_folder(options.data, place.index),
         limits=share(options.limits, place.workers),
+        workers=1,
     )
     serve(own, partial(_run, place=place, restarts=restarts, report=report))
 
@@ -58,9 +60,11 @@ def _run(
     port = options.health_port
     health = None if port is None else listen(options.host, port, shared=True)
     app = WorkerApp(app_state, application(app_state), place, options.stream_metrics)
-    server = Server(app_state, health, app, app.health)
+    connect = partial(WorkerConnection, app.route)
+    server = Server(app_state, health, app, app.health, connect)
     app.on_orphaned = partial(server.handle_exit, signal.SIGTERM, None)
     app_state.metrics.register(_restarts(restarts))
+    app_state.writer.restrict(lambda name: owner_of(name, place.workers) == place.index)
     app_state.writer.on_ready = partial(_ready, report)
     app_state.writer.on_failure = server.fail
     server.run([listener])

@@ -125,6 +125,14 @@ export function describeEvent(event) {
       return `${event.group ? `${event.group}: ` : ""}${describeChange(event)}: ${event.why}`;
     case "acknowledged":
       return "Acknowledged: the evidence starts anew.";
+    case "changed":
+      return "Labels, timeout, default loss or retention were changed.";
+    case "renamed":
+      return `The stream was renamed to ${event.name}.`;
+    case "removed":
+      return `Records up to ${formatMoment(event.before)} were removed because of their age.`;
+    case "deleted":
+      return "The stream was deleted.";
     default:
       return `${/** @type {{kind: string}} */ (event).kind}.`; // of a newer service
   }

@@ -6,6 +6,7 @@ import { ApiError, createInterrupt, fetchJson, sleep } from "./api.js";
 import { showConnection } from "./connection.js";
 import { byId, child, clone, setText, updateList } from "./dom.js";
 import { formatCount, formatNumber, formatRisk } from "./format.js";
+import { describeLabels } from "./settings.js";
 import { describeSince, headlineOf, STATES, showBadge, stateOf } from "./state.js";
 
 /** @import { Address } from "./address.js" */
@@ -164,7 +165,8 @@ function updateRow(row, stream) {
   set(".since", describeSince(stream.health));
   set(".risk", formatRisk(risk));
   set(".target", `target ${formatNumber(stream.target)}`);
-  set(".counts", `${formatCount(stream.rounds)} rounds · ${formatCount(stream.pending)} pending`);
+  const counts = `${formatCount(stream.rounds)} rounds · ${formatCount(stream.pending)} pending`;
+  set(".counts", [counts, describeLabels(stream.labels)].filter(Boolean).join(" · "));
   const share = Math.min(2, (risk ?? 0) / stream.target); // the target is in the middle
   child(row, ".meter").style.setProperty("--risk", String(share));
 }

@@ -20,9 +20,21 @@ export function describeSettings({ config, predictions, memory }) {
   if (isLocal(config)) parts.push(`${config.features} feature${config.features === 1 ? "" : "s"}`);
   if (config.kernel) parts.push(`${memory.split("(")[0]} memory`);
   if ((config.timeout ?? null) !== null) parts.push(describeTimeout(config));
+  if ((config.retention ?? null) !== null) {
+    parts.push(`records are kept for ${formatDuration(config.retention ?? 0)}`);
+  }
   parts.push(`${formatCount(predictions)} predictions`);
   return parts.join(" · ");
 }
+
+/**
+ * What people say about a stream.
+ * @param {Record<string, string>} labels
+ */
+export const describeLabels = (labels) =>
+  Object.entries(labels)
+    .map(([name, value]) => `${name}: ${value}`)
+    .join(" · ");
 
 /**
  * Whether thresholds depend on the features of an input.

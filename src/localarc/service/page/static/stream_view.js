@@ -12,7 +12,7 @@ import { showGroups } from "./groups.js";
 import { showGuarantee } from "./guarantee.js";
 import { connectRange, showRange } from "./range.js";
 import { alarmMarks, rangeAround, sectionOf } from "./section.js";
-import { describeSettings, isLocal } from "./settings.js";
+import { describeLabels, describeSettings, isLocal } from "./settings.js";
 import { throttle } from "./store.js";
 import { ThresholdMapView } from "./threshold_map.js";
 import { showVerdict } from "./verdict.js";
@@ -89,6 +89,8 @@ function drawSummary({ summary, history, address }) {
   setText(byId("window"), `last ${formatCount(Math.min(summary.overall.window, summary.rounds))} rounds`);
   setText(byId("target"), formatNumber(summary.target));
   setText(byId("settings"), describeSettings(summary));
+  setText(byId("labels"), describeLabels(summary.config.labels));
+  byId("labels").hidden = Object.keys(summary.config.labels).length === 0;
   setText(byId("oldest"), describeOldest(summary.oldest_pending));
   setText(byId("memory"), formatBytes(summary.memory_bytes));
   showGroups(summary, address.group);

@@ -7,8 +7,8 @@ import numpy as np
 from localarc import ARC, LARC
 from localarc.calibrators import health
 from localarc.calibrators.settings import Settings
-from localarc.guarantees import Certificate
-from localarc.guarantees.assumptions import broken_assumptions
+from localarc.guarantees import Certificate, Evidence
+from localarc.guarantees.assumptions import Lateness, broken_assumptions
 from localarc.memory import Dictionary
 from localarc.service.storage.format import Group, Pending, Score
 from localarc.service.streams.methods.base import Method
@@ -45,9 +45,9 @@ class AdaptiveMethod(Method[ARC | LARC]):
         """Whether the constant follows from these losses."""
         return self.calibrator.identity_holds
 
-    def certificate(self, outstanding: int) -> Certificate:
+    def certificate(self, late: Lateness) -> Certificate:
         """Theorems A and B, and the one-sided bound with a floor."""
-        return self.calibrator.certificate(pending=outstanding)
+        return self.calibrator._certified(late, Evidence())
 
     @property
     def settings(self) -> Settings:

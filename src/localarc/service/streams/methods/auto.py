@@ -8,6 +8,7 @@ from typing import Any
 from localarc import AutoLARC
 from localarc.engine.auto import layout
 from localarc.guarantees import Bound, Evidence
+from localarc.guarantees.assumptions import Lateness
 from localarc.guarantees.theorem_e import AutoCertificate
 from localarc.service.storage.format import Group, Pending, Score
 from localarc.service.streams.methods.base import Method, ticket_of
@@ -85,7 +86,7 @@ class AutoMethod(Method[AutoLARC]):
         """The number of pending tickets."""
         return int(self._numbers[layout.PENDING])
 
-    def certificate(self, outstanding: int) -> AutoCertificate:
+    def certificate(self, late: Lateness | None = None) -> AutoCertificate:
         """Theorem E, given the stated range of scores; tickets know what was pending."""
         stated = self.config.score_range
         return self.calibrator.certificate(evidence=None if stated is None else Evidence(stated))
@@ -99,7 +100,7 @@ class AutoMethod(Method[AutoLARC]):
         """Why a guarantee was withdrawn, and whether the table of nodes is too small."""
         if not self.rounds:
             return []
-        certificate = self.certificate(0)
+        certificate = self.certificate()
         reasons = dict.fromkeys((*certificate.above.unmet, *certificate.below.unmet))
         found = [f"The guarantee is withdrawn: {reason}." for reason in reasons]
         if certificate.refused["groups"]:

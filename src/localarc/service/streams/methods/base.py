@@ -11,6 +11,7 @@ import numpy as np
 
 from localarc.calibrators.settings import Settings
 from localarc.guarantees import Bound
+from localarc.guarantees.assumptions import Lateness
 from localarc.service.storage.events import PredictionMade
 from localarc.service.storage.format import Config, Group, Pending, Score
 from localarc.service.streams.state import StreamState
@@ -87,8 +88,12 @@ class Method(ABC, Generic[Kind]):
     # ---- status ------------------------------------------------------------------------------
 
     @abstractmethod
-    def certificate(self, outstanding: int) -> Any:
-        """The certificate, given the largest number of pending predictions."""
+    def certificate(self, late: Lateness) -> Any:
+        """The certificate, given how late losses were; methods with tickets know it themselves."""
+
+    def max_pending(self, group: str) -> int | None:
+        """Largest number of others of a group that were pending, where that is counted."""
+        return None
 
     def bound(self, certificate: Any) -> Bound:
         """The bound of a certificate that is shown first."""

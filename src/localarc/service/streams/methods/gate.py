@@ -11,6 +11,7 @@ from localarc import Gate
 from localarc.calibrators.gate import GateCertificate
 from localarc.calibrators.tickets import TicketError
 from localarc.guarantees import Bound
+from localarc.guarantees.assumptions import Lateness
 from localarc.service.storage.events import PredictionMade
 from localarc.service.storage.format import Group, Pending, Score
 from localarc.service.streams.methods.base import Method, ticket_of
@@ -96,7 +97,7 @@ class GateMethod(Method[Gate]):
         """The number of answers that wait for their outcome."""
         return len(self.calibrator._pending())
 
-    def certificate(self, outstanding: int) -> GateCertificate:
+    def certificate(self, late: Lateness) -> GateCertificate:
         """The promise about wrong answers."""
         return self.calibrator.certificate()
 
@@ -107,7 +108,7 @@ class GateMethod(Method[Gate]):
 
     def problems(self, state: StreamState) -> list[str]:
         """Whether the table of nodes is too small."""
-        refused = self.certificate(0).refused["groups"]
+        refused = self.calibrator.certificate().refused["groups"]
         if not refused:
             return []
         return [

@@ -8,7 +8,7 @@ from typing import Any
 
 from localarc import ARC, Mondrian
 from localarc.guarantees import Certificate
-from localarc.guarantees.assumptions import broken_assumptions
+from localarc.guarantees.assumptions import Lateness, broken_assumptions
 from localarc.service.storage.format import Group, Pending, Score
 from localarc.service.streams.methods.base import Method, ticket_of
 from localarc.service.streams.state import StreamState
@@ -63,9 +63,14 @@ class MondrianMethod(Method[Mondrian]):
         """The number of pending tickets."""
         return len(self.calibrator._tickets)
 
-    def certificate(self, outstanding: int) -> Certificate:
+    def certificate(self, late: Lateness) -> Certificate:
         """The certificate over all groups; tickets know what was pending in each."""
         return self.calibrator.certificate()
+
+    def max_pending(self, group: str) -> int | None:
+        """Largest number of others of a group that were pending when a prediction was made."""
+        part = self._parts.get(group)
+        return None if part is None else part._pending.most
 
     def problems(self, state: StreamState) -> list[str]:
         """Broken assumptions, by group."""

@@ -1,0 +1,180 @@
+"""A Kafka-compatible log as a source: JSON messages, read from stored offsets up to the end."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from localarc.keyed.roles import Roles
+from localarc.panel.table import arrow
+from localarc.serialization import StateError
+
+PARTITION, OFFSET = "kafka_partition", "kafka_offset"
+"""Columns that say which message a row came from."""
+
+_PATIENCE = 30.0  # seconds without an answer from the brokers
+_WAIT = 0.1  # seconds until messages that came are looked at
+
+
+@dataclass(frozen=True)
+class Topic:
+    """A topic; the place is the next offset of each partition.
+
+    Offsets are stored with the state, and nothing is committed to the brokers.
+    """
+
+    name: str
+    config: tuple[tuple[str, Any], ...]
+    batch: int
+
+    def start(self) -> dict[str, Any]:
+        """Before the oldest message that the brokers have."""
+        return {"topic": self.name, "offsets": {}, "messages": 0}
+
+    def check(self, place: dict[str, Any], folder: Path) -> None:
+        """Raise StateError unless the stored offsets are of this topic."""
+        if place.get("topic") != self.name:
+            was = f"topic {place['topic']!r}" if "topic" in place else "files"
+            raise StateError(
+                f"{folder} is a job over {was}, now it is topic {self.name!r}. Name another folder."
+            )
+
+    def done(self, place: dict[str, Any]) -> int:
+        """How many messages were learned."""
+        return int(place["messages"])
+
+    def batches(self, place: dict[str, Any], roles: Roles) -> Iterator[tuple[Any, dict[str, Any]]]:
+        """Batches of messages, up to the end of the topic as it is now."""
+        consumer = _kafka().Consumer(
+            {
+                **dict(self.config),
+                "group.id": "localarc",  # required, and not used: offsets are ours
+                "enable.auto.commit": False,
+                "auto.offset.reset": "error",
+                "enable.partition.eof": True,
+            }
+        )
+        try:
+            yield from self._read(consumer, place, roles)
+        finally:
+            consumer.close()
+
+    def _read(
+        self, consumer: Any, place: dict[str, Any], roles: Roles
+    ) -> Iterator[tuple[Any, dict[str, Any]]]:
+        offsets, ends = self._span(consumer, dict(place["offsets"]))
+        done = int(place["messages"])
+        waits = {p for p, end in ends.items() if offsets[p] < end}
+        partition = _kafka().TopicPartition
+        consumer.assign([partition(self.name, int(p), offsets[p]) for p in sorted(waits)])
+        while waits:
+            messages = self._take(consumer, offsets, ends, waits)
+            if messages:
+                done += len(messages)
+                after = {"topic": self.name, "offsets": dict(offsets), "messages": done}
+                yield to_table(messages, roles), after
+
+    def _span(
+        self, consumer: Any, offsets: dict[str, int]
+    ) -> tuple[dict[str, int], dict[str, int]]:
+        """Where to begin in each partition, and where it ends now."""
+        known = consumer.list_topics(self.name, timeout=_PATIENCE).topics[self.name]
+        if known.error is not None or not known.partitions:
+            raise ValueError(
+                f"topic {self.name!r} cannot be read: {known.error or 'it has no partitions'}."
+            )
+        ends: dict[str, int] = {}
+        for number in known.partitions:
+            partition = _kafka().TopicPartition(self.name, number)
+            low, high = consumer.get_watermark_offsets(partition, timeout=_PATIENCE)
+            here = offsets.setdefault(str(number), low)
+            if here < low:
+                raise StateError(
+                    f"messages {here} to {low - 1} of partition {number} of topic {self.name!r} "
+                    "are gone: the brokers keep messages for less time than the job was stopped. "
+                    "Start a new folder."
+                )
+            ends[str(number)] = high
+        return offsets, ends
+
+    def _take(
+        self, consumer: Any, offsets: dict[str, int], ends: dict[str, int], waits: set[str]
+    ) -> list[Any]:
+        """The next messages, sorted by partition and offset; moves offsets, ends `waits`."""
+        found: list[Any] = []
+        silent_since = time.monotonic()
+        while waits and len(found) < self.batch:
+            rest = sum(ends[p] - offsets[p] for p in waits)
+            wanted = max(1, min(self.batch - len(found), rest, 10_000))
+            answer = consumer.consume(wanted, timeout=_WAIT)  # returns when it has as many
+            if answer:
+                silent_since = time.monotonic()
+            elif time.monotonic() - silent_since > _PATIENCE:
+                raise TimeoutError(f"the brokers of topic {self.name!r} did not answer.")
+            for message in answer:
+                self._note(message, offsets, ends, waits, found)
+        return sorted(found, key=lambda message: (message.partition(), message.offset()))
+
+    def _note(
+        self,
+        message: Any,
+        offsets: dict[str, int],
+        ends: dict[str, int],
+        waits: set[str],
+        found: list[Any],
+    ) -> None:
+        error, partition = message.error(), str(message.partition())
+        if error is None:
+            if message.offset() < ends[partition]:  # later ones are for the next run
+                found.append(message)
+                offsets[partition] = message.offset() + 1
+        elif error.code() == _kafka().KafkaError._PARTITION_EOF:
+            offsets[partition] = max(offsets[partition], message.offset())
+            waits.discard(partition)
+        else:
+            raise ValueError(f"topic {self.name!r} cannot be read: {error.str()}.")
+        if offsets[partition] >= ends[partition]:
+            waits.discard(partition)
+
+
+def to_table(messages: list[Any], roles: Roles) -> Any:
+    """Messages as an Arrow table; columns that none of them has are null."""
+    pa = arrow()
+    from pyarrow import json as arrow_json
+
+    lines = [_line(message) for message in messages]
+    try:
+        rows = arrow_json.read_json(pa.BufferReader(b"\n".join(lines)))
+    except pa.ArrowException as error:
+        raise ValueError(f"messages do not fit together: {str(error).splitlines()[0]}") from error
+    for name in roles.columns:
+        if name not in rows.column_names:
+            rows = rows.append_column(name, pa.nulls(rows.num_rows))
+    rows = rows.append_column(PARTITION, pa.array([each.partition() for each in messages]))
+    return rows.append_column(OFFSET, pa.array([each.offset() for each in messages]))
+
+
+def _line(message: Any) -> bytes:
+    """The value of a message as JSON in one line; raises ValueError unless it is an object."""
+    try:
+        value = json.loads(message.value())
+        if not isinstance(value, dict):
+            raise TypeError
+        return json.dumps(value).encode()
+    except (TypeError, ValueError) as error:
+        raise ValueError(
+            f"message {message.offset()} of partition {message.partition()} of topic "
+            f"{message.topic()!r} is not a JSON object."
+        ) from error
+
+
+def _kafka() -> Any:
+    try:
+        import confluent_kafka
+    except ImportError as error:
+        raise ImportError("this requires confluent-kafka: pip install 'localarc[kafka]'") from error
+    return confluent_kafka

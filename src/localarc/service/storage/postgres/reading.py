@@ -1,0 +1,46 @@
+"""Reading a database that another process owns: all streams as of one moment."""
+
+from __future__ import annotations
+
+import contextlib
+
+import psycopg
+
+from localarc.service.storage.format import VERSION
+from localarc.service.storage.interface import StorageError
+from localarc.service.storage.loading import Loader
+from localarc.service.storage.postgres.connection import Address, Connection
+from localarc.service.streams.quarantine import Quarantine
+from localarc.service.streams.stream import Stream
+
+
+def read(address: Address) -> tuple[dict[str, Stream], dict[str, Quarantine]]:
+    """The streams of a database and the damaged ones, in one transaction, which stops nobody."""
+    try:
+        with contextlib.closing(address.connect()) as connection, connection.transaction():
+            connection.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY")
+            return _load(connection, address.schema)
+    except psycopg.Error as error:
+        raise StorageError(f"the database cannot be read: {str(error).strip()}.") from error
+
+
+def _load(connection: Connection, schema: str) -> tuple[dict[str, Stream], dict[str, Quarantine]]:
+    exists = connection.execute("SELECT to_regclass(%s) IS NOT NULL", (f"{schema}.owner",))
+    if exists.fetchone() != (True,):
+        raise StorageError(f"the database has no streams: there is no schema {schema!r} of ours.")
+    found = connection.execute("SELECT version FROM owner").fetchone()
+    if found != (VERSION,):
+        raise StorageError(
+            f"the database has format version {found and found[0]}, this localarc reads {VERSION}. "
+            "Install the release of localarc that wrote it."
+        )
+    loader = Loader()
+    for row in connection.execute("SELECT * FROM snapshots ORDER BY stream", binary=True):
+        loader.add_snapshot(*row)
+    for _, name, seq, data, checksum in connection.execute(
+        "SELECT * FROM events ORDER BY id", binary=True
+    ):
+        loader.add_event(name, seq, data, checksum)
+    marks: dict[str, int] = dict(connection.execute("SELECT stream, seq FROM marks").fetchall())
+    damaged = loader.set_aside(marks)
+    return loader.streams, damaged

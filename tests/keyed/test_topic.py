@@ -1,0 +1,136 @@
+"""A job over a topic of librdkafka's mock brokers: a real client, over the wire protocol."""
+
+import contextlib
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import pandas
+import pytest
+
+from keyed.keyed_events import scored
+from keyed.runner_job import calibrator
+from keyed.test_runner import USUAL, files, thresholds, written
+from keyed.test_times import mixed, timed
+from localarc import ARC
+from localarc.keyed import KeyedStreams, calibrate, run_files, run_topic
+from localarc.serialization import StateError
+
+kafka = pytest.importorskip("confluent_kafka", reason="pip install 'localarc[kafka]'")
+
+JOB = Path(__file__).with_name("topic_job.py")
+PATIENCE = 300.0  # seconds; a limit for a job that hangs, not a measurement
+
+
+class Brokers:
+    """Mock brokers, which live as long as the producer that started them."""
+
+    def __init__(self) -> None:
+        self._producer = kafka.Producer({"test.mock.num.brokers": 1})
+        brokers = self._producer.list_topics(timeout=30).brokers.values()
+        self.servers = ",".join(f"{each.host}:{each.port}" for each in brokers)
+
+    def send(self, frame: Any, topic: str = "scores") -> None:
+        """One message per row, all of a key in one partition."""
+        for line in frame.to_json(orient="records", lines=True, double_precision=15).splitlines():
+            self._producer.produce(topic, value=line, key=json.loads(line)["key"])
+        assert self._producer.flush(30) == 0
+
+    def send_bytes(self, value: bytes | None, topic: str) -> None:
+        self._producer.produce(topic, value=value, key="a")
+        assert self._producer.flush(30) == 0
+
+
+@pytest.fixture
+def brokers() -> Brokers:
+    return Brokers()
+
+
+def plain(**more: Any) -> Any:
+    """Events with numbers that JSON keeps."""
+    frame = scored(**more).drop(columns="when")
+    return frame.round({name: 6 for name in frame.columns if name.startswith(("x", "score"))})
+
+
+def test_a_topic_is_learned_up_to_its_end_and_continued(brokers: Brokers, tmp_path: Path) -> None:
+    frame = plain()
+    job: dict[str, Any] = {"servers": brokers.servers, "jobs": 1, "shards": 3, "batch": 7}
+    brokers.send(frame[:25])
+    assert run_topic("scores", tmp_path / "job", **job, **USUAL) == 25
+    assert run_topic("scores", tmp_path / "job", **job, **USUAL) == 25  # nothing is new
+    brokers.send(frame[25:])
+    assert run_topic("scores", tmp_path / "job", **job, **USUAL) == 60
+    rows = written(tmp_path / "job")
+    assert rows["threshold"].tolist() == thresholds(frame, **USUAL)
+    assert not rows.duplicated(["kafka_partition", "kafka_offset"]).any()
+
+
+def test_messages_by_time_and_asks_without_scores(brokers: Brokers, tmp_path: Path) -> None:
+    frame = mixed(timed(), 3).round({"score": 6})
+    frame["when"] = frame["when"].dt.strftime("%Y-%m-%dT%H:%M:%S.%fZ")
+    brokers.send(frame)
+    roles: dict[str, Any] = {"key": "key", "time": "when", "id": "id", "score": "score"}
+    job: dict[str, Any] = {"servers": brokers.servers, "jobs": 1, "calibrator": ARC(0.1)}
+    run_topic("scores", tmp_path / "job", **job, **roles, delay=timedelta(days=9), last=True)
+    parts = [pandas.read_parquet(path) for path in (tmp_path / "job" / "rows").iterdir()]
+    found = pandas.concat([part for part in parts if len(part)]).set_index("id")
+    expected = calibrate(frame, **roles, calibrator=ARC(0.1)).set_index("id")
+    assert found["threshold"].to_dict() == expected["threshold"].to_dict()
+    asks = pandas.DataFrame({"key": ["a", "a"], "id": ["1", "2"], "kind": "ask"})
+    brokers.send(asks, "asks")
+    late: dict[str, Any] = {"key": "key", "kind": "kind", "id": "id", "score": "score"}
+    assert run_topic("asks", tmp_path / "asks", **job, **late) == 2
+
+
+def test_other_topics_and_messages_that_are_no_objects_are_refused(
+    brokers: Brokers, tmp_path: Path
+) -> None:
+    brokers.send(plain(rows=5))
+    job: dict[str, Any] = {"servers": brokers.servers, "jobs": 1, **USUAL}
+    run_topic("scores", tmp_path / "job", **job)
+    with pytest.raises(StateError, match="a job over topic 'scores', now it is topic 'others'"):
+        run_topic("others", tmp_path / "job", **job)
+    paths = files(scored(), tmp_path / "in", 1)
+    with pytest.raises(StateError, match="a job over a topic, not over files"):
+        run_files(paths, tmp_path / "job", **USUAL, jobs=1)
+    for value in (b"{", b"[1]", None):
+        brokers.send_bytes(value, f"bad{value!r:.3}".replace("'", ""))
+        with pytest.raises(ValueError, match=r"message 0 of partition \d of topic .* JSON object"):
+            run_topic(f"bad{value!r:.3}".replace("'", ""), tmp_path / "bad", **job)
+
+
+@pytest.mark.slow
+def test_killed_again_and_again_every_message_is_learned_once(
+    brokers: Brokers, tmp_path: Path
+) -> None:
+    frame = plain(keys=30, rows=1200, dimension=1)
+    brokers.send(frame)
+    environment = os.environ | {"PYTHONPATH": str(JOB.parent.parent)}
+    command = [sys.executable, str(JOB), str(tmp_path), brokers.servers]
+    for reached in (3, 20, 35):  # of 60 files of rows
+        job = subprocess.Popen(command, env=environment, start_new_session=True)
+        end = time.monotonic() + PATIENCE
+        while len(list(tmp_path.glob("job/rows/*.parquet"))) < reached:
+            assert job.poll() is None
+            assert time.monotonic() < end, "the job did not get there"
+            time.sleep(0.002)
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(job.pid, signal.SIGKILL)
+        job.wait()
+    subprocess.run(command, env=environment, check=True, timeout=PATIENCE)
+    rows = written(tmp_path / "job")
+    roles: dict[str, Any] = USUAL | {"features": ["x0"], "calibrator": calibrator()}
+    assert len(rows) == len(frame)
+    assert rows["threshold"].tolist() == thresholds(frame, **roles)
+    alone = KeyedStreams(calibrator(), **{k: v for k, v in roles.items() if k != "calibrator"})
+    alone.calibrate(frame)
+    for path in (tmp_path / "job" / "state").iterdir():
+        panel = KeyedStreams.load(path).panel
+        for key in panel.keys:
+            assert panel.calibrator(key).state() == alone.panel.calibrator(key).state()
