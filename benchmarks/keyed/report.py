@@ -13,6 +13,7 @@ from rich.table import Table
 
 from benchmarks import machine
 from benchmarks.keyed import (
+    bucket_steps,
     frames,
     runner,
     sections,
@@ -25,6 +26,7 @@ from benchmarks.keyed.cases import Measured, in_process
 
 SIZES = (1_000, 10_000, 100_000)
 SECTIONS = {
+    "bucket": bucket_steps.measure,
     "frames": frames.measure,
     "spark-batch": spark_batch.measure,
     "state": state_table.measure,

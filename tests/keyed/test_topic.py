@@ -14,6 +14,7 @@ from typing import Any
 import pandas
 import pytest
 
+from commands import localarc
 from keyed.keyed_events import scored
 from keyed.runner_job import calibrator
 from keyed.test_runner import USUAL, files, thresholds, written
@@ -103,6 +104,14 @@ def test_other_topics_and_messages_that_are_no_objects_are_refused(
         brokers.send_bytes(value, f"bad{value!r:.3}".replace("'", ""))
         with pytest.raises(ValueError, match=r"message 0 of partition \d of topic .* JSON object"):
             run_topic(f"bad{value!r:.3}".replace("'", ""), tmp_path / "bad", **job)
+
+
+def test_the_command_learns_a_topic(brokers: Brokers, tmp_path: Path) -> None:
+    brokers.send(plain(rows=5))
+    columns = ("--key", "key", "--score", "score", "--alpha", 0.1, "--jobs", 1)
+    job = ("keyed", "topic", "scores", *columns, "--out", tmp_path / "job")
+    result = localarc(*job, "--servers", brokers.servers)
+    assert result.stdout.startswith("5 messages learned"), result.stderr
 
 
 @pytest.mark.slow

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import {
+  describeLabels,
   featureNames,
   formatBytes,
   formatCount,
@@ -52,4 +53,9 @@ test("a moment has a date unless it is today", () => {
   const at = new Date(2026, 2, 4, 3, 5, 6);
   assert.equal(formatMoment(at.getTime() / 1000, at), "03:05:06");
   assert.equal(formatMoment(at.getTime() / 1000, new Date(2026, 2, 5)), "4 Mar 2026, 03:05:06");
+});
+
+test("labels are pairs", () => {
+  assert.equal(describeLabels({ team: "pricing", region: "north" }), "team: pricing · region: north");
+  assert.equal(describeLabels({}), "");
 });

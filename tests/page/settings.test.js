@@ -1,10 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import {
-  describeLabels,
-  describeSettings,
-  isLocal,
-} from "../../src/localarc/service/page/static/settings.js";
+import { describeSettings, isLocal } from "../../src/localarc/service/page/static/settings.js";
 
 const config = {
   method: "arc",
@@ -61,9 +57,7 @@ test("a timeout says what happens to the prediction", () => {
   assert.match(describeSettings(summary({ default_loss: 1 })), /count as a loss of 1/);
 });
 
-test("labels and retention are shown", () => {
-  assert.equal(describeLabels({ team: "pricing", region: "north" }), "team: pricing · region: north");
-  assert.equal(describeLabels({}), "");
+test("retention is shown", () => {
   const text = describeSettings({ config: { ...config, retention: 3600 }, predictions: 2, memory: "none" });
   assert.match(text, / · records are kept for .+ · 2 predictions$/);
 });

@@ -140,10 +140,10 @@ def test_each_group_has_its_own_risk(service: Inside) -> None:
     for t, (group, loss) in enumerate([("a", 1.0), ("b", 0.0), ("a", 0.5), (None, 0.25)]):
         service.predict(f"p{t}", **({} if group is None else {"group": group}))
         service.feedback(f"p{t}", loss)
-    summary = service.get()
+    summary, uncounted = service.get(), {"max_pending": None}
     assert summary["groups"] == [
-        {"group": "a", "rounds": 2, "risk": 0.75, "above": None, "below": None},
-        {"group": "b", "rounds": 1, "risk": 0.0, "above": None, "below": None},
+        {"group": "a", "rounds": 2, "risk": 0.75, "above": None, "below": None, **uncounted},
+        {"group": "b", "rounds": 1, "risk": 0.0, "above": None, "below": None, **uncounted},
     ]
     assert (summary["rounds"], summary["risk"]) == (4, 0.4375)
 

@@ -47,5 +47,6 @@ def write(frame: Any, folder: Path, number: int) -> None:
     """The frame as files, in the order in which Spark will read them: that of their times."""
     folder.mkdir()
     for i, part in enumerate(np.array_split(np.arange(len(frame)), number)):
-        frame.iloc[part].to_parquet(folder / f"{i}.parquet")
-        os.utime(folder / f"{i}.parquet", (1e9 + i, 1e9 + i))
+        path = folder / f"{i}.parquet"  # pandas 2 has nanoseconds, which Spark does not read
+        frame.iloc[part].to_parquet(path, index=False, coerce_timestamps="us")
+        os.utime(path, (1e9 + i, 1e9 + i))

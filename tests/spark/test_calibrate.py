@@ -252,7 +252,7 @@ def test_a_restart_with_other_roles_is_refused_with_the_difference(
     usual: dict[str, Any] = {"key": "key", "order": "order", "calibrator": ARC(0.1), "buckets": 2}
     stream = files(spark, events[events["order"] <= 2], tmp_path / "in", 1)
     run(calibrate(stream, **usual, score="score", features=["x0", "x1"]), tmp_path)
-    events[events["order"] > 2].to_parquet(tmp_path / "in" / "later.parquet")
+    events[events["order"] > 2].to_parquet(tmp_path / "in" / "later.parquet", index=False)
     other = calibrate(stream, **usual, score="score", features=["x1", "x0"])
     says = r"features=\['x0', 'x1'\], now it is \['x1', 'x0'\]"
     with pytest.raises(StreamingQueryException, match=says):

@@ -18,9 +18,11 @@ from localarc.panel.streams import Prototype
 from localarc.serialization import StateError
 from localarc.spark.passing import NULLS, PassingColumns, alias
 from localarc.spark.processor import STATE, BucketProcessor, Job, read_bucket
+from localarc.spark.recent import RecentBuckets
 from spark.streams import alone, keyed
 
 pytest.importorskip("pyspark", reason="PySpark is not installed: make cluster installs it")
+pytest.importorskip("pyspark.sql.streaming.tws_tester", reason="PySpark before 4.3 has no tester")
 
 
 class Simulated:
@@ -192,6 +194,44 @@ def test_asks_of_one_batch_are_learned_in_another() -> None:
     ).sort_values(["key", "order"])
     assert found["threshold"].tolist() == expected["threshold"].tolist()
     assert found["when"].tolist() == expected["when"].tolist()
+
+
+def test_a_stored_bucket_is_not_decoded_again_unless_its_bytes_or_its_job_differ() -> None:
+    recent, mine = RecentBuckets(max_bytes=100), Bucket.new(ARC(0.1), job(ARC(0.1)).roles)
+    first, second = bytes(60), bytes(range(60))
+    recent.put("a", first, mine)
+    assert recent.take("b", first) is None
+    assert recent.take("a", second) is None
+    assert recent.take("a", first) is mine
+    assert recent.take("a", first) is None  # it is the taker's, who may change it
+    recent.put("a", first, mine)
+    recent.put("a", second, mine)  # both are more than the limit: the older one goes
+    assert recent.take("a", first) is None
+    assert recent.take("a", second) is mine
+
+
+def test_a_batch_that_is_rerun_continues_from_the_stored_state() -> None:
+    frame = keyed(3, 3)
+    bucket = BucketProcessor(job(ARC(0.1)))
+    held: dict[str, Any] = {}
+    state: Any = SimpleNamespace(
+        exists=lambda: "row" in held,
+        get=lambda: held["row"],
+        update=lambda row: held.update(row=row),
+    )
+    bucket.init(SimpleNamespace(getValueState=lambda *given: state))
+
+    def learn(order: int) -> list[float]:
+        rows = frame[frame["order"] == order].set_axis([alias(i) for i in range(3)], axis=1)
+        (found,) = bucket.handleInputRows((0,), iter([rows.assign(**{NULLS: 0})]), None)
+        return list(found["threshold"])
+
+    learn(1)
+    before = held["row"]
+    thresholds = learn(2)
+    held["row"] = before  # the batch did not finish
+    assert learn(2) == thresholds
+    learn(3)
 
 
 def test_the_rows_of_several_parts_are_text_that_spark_can_send() -> None:

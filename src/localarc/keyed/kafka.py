@@ -82,7 +82,7 @@ class Topic:
         self, consumer: Any, offsets: dict[str, int]
     ) -> tuple[dict[str, int], dict[str, int]]:
         """Where to begin in each partition, and where it ends now."""
-        known = consumer.list_topics(self.name, timeout=_PATIENCE).topics[self.name]
+        known = self._metadata(consumer)
         if known.error is not None or not known.partitions:
             raise ValueError(
                 f"topic {self.name!r} cannot be read: {known.error or 'it has no partitions'}."
@@ -101,6 +101,15 @@ class Topic:
             ends[str(number)] = high
         return offsets, ends
 
+    def _metadata(self, consumer: Any) -> Any:
+        try:
+            return consumer.list_topics(self.name, timeout=_PATIENCE).topics[self.name]
+        except _kafka().KafkaException as error:
+            servers = dict(self.config)["bootstrap.servers"]
+            raise ValueError(
+                f"no broker answers at {servers}: {error.args[0].str()}. Check servers=."
+            ) from error
+
     def _take(
         self, consumer: Any, offsets: dict[str, int], ends: dict[str, int], waits: set[str]
     ) -> list[Any]:
@@ -114,7 +123,7 @@ class Topic:
             if answer:
                 silent_since = time.monotonic()
             elif time.monotonic() - silent_since > _PATIENCE:
-                raise TimeoutError(f"the brokers of topic {self.name!r} did not answer.")
+                raise ValueError(f"the brokers of topic {self.name!r} do not answer any more.")
             for message in answer:
                 self._note(message, offsets, ends, waits, found)
         return sorted(found, key=lambda message: (message.partition(), message.offset()))

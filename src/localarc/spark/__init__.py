@@ -1,6 +1,6 @@
 """Keyed streams on Spark: one calibrator per key for millions of keys, many keys per row of state.
 
-Requires PySpark 4.3: `pip install 'localarc[spark]'`, and Java 17.
+Requires PySpark 4.1 or newer: `pip install 'localarc[spark]'`, and Java 17.
 """
 
 from localarc.keyed.rules import BadRowError

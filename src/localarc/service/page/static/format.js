@@ -52,3 +52,12 @@ export function formatMoment(seconds, now = new Date()) {
  * @param {readonly string[] | null} names
  */
 export const featureNames = (names) => (/** @type {number} */ index) => names?.[index] ?? `x[${index}]`;
+
+/**
+ * What people say about a stream.
+ * @param {Record<string, string>} labels
+ */
+export const describeLabels = (labels) =>
+  Object.entries(labels)
+    .map(([name, value]) => `${name}: ${value}`)
+    .join(" · ");

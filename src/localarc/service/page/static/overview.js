@@ -5,8 +5,7 @@ import { hideAlert, showAlert } from "./alerts.js";
 import { ApiError, createInterrupt, fetchJson, sleep } from "./api.js";
 import { showConnection } from "./connection.js";
 import { byId, child, clone, setText, updateList } from "./dom.js";
-import { formatCount, formatNumber, formatRisk } from "./format.js";
-import { describeLabels } from "./settings.js";
+import { describeLabels, formatCount, formatNumber, formatRisk } from "./format.js";
 import { describeSince, headlineOf, STATES, showBadge, stateOf } from "./state.js";
 
 /** @import { Address } from "./address.js" */

@@ -28,15 +28,6 @@ export function describeSettings({ config, predictions, memory }) {
 }
 
 /**
- * What people say about a stream.
- * @param {Record<string, string>} labels
- */
-export const describeLabels = (labels) =>
-  Object.entries(labels)
-    .map(([name, value]) => `${name}: ${value}`)
-    .join(" · ");
-
-/**
  * Whether thresholds depend on the features of an input.
  * @param {Pick<StreamConfig, "method" | "features">} config
  */

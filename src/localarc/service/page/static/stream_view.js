@@ -7,12 +7,19 @@ import { Chart } from "./chart.js";
 import { feedbackFigure, recentRiskFigure, riskDomain, riskFigure, scatterFigure } from "./charts.js";
 import { byId, setText } from "./dom.js";
 import { showEvents } from "./event_list.js";
-import { formatBytes, formatCount, formatDuration, formatNumber, formatRisk } from "./format.js";
+import {
+  describeLabels,
+  formatBytes,
+  formatCount,
+  formatDuration,
+  formatNumber,
+  formatRisk,
+} from "./format.js";
 import { showGroups } from "./groups.js";
 import { showGuarantee } from "./guarantee.js";
 import { connectRange, showRange } from "./range.js";
 import { alarmMarks, rangeAround, sectionOf } from "./section.js";
-import { describeLabels, describeSettings, isLocal } from "./settings.js";
+import { describeSettings, isLocal } from "./settings.js";
 import { throttle } from "./store.js";
 import { ThresholdMapView } from "./threshold_map.js";
 import { showVerdict } from "./verdict.js";
@@ -90,6 +97,7 @@ function drawSummary({ summary, history, address }) {
   setText(byId("target"), formatNumber(summary.target));
   setText(byId("settings"), describeSettings(summary));
   setText(byId("labels"), describeLabels(summary.config.labels));
+  byId("labels").hidden = Object.keys(summary.config.labels).length === 0;
   setText(byId("oldest"), describeOldest(summary.oldest_pending));
   setText(byId("memory"), formatBytes(summary.memory_bytes));
   showGroups(summary, address.group);
