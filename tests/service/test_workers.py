@@ -369,10 +369,8 @@ def test_check_and_rebalance_work_on_the_folders_of_all_workers(tmp_path: Path) 
 def test_a_worker_waits_for_company_only_after_a_commit_that_had_some(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    from localarc.service.storage import writer as module
-
     waited: list[float] = []
-    monkeypatch.setattr(module.time, "sleep", waited.append)
+    monkeypatch.setattr("localarc.service.storage.writer.time.sleep", waited.append)
     app = AppState.create(tmp_path, Limits(), Tokens({}))
     app.writer.commit_delay = 0.001
     for company in (0, 3, 4, 9):
