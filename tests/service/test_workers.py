@@ -6,15 +6,17 @@ import json
 from collections import Counter
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import msgspec
 import pytest
 from click.testing import CliRunner
 
 from localarc.cli import main
+from localarc.service.access.tokens import Tokens
 from localarc.service.api.errors import ApiError
 from localarc.service.api.stream_list import merge, part, streams
+from localarc.service.app_state import AppState
 from localarc.service.limits import Limits
 from localarc.service.metrics import Metrics
 from localarc.service.storage.store import EventStore
@@ -362,3 +364,17 @@ def test_check_and_rebalance_work_on_the_folders_of_all_workers(tmp_path: Path) 
     assert (
         run(main, ["serve", "--check", two]).output == run(main, ["serve", "--check", one]).output
     )
+
+
+def test_a_worker_waits_for_company_only_after_a_commit_that_had_some(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    waited: list[float] = []
+    monkeypatch.setattr("localarc.service.storage.writer.time.sleep", waited.append)
+    app = AppState.create(tmp_path, Limits(), Tokens({}))
+    app.writer.commit_delay = 0.001
+    for company in (0, 3, 4, 9):
+        app.writer._current_batch = [cast(Any, None)] * company
+        monkeypatch.setattr(app.writer, "_drain", lambda timeout: [])
+        app.writer._work()
+    assert waited == [0.001, 0.001]

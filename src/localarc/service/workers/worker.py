@@ -23,6 +23,7 @@ from localarc.service.workers.connection import WorkerConnection
 from localarc.service.workers.layout import owner_of, worker_folder
 
 READY = b"ready"
+_COMMIT_DELAY = 0.001  # seconds: workers share what one process would commit together
 STOP_SIGNALS = signal.SIGINT, signal.SIGTERM
 
 
@@ -67,6 +68,7 @@ def _run(
     app_state.writer.restrict(lambda name: owner_of(name, place.workers) == place.index)
     app_state.writer.on_ready = partial(_ready, report)
     app_state.writer.on_failure = server.fail
+    app_state.writer.commit_delay = _COMMIT_DELAY
     server.run([listener])
     if server.failure is not None:
         raise ValueError(f"worker {place.index} failed: {server.failure}") from server.failure
