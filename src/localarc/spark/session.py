@@ -47,5 +47,7 @@ def spark_sql() -> Any:
     try:
         from pyspark import sql
     except ImportError as error:
-        raise ImportError("this requires PySpark 4.1 or newer: pip install 'localarc[spark]'") from error
+        raise ImportError(
+            "this requires PySpark 4.1 or newer: pip install 'localarc[spark]'"
+        ) from error
     return sql
