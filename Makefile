@@ -64,7 +64,9 @@ demo: $(VENV)/.default
 	$(BIN)/localarc demo --out demo-output/synthetic
 	$(BIN)/localarc reproduce electricity --out demo-output
 
+# Loops that most files use are compiled once, before the processes that share them start.
 test: $(VENV)/.dev
+	$(BIN)/localarc warm-up --service --memories auto --features 1,3 --quiet
 	$(BIN)/python -m pytest -n auto --dist loadfile --ignore tests/test_documentation.py
 
 # Simulations that take minutes.
@@ -89,10 +91,11 @@ page: $(VENV)/.service node_modules/.installed
 	$(BIN)/python tests/page/write_openapi.py build/openapi.json
 	npm run --silent check
 
-# The real service, in processes of its own: crashes, full disks, hostile requests, a browser, Prometheus.
-# What is missing fails here, where `make test` skips. In Debian: `apt-get install chromium prometheus`.
+# The real service, in processes of its own: crashes, full disks, hostile requests, a browser, Prometheus, PostgreSQL.
+# What is missing fails here, where `make test` skips. In Debian: `apt-get install chromium prometheus postgresql`.
 service: $(VENV)/.service page
 	LOCALARC_REQUIRE_SERVICE=1 $(BIN)/python -m pytest -m service -n 2 -rs tests/service
+	$(BIN)/python -m pytest -rs tests/test_documentation.py -k fastapi
 
 # What is in deploy/, linted; the image's steps, without a container runtime, by a user who can write nowhere else.
 # What is missing fails here. In Debian: `apt-get install bubblewrap postgresql prometheus systemd`.

@@ -2,7 +2,7 @@
 
 `python -m benchmarks.jobs [NAME ...]` runs them and prints what each takes. With `--write`, what a
 page's code prints goes into its `text` blocks, and its picture into docs/jobs. It requires
-`pip install 'localarc[jobs]'` and about two minutes of one core.
+`pip install 'localarc[jobs]'` and two minutes of processor time.
 """
 
 from __future__ import annotations

@@ -13,9 +13,9 @@ keep() { [ -e "$1" ] || cat >"$1"; }
 random | keep "$folder/metrics-token"
 random | keep "$folder/grafana-password"
 keep "$folder/tokens" <<END
-read $(cat "$folder/metrics-token")
-write $(random)
-admin $(random)
+read $(cat "$folder/metrics-token") name=prometheus
+write $(random) name=application
+admin $(random) name=operator
 END
 chmod 0644 "$folder"/*
 (umask 077 && echo "POSTGRES_PASSWORD=$(random)" | keep "$here/.env")

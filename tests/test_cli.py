@@ -87,6 +87,7 @@ def test_without_a_kernel_the_method_is_autolarc(table: Path, tmp_path: Path) ->
     assert run["bound"]["name"] == "theorem E"
 
 
+@pytest.mark.slow
 def test_units_of_scores_and_features_change_no_decision(table: Path, tmp_path: Path) -> None:
     rows = read_rows(table)
     for row in rows:
@@ -103,6 +104,7 @@ def test_units_of_scores_and_features_change_no_decision(table: Path, tmp_path: 
     assert records[0] == records[1]
 
 
+@pytest.mark.slow
 def test_beside_autolarc_arc_has_a_rate_in_the_units_of_the_scores(
     table: Path, tmp_path: Path
 ) -> None:
@@ -126,6 +128,7 @@ def test_options_of_autolarc_reach_it(table: Path, tmp_path: Path) -> None:
     assert run["bound"]["side"] == "above"
 
 
+@pytest.mark.slow
 def test_only_larc_requires_features(table: Path, tmp_path: Path) -> None:
     usual = ["replay", table, "--score", "s", "--alpha", "0.1", "--out", tmp_path / "out"]
     assert_rejected(localarc(*usual, "--kernel", "rbf"), "--method larc requires --features")
@@ -176,6 +179,7 @@ def test_sizes_with_negative_scores_require_a_width(
     assert ("group-size" in (tmp_path / "report.html").read_text()) is bool(width)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("rate", "words"),
     [

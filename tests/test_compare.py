@@ -72,6 +72,7 @@ def test_a_method_runs_as_replay_runs_it() -> None:
         )
 
 
+@pytest.mark.slow
 def test_neighbourhoods_are_those_of_the_metrics() -> None:
     stream = heteroscedastic(2000, seed=3)
     found = compare(["arc", "rolling", "larc"], stream)
@@ -320,6 +321,7 @@ def rounds(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return write_rounds(tmp_path_factory.mktemp("data") / "rounds.csv", STREAM)
 
 
+@pytest.mark.slow
 def test_the_command_writes_what_the_library_finds(rounds: Path, tmp_path: Path) -> None:
     chosen = ["--group", "third", "--alpha", "0.1", "--methods", "auto,aci,gcaci"]
     done = localarc("compare", rounds, *COLUMNS, *chosen, "--out", tmp_path / "out")
@@ -343,6 +345,7 @@ def test_the_command_writes_what_the_library_finds(rounds: Path, tmp_path: Path)
     assert "reused 3 stored run(s)" in again.stdout
 
 
+@pytest.mark.slow
 def test_without_methods_auto_larc_is_compared_with_common_ones(
     rounds: Path, tmp_path: Path
 ) -> None:

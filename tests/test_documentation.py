@@ -18,7 +18,8 @@ JOBS = ROOT / "docs" / "jobs"  # their code needs the packages of others: `make 
 BLOCK = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 # Pages about other packages run where these are installed.
 ENGINE = re.compile(
-    r"^(?:import|from) (pyspark|mlflow|fastapi|statsforecast|mlforecast|darts|sktime)\b", re.MULTILINE
+    r"^(?:import|from) (pyspark|mlflow|fastapi|statsforecast|mlforecast|darts|sktime)\b",
+    re.MULTILINE,
 )
 RUN_BY = {"pyspark": "make cluster", "mlflow": "make models", "fastapi": "make service"}
 # What installs or runs the whole project is run by .ci/run itself, on a clean checkout.

@@ -35,6 +35,11 @@ Make = Callable[[dict[str, Any]], Any]
 both = pytest.mark.parametrize("make", [of_pandas, pl.DataFrame], ids=["pandas", "polars"])
 
 
+def framed(made: Any) -> Any:
+    """What `to_frame` returned."""
+    return made.to_frame()
+
+
 def same(left: Record, right: Record) -> bool:
     pairs = ((left.thresholds, right.thresholds), (left.losses, right.losses))
     return all(np.array_equal(a, b) for a, b in pairs) and left.groups == right.groups
@@ -74,8 +79,20 @@ def test_missing_groups_are_a_group_of_their_own(make: Make) -> None:
     assert (record.groups or ())[0] == "region is missing"
 
 
+@pytest.mark.parametrize("dtype", ["object", "str", "string", "category"])
+def test_every_kind_of_missing_value_of_pandas_is_recognized(dtype: str) -> None:
+    series = pd.Series([None, *REGIONS[1:]], INDEX, dtype=dtype, name="region")
+    groups = replay(ARC(0.1), None, CURVES, series).groups or ()
+    assert groups[:2] == ("region is missing", REGIONS[1])
+
+
+def test_results_are_of_the_first_library_where_two_are_mixed() -> None:
+    record = replay(ARC(0.1), pl.DataFrame({"x": X[:, 0]}), CURVES, pd.Series(REGIONS, INDEX))
+    assert isinstance(record.to_frame(), pl.DataFrame)
+
+
 def test_a_record_is_a_frame_with_the_index_of_the_inputs() -> None:
-    table = replay(AutoLARC(0.1), of_pandas(COLUMNS), CURVES, "region").to_frame()
+    table = framed(replay(AutoLARC(0.1), of_pandas(COLUMNS), CURVES, "region"))
     assert isinstance(table, pd.DataFrame)
     assert table.index.equals(INDEX)
     assert list(table) == ["round", "group", "threshold", "loss", "size"]
@@ -87,7 +104,7 @@ def test_a_record_is_a_frame_with_the_index_of_the_inputs() -> None:
 
 def test_a_record_of_polars_is_a_frame_of_polars() -> None:
     record = replay(AutoLARC(0.1), pl.DataFrame(COLUMNS), CURVES, "region")
-    table = record.to_frame()
+    table = framed(record)
     assert isinstance(table, pl.DataFrame)
     assert table["loss"].to_list() == record.losses.tolist()
 
@@ -95,13 +112,13 @@ def test_a_record_of_polars_is_a_frame_of_polars() -> None:
 @both
 def test_rounds_with_several_groups_can_be_a_frame(make: Make) -> None:
     frame = make(COLUMNS | {"age": AGES})
-    table = replay(AutoLARC(0.1), frame, CURVES, ["region", "age"]).to_frame()
+    table = framed(replay(AutoLARC(0.1), frame, CURVES, ["region", "age"]))
     assert next(iter(table["group"])) == f"region={REGIONS[0]}, age={AGES[0]}"
 
 
 def test_the_index_also_comes_from_the_groups_alone() -> None:
     record = replay(ARC(0.1), None, CURVES, pd.Series(REGIONS, index=INDEX))
-    assert record.to_frame().index.equals(INDEX)
+    assert framed(record).index.equals(INDEX)
 
 
 @both
@@ -109,12 +126,12 @@ def test_many_calibrators_run_over_a_frame(make: Make) -> None:
     runs = replay_many([ARC(0.1), ARC(0.2)], make(COLUMNS), CURVES, "region")
     arrays = replay_many([ARC(0.1), ARC(0.2)], X, CURVES, REGIONS)
     assert all(same(a, b) for a, b in zip(runs, arrays, strict=True))
-    assert len(runs[1].to_frame()) == N
+    assert len(framed(runs[1])) == N
 
 
 def test_a_record_of_arrays_has_no_frame() -> None:
     with pytest.raises(TypeError, match=r"use to_pandas\(\) or columns\(\)"):
-        replay(ARC(0.1), X, CURVES).to_frame()
+        framed(replay(ARC(0.1), X, CURVES))
 
 
 @both
@@ -147,7 +164,7 @@ def test_intervals_of_a_series_are_series_and_a_frame(make: Make) -> None:
     assert type(lower) is type(upper) is type(series)
     assert np.array_equal(lower, SCORES - 0.5)
     assert found.covers(SCORES).all()
-    assert list(found.to_frame().columns) == ["lower", "upper"]
+    assert list(framed(found).columns) == ["lower", "upper"]
     again = interval_from_quantiles(series, series, make({"t": np.full(N, 0.5)})["t"])
     assert np.array_equal(again.upper, upper)
 
@@ -156,7 +173,7 @@ def test_intervals_keep_the_index() -> None:
     found = interval(pd.Series(SCORES, INDEX), 0.5)
     assert isinstance(found.lower, pd.Series)
     assert found.lower.index.equals(INDEX)
-    assert found.to_frame().index.equals(INDEX)
+    assert framed(found).index.equals(INDEX)
     with pytest.raises(TypeError, match="lower, upper = intervals"):
         interval(SCORES, 0.5).to_frame()
 
@@ -166,7 +183,7 @@ def test_the_columns_of_probabilities_are_the_labels(make: Make) -> None:
     frame = make({"ant": [0.7] * N, "bee": [0.3] * N})
     sets = label_set(frame, np.full(N, -0.5))
     assert sets.labels[0] == ("ant",)
-    table: Any = sets.to_frame()
+    table: Any = framed(sets)
     assert type(table) is type(frame)
     assert list(table.columns) == ["ant", "bee"]
     if isinstance(table, pd.DataFrame):

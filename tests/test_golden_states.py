@@ -18,7 +18,12 @@ from make_golden_states import more, score
 
 GOLDEN = Path(__file__).parent / "golden"
 CASES = [
-    pytest.param(folder, name, id=f"{folder.name} {name}")
+    pytest.param(
+        folder,
+        name,
+        id=f"{folder.name} {name}",
+        marks=[pytest.mark.slow] if name == "matern32_dictionary" else [],  # it compiles for long
+    )
     for folder in sorted(GOLDEN.glob("states_v*"))
     for name in json.loads((folder / "expected.json").read_text())["states"]
 ]

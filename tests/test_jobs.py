@@ -82,6 +82,12 @@ def test_filling_a_page_replaces_what_its_code_printed() -> None:
     assert filled(stale)[0] == PAGE
 
 
+def test_numbers_may_differ_by_one_in_the_last_digit_and_not_by_more() -> None:
+    assert_same_output("risk 10.2 % of 1,001", "risk 10.1 % of 1,000")
+    with pytest.raises(AssertionError, match=r"10\.3 instead of 10\.1"):
+        assert_same_output("risk 10.3 %", "risk 10.1 %")
+
+
 @every_page
 def test_every_page_states_one_finding_whose_numbers_its_code_prints(name: str) -> None:
     printed = NUMBER.findall(TOOL["printed"](text_of(name)))

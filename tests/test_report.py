@@ -145,6 +145,7 @@ def test_mondrian_has_a_bound_per_group(tmp_path: Path, stream: Stream) -> None:
     assert "bound of the group" in page.text
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("promise", ["both", "at most"])
 def test_autolarc_has_every_section_and_a_bound_per_group(
     tmp_path: Path, stream: Stream, promise: str

@@ -53,6 +53,7 @@ BAD_CALLS = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("calibrator", "call"), sparse(CALIBRATORS[2:] + CALIBRATORS[:2], BAD_CALLS)
 )

@@ -50,6 +50,7 @@ def test_the_hash_feels_seed_order_and_the_last_bit() -> None:
 VALUES = st.one_of(st.none(), st.booleans(), st.integers(), st.floats(), st.text())
 
 
+@pytest.mark.slow
 @settings(deadline=None, derandomize=True)
 @given(st.lists(st.tuples(VALUES, VALUES), unique_by=repr, min_size=2, max_size=2))
 def test_different_rows_have_different_hashes(pair: list[Any]) -> None:

@@ -18,6 +18,7 @@ from localarc.testing.promises import PROMISES, check_calibrator
 MEMORIES = [KeepAll(), KeepLast(9), KeepLast(9, archive=False)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "memory"), sparse([*KERNELS], MEMORIES))
 def test_every_kernel_and_memory_keeps_the_promises(name: str, memory: Any) -> None:
     check_calibrator(LARC(0.1, KERNELS[name], memory=memory))

@@ -249,6 +249,7 @@ def test_a_short_stream_has_wide_neighbourhoods_and_a_long_one_has_narrow_ones_t
     ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("unit", [2.0**-7, 3600.0])
 def test_the_default_candidates_follow_the_units_of_inputs_and_scores(unit: float) -> None:
     X, scores = STREAM.X[:600, :1], STREAM.curves.breakpoints[1:1200:2]

@@ -200,6 +200,7 @@ PATHS: dict[str, Callable[[Any], Any]] = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("path", PATHS.values(), ids=PATHS.keys())
 @pytest.mark.parametrize("make", CALIBRATORS.values(), ids=CALIBRATORS.keys())
 def test_an_input_beyond_1e100_is_rejected_on_every_path(

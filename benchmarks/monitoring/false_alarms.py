@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
+from typing import TypeAlias
 
+import joblib
 import numpy as np
 
 from benchmarks.monitoring import streams
 from benchmarks.monitoring.others import Mapie
 from benchmarks.monitoring.watchers import LIMIT, TARGET, Broken, Drifting, Watcher, first_alarms
 from localarc.validation import FloatArray
+
+Losses: TypeAlias = Callable[[], Iterator[FloatArray]]
 
 
 @dataclass(frozen=True)
@@ -26,30 +31,36 @@ class FalseAlarms:
     mapie: int | None
 
 
-def measure(many: int, few: int, rounds: int) -> list[FalseAlarms]:
+def measure(many: int, few: int, rounds: int, jobs: int = 1) -> list[FalseAlarms]:
     """Independent losses in many streams, and losses of calibrators in a few."""
-    independent = {
-        "misses at the target": streams.misses(many, rounds, 1, TARGET),
-        "misses at target + tolerance": streams.misses(many, rounds, 2, LIMIT),
-        "graded losses at the target": streams.graded(many, rounds, 3, TARGET, 5.0),
-        "graded losses at target + tolerance": streams.graded(many, rounds, 4, LIMIT, 5.0),
+    kinds = {
+        "misses at the target": (many, partial(streams.misses, many, rounds, 1, TARGET)),
+        "misses at target + tolerance": (many, partial(streams.misses, many, rounds, 2, LIMIT)),
+        "graded losses at the target": (
+            many,
+            partial(streams.graded, many, rounds, 3, TARGET, 5.0),
+        ),
+        "graded losses at target + tolerance": (
+            many,
+            partial(streams.graded, many, rounds, 4, LIMIT, 5.0),
+        ),
     }
-    calibrated = {
-        f"{name} on stationary data": streams.calibrated(name, few, rounds, TARGET)
-        for name in streams.CALIBRATORS
-    }
-    return [
-        *(_counted(name, many, rounds, losses) for name, losses in independent.items()),
-        *(_counted(name, few, rounds, losses) for name, losses in calibrated.items()),
-    ]
+    for name in streams.CALIBRATORS:
+        losses = partial(streams.calibrated, name, few, rounds, TARGET)
+        kinds[f"{name} on stationary data"] = few, losses
+    tasks = (
+        joblib.delayed(_counted)(name, count, rounds, losses)
+        for name, (count, losses) in kinds.items()
+    )
+    return list(joblib.Parallel(n_jobs=jobs)(tasks))
 
 
-def _counted(name: str, count: int, rounds: int, losses: Iterator[FloatArray]) -> FalseAlarms:
+def _counted(name: str, count: int, rounds: int, losses: Losses) -> FalseAlarms:
     """One kind of stream."""
     watchers: dict[str, Watcher] = {"broken": Broken(count), "drifting": Drifting(count)}
     if not name.startswith("graded"):
         watchers["mapie"] = Mapie(count)
-    first = first_alarms(watchers, losses, count)
+    first = first_alarms(watchers, losses(), count)
     alarms = {watcher: np.isfinite(each) for watcher, each in first.items()}
     return FalseAlarms(
         stream=name,

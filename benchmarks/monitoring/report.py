@@ -22,6 +22,7 @@ def main() -> None:
     parser.add_argument("--figure", type=Path, metavar="FILE", help="only draw one stream")
     parser.add_argument("--streams", type=int, default=1000, help="streams of independent losses")
     parser.add_argument("--calibrated", type=int, default=200, help="streams of each calibrator")
+    parser.add_argument("--jobs", type=int, default=1, help="processes for false alarms")
     options = parser.parse_args()
     if options.figure:
         from benchmarks.monitoring.figure import draw
@@ -35,7 +36,7 @@ def main() -> None:
     console.print(f"memory of a monitor: {cost.bytes_of_a_monitor():.0f} bytes\n")
     late = delays.measure(options.streams)
     console.print(_table("rounds from a rise of 0.05 above 0.1 to the alarm", late))
-    alarms = false_alarms.measure(options.streams, options.calibrated, ROUNDS)
+    alarms = false_alarms.measure(options.streams, options.calibrated, ROUNDS, options.jobs)
     console.print(_table("streams that keep their promise and raise an alarm", alarms))
     console.print(f"{time.process_time():.0f} s of CPU time")
     machine.write_json(options.json, costs=costs, delays=late, false_alarms=alarms)

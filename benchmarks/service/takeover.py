@@ -1,4 +1,4 @@
-"""How long a standby takes to take over: `python -m benchmarks.service.takeover`, about two minutes.
+"""How long a standby takes to take over: `python -m benchmarks.service.takeover`, two minutes.
 
 Two services share one PostgreSQL on this machine. The one that serves is killed, or stopped, and
 the time counts until the other one has committed and acknowledged a request. It replays the events
@@ -109,11 +109,9 @@ def main() -> None:
         for events in 0, 10_000:
             for end in Server.kill, Server.stop:
                 found = measure(postgres, events, end)
-                print(
-                    f"{events:>6} events, {end.__name__:<5} median {statistics.median(found):.2f} s,"
-                    f" slowest {max(found):.2f} s of {TRIALS}",
-                    flush=True,
-                )
+                median, slowest = statistics.median(found), max(found)
+                about = f"{events:>6} events, {end.__name__:<5}"
+                print(f"{about} median {median:.2f} s, slowest {slowest:.2f} s", flush=True)
 
 
 if __name__ == "__main__":

@@ -28,6 +28,13 @@ def write(path: str | os.PathLike[str], data: bytes) -> None:
     _sync_folder(target.parent)
 
 
+def remove_leftovers(path: str | os.PathLike[str]) -> None:
+    """Remove what processes left that were killed while they replaced the file at `path`."""
+    target = Path(path)
+    for partial in target.parent.glob(f".{target.name}.*.partial"):
+        partial.unlink(missing_ok=True)
+
+
 def _sync_folder(folder: Path) -> None:
     """Flush the rename to disk, where the platform lets a folder be opened."""
     with contextlib.suppress(OSError):

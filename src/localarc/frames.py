@@ -73,13 +73,19 @@ def _is_frame(found: Any) -> TypeGuard[nw.DataFrame[Any]]:
 def rows_of(*values: Any) -> Rows | None:
     """Return the rows of the first frame or series, after checking that all have one index."""
     found = [each for each in map(read, values) if each is not None]
-    indexes = [each.to_native().index for each in found if each.implementation.is_pandas_like()]
-    if any(not indexes[0].equals(index) for index in indexes[1:]):
+    indexes = [_index(each) for each in found]
+    known = [index for index in indexes if index is not None]
+    if any(not known[0].equals(index) for index in known[1:]):
         raise ValueError(
             "frames and series of pandas must have the same index, in the same order: rounds are "
             "the rows as they come, and nothing is aligned. Use reindex or reset_index first."
         )
-    return Rows(found[0].implementation, *indexes[:1]) if found else None
+    return Rows(found[0].implementation, indexes[0]) if found else None
+
+
+def _index(found: nw.DataFrame[Any] | nw.Series[Any]) -> Any:
+    """Return the index of a frame or a series of pandas; others have none."""
+    return found.to_native().index if found.implementation.is_pandas_like() else None
 
 
 def like(given: Any, name: str, values: FloatArray) -> FloatArray:
@@ -150,9 +156,10 @@ def labels(groups: Any) -> Any:
 def _marked(column: Any) -> list[tuple[Hashable, bool]]:
     """Return each value of a column, or that it is missing, and whether it is."""
     gone = f"{column.name or 'group'} is missing"
+    null = column.is_null().to_list()
     return [
-        (gone, True) if value is None or value != value else (value, False)
-        for value in column.to_list()
+        (gone, True) if missing or (isinstance(value, float) and value != value) else (value, False)
+        for value, missing in zip(column.to_list(), null, strict=True)
     ]
 
 

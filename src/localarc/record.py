@@ -128,7 +128,7 @@ class Record:
             table["group"] = list(self.groups)
         return table | {"threshold": self.thresholds, "loss": self.losses, "size": self.sizes}
 
-    def to_frame(self) -> Any:
+    def to_frame(self) -> object:
         """Return the record as a frame of the library that the inputs came in, one row per round.
 
         Returns

@@ -57,6 +57,7 @@ def test_every_named_method_runs_on_harmless_rounds() -> None:
     assert all(math.isfinite(result.size) for result in numbers(standings))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", KNOWN)
 def test_no_method_uses_an_outcome_before_it_is_known(name: str) -> None:
     """Streams that agree up to a round have the same thresholds up to it, and that round's."""
@@ -264,6 +265,7 @@ def test_a_table_and_a_toml_file_are_a_stream(toml: Path, tmp_path: Path) -> Non
     assert "a moving average" in page
 
 
+@pytest.mark.slow
 def test_compare_reads_the_same_toml_file(toml: Path, tmp_path: Path) -> None:
     done = localarc("compare", toml, "--methods", "arc,mondrian", "--out", tmp_path / "one")
     assert done.status == 0, done.stderr

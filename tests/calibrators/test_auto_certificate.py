@@ -34,6 +34,7 @@ WISHES = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("wish", WISHES.values(), ids=WISHES)
 @pytest.mark.parametrize("settings", [{}, {"limits": (0.0, 1.0)}, {"promise": "at most"}])
 def test_no_risk_passes_its_bound(wish: Any, settings: dict[str, Any]) -> None:

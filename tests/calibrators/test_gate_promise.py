@@ -44,6 +44,7 @@ def attack_and_check(seed: int, rounds: int, every: int) -> float:
     return max(worst, worst_ratio(gate, played))
 
 
+@pytest.mark.slow
 def test_no_adversary_breaks_the_promise_for_any_topic_or_stretch_of_time() -> None:
     assert max(attack_and_check(seed, 300, every=25) for seed in range(24)) <= 1.0
 
@@ -53,6 +54,7 @@ def test_no_adversary_breaks_the_promise_in_hundreds_of_streams() -> None:
     assert max(attack_and_check(seed, 600, every=20) for seed in range(300)) <= 1.0
 
 
+@pytest.mark.slow
 def test_without_bets_adversaries_break_the_promise(monkeypatch: pytest.MonkeyPatch) -> None:
     def base_alone(self: GateBettors, x: object, groups: Topics) -> float:
         return min(self.base.decide(groups)[0], 1.0)

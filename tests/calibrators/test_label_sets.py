@@ -154,6 +154,7 @@ def test_a_label_in_a_group_has_a_certificate_of_its_own() -> None:
 # ---- adversaries: the bound of theorem E, against a log of losses kept here ----------------------
 
 
+@pytest.mark.slow
 @given(
     seed=st.integers(0, 2**32 - 1),
     delay=st.sampled_from([0, 1, 7]),
@@ -337,6 +338,7 @@ def facts(base: LabelBase) -> FloatArray:
     return row
 
 
+@pytest.mark.slow
 @given(st.lists(st.floats(-1e6, 1e6), max_size=40), st.sampled_from([0.05, 0.1, 0.5]))
 def test_recent_scores_are_those_of_a_sorted_list(scores: list[float], alpha: float) -> None:
     given = [*np.linspace(-1.0, 1.0, 50).tolist(), *scores]
@@ -353,6 +355,7 @@ def test_the_oldest_of_many_scores_is_forgotten() -> None:
     assert base.arrays()["label scores"].tolist() == scores[-KEPT:].tolist()
 
 
+@pytest.mark.slow
 def test_nine_scores_are_the_fewest_for_a_quantile_of_a_tenth() -> None:
     assert facts(taught(range(8)))[QUANTILE] == math.inf
     assert facts(taught(range(9)))[QUANTILE] == 8

@@ -52,7 +52,11 @@ CASES: list[dict[str, Any]] = [
 
 
 @pytest.mark.parametrize(
-    ("name", "options"), [*sparse([*KERNELS], CASES), *(("custom", case) for case in CASES[1:])]
+    ("name", "options"),
+    [
+        pytest.param(name, case, marks=[] if name == "RBF" else [pytest.mark.slow])
+        for name, case in (*sparse([*KERNELS], CASES), *(("custom", case) for case in CASES[1:]))
+    ],
 )
 def test_the_equations_the_online_loop_and_replay_agree(name: str, options: dict[str, Any]) -> None:
     kernel = KERNELS[name]

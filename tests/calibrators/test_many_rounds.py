@@ -79,6 +79,7 @@ def test_what_was_shown_is_charged_and_the_score_is_learned(make: Any) -> None:
     assert ((losses == 0.0) & (scores > thresholds)).any()
 
 
+@pytest.mark.slow
 @each
 @given(seed=st.integers(0, 10**6))
 def test_batches_of_tickets_are_single_tickets(make: Any, seed: int) -> None:

@@ -35,7 +35,7 @@ from localarc.client import (
     UnreachableError,
     errors,
 )
-from localarc.client.retry import Reply, WaitUntilReady
+from localarc.client.retry import Reply, RetryState, WaitUntilReady
 from localarc.wire import fields
 
 pytest.importorskip("httpx", reason="the client needs httpx: pip install '.[client]'")
@@ -144,6 +144,24 @@ def test_a_limit_is_retried_only_with_a_retry_after_header() -> None:
     full = Service(problem(429, "too many"), predicted())
     with pytest.raises(ServiceError, match="too many"):
         full.client().predict("demand")
+
+
+@pytest.mark.parametrize(("status", "longest"), [(429, 4), (503, 10)])
+def test_a_request_is_not_repeated_if_the_service_asks_for_a_long_wait(
+    status: int, longest: int
+) -> None:
+    for asked, pauses in ((longest, True), (longest + 1, False)):
+        reply = Reply(status, {"retry-after": str(asked)}, b"")
+        assert (RetryState(Retries()).pause_after(reply) is not None) == pauses
+
+
+def test_an_error_has_the_id_of_its_request() -> None:
+    content = {"title": "No", "status": 404, "detail": "unknown", "request_id": "4f1c"}
+    service = Service(httpx.Response(404, json=content), problem(404, "unknown"))
+    for expected in ("4f1c", None):
+        with pytest.raises(ServiceError) as raised:
+            service.client().summary("demand")
+        assert raised.value.request_id == expected
 
 
 def test_an_import_that_may_have_happened_is_not_repeated() -> None:

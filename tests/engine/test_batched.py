@@ -39,6 +39,7 @@ def test_many_runs_are_the_runs_one_by_one() -> None:
         one.add(stream.points[0], 1.0)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("profile", "dimensions"), [(GAUSSIAN, 9), (LAPLACE, 2)])
 def test_length_scales_share_distances(profile: Profile, dimensions: int) -> None:
     stream = random_stream(3, 900, dimensions)
@@ -64,6 +65,7 @@ def test_ratios_of_length_scales_must_fit_the_points() -> None:
         replay_many(two, [stream, stream], [4.0, 1.0])
 
 
+@pytest.mark.slow
 def test_single_precision_stays_near_and_leaves_a_state_to_resume_from() -> None:
     stream = random_stream(2, 2000, 2)
     stream.points[:] += 1000.0

@@ -16,6 +16,7 @@ def smooth_stream(
     return random_stream(seed, rounds, dimensions, regularization, spread=0.5)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("tolerance", [1e-3, 1e-5])
 @pytest.mark.parametrize("regularization", [1e-4, 0.2])
 def test_f_and_its_average_are_within_the_tolerance(

@@ -49,6 +49,7 @@ def twins(stream: Stream, window: int | None = None, scale: float = 0.7) -> None
         assert_close(expansion.average(queries), slow.average(queries), CLOSE)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("dimensions", [1, 2, 3, 7, 9, 50])
 def test_replay_and_loop_agree_with_the_slow_reference(dimensions: int) -> None:
     twins(random_stream(dimensions, rounds=600, dimensions=dimensions, spread=0.4))

@@ -58,6 +58,7 @@ def test_a_rational_quadratic_of_large_shape_is_gaussian() -> None:
     assert profile.formula(2.0, 1e12) == pytest.approx(math.exp(-2.0), rel=1e-11)
 
 
+@pytest.mark.slow
 def test_a_custom_formula_runs_in_the_same_loops() -> None:
     @njit
     def inverse_multiquadric(u: float) -> float:

@@ -81,6 +81,7 @@ def test_the_bound_holds_at_the_worst_distances_and_is_not_far_from_what_happens
     assert rule.error(dimensions) / 3 <= off <= rule.error(dimensions) + ROUNDING
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("dimensions", [1, 2, 3])
 def test_the_loops_evaluate_that_kernel(dimensions: int) -> None:
     rng = np.random.default_rng(1)

@@ -288,6 +288,7 @@ def finished(tmp_path_factory: Any) -> tuple[Path, Result]:
     return out, done
 
 
+@pytest.mark.slow
 def test_a_quick_run_writes_every_file_it_lists(finished: tuple[Path, Result]) -> None:
     out, done = finished
     assert len(written(done)) == 3 + 2 * 8
@@ -335,6 +336,7 @@ def test_the_numbers_do_not_depend_on_the_number_of_jobs(
     assert one.rows == two.rows
 
 
+@pytest.mark.slow
 def test_the_radio_of_the_released_code_can_be_chosen(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(experiment, "QUICK_NUMBERS", Numbers(200, 500, 500))
     plan = Plan(quick=True, trials=1)
@@ -349,6 +351,7 @@ def test_random_cities_can_be_chosen() -> None:
     assert Beams().scene() == city()
 
 
+@pytest.mark.slow
 def test_a_trial_is_reproducible_and_differs_from_the_next(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

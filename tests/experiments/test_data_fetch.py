@@ -5,6 +5,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 
 def fetch(cache: Path, **environment: str) -> subprocess.CompletedProcess[str]:
     clean = {k: v for k, v in os.environ.items() if k != "LOCALARC_DATA"}
@@ -17,6 +19,7 @@ def fetch(cache: Path, **environment: str) -> subprocess.CompletedProcess[str]:
     )
 
 
+@pytest.mark.slow
 def test_elec2_is_downloaded_with_pip_alone_or_the_error_says_why(tmp_path: Path) -> None:
     done = fetch(tmp_path)
     if done.returncode == 0:
@@ -27,6 +30,7 @@ def test_elec2_is_downloaded_with_pip_alone_or_the_error_says_why(tmp_path: Path
         assert "scikit-multiflow==0.4.1" in done.stderr
 
 
+@pytest.mark.slow
 def test_without_a_network_the_error_names_both_remedies(tmp_path: Path) -> None:
     done = fetch(
         tmp_path,

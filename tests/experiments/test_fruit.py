@@ -139,6 +139,7 @@ def finished(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Result]:
     return out, done
 
 
+@pytest.mark.slow
 def test_a_quick_run_writes_every_file_it_lists_and_adds_up(finished: tuple[Path, Result]) -> None:
     out, done = finished
     assert len(written(done)) == 13

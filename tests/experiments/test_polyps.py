@@ -208,6 +208,7 @@ def rows(tmp_path_factory: Any) -> tuple[Any, ...]:
     return run(tmp_path_factory.mktemp("polyps"))
 
 
+@pytest.mark.slow
 def test_the_long_run_meets_the_target_and_the_sources_add_up(rows: tuple[Any, ...]) -> None:
     for row in rows:
         if row["evaluation"] == "online" and row["group"] == "all":
@@ -242,6 +243,7 @@ def test_the_numbers_do_not_depend_on_the_number_of_jobs(
 # ---- the command -------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_a_quick_run_writes_every_file_it_lists(tmp_path: Path) -> None:
     some = ["--methods", "ARC,L-ARC l=0.25,Dictionary(0.1)", "--trials", "1"]
     done = reproduce("polyps", tmp_path, "--quick", "--jobs", "1", *some)

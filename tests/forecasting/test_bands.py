@@ -98,12 +98,14 @@ def test_the_order_of_rows_changes_nothing() -> None:
         pd.testing.assert_frame_equal(theirs.predict(forecasts(t)[::-1])[::-1], expected)
 
 
+@pytest.mark.slow
 def test_each_series_and_step_misses_as_often_as_stated_whatever_its_units() -> None:
     table = misses(Bands(horizon=4).replay(history(noises(1500))), 100)
     for part in ("unique_id", "step"):
         assert (abs(table.groupby(part).missed.mean() - 0.1) < 0.02).all()
 
 
+@pytest.mark.slow
 def test_hours_with_more_noise_get_wider_bands() -> None:
     noise = noises(2400) * np.where(np.arange(2400) % 24 < 12, 1.0, 4.0)[:, None]
     table = misses(Bands(horizon=4).replay(history(noise)), 1000)
@@ -113,6 +115,7 @@ def test_hours_with_more_noise_get_wider_bands() -> None:
     assert (width.mean().unstack()[True] > 2.5 * width.mean().unstack()[False]).all()
 
 
+@pytest.mark.slow
 def test_bands_follow_a_change_of_noise() -> None:
     noise = noises(1400) * np.where(np.arange(1400) < 700, 1.0, 5.0)[:, None]
     out = Bands(horizon=4).replay(history(noise))
@@ -148,6 +151,7 @@ def test_levels_are_nested_and_each_is_kept() -> None:
         assert abs(misses(out, 100, str(level)).missed.mean() - (1.0 - level / 100)) < 0.03
 
 
+@pytest.mark.slow
 def test_joint_bands_contain_whole_paths_as_often_as_stated() -> None:
     walk = np.cumsum(np.random.default_rng(3).normal(size=(1500, 2)), axis=0) * (1.0, 50.0)
     frame = history(walk)
@@ -174,6 +178,7 @@ def test_bands_around_quantiles_correct_them(half: float) -> None:
 # ---- late, missing and repeated outcomes ---------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_outcomes_may_come_in_any_order_and_much_later() -> None:
     rng, noise = np.random.default_rng(1), noises(250)
     bands, waiting, out = Bands(horizon=4), [], []
@@ -309,6 +314,7 @@ BAD_ACTUALS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("message", BAD_FORECASTS)
 def test_a_failed_prediction_says_why_and_changes_nothing(message: str) -> None:
     bands = Bands(horizon=4)
@@ -355,6 +361,7 @@ def test_quantiles_that_cross_are_rejected() -> None:
 # ---- state ---------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("joint", [False, True])
 @pytest.mark.parametrize("coverage", [0.9, [0.5, 0.9]])
 def test_bands_resume_in_the_middle_of_open_horizons_bit_for_bit(
@@ -393,6 +400,7 @@ def test_a_copy_goes_on_by_itself() -> None:
     assert bands.state() == before
 
 
+@pytest.mark.slow
 def test_an_open_forecast_takes_at_most_200_bytes() -> None:
     names = tuple(f"series {i}" for i in range(100))
     bands = Bands(horizon=24)

@@ -30,6 +30,7 @@ def play(bands: Bands, choose: str, rounds: int = 200, seed: int = 0) -> Bands:
     return bands
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("choose", ["outside", "inside", "by turns", "at random"])
 @pytest.mark.parametrize("seed", range(2))
 def test_no_outcomes_contradict_the_bounds_of_any_series_and_step(choose: str, seed: int) -> None:
@@ -40,6 +41,7 @@ def test_no_outcomes_contradict_the_bounds_of_any_series_and_step(choose: str, s
         assert node.excess == pytest.approx(node.rounds * (node.risk - 0.1))
 
 
+@pytest.mark.slow
 def test_bounds_shrink_as_outcomes_arrive() -> None:
     few, many = (
         play(Bands(horizon=3, by=None), "at random", rounds).certificate() for rounds in (150, 600)

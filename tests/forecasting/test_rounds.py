@@ -59,6 +59,7 @@ class Twin:
             assert found == pytest.approx(expected[0], rel=1e-9, abs=1e-9)
 
 
+@pytest.mark.slow
 @settings(max_examples=15, deadline=None)
 @given(st.sampled_from([0.05, 0.1, 0.5, 0.8]), st.integers(0, 10**6))
 def test_the_bettors_are_those_of_the_theorem_in_any_order_of_arrival(

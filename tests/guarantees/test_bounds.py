@@ -311,6 +311,7 @@ def test_equation_6_is_claimed_for_a_start_among_the_scores(start: float) -> Non
     assert paper.value == pytest.approx((1.0 / 0.7 + 2.0) / math.sqrt(T), rel=1e-12)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("dimension", "power"), [(1, 1), (2, 2), (3, 2), (4, 3)])
 def test_theorem_2_takes_the_slope_of_the_kernel_in_its_dimension(
     dimension: int, power: int
@@ -376,6 +377,7 @@ def allowed(loss: float, threshold: float, case: Case) -> float:
     return max(loss, case.alpha) if threshold < case.scores[0] else loss
 
 
+@pytest.mark.slow
 @every_case
 @pytest.mark.parametrize("choose", ADVERSARIES)
 def test_no_adversary_of_losses_and_places_breaks_a_bound(case: Case, choose: Choice) -> None:

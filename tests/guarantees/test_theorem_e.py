@@ -32,6 +32,7 @@ def assert_no_violation(seeds: range, rounds: int) -> None:
         assert outcome.interval <= 1e-6, f"an interval is too bad: {Scenario.draw(seed)}"
 
 
+@pytest.mark.slow
 def test_no_adversary_exceeds_the_bound_at_any_node_at_any_time_or_in_any_interval() -> None:
     assert_no_violation(range(50), 300)
 

@@ -21,6 +21,7 @@ def test_a_formula_is_compiled_once_for_all_kernels_that_use_it() -> None:
     assert profile(Radial(formula, 2.0), 2) is first
 
 
+@pytest.mark.slow
 def test_a_formula_that_nobody_uses_is_freed_with_its_compiled_loops(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

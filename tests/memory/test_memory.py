@@ -225,6 +225,7 @@ def test_repeated_points_do_not_make_a_dictionary_singular() -> None:
 MEMORIES = [Lattice(), Lattice(1e-8), Dictionary(1e-3), Dictionary(1e-3, max_size=5)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("memory", MEMORIES, ids=repr)
 @pytest.mark.parametrize("options", [{}, {"regularization": 0.5}, {"clip": 0.2}], ids=repr)
 def test_constant_memories_keep_the_promises(memory: Any, options: dict[str, Any]) -> None:
@@ -356,6 +357,7 @@ def test_many_at_once_are_the_same_as_one_by_one() -> None:
             )
 
 
+@pytest.mark.slow
 def test_single_precision_stays_close_and_is_asked_for_by_name() -> None:
     X, curves = stream(700, d=3)
     exact = replay(LARC(0.1, RBF.from_paper(1.0), memory=KeepAll()), X, curves)
@@ -388,6 +390,7 @@ def test_two_calibrators_in_two_threads_agree_with_serial_runs() -> None:
         assert np.array_equal(found[1], expected)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("length_scale", [1e-8, 1e8])
 @pytest.mark.parametrize("d", [1, 2, 50])
 def test_extreme_length_scales_and_dimensions_follow_the_equations(

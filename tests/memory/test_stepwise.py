@@ -23,6 +23,7 @@ def replayed(kernel: Any, **limits: float) -> Played:
     return played
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("limits", [{}, {"floor": 2.5}, {"clip": 0.05}, {"radius": 0.1}], ids=repr)
 def test_a_kernel_in_python_replays_as_the_same_one_compiled(limits: dict[str, float]) -> None:
     python = replayed(Custom(bump, scale=1.0), **limits)

@@ -82,6 +82,7 @@ def counts(m: Calibrated) -> list[tuple[int, ...]]:
     return [(cal.rounds, *(ticket.id for ticket in cal.pending)) for cal in calibrators]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("action", ACTIONS)
 @pytest.mark.parametrize("case", CASES.values(), ids=CASES.keys())
 def test_all_calibrators_have_seen_the_same_rows(case: Any, action: str) -> None:

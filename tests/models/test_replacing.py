@@ -130,6 +130,7 @@ stretch = st.tuples(
 stretches = st.lists(stretch, min_size=1, max_size=6)
 
 
+@pytest.mark.slow
 @settings(deadline=None, max_examples=40)
 @given(stretches, st.integers(0, 2**16), st.sampled_from([0.05, 0.2, 0.5]))
 def test_no_bound_of_theorem_e_is_passed_whatever_restarts(

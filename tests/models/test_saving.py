@@ -68,6 +68,7 @@ def state_of(m: Calibrated, folder: Path) -> bytes:
     return (folder / "state").read_bytes()
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::localarc.models.FewOutcomesWarning")
 @pytest.mark.parametrize("places", PLACES.values(), ids=PLACES.keys())
 @pytest.mark.parametrize("case", CASES.values(), ids=CASES.keys())

@@ -33,6 +33,7 @@ def test_a_stream_at_its_target_is_ok() -> None:
     assert "not above 0.12" in status.why
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("level", [0.2, 0.05])
 def test_few_streams_at_the_limit_of_the_tolerance_raise_an_alarm_of_any_kind(level: float) -> None:
     monitors = [Monitor(target=0.1, level=level) for _ in range(100)]

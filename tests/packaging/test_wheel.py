@@ -54,7 +54,7 @@ def pip(folder: Path, *what: object) -> None:
 
 
 def interpreters() -> list[str]:
-    """Other Pythons of at least 3.11 that are here, one of each version: pyenv's, or on the path."""
+    """Other Pythons of at least 3.11 that are here, one of each version: pyenv's, or the path's."""
     versions = Path(os.environ.get("PYENV_ROOT", Path.home() / ".pyenv")) / "versions"
     found = []
     for minor in set(range(11, 20)) - {sys.version_info.minor}:

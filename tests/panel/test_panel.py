@@ -55,7 +55,14 @@ PROTOTYPES: dict[str, ARC | LARC] = {
     "ball": LARC(0.2, RBF.from_paper(1.0), memory=KeepAll(), radius=0.4, clip=0.3),
     "in Python": LARC(0.2, Custom(bump, scale=1.0), regularization=0.1),
 }
-every_prototype = pytest.mark.parametrize("prototype", PROTOTYPES.values(), ids=PROTOTYPES)
+COMPILED_FIRST = ("dictionary", "exact, strong decay")  # with a kernel that nothing else here has
+every_prototype = pytest.mark.parametrize(
+    "prototype",
+    [
+        pytest.param(made, id=name, marks=[pytest.mark.slow] if name in COMPILED_FIRST else [])
+        for name, made in PROTOTYPES.items()
+    ],
+)
 NAMES: list[str | int] = ["ann", "bob", "", "ünï", 0, 1, -5, "1", 2**70]
 
 
@@ -129,6 +136,7 @@ BATCHES = st.lists(
 )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["ARC", "ARC, power", "ARC, function", "exact", "window"])
 @settings(max_examples=60, deadline=None, derandomize=True)
 @given(batches=BATCHES, replayed=st.lists(st.booleans(), min_size=6, max_size=6))
@@ -152,6 +160,7 @@ def test_a_panel_equals_separate_calibrators_for_any_events_in_any_batches(
     assert_equal(panel, alone)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "memory",
     [

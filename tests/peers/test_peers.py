@@ -32,6 +32,7 @@ def test_a_peer_is_a_calibrator_and_keeps_its_promises(make: Callable[..., Any])
     check_calibrator(shorter(make))
 
 
+@pytest.mark.slow
 @every_method
 def test_a_peer_comes_near_the_target_on_a_stationary_stream(make: Callable[..., Any]) -> None:
     random = np.random.default_rng(1)

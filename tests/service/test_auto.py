@@ -190,8 +190,8 @@ def test_an_outcome_has_the_score_and_the_loss_of_its_set(
         (None, None, 1.0, "create the stream with set"),
         (IntervalConfig(), None, 1.0, "send scores with the prediction"),
         (IntervalConfig(), [1.0], "a", "is a number"),
-        (LabelSetConfig(["a", "b"]), [1.0, 2.0], "c", "one of the stream's labels"),
-        (LabelSetConfig(["a", "b"]), [1.0, 2.0], 0.0, "one of the stream's labels"),
+        (LabelSetConfig(["a", "b"]), [1.0, 2.0], "c", "one of the labels of the stream's set"),
+        (LabelSetConfig(["a", "b"]), [1.0, 2.0], 0.0, "one of the labels of the stream's set"),
         (LabelSetConfig(), [1.0, 2.0], 2.0, "a position from 0 to 1"),
         (LabelSetConfig(), [1.0, 2.0], 0.5, "a position from 0 to 1"),
     ],
@@ -215,8 +215,8 @@ def test_a_report_can_be_retried_and_not_changed() -> None:
     assert report(manager, "a", outcome=1.5) == report(manager, "a", outcome=1.5) == 1
     assert report(manager, "b", loss=1.0, score=0.5) == report(manager, "b", loss=1.0, score=0.5)
     for key, other, words in (
-        ("a", {"outcome": 1.0}, "has the outcome 1.5"),
-        ("a", {"loss": 1.0}, "has the outcome 1.5"),
+        ("a", {"outcome": 1.0}, "has y = 1.5"),
+        ("a", {"loss": 1.0}, "has y = 1.5"),
         ("b", {"loss": 1.0}, "with the score 0.5"),
         ("b", {"loss": 1.0, "score": 0.4}, "with the score 0.5"),
         ("b", {"outcome": 1.0}, "with the score 0.5"),

@@ -116,6 +116,16 @@ def test_the_next_start_erases_what_a_killed_service_did_not(
     assert reopened(copy) == after
 
 
+def test_what_a_process_left_that_was_killed_while_it_wrote_the_marks_is_erased(
+    tmp_path: Path,
+) -> None:
+    with opened(tmp_path) as (store, manager):
+        shutil.copy(tmp_path / "log.marks", tmp_path / ".log.marks.1234.partial")
+        delete(manager)
+        commit(store, manager)
+    assert stored_in(tmp_path) == {"seal"}
+
+
 def test_erasure_waits_for_a_reader_and_says_so(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:

@@ -172,3 +172,19 @@ def test_a_slow_subscriber_receives_reset() -> None:
     assert first.startswith(b"id: 1025\nevent: reset")
     assert second.startswith(b"id: 1026\nevent: imported")
     assert end == b""
+
+
+def test_subscribers_get_what_waits_for_them_before_they_are_disconnected() -> None:
+    async def listen() -> list[bytes]:
+        event_bus = EventBus(1)
+        frames = await event_bus.subscribe("s", 0, None)
+        found = [await anext(frames)]
+        event_bus.publish("s", change(1))
+        found.append(await anext(frames))
+        event_bus.publish("s", change(2))  # while the first one is being sent
+        event_bus.interrupt()
+        return found + [frame async for frame in frames]
+
+    _, first, second = asyncio.run(listen())
+    assert first.startswith(b"id: 1\n")
+    assert second.startswith(b"id: 2\n")

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import contextlib
-import time
+import os
+import resource
 from collections.abc import Iterator
 
 import pytest
@@ -15,6 +16,7 @@ from localarc.service.storage.postgres.ownership import NotOwnerError
 from localarc.service.storage.postgres.store import PostgresStore
 from localarc.service.streams.manager import StreamManager
 from localarc.wire.predictions import PredictRequest
+from service.inside import wait_for
 from service.postgres_server import Postgres
 from service.test_store import manager_with
 
@@ -75,7 +77,7 @@ def test_a_former_owner_writes_nothing(
 ) -> None:
     manager = manager_with(owner)
     end_session(postgres, address)
-    assert other.acquire()
+    wait_for(other.acquire)
     twin = StreamManager(manager.limits, lambda: 1.0)
     twin.begin(other.load())
     write(other, twin, "of the other".replace(" ", "-"))
@@ -119,9 +121,7 @@ def test_an_owner_without_requests_notices_that_its_session_ended(
 ) -> None:
     assert owner.is_owner()
     end_session(postgres, address)
-    until = time.monotonic() + 10
-    while owner.is_owner():
-        assert time.monotonic() < until
+    wait_for(lambda: not owner.is_owner())
 
 
 def test_an_owner_without_requests_notices_another_owner(
@@ -135,15 +135,30 @@ def test_an_owner_without_requests_notices_another_owner(
     assert not owner.is_owner()
 
 
+def test_an_owner_with_thousands_of_connections_knows_that_it_is_one(address: Address) -> None:
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (min(4096, hard), hard))
+    files = [os.open(os.devnull, os.O_RDONLY) for _ in range(1100)]
+    try:
+        with contextlib.closing(PostgresStore(address)) as store:
+            assert store.acquire()
+            assert store._ownership.connection.fileno() > 1024
+            assert store.is_owner()
+    finally:
+        for file in files:
+            os.close(file)
+        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+
+
 def test_a_former_owner_that_wins_again_sees_what_was_written_meanwhile(
     owner: PostgresStore, other: PostgresStore, postgres: Postgres, address: Address
 ) -> None:
     manager = manager_with(owner)
     end_session(postgres, address)
-    assert other.acquire()
+    wait_for(other.acquire)
     manager.begin(other.load())
     write(other, manager, "meanwhile")
-    assert not owner.is_owner()
+    wait_for(lambda: not owner.is_owner())
     assert not owner.acquire()
     other.close()
     assert owner.acquire()
@@ -175,8 +190,8 @@ def test_a_database_that_is_older_than_what_was_acknowledged_is_told(
     manager_with(owner)
     end_session(postgres, address)
     postgres.execute(f"UPDATE {address.schema}.owner SET last_event = last_event - 3")
-    assert not owner.is_owner()
-    assert owner.acquire()
+    wait_for(lambda: not owner.is_owner())
+    wait_for(owner.acquire)
     assert "the database lost 3 acknowledged event(s)" in caplog.text
 
 
@@ -200,17 +215,44 @@ def test_another_format_is_rejected(
 
 
 @pytest.mark.parametrize(
-    ("url", "schema", "told"),
+    ("statement", "reason", "missing"),
     [
-        ("postgresql://localhost/db", "Bad Name", "the schema must be lower-case letters"),
-        ("postgresql://localhost/db", "pg_catalog", "the schema must be lower-case letters"),
-        ("postgresql://localhost/db?nonsense=1", "s", "must be a PostgreSQL URL such as"),
+        ("UPDATE {}.events SET event = '\\x00' WHERE seq = 7", "event 7 is damaged", 14),
+        ("DELETE FROM {}.events WHERE seq = 20", "event 20 is damaged or missing", 1),
+        ("DELETE FROM {}.events WHERE seq BETWEEN 3 AND 5", "events 3 to 5 are", 18),
+        ("DELETE FROM {}.events WHERE true", "events 0 to 20 are damaged or missing", 21),
     ],
 )
-def test_an_address_that_cannot_be_one_is_refused(url: str, schema: str, told: str) -> None:
-    with pytest.raises(ValueError, match=told):
-        Address(url, schema)
+def test_a_damaged_row_puts_its_stream_in_quarantine(
+    owner: PostgresStore,
+    postgres: Postgres,
+    address: Address,
+    statement: str,
+    reason: str,
+    missing: int,
+) -> None:
+    manager = manager_with(owner)
+    postgres.execute(f"{statement.format(address.schema)} AND stream = 'a'")
+    streams = owner.load()
+    assert streams["b"].snapshot() == manager.streams["b"].snapshot()
+    found = owner.quarantined["a"]
+    assert (reason in found.reason, found.missing) == (True, missing), found
+    owner.snapshot(streams.values())
+    owner.prune()
+    kept = postgres.execute(f"SELECT count(*) FROM {address.schema}.events WHERE stream = 'b'")
+    assert kept == [(0,)]
+    if found.readable is not None:
+        owner.append([], {"a": found.readable})
+        assert owner.load()["a"].state.seq == 20 - missing
+    assert ("a" in owner.quarantined) == (found.readable is None)
 
 
-def test_no_message_shows_a_password() -> None:
-    assert "secret" not in repr(Address("postgresql://me:secret@localhost/db"))
+def test_a_damaged_snapshot_puts_its_stream_in_quarantine(
+    owner: PostgresStore, postgres: Postgres, address: Address
+) -> None:
+    manager = manager_with(owner)
+    owner.snapshot(manager.streams.values())
+    owner.prune()
+    postgres.execute(f"UPDATE {address.schema}.snapshots SET state = '\\x00' WHERE stream = 'a'")
+    assert list(owner.load()) == ["b"]
+    assert owner.quarantined["a"].reason == "its snapshot is damaged"

@@ -70,6 +70,25 @@ def test_the_overview_lists_the_streams_and_links_to_them(
     assert watched.unexpected() == []
 
 
+def test_labels_are_shown_in_the_list_and_with_the_stream(
+    server: Server, client: Client, visit: Visitor
+) -> None:
+    client.create("idle", {"alpha": 0.2, "labels": {"team": "pricing", "note": "<b>"}})
+    client.create("plain", {"alpha": 0.2})
+    watched = visit(server.url)
+    page = watched.open()
+    counts = page.locator('[data-key="idle"] .counts')
+    expect(counts).to_have_text("0 rounds · 0 pending · team: pricing · note: <b>")
+    page.get_by_role("link", name="idle").click()
+    expect(page.locator("#labels")).to_have_text("team: pricing · note: <b>")
+    client.change("idle", labels={})
+    expect(page.locator("#events")).to_contain_text("Labels, timeout, default loss or retention")
+    watched.open("plain")
+    expect(page.locator("#name")).to_have_text("plain")
+    expect(page.locator("#labels")).to_be_hidden()
+    assert watched.unexpected() == []
+
+
 def test_events_change_the_numbers_and_the_charts(
     server: Server, client: Client, traffic: Traffic, visit: Visitor
 ) -> None:

@@ -13,8 +13,10 @@ import pytest
 from localarc.service.limits import Limits
 from localarc.service.storage.interface import StorageError, Store
 from localarc.service.storage.store import EventStore
+from localarc.service.streams import lifecycle
 from localarc.service.streams.manager import StreamManager
 from localarc.wire.config import StreamConfig
+from localarc.wire.lifecycle import ChangeRequest, RenameRequest
 from localarc.wire.predictions import FeedbackRequest, PredictRequest
 from service.conftest import Open
 
@@ -118,3 +120,22 @@ def test_a_commit_is_on_disk_before_it_returns(tmp_path: Path) -> None:
         found = [store._database.execute(f"PRAGMA {name}").fetchone()[0]
                  for name in ("journal_mode", "synchronous")]  # fmt: skip
         assert found == ["wal", 2]
+
+
+def test_renamed_and_deleted_streams_are_loaded_as_they_are(opened: Open) -> None:
+    with opened() as store:
+        manager = manager_with(store, "abc")
+        lifecycle.change(manager, "a", ChangeRequest(labels={"team": "ö"}, retention=60.0))
+        lifecycle.rename(manager, "a", RenameRequest("d"))
+        lifecycle.delete(manager, "b")
+        manager.predict("d", PredictRequest(id="after"))
+        writes = [write for write in manager.uncommitted if write.event is not None]
+        store.append(writes, manager.replaced)
+    with opened() as store:
+        streams = store.load()
+        assert store.quarantined == {}
+    assert {name: each.snapshot() for name, each in streams.items()} == {
+        name: each.snapshot() for name, each in manager.streams.items()
+    }
+    assert sorted(streams) == ["c", "d"]
+    assert streams["d"].state.config.labels == {"team": "ö"}

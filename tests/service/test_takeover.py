@@ -38,17 +38,23 @@ PAUSE = 0.02  # seconds between a client's requests: a replay by the library fol
 Pair = list[Server]
 
 
+@pytest.fixture(scope="module")
+def loops(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The data folder of all services: compiled loops, and nothing else."""
+    return tmp_path_factory.mktemp("services") / "loops"
+
+
 @pytest.fixture
-def pair(tmp_path: Path, address: Address) -> Iterator[Pair]:
-    with two_services(tmp_path, address) as both:
+def pair(loops: Path, address: Address) -> Iterator[Pair]:
+    with two_services(loops, address) as both:
         yield both
 
 
 @contextlib.contextmanager
-def two_services(folder: Path, address: Address) -> Iterator[Pair]:
+def two_services(loops: Path, address: Address) -> Iterator[Pair]:
     """The one that serves first, then the one that stands by."""
     options = "--store", address.url, "--store-schema", address.schema, "--log-events", "1000000"
-    both = [Server(folder / "loops", *options, port=free_port()) for _ in range(2)]
+    both = [Server(loops, *options, port=free_port()) for _ in range(2)]
     with both[0]:
         stand_by(both[1])
         with contextlib.ExitStack() as stack:
@@ -140,11 +146,11 @@ def test_a_standby_takes_over_whenever_the_owner_is_killed(pair: Pair, address: 
     assert_nothing_is_lost_or_doubled(pair, address, received)
 
 
-def test_the_services_come_back_whenever_postgresql_is_killed(tmp_path: Path) -> None:
+def test_the_services_come_back_whenever_postgresql_is_killed(loops: Path) -> None:
     source = random.Random(0)
     with Postgres() as postgres:
         address = Address(postgres.url)
-        with two_services(tmp_path, address) as pair:
+        with two_services(loops, address) as pair:
             with under_load(pair) as received:
                 for _ in range(RESTARTS):
                     time.sleep(source.uniform(0.5, 1.5))

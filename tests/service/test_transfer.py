@@ -273,6 +273,18 @@ def test_what_cannot_be_imported_is_explained(
     assert expected in str(raised.value)
 
 
+def test_a_stream_that_differs_from_its_checksum_is_rejected(exported: Path) -> None:
+    with zipfile.ZipFile(exported) as archive:
+        manifest = json.loads(archive.read("manifest.json"))
+    manifest["streams"][0]["sha256"] = manifest["streams"][1]["sha256"]
+    changed = rewritten(exported, streams=manifest["streams"])
+    with (
+        changed.open("rb") as file,
+        pytest.raises(ExportError, match="stream 'a' is damaged: its checksum differs"),
+    ):
+        list(export_file.read(file))
+
+
 def test_a_compressed_export_is_rejected(exported: Path) -> None:
     target = io.BytesIO()
     with (

@@ -298,7 +298,7 @@ def test_rebalancing_keeps_every_stream_bit_for_bit(tmp_path: Path) -> None:
     assert rebalance(tmp_path / "one", tmp_path / "three", 3) == len(NAMES)
     assert rebalance(tmp_path / "three", tmp_path / "back", 1) == len(NAMES)
     for folder in ("one", "three", "back"):
-        found = {}
+        found: dict[str, bytes] = {}
         for index, place in enumerate(layout.store_folders(tmp_path / folder)):
             store = EventStore(place)
             loaded = store.load()
@@ -325,6 +325,32 @@ def layout_lock(folder: Path) -> Any:
     from localarc.service.server import FolderLock
 
     return FolderLock(folder)
+
+
+def test_a_backup_has_the_folders_of_all_workers(tmp_path: Path) -> None:
+    filled(tmp_path / "one")
+    rebalance(tmp_path / "one", tmp_path / "two", 2)
+    run, copy = CliRunner().invoke, tmp_path / "copies" / "first"
+    done = run(main, ["backup", "--data", str(tmp_path / "two"), "--out", str(copy)])
+    assert done.output.startswith(f"{copy}: {len(NAMES)} stream(s), "), done.output
+    layout.use(copy, 2)
+    checked = [
+        run(main, ["serve", "--check", str(each)]).output for each in (tmp_path / "two", copy)
+    ]
+    assert checked[0] == checked[1]
+    assert [path.name for path in copy.parent.iterdir()] == ["first"]
+
+
+def test_streams_are_not_imported_where_their_worker_would_not_look(tmp_path: Path) -> None:
+    filled(tmp_path / "one")
+    rebalance(tmp_path / "one", tmp_path / "two", 2)
+    run, file = CliRunner().invoke, str(tmp_path / "streams.zip")
+    assert run(main, ["export", "--data", str(tmp_path / "one"), "--out", file]).exit_code == 0
+    for folder in (tmp_path / "two", tmp_path / "two" / "worker-0"):
+        done = run(main, ["import", file, "--data", str(folder)])
+        assert done.exit_code == 2
+        assert "belongs to 2 workers: import into a new folder" in done.output
+    assert not (tmp_path / "two" / "log.sqlite").exists()
 
 
 def test_check_and_rebalance_work_on_the_folders_of_all_workers(tmp_path: Path) -> None:

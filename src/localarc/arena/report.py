@@ -57,7 +57,12 @@ def draw(standings: Standings, path: Path) -> None:
     risks = {m: {s: standings.excess(m, s, _SHARE) for s in shown} for m in methods}
     sizes = {m: {s: standings.relative_size(m, s) for s in shown} for m in methods}
     note = " (quick run)" if standings.quick else ""
-    title = f"Worst neighbourhood of {_SHARE}: excess, in targets{note}"
+    least = [min(risks, key=lambda m: _last(risks[m][s])) for s in shown]
+    best = max(methods, key=least.count)
+    title = (
+        f"Excess of the worst neighbourhood of {_SHARE}, in targets: {best} has the least on "
+        f"{least.count(best)} of {len(shown)} streams{note}"
+    )
 
     def panels(figure: Figure) -> None:
         above, below = figure.subplots(2, sharex=True)
@@ -65,6 +70,11 @@ def draw(standings: Standings, path: Path) -> None:
         method_grid(below, sizes, f"Mean size, in best constants{note}", ideal=1.0, span=1.0)
 
     save_picture(path, size, panels)
+
+
+def _last(excess: float) -> float:
+    """The excess as a sort key: unknown ones come last."""
+    return math.inf if math.isnan(excess) else excess
 
 
 def stream_table(standings: Standings) -> Table:

@@ -4,16 +4,15 @@ from __future__ import annotations
 
 from datetime import timedelta
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from localarc.calibrators.arc import ARC
-from localarc.calibrators.auto import AutoLARC
-from localarc.calibrators.larc import LARC
 from localarc.cli import options
 from localarc.cli.group import user_errors
-from localarc.panel.streams import Prototype
+
+if TYPE_CHECKING:
+    from localarc.panel.streams import Prototype
 
 _COLUMNS: list[options.Option] = [
     click.option(
@@ -142,7 +141,7 @@ def _arguments(given: dict[str, Any]) -> dict[str, Any]:
 
 def _calibrator(given: dict[str, Any]) -> Prototype:
     """The calibrator that the options describe."""
-    import localarc
+    from localarc import ARC, LARC, RBF, AutoLARC
 
     alpha, rate = given["alpha"], 1.0 if given["rate"] is None else given["rate"]
     if given["length_scale"] is not None and given["method"] != "larc":
@@ -154,4 +153,4 @@ def _calibrator(given: dict[str, Any]) -> Prototype:
     if given["method"] == "arc":
         return ARC(alpha, rate)
     scale = 1.0 if given["length_scale"] is None else given["length_scale"]
-    return LARC(alpha, localarc.RBF(scale), rate)
+    return LARC(alpha, RBF(scale), rate)

@@ -9,6 +9,7 @@ import click
 
 from localarc.cli.group import user_errors
 from localarc.cli.log_options import log_options
+from localarc.cli.store_options import database_options
 from localarc.service.logs import LogOptions
 
 
@@ -19,20 +20,7 @@ from localarc.service.logs import LogOptions
     help="Data folder; created if it does not exist. Required without --store. With --store, only "
     "compiled loops are kept in it.",
 )
-@click.option(
-    "--store",
-    envvar="LOCALARC_STORE",
-    metavar="URL",
-    help="Keep the streams in PostgreSQL: postgresql://user@host/database, or LOCALARC_STORE. A "
-    "second process on it stands by, and takes over.",
-)
-@click.option(
-    "--store-schema",
-    default="localarc",
-    metavar="NAME",
-    show_default=True,
-    help="Schema of the database; each service of its own has another.",
-)
+@database_options
 @click.option(
     "--check",
     type=click.Path(path_type=Path, file_okay=False, exists=True),
@@ -151,6 +139,7 @@ def serve(
 
     Every change is on disk before the response is sent. Stop the service with Ctrl-C or SIGTERM.
     After a crash, start it again on the same folder: nothing that was acknowledged is lost.
+    With --store, a second process on the same database stands by, and takes over.
     --check exits with status 1 if something is damaged.
 
     \b
@@ -162,6 +151,11 @@ def serve(
     with user_errors():
         if check is not None:
             return _check(check)
+        if store is not None and workers > 1:
+            raise ValueError(
+                "--workers divides a data folder: with --store, start a service for each part, "
+                "with a --store-schema of its own."
+            )
         if data is None and store is None:
             raise ValueError(
                 "--data or --store is required: the folder or the database that keeps the streams."
@@ -228,10 +222,10 @@ def _webhook_secret(path: Path | None) -> str:
 
 def _check(folder: Path) -> int:
     """Print what is in a folder; returns the exit status."""
-    from localarc.service.storage.check import check_all
+    from localarc.service.storage.check import check, join
     from localarc.service.workers.layout import store_folders
 
-    found = check_all(store_folders(folder))
+    found = join([check(each) for each in store_folders(folder)])
     for stream in found.streams:
         seq = "-" if stream.seq is None else stream.seq
         counts = f"event {seq}, {stream.rounds} rounds, {stream.pending} pending"

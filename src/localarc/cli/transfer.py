@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
 from localarc.cli.group import BadInput, user_errors
+from localarc.cli.store_options import database_options
 
 if TYPE_CHECKING:
     from localarc.service.storage.interface import Store
@@ -17,28 +18,12 @@ if TYPE_CHECKING:
     from localarc.service.streams.stream import Stream
 
 _DATA = click.Path(path_type=Path, file_okay=False)
-_STORE = (
-    click.option(
-        "--store",
-        envvar="LOCALARC_STORE",
-        metavar="URL",
-        help="PostgreSQL database, instead of a folder: postgresql://user@host/database, or "
-        "LOCALARC_STORE.",
-    ),
-    click.option("--store-schema", default="localarc", help="Schema of the database."),
-)
-
-
-def _with_store(command: Callable[..., Any]) -> Callable[..., Any]:
-    for option in reversed(_STORE):
-        command = option(command)
-    return command
 
 
 @click.command("export", short_help="Write streams of the service to a file.")
 @click.argument("streams", nargs=-1, metavar="[STREAM]...")
 @click.option("--data", type=_DATA, help="Data folder of a service, running or not.")
-@_with_store
+@database_options
 @click.option(
     "--out", required=True, type=click.Path(path_type=Path, dir_okay=False), help="File to write."
 )
@@ -74,7 +59,7 @@ def export_command(
     type=_DATA,
     help="Data folder of a service that is not running; created if it does not exist.",
 )
-@_with_store
+@database_options
 @click.option("--replace", is_flag=True, help="Replace streams that are there.")
 def import_command(
     file: Path,
@@ -122,18 +107,14 @@ def _own(place: Path | Address) -> Iterator[Store]:
 
     from localarc.service.server import FolderLock
     from localarc.service.storage.opening import open_store
-    from localarc.service.workers.layout import workers_of
+    from localarc.service.workers.layout import require_single
 
     with contextlib.ExitStack() as stack:
         if isinstance(place, Path):
             os.umask(0o077)  # only the owner can read the data folder
             place.mkdir(parents=True, exist_ok=True)
             stack.callback(FolderLock(place).release)
-            if workers_of(place) > 1:
-                raise ValueError(
-                    f"{place} belongs to {workers_of(place)} workers: import into a new folder, "
-                    "and distribute it with `localarc rebalance`."
-                )
+            require_single(place)
         yield stack.enter_context(contextlib.closing(open_store(place)))
 
 

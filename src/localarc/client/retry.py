@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 _UNAVAILABLE = 503  # the service is not ready
 _UNKNOWN = (502, 504)  # a proxy got no response, so the outcome is unknown
 _TOO_MANY = 429
+_SHORT = 10.0  # seconds; a service that is unavailable for longer needs somebody's help
 
 
 @dataclass(frozen=True)
@@ -63,8 +64,8 @@ class Retries:
     first_pause : float, default 0.05
         First pause, in seconds.
     longest_pause : float, default 4.0
-        Longest pause, in seconds. A request that the service asks to repeat later than that, with
-        `Retry-After`, is not repeated.
+        Longest pause, in seconds. A request above a limit that the service asks to repeat later
+        than that, with `Retry-After`, is not repeated.
     jitter : callable, default random.random
         Returns a number from 0 to 1: the share of the random part that is subtracted.
 
@@ -121,25 +122,21 @@ class RetryState:
 
     def pause_after(self, attempt: Attempt) -> float | None:
         """Return the seconds until the next attempt, or None if this one is final."""
-        asked = _retry_after(attempt)
-        if self._failures >= self._retries.times or self._is_too_long(asked):
+        if self._failures >= self._retries.times or not self._is_temporary(attempt):
             return None
-        if not self._is_temporary(attempt):
-            return None
-        pause = self._retries.pause(self._failures, asked)
+        pause = self._retries.pause(self._failures, _retry_after(attempt))
         self._failures += 1
         return pause
-
-    def _is_too_long(self, asked: float) -> bool:
-        return asked > self._retries.longest_pause
 
     def _is_temporary(self, attempt: Attempt) -> bool:
         if isinstance(attempt, NoReply):
             return self._repeatable or not attempt.sent
         if attempt.status in _UNKNOWN:
             return self._repeatable
-        invited = attempt.status == _TOO_MANY and "retry-after" in attempt.headers
-        return attempt.status == _UNAVAILABLE or invited
+        asked, longest = _retry_after(attempt), self._retries.longest_pause
+        if attempt.status == _UNAVAILABLE:
+            return asked <= max(longest, _SHORT)
+        return attempt.status == _TOO_MANY and "retry-after" in attempt.headers and asked <= longest
 
 
 def _retry_after(attempt: Attempt) -> float:
@@ -158,6 +155,3 @@ class WaitUntilReady(RetryState):
     def pause_after(self, attempt: Attempt) -> float | None:
         """Return the seconds until the next attempt, or None if this one is final or time is up."""
         return super().pause_after(attempt) if time.monotonic() < self._end else None
-
-    def _is_too_long(self, asked: float) -> bool:
-        return False  # it asks again sooner, and the time limits it

@@ -47,7 +47,7 @@ def settling(
     --------
     >>> from matplotlib.figure import Figure
     >>> means = {"ARC": [1.0, 0.5, 0.1], "AutoLARC": [1.0, 0.11, 0.09]}
-    >>> settling(Figure().subplots(), means, 0.1, 0.02, "round").get_title(loc="left")
+    >>> settling(Figure((10, 4)).subplots(), means, 0.1, 0.02, "round").get_title(loc="left")
     'From round 3 on, every mean loss is within 0.02 of the target 0.1'
     """
     curves = {name: validation.numbers(name, values) for name, values in running.items()}

@@ -33,7 +33,6 @@ class Subscriber:
         self.ended = False
         self.backlog: deque[StreamEvent] = deque()
         self.wake = asyncio.Event()
-        self.ended = False
 
     def push(self, event: StreamEvent) -> None:
         """Queue an event; a subscriber that is too slow receives `reset` instead."""
@@ -136,15 +135,13 @@ class EventBus:
         try:
             yield b""
             yield b": open\n\n"
-            while not (self._closed or subscriber.ended):
+            while not self._closed and (subscriber.backlog or not subscriber.ended):
                 if not await _woken(subscriber):
                     yield b": heartbeat\n\n"
                 frames = b"".join(map(frame, subscriber.backlog))
                 subscriber.backlog.clear()
                 if frames:
                     yield frames
-                if subscriber.ended:
-                    return
         finally:
             self._leave(subscriber)
 

@@ -8,7 +8,7 @@ import logging
 import resource
 import signal
 import socket
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import partial
 from types import FrameType
 from typing import Any
@@ -41,9 +41,10 @@ class Server(uvicorn.Server):
         health: socket.socket | None = None,
         app: ASGIApp | None = None,
         health_app: ASGIApp | None = None,
+        connect: Callable[..., Connection] = Connection,
     ) -> None:
         self._connections = [Connections(app_state.limits)]
-        super().__init__(_config(app or application(app_state), self._connections[0]))
+        super().__init__(_config(app or application(app_state), self._connections[0], connect))
         self._health_app = health_app or health_application(app_state)
         self.app_state = app_state
         self.failure: BaseException | None = None
@@ -115,10 +116,12 @@ class Server(uvicorn.Server):
         self.app_state.event_bus.close()
 
 
-def _config(app: Any, connections: Connections) -> uvicorn.Config:
+def _config(
+    app: Any, connections: Connections, connect: Callable[..., Connection] = Connection
+) -> uvicorn.Config:
     return uvicorn.Config(
         app,
-        http=partial(Connection, connections),  # type: ignore[arg-type]
+        http=partial(connect, connections),  # type: ignore[arg-type]
         access_log=False,  # paths contain names of streams
         log_config=None,
         log_level="error",  # clients must not be able to fill the log

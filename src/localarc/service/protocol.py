@@ -86,6 +86,10 @@ class Connection(HttpToolsProtocol):
             raise RejectedError
         self._in_head = False
         self.deadline = self.loop.time() + limits.body_seconds
+        self.begin()
+
+    def begin(self) -> None:
+        """Start the request."""
         super().on_headers_complete()
 
     def on_body(self, body: bytes) -> None:

@@ -58,7 +58,7 @@ class Intervals:
         at = np.asarray(y, float).reshape(-1, *[1] * (lower.ndim - 1))
         return np.asarray((lower <= at) & (at <= upper))
 
-    def to_frame(self) -> Any:
+    def to_frame(self) -> object:
         """A frame of the library that the predictions came in, with their index.
 
         Returns

@@ -35,7 +35,7 @@ class Tokens:
         if isinstance(tokens, Mapping):
             named = enumerate(tokens.items(), 1)
             tokens = [Token(f"token-{n}", scope, digest_of(each)) for n, (each, scope) in named]
-        self._tokens = tuple(tokens)
+        self._tokens = {token.digest: token for token in tokens}
         self._clock = clock
         self._steady_clock = steady_clock
         self._buckets: dict[bytes, Bucket] = {}
@@ -55,11 +55,11 @@ class Tokens:
 
     def replace(self, tokens: Iterable[Token]) -> None:
         """Use other tokens from now on; at least one, since none would let everybody in."""
-        found = tuple(tokens)
+        found = {token.digest: token for token in tokens}
         if not found:
             raise ValueError("there must be at least one token.")
-        unchanged = {token.digest for token in found if token in self._tokens}
-        self._buckets = {key: each for key, each in self._buckets.items() if key in unchanged}
+        unchanged = found.items() & self._tokens.items()
+        self._buckets = {key: self._buckets[key] for key, _ in unchanged if key in self._buckets}
         self._tokens = found
 
     def identify(self, authorization: str, address: str, required: Scope) -> Token:
@@ -84,18 +84,22 @@ class Tokens:
         return token
 
     def _find(self, secret: str) -> Token | None:
-        # All tokens are compared, each in constant time, so that timing reveals nothing.
+        # How long the search takes depends on the digest, which nobody can choose; what is found
+        # is compared in constant time.
         given = digest_of(secret)
-        found = [token for token in self._tokens if hmac.compare_digest(token.digest, given)]
-        return found[0] if found else None
+        found = self._tokens.get(given)
+        return found if found is not None and hmac.compare_digest(found.digest, given) else None
 
     def is_valid(self, token: Token) -> bool:
         """Whether a token still holds, as it was: it may have expired, changed or gone."""
-        return token is ANYONE or (token in self._tokens and self._clock() < token.expires)
+        if token is ANYONE:
+            return True
+        return self._tokens.get(token.digest) == token and self._clock() < token.expires
 
     def expiry_times(self) -> dict[str, float]:
         """When tokens expire that do, by name."""
-        return {token.name: token.expires for token in self._tokens if token.expires < math.inf}
+        tokens = self._tokens.values()
+        return {token.name: token.expires for token in tokens if token.expires < math.inf}
 
     # ---- quotas ------------------------------------------------------------------------------
 

@@ -70,7 +70,6 @@ class Endpoint:
     finish: Callable[[Any], Any] | None = None
     counted: bool = False
     creates: bool = False  # a stream, which counts towards a token's quota
-    other_stream: Callable[[Any], str] | None = None  # that the body names
 
     @property
     def name(self) -> str:
@@ -176,7 +175,7 @@ ENDPOINTS = (
     Endpoint("PATCH", _STREAM, lifecycle.change, WRITE, writes=True, errors=(404,)),
     Endpoint("DELETE", _STREAM, lifecycle.delete, ADMIN, writes=True, errors=(404,)),
     Endpoint("POST", f"{_STREAM}/rename", lifecycle.rename, ADMIN, writes=True,
-             errors=(404, 409), other_stream=lambda body: body.name),
+             errors=(404, 409)),
     Endpoint("POST", f"{_STREAM}/predict", StreamManager.predict, WRITE, writes=True,
              errors=(404, 409), counted=True),
     Endpoint("PUT", _FEEDBACK, StreamManager.feedback, WRITE, writes=True, errors=(404, 409, 410),

@@ -111,8 +111,6 @@ class Pipeline:
             arguments["token"] = token
         if endpoint.body is not None:
             arguments["body"] = await self._body(request)
-        if endpoint.other_stream is not None:
-            token.check_stream(endpoint.other_stream(arguments["body"]))
         if isinstance(arguments.get("body"), list):
             arguments["body"] = self._permitted(arguments["body"], token)
         if endpoint.prepare is not None:

@@ -127,6 +127,11 @@ class HighWaterMark:
         self.exists, self.unreadable_lines = True, 0
         self._size, self._limit = len(line), max(_MIN_SIZE, _GROWTH * len(line))
 
+    def remove_leftovers(self) -> None:
+        """Remove unfinished copies that a killed process left: they name streams of that time."""
+        with contextlib.suppress(OSError):  # the next erasure tries again
+            atomic_write.remove_leftovers(self._path)
+
     def flush(self) -> None:
         """Flush new lines to disk, at most once a second."""
         if self._unsynced and time.monotonic() - self._synced >= _SYNC_SECONDS:

@@ -240,7 +240,12 @@ class EventStore:
     def flush(self) -> None:
         """Flush the high-water mark to disk, and erase what was deleted, if it is time."""
         self._marks.flush()
-        if self._erasure.is_due and not self.degraded:
+        if self._erasure.is_due:
+            self._erase()
+
+    def _erase(self) -> None:
+        if not self.degraded:
+            self._marks.remove_leftovers()
             self._erasure.run()
 
     def probe(self) -> None:
@@ -303,8 +308,8 @@ class EventStore:
     def close(self) -> None:
         """Erase what was deleted, checkpoint the write-ahead log, and close the database."""
         self._marks.close()
-        if self._erasure.is_pending and not self.degraded:
-            self._erasure.run()
+        if self._erasure.is_pending:
+            self._erase()
         self._database.execute("PRAGMA wal_checkpoint(TRUNCATE)")
         self._database.close()
 

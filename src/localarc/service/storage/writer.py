@@ -367,9 +367,8 @@ class Writer:
             if self._store.is_owner() and self._able_to_write():
                 self._snapshot()
             self._store.close()
-        except (
-            self._store.errors
-        ) as error:  # the log is complete; the next start replays more of it
+        except self._store.errors as error:
+            # The log is complete; the next start replays more of it.
             _log.error("no snapshot was stored at shutdown: %s", error)
 
 

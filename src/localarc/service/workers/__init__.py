@@ -3,8 +3,10 @@
     supervisor.py  the parent: starts the workers, restarts those that die, stops them all
     worker.py      one of them: a service on a folder of its own, listening on the shared port
     app.py         its ASGI application: a request is served here, by its owner, or by all together
+    connection.py  a shorter way for small requests of streams that another worker owns
     channel.py     requests and responses between workers, over a Unix socket
     merging.py     the responses of all workers as one
+    rebalance.py   a copy of a data folder for another number of workers
     layout.py      which worker owns a stream, and where its data is
 
 A stream belongs to the worker that its name hashes to, which serves it as a single process would.

@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import os
+import re
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -34,15 +35,17 @@ from localarc.service.workers.channel import (
     Answering,
     Ask,
     Channel,
-    Headers,
     More,
     Peer,
     answer,
 )
+from localarc.service.workers.connection import is_large
 from localarc.service.workers.layout import owner_of
 
-_SMALL_BODY = 2**16  # bytes that are received before anything is known about the client
 _REQUEST_ID = HEADER.lower().encode()
+_STREAMS = "/v1/streams/"
+_RAW_STREAMS = _STREAMS.encode()
+_NOT_SIMPLE = re.compile(rb"[^A-Za-z0-9._~/-]")  # a query, or something that is quoted
 _STOP_SECONDS = 20.0  # for other workers to finish their requests
 _MERGED: dict[str, Callable[[Sequence[Answer]], Response]] = {
     "/v1/streams": merging.stream_list,
@@ -103,19 +106,25 @@ class WorkerApp:
         if scope["type"] != "http":
             await self._lifespan(scope, receive, send)
             return
-        scope, path = _with_id(scope), scope["path"]
-        if path.startswith("/v1/streams/"):
+        path = scope["path"]
+        if path.startswith(_STREAMS):
             owner = owner_of(path.split("/", 4)[3], self._workers)
             if owner != self._index:
-                await self._forward(self._peers[owner], scope, receive, send)
+                await self._forward(self._peers[owner], _with_id(scope), receive, send)
             else:
                 await self._serve_own(scope, receive, send)
         elif path in _MERGED and scope["method"] in ("GET", "HEAD"):
-            await self._together(scope, receive, send, self._merged)
+            await self._together(_with_id(scope), receive, send, self._merged)
         elif path == "/v1/batch" and scope["method"] == "POST":
-            await self._together(scope, receive, send, self._batch)
+            await self._together(_with_id(scope), receive, send, self._batch)
         else:
             await self._own(scope, receive, send)
+
+    def route(self, url: bytes) -> Peer | None:
+        """The other worker that a simple URL belongs to, if it does."""
+        if not url.startswith(_RAW_STREAMS) or not url.isascii() or _NOT_SIMPLE.search(url):
+            return None
+        return self._peers.get(owner_of(url.split(b"/", 4)[3].decode(), self._workers))
 
     async def health(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve the health checks alone; readiness is that of all workers."""
@@ -270,16 +279,6 @@ def _problem(scope: Scope, error: ApiError) -> Response:
     made = problem_response(error, known.decode())
     made.headers.append((_REQUEST_ID, known))
     return made
-
-
-def is_large(headers: Headers) -> bool:
-    """Whether a body may be larger than what is received from everyone."""
-    for name, value in headers:
-        if name == b"content-length":
-            return int(value) > _SMALL_BODY
-        if name == b"transfer-encoding":
-            return True
-    return False
 
 
 async def _stream(peer: Peer, number: int, receive: Receive, send: Send) -> None:

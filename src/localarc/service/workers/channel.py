@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import itertools
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any, TypeAlias, cast
 
@@ -23,7 +24,10 @@ Headers: TypeAlias = list[tuple[bytes, bytes]]
 
 
 class Ask(msgspec.Struct, array_like=True, tag=0):
-    """A request; `part` asks for the worker's part of a response that all workers make together."""
+    """A request, numbered when it is sent.
+
+    With `part`, it asks for this worker's part of a response that all workers make together.
+    """
 
     number: int
     part: bool
@@ -57,6 +61,7 @@ class Cancel(msgspec.Struct, array_like=True, tag=3):
     number: int
 
 
+Settle: TypeAlias = Callable[[Answer | ApiError], None]
 Frame: TypeAlias = Ask | Answer | More | Cancel
 _encode = msgspec.msgpack.Encoder().encode
 _decode = msgspec.msgpack.Decoder(Frame).decode
@@ -109,15 +114,13 @@ class Asking(Channel):
 
     def __init__(self) -> None:
         super().__init__()
-        self._waiting: dict[int, asyncio.Future[Answer]] = {}
+        self._waiting: dict[int, Settle] = {}
         self.lost = asyncio.Event()
 
-    def ask(self, frame: Ask | More) -> asyncio.Future[Answer]:
-        """Send a request, or ask for the next part of its response."""
-        future: asyncio.Future[Answer] = asyncio.get_running_loop().create_future()
-        self._waiting[frame.number] = future
+    def ask(self, frame: Ask | More, settle: Settle) -> None:
+        """Ask for a response, or for the next part of it; `settle` is given the outcome."""
+        self._waiting[frame.number] = settle
         self.send(frame)
-        return future
 
     def cancel(self, number: int) -> None:
         """Stop a response."""
@@ -127,17 +130,16 @@ class Asking(Channel):
     def received(self, frame: Frame) -> None:
         """Pass a response to the request that waits for it."""
         assert isinstance(frame, Answer)
-        future = self._waiting.pop(frame.number, None)
-        if future is not None and not future.done():
-            future.set_result(frame)
+        settle = self._waiting.pop(frame.number, None)
+        if settle is not None:
+            settle(frame)
 
     def connection_lost(self, exc: Exception | None) -> None:
         """Fail what waits: nobody knows whether it was done."""
         self._transport = None
-        for future in self._waiting.values():
-            if not future.done():
-                future.set_exception(_unknown())
-        self._waiting.clear()
+        waiting, self._waiting = self._waiting, {}
+        for settle in waiting.values():
+            settle(_unknown())
         self.lost.set()
 
 
@@ -170,7 +172,7 @@ class Peer:
     def request(self, scope: Any, body: bytes, part: bool = False) -> Ask:
         """A request of a client as a frame."""
         return Ask(
-            next(self._numbers),
+            0,
             part,
             scope["method"],
             scope["path"],
@@ -180,11 +182,19 @@ class Peer:
             body,
         )
 
-    def ask(self, frame: Ask | More) -> asyncio.Future[Answer]:
-        """Send a request; raises 503 if the worker does not run."""
+    async def ask(self, frame: Ask | More) -> Answer:
+        """The response to a request; raises 503 if the worker does not run."""
+        future: asyncio.Future[Answer] = asyncio.get_running_loop().create_future()
+        self.send(frame, partial(_settle, future))
+        return await future
+
+    def send(self, frame: Ask | More, settle: Settle) -> None:
+        """Send a request; `settle` is given the outcome. Raises 503 if the worker does not run."""
         if self._channel is None:
-            raise unavailable()
-        return self._channel.ask(frame)
+            raise _unavailable()
+        if isinstance(frame, Ask):
+            frame.number = next(self._numbers)
+        self._channel.ask(frame, settle)
 
     def cancel(self, number: int) -> None:
         """Stop a response."""
@@ -199,7 +209,16 @@ class Peer:
             self._channel.close()
 
 
-def unavailable() -> ApiError:
+def _settle(future: asyncio.Future[Answer], outcome: Answer | ApiError) -> None:
+    if future.done():
+        return  # nobody waits
+    if isinstance(outcome, ApiError):
+        future.set_exception(outcome)
+    else:
+        future.set_result(outcome)
+
+
+def _unavailable() -> ApiError:
     """A request that was not sent."""
     reason = "the worker that owns this stream is starting: try again."
     return ApiError(503, reason, retry_after=RETRY_AFTER)

@@ -58,6 +58,16 @@ def store_folders(data: Path) -> list[Path]:
     return [data] if workers == 1 else [worker_folder(data, index) for index in range(workers)]
 
 
+def require_single(data: Path) -> None:
+    """Raise ValueError if a folder belongs to workers: any stream would have to be its own."""
+    for folder in (data, data.resolve().parent):
+        if (folder / FILE_NAME).exists():
+            raise ValueError(
+                f"{folder} belongs to {workers_of(folder)} workers: import into a new folder, and "
+                "distribute it with `localarc rebalance`."
+            )
+
+
 def use(data: Path, workers: int) -> None:
     """Raise ValueError unless a folder is new, or was made for that many workers."""
     is_new = not (data / FILE_NAME).exists() and not (data / _LOG).exists()

@@ -33,9 +33,13 @@ _log = logging.getLogger("localarc.service")
 
 def serve(options: Options) -> None:
     """Serve with several workers until stopped; raises ValueError if they cannot start."""
+    if options.data is None or options.database is not None:
+        raise ValueError(
+            "--workers requires --data: with --store, start one service per schema, and route by "
+            "the names of streams in front of them."
+        )
     configure(options.logs)
     os.umask(0o077)
-    assert options.data is not None
     options.data.mkdir(parents=True, exist_ok=True)
     lock = FolderLock(options.data)
     try:
@@ -123,7 +127,7 @@ class Supervisor:
         """Keep the workers running until SIGTERM or SIGINT; then stop them and return."""
         before = {number: signal.signal(number, self._stop) for number in STOP_SIGNALS}
         if self._options.token_file is not None:
-            before[signal.SIGHUP] = signal.signal(signal.SIGHUP, self._pass_on)
+            before[signal.SIGHUP] = signal.signal(signal.SIGHUP, self._reload)
         try:
             while self._processes or not self._stopping:
                 self._start_due()
@@ -137,15 +141,16 @@ class Supervisor:
         if self._failure:
             raise ValueError(self._failure)
 
-    def _pass_on(self, number: int, frame: FrameType | None) -> None:
-        """Let the workers read their tokens again."""
-        for process in self._processes.values():
-            os.kill(process.pid, number)
-
     def _stop(self, number: int, frame: FrameType | None) -> None:
         self._stopping = True
         for process in self._processes.values():
             os.kill(process.pid, signal.SIGTERM)
+
+    def _reload(self, number: int, frame: FrameType | None) -> None:
+        """Let the workers read the token file again."""
+        for process in self._processes.values():
+            if process.is_ready:  # those that are starting read it anyway
+                os.kill(process.pid, signal.SIGHUP)
 
     def _pause(self) -> float:
         """How long nothing has to be done; signals are noticed when their workers end."""

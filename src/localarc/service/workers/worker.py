@@ -19,6 +19,7 @@ from localarc.service.http_server import Server, listen
 from localarc.service.limits import Limits
 from localarc.service.server import Options, serve
 from localarc.service.workers.app import Place, WorkerApp
+from localarc.service.workers.connection import WorkerConnection
 from localarc.service.workers.layout import owner_of, worker_folder
 
 READY = b"ready"
@@ -59,7 +60,8 @@ def _run(
     port = options.health_port
     health = None if port is None else listen(options.host, port, shared=True)
     app = WorkerApp(app_state, application(app_state), place, options.stream_metrics)
-    server = Server(app_state, health, app, app.health)
+    connect = partial(WorkerConnection, app.route)
+    server = Server(app_state, health, app, app.health, connect)
     app.on_orphaned = partial(server.handle_exit, signal.SIGTERM, None)
     app_state.metrics.register(_restarts(restarts))
     app_state.writer.restrict(lambda name: owner_of(name, place.workers) == place.index)

@@ -16,6 +16,7 @@ from localarc.experiments.experiment import FigureSpec, Outcome
 from localarc.experiments.experiment import Results as AnyResults
 from localarc.experiments.table_rows import held_out, held_out_name, one
 from localarc.experiments.table_rows import methods as all_methods
+from localarc.figures.findings import by_method
 from localarc.figures.frame import frame
 from localarc.figures.maps import Ground, colour_bar, draw_map, maps
 from localarc.figures.palette import INK
@@ -43,7 +44,8 @@ def deployment(axes: Axes, results: Results) -> Axes:
     axes.set_xlim(west - 1.0, east + 1.0)
     axes.set_ylim(south - 1.0, north + 1.0)
     colour_bar(axes, image, "mean SNR of the best beam, dB")
-    return frame(axes, "Deployment", "metres east", "metres north")
+    title = f"Mean SNR of the best beam: {np.nanmin(best):.0f} to {np.nanmax(best):.0f} dB"
+    return frame(axes, title, "metres east", "metres north")
 
 
 def ground_of(scene: Scene) -> Ground:
@@ -61,7 +63,8 @@ def snr_maps(axes: Axes, results: Results) -> Axes:
             evaluation = held_out(results.rows, method)
             name = _name(results, method, setting, evaluation)
             panels[name] = _snr(results, method, setting, evaluation)
-    title = "SNR by method: target, beams per set"
+    red = _red(panels, _scale(results))
+    title = f"Red cells at target {shown(results.rows)}: {red} (target, beams per set)"
     return _maps(axes, results, panels, title, _SNR, _scale(results), len(methods))
 
 
@@ -77,7 +80,7 @@ def risk_maps(axes: Axes, results: Results) -> Axes:
             panels[name] = _mean(
                 results, method, f"risk {shown(results.rows)} {evaluation}", evaluation
             )
-    title = f"Risk at target {shown(results.rows)}, online and held out"
+    title = f"Unevenness at target {shown(results.rows)}: {_unevenness(panels)}"
     return _maps(axes, results, panels, title, _RISK, _RISKS, len(methods), "magma_r")
 
 
@@ -88,7 +91,8 @@ def threshold_maps(axes: Axes, results: Results) -> Axes:
         held_out_name(results.rows, method): _first_trial(results, method).arrays["threshold"]
         for method in [*_local(results), *others]
     }
-    title = f"Averaged threshold at target {shown(results.rows)}"
+    spans = {name: float(np.nanmax(cells) - np.nanmin(cells)) for name, cells in panels.items()}
+    title = f"Range of thresholds at target {shown(results.rows)}: {by_method(spans, '.2f')}"
     return _maps(axes, results, panels, title, "threshold (minus a share)", None, 3)
 
 
@@ -98,7 +102,7 @@ def memory_snr(axes: Axes, results: Results) -> Axes:
         memory_name(method): _snr(results, method, shown(results.rows), "average")
         for method in memory_study(results.rows)
     }
-    title = f"SNR by memory, target {shown(results.rows)}, held out"
+    title = f"Red cells at target {shown(results.rows)}: {_red(panels, _scale(results))}"
     return _maps(axes, results, panels, title, _SNR, _scale(results))
 
 
@@ -108,8 +112,22 @@ def memory_risk(axes: Axes, results: Results) -> Axes:
         memory_name(method): _mean(results, method, f"risk {shown(results.rows)} online", "online")
         for method in memory_study(results.rows)
     }
-    title = f"Risk by memory, target {shown(results.rows)}, online"
+    title = f"Unevenness at target {shown(results.rows)}: {_unevenness(panels)}"
     return _maps(axes, results, panels, title, _RISK, _RISKS, colours="magma_r")
+
+
+def _red(panels: dict[str, FloatArray], scale: tuple[float, float]) -> str:
+    """The share of cells that are weaker than any need be, in words."""
+    shares: dict[str, float] = {}
+    for name, cells in panels.items():  # of several panels of a method, the first
+        red = float((cells[~np.isnan(cells)] < scale[0]).mean())
+        shares.setdefault(name.partition(":")[0], red)
+    return by_method(shares, ".0%")
+
+
+def _unevenness(panels: dict[str, FloatArray]) -> str:
+    """The standard deviation of the risk over cells, in words."""
+    return by_method({name: float(np.nanstd(cells)) for name, cells in panels.items()}, ".2f")
 
 
 def has_local(results: Results) -> bool:

@@ -90,6 +90,7 @@ function drawSummary({ summary, history, address }) {
   setText(byId("target"), formatNumber(summary.target));
   setText(byId("settings"), describeSettings(summary));
   setText(byId("labels"), describeLabels(summary.config.labels));
+  byId("labels").hidden = Object.keys(summary.config.labels).length === 0;
   setText(byId("oldest"), describeOldest(summary.oldest_pending));
   setText(byId("memory"), formatBytes(summary.memory_bytes));
   showGroups(summary, address.group);

@@ -81,7 +81,7 @@ class Ownership:
         """Whether the session is open, as far as this machine has heard."""
         if not self._epoch or self._connection is None or self._connection.closed:
             return False
-        if select.select([self._connection], [], [], 0)[0]:  # it says something, maybe good-bye
+        if _has_input(self._connection):  # maybe it says good-bye
             self._ask()
         return self._epoch > 0
 
@@ -125,10 +125,24 @@ class Ownership:
             raise
         self.last_event, self._heard = last_event, time.monotonic()
 
+    def release(self) -> None:
+        """Give the ownership up: when this returns, another process can have it."""
+        if self._epoch and self._connection is not None:
+            with contextlib.suppress(psycopg.Error):
+                self._connection.execute("SELECT pg_advisory_unlock_all()")
+        self.close()
+
     def close(self) -> None:
-        """End the session: another process can become the owner."""
+        """End the session, in whatever state it is; the server notices soon."""
         self._epoch = 0
         connection, self._connection = self._connection, None
         if connection is not None:
             with contextlib.suppress(psycopg.Error):
                 connection.close()
+
+
+def _has_input(connection: Connection) -> bool:
+    """Whether the server sent something; `poll`, because `select` knows 1,024 files only."""
+    waiting = select.poll()
+    waiting.register(connection, select.POLLIN)
+    return bool(waiting.poll(0))

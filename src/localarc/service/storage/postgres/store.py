@@ -78,8 +78,8 @@ class PostgresStore:
             pass
 
     def close(self) -> None:
-        """End the session: another process can take over at once."""
-        self._ownership.close()
+        """Give the ownership up: another process can take over at once."""
+        self._ownership.release()
 
     # ---- writing -----------------------------------------------------------------------------
 
