@@ -16,6 +16,7 @@ from localarc.keyed.limits import Limits, check_delay
 from localarc.keyed.roles import Roles
 from localarc.panel import Panel
 from localarc.panel.streams import Prototype
+from localarc.serialization import StateError
 
 FrameT = TypeVar("FrameT")
 """A frame: pandas, Polars, PyArrow or DuckDB."""
@@ -176,5 +177,11 @@ class KeyedStreams:
             yours: functions are not stored.
         """
         streams = cls.__new__(cls)
-        streams._bucket = table.from_table(table.read_table(path), calibrator, None)
+        bucket = streams._bucket = table.from_table(table.read_table(path), calibrator, None)
+        rows = bucket.waiting.rows
+        if rows is not None and not set(bucket.roles.columns) <= set(rows.column_names):
+            raise StateError(
+                f"{path}: {len(bucket.waiting)} rows wait for Spark's watermark, and only a stream "
+                "of Spark can continue them: localarc.spark.import_state."
+            )
         return streams

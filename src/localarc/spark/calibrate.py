@@ -13,11 +13,10 @@ from localarc.keyed.roles import Roles
 from localarc.panel.streams import Prototype
 from localarc.spark.batch import Batch
 from localarc.spark.columns import added_schema, bucket_of, check_frame, key_text
-from localarc.spark.passing import PassingColumns
+from localarc.spark.passing import BUCKET, PassingColumns
 from localarc.spark.processor import BucketProcessor, Job
 from localarc.spark.session import check_session, spark_sql
 
-BUCKET = "localarc_bucket"
 MAX_BUCKETS = 2**31 - 1
 
 

@@ -17,6 +17,7 @@ from localarc.spark.session import spark_sql
 WATERMARK = "spark.watermarkDelayMs"
 """The metadata of the column that `withWatermark` named."""
 
+BUCKET = "localarc_bucket"
 NULLS = "localarc_nulls"
 """The column of bits: bit i is set where column i is null."""
 

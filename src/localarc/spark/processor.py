@@ -19,7 +19,7 @@ from localarc.keyed.roles import Roles
 from localarc.panel import Panel
 from localarc.panel.streams import Prototype
 from localarc.panel.table import METADATA
-from localarc.spark.passing import PassingColumns
+from localarc.spark.passing import BUCKET, NULLS, PassingColumns, alias
 from localarc.spark.recent import RECENT
 
 STATE = "bucket"
@@ -103,7 +103,7 @@ class BucketProcessor:
 
         bucket = self._bucket()
         rows = pyarrow.Table.from_pandas(initial, preserve_index=False)
-        seed(bucket, rows, self.job.saved)
+        seed(bucket, rows, self.job.saved, self.job.columns)
         self._store(bucket)
         if self.job.roles.time is not None:
             self._wake(bucket)
@@ -162,12 +162,20 @@ def read_bucket(
     return stored.from_panel(panel, unknown, json.loads(skipped))
 
 
-def seed(bucket: Bucket, saved: Any, metadata: str) -> None:
-    """Load saved calibrators, an Arrow table from `import_state`, into a bucket."""
+def seed(bucket: Bucket, saved: Any, metadata: str, columns: PassingColumns | None = None) -> None:
+    """Load saved calibrators, an Arrow table from `import_state`, into a bucket.
+
+    Rows that wait for the watermark can only be continued by a stream with the same columns.
+    """
     if metadata:
         made = saved.replace_schema_metadata({METADATA: metadata.encode()})
         other = table.from_table(made, bucket.panel.prototype, None)
         other.keep_waiting(saved["key"])
+        if len(other.waiting) and not _continues(other.waiting.rows, columns):
+            raise serialization.StateError(
+                f"{len(other.waiting)} rows of the saved state wait for the watermark, and only a "
+                "stream of Spark with the same columns, which saved them, can continue them."
+            )
         bucket.absorb(other)
         return
     keys = saved["key"].to_pylist()
@@ -175,6 +183,14 @@ def seed(bucket: Bucket, saved: Any, metadata: str) -> None:
         fresh = copy.copy(bucket.panel.prototype)
         bucket.panel.put(name, fresh.restore(data))
     bucket.skip(dict(zip(keys, saved["skipped"].to_pylist(), strict=True)))
+
+
+def _continues(rows: Any, columns: PassingColumns | None) -> bool:
+    """Whether rows that wait have the columns of a stream."""
+    if columns is None:
+        return False
+    names = {BUCKET, NULLS, *map(alias, range(len(columns.names)))}
+    return names == {BUCKET, *rows.column_names}
 
 
 def _with_columns(frame: Any, added: Added, rejects: bool) -> Any:
