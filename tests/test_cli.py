@@ -146,6 +146,7 @@ def test_only_larc_requires_features(table: Path, tmp_path: Path) -> None:
     assert_rejected(localarc("tune", *usual[1:], "--length-scales", "1"), "--features")
 
 
+@pytest.mark.slow
 def test_every_option_reaches_the_calibrator(table: Path, tmp_path: Path) -> None:
     pytest.importorskip("pyarrow")
     result = run_replay(

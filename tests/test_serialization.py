@@ -71,6 +71,7 @@ def test_a_failed_update_leaves_the_state_as_it_was(
     assert cal.state() == before
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("calibrator", CALIBRATORS, ids=repr)
 @pytest.mark.parametrize("X", [[[np.nan, 0.0]], [[0.0], [1.0]], np.zeros((2, 2, 2)), [["a", "b"]]])
 def test_a_failed_replay_or_fit_leaves_the_state_as_it_was(

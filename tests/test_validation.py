@@ -210,6 +210,7 @@ def test_an_input_beyond_1e100_is_rejected_on_every_path(
         path(make)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("memory", [KeepAll(), KeepLast(2), Lattice(), Dictionary()], ids=repr)
 def test_a_panel_rejects_it_too(memory: Any) -> None:
     panel: Any = Panel(LARC(0.1, RBF(1.0), memory=memory))

@@ -232,6 +232,7 @@ LAYOUTS: dict[str, Callable[[Any], Any]] = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("layout", LAYOUTS)
 @pytest.mark.parametrize(
     "memory", [KeepAll(), KeepLast(5), Lattice(1e-8), Dictionary(1e-4)], ids=repr

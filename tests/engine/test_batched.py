@@ -19,6 +19,7 @@ from localarc.engine import (
 )
 
 
+@pytest.mark.slow
 def test_many_runs_are_the_runs_one_by_one() -> None:
     stream = random_stream(0, 900, 2)
     streams = [replace(stream, alpha=alpha) for alpha in (0.05, 0.2, 0.5)]

@@ -86,6 +86,7 @@ def test_a_window_with_a_radius_is_rejected() -> None:
         ExactExpansion(GAUSSIAN, 1, window=3).replay(random_stream(0, 5, 1, radius=1.0))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "profile",
     [LAPLACE, MATERN32, MATERN52, CAUCHY, triangular(2), rational_quadratic(1.5)],

@@ -96,6 +96,7 @@ def test_the_loops_evaluate_that_kernel(dimensions: int) -> None:
     assert singly == expansion.evaluate(queries).tolist()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("dimensions", [1, 2, 3])
 @pytest.mark.parametrize("regularization", [0.0, 1e-3, 0.5])
 def test_at_rounding_accuracy_it_is_the_exact_algorithm(

@@ -312,6 +312,7 @@ def test_a_part_of_the_memory_study_can_be_run_alone(
     assert {row["setting"] for row in found.rows} == {"0.1"}
 
 
+@pytest.mark.slow
 def test_every_method_meets_its_target_and_only_l_arc_does_so_evenly(
     finished: tuple[Path, Result],
 ) -> None:

@@ -169,6 +169,7 @@ def check(rows: list[dict[str, Any]], samples: int, wanted: tuple[str, str, str]
         assert abs(whole["coverage"] - 0.75) < 0.02
 
 
+@pytest.mark.slow
 def test_where_the_network_is_unsure_larc_covers_more_than_arc(
     finished: tuple[Path, Result],
 ) -> None:

@@ -221,6 +221,7 @@ def test_the_long_run_meets_the_target_and_the_sources_add_up(rows: tuple[Any, .
     assert np.mean([held[source] for source in SOURCES]) == pytest.approx(held["all"])
 
 
+@pytest.mark.slow
 def test_a_short_memory_is_smaller_and_less_local(rows: tuple[Any, ...]) -> None:
     last = {
         row["method"]: row

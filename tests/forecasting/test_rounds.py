@@ -78,6 +78,7 @@ def test_the_bettors_are_those_of_the_theorem_in_any_order_of_arrival(
         twin.assert_equal()
 
 
+@pytest.mark.slow
 def test_several_scores_of_one_cell_at_one_time_count_in_order_of_prediction() -> None:
     twin, one_by_one = Twin(ALPHA, 20), Twin(ALPHA, 20)
     for _ in range(5):

@@ -54,6 +54,7 @@ def test_no_adversary_exceeds_the_bound_in_a_long_stream() -> None:
     assert_no_violation(range(20_000, 20_040), 20_000)
 
 
+@pytest.mark.slow
 def test_the_adversaries_nearly_reach_the_bound() -> None:
     assert max(outcome.ratio for outcome in play(range(150), 300)) > 0.95
 

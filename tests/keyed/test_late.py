@@ -16,6 +16,7 @@ from localarc.keyed.bucket import Bucket
 LATE: dict[str, Any] = {"kind": "kind", "id": "id"}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("prototype", "dimension"), PROTOTYPES.values(), ids=PROTOTYPES)
 @pytest.mark.parametrize("parts", [1, 7])
 def test_each_key_is_a_calibrator_that_learns_late_bit_for_bit(

@@ -37,6 +37,7 @@ from localarc.testing import check_calibrator
 pytestmark = pytest.mark.filterwarnings("ignore::localarc.PromiseWarning")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("d", [1, 2])
 @pytest.mark.parametrize(
     "options",

@@ -59,6 +59,7 @@ def play(caller: Caller, name: str, config: dict[str, Any], rounds: int) -> None
         assert {each["status"] for each in answer["results"]} == {200}, answer["results"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", USUAL_STREAMS | UNUSUAL_STREAMS)
 def test_a_stream_uses_no_loop_that_was_not_rehearsed(service: Inside, name: str) -> None:
     from localarc.engine.disk_cache import activity

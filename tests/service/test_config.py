@@ -153,6 +153,7 @@ def test_limits_and_ranges_are_passed_on() -> None:
     assert settings.score_range == (-1.0, 0.0)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("features", [1, 2, 5])
 def test_validation_leaves_no_trace(features: int) -> None:
     config = msgspec.convert({"alpha": 0.1, "kernel": {}, "features": features}, StreamConfig)

@@ -62,6 +62,7 @@ def test_a_client_that_falls_silent_is_disconnected(
     assert answer.count(b"HTTP/1.1") == (1 if status else 0)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("start_of_it", [b"", HEAD, HEAD + b"\r\n", b"\r\n"])
 def test_a_trickle_of_bytes_does_not_extend_the_deadline(start: Start, start_of_it: bytes) -> None:
     service = start(limits=HASTY)

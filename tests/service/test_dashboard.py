@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from service.conftest import Start
+from localarc.service.api.auth import Tokens
+from localarc.service.limits import Limits
 from service.inside import Inside
 
 FILE = Path(__file__).parents[2] / "docs" / "service" / "grafana.json"
@@ -21,10 +23,13 @@ RULES = FILE.with_name("alerts.yml").read_text(encoding="utf-8")
 USED = [*EXPRESSIONS, *re.findall(r"^ +expr: (.*localarc_.*)$", RULES, re.MULTILINE)]
 
 
-@pytest.fixture
-def metrics(start: Start) -> str:
+@pytest.fixture(scope="module")
+def metrics(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """The metrics of a service whose streams have metrics of their own."""
-    return read(start(stream_metrics=10))
+    folder = tmp_path_factory.mktemp("metrics")
+    service = Inside(folder, Limits(), Tokens({}), stream_metrics=10).start()
+    yield read(service)
+    service.stop()
 
 
 def read(service: Inside) -> str:

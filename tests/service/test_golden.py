@@ -121,6 +121,7 @@ def assert_same(found: Any, wanted: Any, place: str) -> None:
         assert float.fromhex(found) == expected_value, place
 
 
+@pytest.mark.slow
 @each_version
 def test_a_golden_folder_opens_to_the_same_streams(tmp_path: Path, version: int) -> None:
     streams = load(version, tmp_path)

@@ -42,6 +42,7 @@ def play(manager: StreamManager, bus: EventBus, stream: str, keys: str, feedback
         manager.uncommitted = []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("given_config", CONFIGS.values(), ids=CONFIGS.keys())
 def test_the_estimate_is_what_streams_take(given_config: dict[str, Any]) -> None:
     manager, bus = StreamManager(Limits(), lambda: random.random()), EventBus(1)

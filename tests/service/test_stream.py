@@ -86,6 +86,7 @@ def received(given_config: StreamConfig, at: float, key: str, value: float) -> F
     return FeedbackReceived(at, key, float(value < 0.3), score)
 
 
+@pytest.mark.slow
 @each_config
 def test_replay_makes_the_same_stream(given_config: dict[str, Any]) -> None:
     live, made = played(config(**given_config), 60)

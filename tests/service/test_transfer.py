@@ -69,6 +69,7 @@ def exported(tmp_path: Path) -> Path:
     return tmp_path / "streams.zip"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("version", [1, VERSION])
 def test_streams_of_every_method_are_the_same_after_the_import(
     tmp_path: Path, version: int
