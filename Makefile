@@ -44,7 +44,7 @@ $(VENV)/.package: $(VENV)/.dev
 	touch $@
 
 $(VENV)/.cluster: $(VENV)/.dev
-	$(INSTALL) -e '.[dev,dask]'
+	$(INSTALL) -e '.[dev,dask]' protobuf
 	touch $@
 
 $(VENV)/.site: $(VENV)/.dev
