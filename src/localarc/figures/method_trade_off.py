@@ -40,7 +40,7 @@ def method_trade_off(
     >>> from matplotlib.figure import Figure
     >>> points = {"ARC": (5.9, 0.31, 0.04), "AutoLARC": (6.2, 0.11, 0.02)}
     >>> method_trade_off(Figure().subplots(), points, 0.1, "worst risk").get_xlabel()
-    'mean set size'
+    'mean set size; bars: two standard errors'
     """
     colour = colours(points)
     for name, (size, risk, error) in points.items():
@@ -57,7 +57,7 @@ def method_trade_off(
     _labels(axes, points, colour, right, 1.08 * top)
     best = min(points, key=lambda name: points[name][1])
     title = f"Lowest risk: {short(best)} {points[best][1]:.3f}, mean set size {points[best][0]:.3g}"
-    return frame(axes, title, "mean set size", f"{y}, with two standard errors")
+    return frame(axes, title, "mean set size; bars: two standard errors", y)
 
 
 def _labels(
