@@ -65,6 +65,7 @@ def test_tune_selects_what_the_library_selects(table: Path, tmp_path: Path) -> N
     assert f"mean size {auto.size:.4g}" in result.stdout
 
 
+@pytest.mark.slow
 def test_without_a_grid_tune_selects_from_the_candidates_of_the_library(
     table: Path, tmp_path: Path
 ) -> None:
@@ -82,6 +83,7 @@ def test_without_a_grid_tune_selects_from_the_candidates_of_the_library(
     assert rates == [float(f"{rate:.3g}") for rate in rates]
 
 
+@pytest.mark.slow
 def test_the_options_that_tune_prints_are_those_of_replay(table: Path, tmp_path: Path) -> None:
     columns = ["--features", "x1,x2", "--score", "s", "--alpha", "0.1", "--held-out", "0"]
     tuned = localarc("tune", table, *columns, "--out", tmp_path / "tuning")

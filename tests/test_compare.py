@@ -95,11 +95,13 @@ def test_a_group_of_a_few_unlucky_rounds_is_not_the_worst() -> None:
     assert found.name == "common"
 
 
+@pytest.mark.slow
 def test_numbers_do_not_depend_on_jobs() -> None:
     methods = ["auto", "aci", "mvp", "olcp-hedge", "rff"]
     assert numbers(compare(methods, STREAM, jobs=2)) == numbers(compare(methods, STREAM))
 
 
+@pytest.mark.slow
 def test_every_named_method_runs_with_features_and_groups() -> None:
     found = compare(list(KNOWN), STREAM, alpha=0.2)
     assert [result.method for result in found.results] == [k.title for k in KNOWN.values()]

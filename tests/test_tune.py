@@ -97,6 +97,7 @@ def test_without_scores_the_smallest_excess_wins() -> None:
     assert best([worse, harmless]) == 1
 
 
+@pytest.mark.slow
 def test_many_processes_choose_what_one_does(tuned: Tuning) -> None:
     spread = tune(STREAM.X, STREAM.curves, CANDIDATES, PLACES, jobs=2)
     assert spread.sweep.hash == tuned.sweep.hash

@@ -46,10 +46,12 @@ def test_a_stream_of_the_arena_is_compared_as_compare_does(found: Standings) -> 
     ]
 
 
+@pytest.mark.slow
 def test_numbers_do_not_depend_on_jobs(found: Standings) -> None:
     assert numbers(arena.run(METHODS, STREAMS, quick=True, jobs=2)) == numbers(found)
 
 
+@pytest.mark.slow
 def test_every_named_method_runs_on_harmless_rounds() -> None:
     """The stream with the most degenerate scores: none is finite in the first 400 rounds."""
     standings = arena.run(None, ["harmless-rounds"], quick=True)

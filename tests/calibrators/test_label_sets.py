@@ -349,6 +349,7 @@ def test_recent_scores_are_those_of_a_sorted_list(scores: list[float], alpha: fl
     assert facts(base)[QUANTILE] == kept[rank - 1]
 
 
+@pytest.mark.slow
 def test_the_oldest_of_many_scores_is_forgotten() -> None:
     scores = np.random.default_rng(0).uniform(size=2 * KEPT)
     base = taught(scores)

@@ -255,6 +255,7 @@ def test_partial_fit_is_update_row_by_row() -> None:
     assert one_by_one.state() == at_once.partial_fit(X, losses).state()
 
 
+@pytest.mark.slow
 def test_a_window_without_archive_stays_small_and_has_no_average() -> None:
     bounded = LARC(0.1, RBF.from_paper(1.0), memory=KeepLast(10, archive=False))
     archived = LARC(0.1, RBF.from_paper(1.0), memory=KeepLast(10))

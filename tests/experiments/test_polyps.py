@@ -235,6 +235,7 @@ def test_a_short_memory_is_smaller_and_less_local(rows: tuple[Any, ...]) -> None
     assert 0 < short["spread"] < whole["spread"]
 
 
+@pytest.mark.slow
 def test_the_numbers_do_not_depend_on_the_number_of_jobs(
     rows: tuple[Any, ...], tmp_path: Path
 ) -> None:

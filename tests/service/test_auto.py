@@ -265,6 +265,7 @@ def test_tickets_and_pending_predictions_are_the_same(method: str, given_steps: 
         stream = manager.streams["s"] = Stream.from_snapshot(stream.snapshot())
 
 
+@pytest.mark.slow
 def test_a_stream_that_is_stored_and_resumed_again_and_again_stays_the_same() -> None:
     """Also with many pending predictions, in a varying number of groups."""
     live, resumed, source = managed(features=2), managed(features=2), random.Random(0)
@@ -335,6 +336,7 @@ def run(manager: StreamManager, rounds: int, **more: Any) -> None:
         report(manager, f"p{t}", loss=float(score > made), score=score)
 
 
+@pytest.mark.slow
 def test_the_status_of_auto_has_its_verdict_and_the_bounds_of_each_group() -> None:
     manager = managed()
     run(manager, 1500)

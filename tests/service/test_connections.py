@@ -40,6 +40,7 @@ def everything_from(wire: socket.socket) -> bytes:
     return found
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("sent", "status"),
     [

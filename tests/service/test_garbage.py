@@ -5,6 +5,8 @@ from __future__ import annotations
 import subprocess
 import sys
 
+import pytest
+
 CODE = """
 import gc, weakref
 import localarc.service.server
@@ -26,6 +28,7 @@ print(before, after, alive)
 """
 
 
+@pytest.mark.slow
 def test_a_collection_looks_at_few_objects_and_still_frees_cycles() -> None:
     done = subprocess.run([sys.executable, "-c", CODE], capture_output=True, text=True, check=True)
     before, after, alive = done.stdout.split()

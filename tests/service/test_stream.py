@@ -98,6 +98,7 @@ def test_replay_makes_the_same_stream(given_config: dict[str, Any]) -> None:
     assert live.healthy
 
 
+@pytest.mark.slow
 @each_config
 def test_a_stream_resumes_from_a_snapshot_bit_for_bit(given_config: dict[str, Any]) -> None:
     live, made = played(config(**given_config), 60)

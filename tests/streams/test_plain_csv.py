@@ -41,6 +41,7 @@ def both(path: Path) -> None:
     assert fast[1] == slow.labels
 
 
+@pytest.mark.slow
 @given(rows=st.lists(st.tuples(CELLS, CELLS, LABELS), min_size=1, max_size=4), end=ENDS)
 def test_what_the_fast_reader_takes_is_read_as_row_by_row(
     rows: list[tuple[str, str, str]], end: str, tmp_path_factory: pytest.TempPathFactory
