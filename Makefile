@@ -67,7 +67,7 @@ demo: $(VENV)/.default
 # Loops that most files use are compiled once, before the processes that share them start.
 test: $(VENV)/.dev
 	$(BIN)/localarc warm-up --service --memories auto --features 1,3 --quiet
-	$(BIN)/python -m pytest -n auto --dist loadfile --ignore tests/test_documentation.py
+	$(BIN)/python -m pytest -n auto --dist loadfile --no-loadscope-reorder --ignore tests/test_documentation.py
 
 # Simulations that take minutes.
 slow: $(VENV)/.dev

@@ -12,11 +12,6 @@ settings.register_profile("localarc", derandomize=True, deadline=None)
 settings.load_profile("localarc")
 
 
-def pytest_xdist_auto_num_workers() -> int:
-    """One process more than cores: tests of services and clients wait for most of their time."""
-    return (os.cpu_count() or 1) + 1
-
-
 @pytest.fixture(scope="session")
 def elec2() -> str:
     """Skip, with the way out, where Elec2 is not here; fail where it must be."""

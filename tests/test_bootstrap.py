@@ -25,6 +25,7 @@ def test_correlated_rounds_widen_the_interval() -> None:
     assert together.high - together.low > 3.5 * (apart.high - apart.low)
 
 
+@pytest.mark.slow
 def test_intervals_have_the_nominal_coverage() -> None:
     inside = 0
     for seed in range(300):

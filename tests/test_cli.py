@@ -63,6 +63,7 @@ def test_a_replay_writes_what_the_library_computes(table: Path, tmp_path: Path) 
     assert result.stderr == ""
 
 
+@pytest.mark.slow
 def test_compare_also_runs_arc(table: Path, tmp_path: Path) -> None:
     result = run_replay(table, tmp_path, "--method", "mondrian", "--group", "third", "--compare")
     assert result.status == 0, result.stderr
@@ -73,6 +74,7 @@ def test_compare_also_runs_arc(table: Path, tmp_path: Path) -> None:
     assert "ARC" in result.stdout
 
 
+@pytest.mark.slow
 def test_without_a_kernel_the_method_is_autolarc(table: Path, tmp_path: Path) -> None:
     result = localarc(*columns(table), "--group", "third", "--out", tmp_path)
     assert result.status == 0, result.stderr
@@ -166,6 +168,7 @@ def test_every_option_reaches_the_calibrator(table: Path, tmp_path: Path) -> Non
         assert words in run["calibrator"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("width", [[], ["--width", "w"]])
 def test_sizes_with_negative_scores_require_a_width(
     quantiles: Path, tmp_path: Path, width: list[str]
@@ -329,6 +332,7 @@ def test_a_read_only_folder_is_rejected(table: Path) -> None:
     assert_rejected(run_replay(table, Path("/proc/localarc")), "cannot write to /proc/localarc")
 
 
+@pytest.mark.slow
 def test_the_demo_prints_its_table_and_its_files(tmp_path: Path) -> None:
     result = localarc("demo", "--rounds", 600, "--out", tmp_path / "demo")
     assert result.status == 0, result.stderr
@@ -349,6 +353,7 @@ def test_every_command_has_help() -> None:
     assert localarc("--version").stdout.startswith("localarc, version ")
 
 
+@pytest.mark.slow
 def test_the_module_is_the_command_and_reports_errors_without_a_traceback(tmp_path: Path) -> None:
     command = [sys.executable, "-W", "error", "-m", "localarc", "replay", "none.csv"]
     options = ["--features", "x", "--score", "s", "--alpha", "0.1", "--out", "out"]

@@ -116,6 +116,7 @@ def test_tune_notes_that_arc_was_selected(tmp_path: Path) -> None:
     assert "note: ARC was selected, a single threshold for all inputs" in result.stderr
 
 
+@pytest.mark.slow
 def test_tune_without_sizes_writes_no_figure(quantiles: Path, tmp_path: Path) -> None:
     (tmp_path / "trade-off.png").write_text("old")
     result = run_tune(quantiles, tmp_path, "--rates", "0.5,1", "--neighbourhood", "1")

@@ -272,6 +272,7 @@ def test_delays_are_for_all_rounds_or_for_each() -> None:
 # ---- interruptions ----------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_finished_runs_are_used_again(tmp_path: Path) -> None:
     first = compare(["auto", "aci"], STREAM, folder=tmp_path)
     again = compare(["auto", "aci", "arc"], STREAM, folder=tmp_path)

@@ -98,6 +98,7 @@ def stream() -> Stream:
     return heteroscedastic(800, seed=0)
 
 
+@pytest.mark.slow
 def test_the_page_makes_no_external_request(tmp_path: Path, stream: Stream) -> None:
     runs = [run("L-ARC", LARC(0.1, RBF.from_paper(0.3)), stream), run("ARC", ARC(0.1), stream)]
     text, page = report(tmp_path / "report.html", stream, runs)
@@ -116,6 +117,7 @@ def test_references_inside_the_page_find_their_target(tmp_path: Path, stream: St
     assert len(page.ids) == len(set(page.ids))
 
 
+@pytest.mark.slow
 def test_the_page_has_every_section_and_the_results(tmp_path: Path, stream: Stream) -> None:
     runs = [run("L-ARC", LARC(0.1, RBF.from_paper(0.3)), stream), run("ARC", ARC(0.1), stream)]
     _, page = report(tmp_path / "report.html", stream, runs)
@@ -139,6 +141,7 @@ def test_assumptions_that_fail_are_named(tmp_path: Path) -> None:
     assert "No bound holds" in page.text
 
 
+@pytest.mark.slow
 def test_mondrian_has_a_bound_per_group(tmp_path: Path, stream: Stream) -> None:
     calibrator = Mondrian(lambda: ARC(0.1))
     _, page = report(tmp_path / "report.html", stream, [run("Mondrian", calibrator, stream)])
@@ -163,6 +166,7 @@ def test_autolarc_has_every_section_and_a_bound_per_group(
     assert f"{sign}{certificate.bound.value:.4g}" in page.text
 
 
+@pytest.mark.slow
 def test_the_worst_places_of_autolarc_have_their_bounds(tmp_path: Path) -> None:
     stream = heteroscedastic(3000, seed=0)
     played = run("AutoLARC", AutoLARC(0.1), stream)
@@ -173,6 +177,7 @@ def test_the_worst_places_of_autolarc_have_their_bounds(tmp_path: Path) -> None:
     assert f"at most {worst.alpha + worst.above.value:.4g}" in page.text
 
 
+@pytest.mark.slow
 def test_a_full_table_is_reported(tmp_path: Path, stream: Stream) -> None:
     small = run("AutoLARC", AutoLARC(0.1, max_bytes=60_000), stream)
     notes = small.calibrator.certificate().notes  # type: ignore[attr-defined]
@@ -222,6 +227,7 @@ def test_names_from_the_data_are_escaped(tmp_path: Path) -> None:
     assert evil in page.text
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("rounds", "dimension"), [(1, 3), (3, 1), (40, 3), (40, 1)])
 def test_short_streams_have_a_report(tmp_path: Path, rounds: int, dimension: int) -> None:
     X = np.random.default_rng(0).uniform(size=(rounds, dimension))

@@ -40,6 +40,7 @@ def commands(table: Path) -> dict[str, tuple[list[object], set[str]]]:
     }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["demo", "replay", "compare", "reproduce"])
 def test_a_command_writes_everything_but_pictures(name: str, table: Path, tmp_path: Path) -> None:
     arguments, files = commands(table)[name]

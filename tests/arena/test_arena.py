@@ -234,6 +234,7 @@ def toml(tmp_path: Path) -> Path:
     return file
 
 
+@pytest.mark.slow
 def test_the_command_writes_what_the_library_finds(tmp_path: Path, found: Standings) -> None:
     usual = ["arena", "--quick", "--streams", ",".join(STREAMS), "--methods", ",".join(METHODS)]
     done = localarc(*usual, "--jobs", "1", "--out", tmp_path / "out")

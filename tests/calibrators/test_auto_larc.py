@@ -190,6 +190,7 @@ def test_a_second_thread_is_refused() -> None:
     cal.update(None, 1.0, 0.5)
 
 
+@pytest.mark.slow
 def test_an_interrupt_leaves_a_calibrator_between_two_rounds() -> None:
     X, scores, _ = stream(400)
 

@@ -59,6 +59,7 @@ def test_the_threshold_that_decided_is_the_one_that_the_bettors_are_charged_for(
     assert [(t.id, t.threshold) for t in tickets] == [(d.id, d.threshold) for d in gate.pending]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("late", [0, 50])
 def test_few_answers_are_wrong_in_every_topic_and_many_go_out(late: int) -> None:
     gate = Gate(0.1)
@@ -118,6 +119,7 @@ def test_the_least_share_to_withhold_is_that_of_an_oracle() -> None:
     assert f"at least {100 * least:.3g} %" in str(gate.summary())
 
 
+@pytest.mark.slow
 def test_audits_estimate_the_least_share_to_withhold() -> None:
     gate, exact = Gate(0.1), Gate(0.1, shadow=True)
     for t, (x, confidence, wrong) in enumerate(stream(4000)):
@@ -215,6 +217,7 @@ def test_a_topic_that_is_always_right_is_answered_in_the_end() -> None:
     assert np.mean(answered[-1000:]) > 0.99
 
 
+@pytest.mark.slow
 def test_a_topic_that_turns_wrong_is_closed_soon_and_opened_again_when_it_is_right() -> None:
     gate, wrong, answered = Gate(0.1), 0, []
     for t in range(9000):

@@ -75,6 +75,7 @@ class TaughtByAudits(Gate):
         return self
 
 
+@pytest.mark.slow
 def test_if_audits_taught_the_bettors_adversaries_would_break_the_promise() -> None:
     """Every other round is withheld and audited as right, every answer is wrong."""
     excess = {}

@@ -20,6 +20,7 @@ BASES: dict[str, Any] = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("make", BASES.values(), ids=BASES)
 def test_it_keeps_the_promises_of_every_calibrator(make: Any) -> None:
     check_calibrator(Safeguard(make(), 0.1))

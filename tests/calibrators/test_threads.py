@@ -25,6 +25,7 @@ CALLS: dict[str, Any] = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("make", MAKERS.values(), ids=MAKERS)
 def test_nothing_gets_in_while_another_thread_replays(make: Any) -> None:
     cal = make().update(X[0], 1.0)

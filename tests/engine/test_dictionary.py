@@ -37,6 +37,7 @@ def test_f_and_its_average_are_within_the_tolerance(
     assert small.size < small.max_size
 
 
+@pytest.mark.slow
 def test_replay_is_the_online_loop() -> None:
     stream = smooth_stream(1, 700)
     online, fast = (DictionaryExpansion(GAUSSIAN, 3, 1e-4) for _ in range(2))

@@ -60,6 +60,7 @@ def test_what_arrays_returned_does_not_change_later(make: Callable[[], Any]) -> 
             np.testing.assert_array_equal(array, copies[name], name)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ALL)
 def test_the_constant_never_falls_below_its_floor(name: str) -> None:
     stream = random_stream(4, 400, 2, constant=3.0, floor=2.5)

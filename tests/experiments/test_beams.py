@@ -302,6 +302,7 @@ def test_a_quick_run_writes_every_file_it_lists(finished: tuple[Path, Result]) -
     assert all(certificate["identity_holds"] for certificate in found["certificates"])
 
 
+@pytest.mark.slow
 def test_a_part_of_the_memory_study_can_be_run_alone(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -274,6 +274,7 @@ def test_a_bad_option_is_one_sentence(options: list[str], words: str, tmp_path: 
     assert_one_sentence(reproduce("polyps", tmp_path, *flags), words, tmp_path)
 
 
+@pytest.mark.slow
 def test_experiments_are_imported_without_torch() -> None:
     code = "import sys, localarc.experiments; sys.exit('torch' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code]).returncode == 0

@@ -113,6 +113,7 @@ def test_a_moved_source_file_makes_every_task_run_again(package: Path, tmp_path:
     assert run(Toy(), Plan(), tmp_path / "out").reused == 0
 
 
+@pytest.mark.slow
 def test_the_command_never_serves_results_of_other_code(package: Path, tmp_path: Path) -> None:
     out = tmp_path / "out"
     assert "reused" not in reproduce("toy", out, "--jobs", "1").stdout

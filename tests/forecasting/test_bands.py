@@ -122,6 +122,7 @@ def test_bands_follow_a_change_of_noise() -> None:
     assert abs(misses(out, 800).missed.mean() - 0.1) < 0.02
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("joint", [False, True])
 def test_one_impossible_outcome_does_not_widen_bands_for_long(joint: bool) -> None:
     noise = noises(300)
@@ -132,6 +133,7 @@ def test_one_impossible_outcome_does_not_widen_bands_for_long(joint: bool) -> No
     assert (hit["hi-90"] - 10.0)[later].mean() < 1.5 * (plain["hi-90"] - 10.0)[later].mean()
 
 
+@pytest.mark.slow
 def test_scaling_a_series_scales_its_bands() -> None:
     noise = noises(80, scale=(1.0, 1.0))
     plain = follow(Bands(horizon=4), 0, noise)[-1]
@@ -142,6 +144,7 @@ def test_scaling_a_series_scales_its_bands() -> None:
     np.testing.assert_allclose(scaled["hi-90"], 1024.0 * plain["hi-90"], rtol=1e-12)
 
 
+@pytest.mark.slow
 def test_levels_are_nested_and_each_is_kept() -> None:
     out = Bands(coverage=[0.8, 0.5, 0.95], horizon=4).replay(history(noises(1200)))
     ends = ["lo-95", "lo-80", "lo-50", "hi-50", "hi-80", "hi-95"]
@@ -251,6 +254,7 @@ def test_replay_does_what_predict_and_observe_would_have_done() -> None:
 # ---- kinds of frames -----------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "convert",
     [

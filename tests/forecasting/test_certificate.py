@@ -57,6 +57,7 @@ def test_before_the_first_outcome_nothing_is_guaranteed() -> None:
     assert np.isnan(found.risk)
 
 
+@pytest.mark.slow
 def test_the_summary_leads_with_the_verdict() -> None:
     rng = np.random.default_rng(0)
     bands = Bands(coverage=[0.5, 0.9], horizon=2)

@@ -51,6 +51,7 @@ def test_known_losses_of_asks_are_learned_as_they_are() -> None:
     assert found["threshold"].tolist() == [0.0, 0.0, 0.0, 0.9, 0.0]
 
 
+@pytest.mark.slow
 @settings(max_examples=40, derandomize=True, deadline=None)
 @given(st.integers(0, 1000), st.integers(1, 6))
 def test_shuffling_rows_with_orders_changes_nothing(seed: int, keys: int) -> None:

@@ -74,6 +74,7 @@ def test_the_evidence_against_the_true_risk_is_1_on_average(mean: float, rounds:
     assert average == pytest.approx(1.0)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("mean", "lowest"), [(0.001, 0.03), (0.12, 0.1), (0.5, 0.1)])
 def test_a_true_risk_is_refuted_ever_with_a_probability_of_at_most_the_level(
     mean: float, lowest: float

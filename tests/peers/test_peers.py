@@ -146,6 +146,7 @@ def test_methods_for_groups_have_a_threshold_for_each() -> None:
         assert cal.threshold(None, groups="hard") > cal.threshold(None, groups="easy") + 1.0
 
 
+@pytest.mark.slow
 def test_methods_for_places_have_larger_thresholds_where_scores_are_larger() -> None:
     random = np.random.default_rng(3)
     X = random.uniform(size=(2000, 1))

@@ -355,6 +355,7 @@ def test_events_end_when_the_token_is_withdrawn(
     assert admin.call("GET", "/v1/streams")[0] == 200
 
 
+@pytest.mark.slow
 def test_a_running_service_follows_its_token_file(limited: Any, tmp_path: Path) -> None:
     _, admin, eu = limited()
     text = (tmp_path / "tokens").read_text()

@@ -226,6 +226,7 @@ def test_a_report_can_be_retried_and_not_changed() -> None:
         assert error.value.status == 409
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("body", [{}, {"loss": 1, "outcome": 1}, {"outcome": 1, "score": 1}])
 def test_a_report_says_one_thing(service: Inside, body: dict[str, Any]) -> None:
     service.create(method="auto", set={"kind": "interval"})

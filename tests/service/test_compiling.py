@@ -106,6 +106,7 @@ def nothing_on_disk(monkeypatch: pytest.MonkeyPatch) -> threading.Event:
     return compiled
 
 
+@pytest.mark.slow
 def test_a_client_is_asked_to_come_again_while_its_loops_are_compiled(
     start: Start, nothing_on_disk: threading.Event
 ) -> None:

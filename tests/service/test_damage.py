@@ -118,6 +118,7 @@ def test_no_loss_in_a_damaged_write_ahead_log_is_silent(
     assert lost > TRIALS / 2  # or little was damaged
 
 
+@pytest.mark.slow
 def test_streams_are_served_whichever_page_is_damaged(tmp_path: Path) -> None:
     acknowledged = killed(tmp_path, rounds=300, streams=20)
     load(tmp_path)  # moves the write-ahead log into the database

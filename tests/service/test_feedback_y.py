@@ -19,6 +19,7 @@ def config(method: str, **more: Any) -> dict[str, Any]:
     return {"method": method, "initial_threshold": 0.3} | more
 
 
+@pytest.mark.slow
 @METHODS
 def test_y_teaches_what_the_loss_of_the_returned_set_teaches(service: Inside, method: str) -> None:
     for stream in "y", "loss":

@@ -65,6 +65,7 @@ def test_a_stream_whose_risk_rises_is_broken_and_says_since_when_and_why(service
     assert service.http.call("GET", "/v1/streams")[1]["streams"][0]["health"] == found
 
 
+@pytest.mark.slow
 def test_a_group_that_breaks_is_found_although_its_stream_is_fine(service: Inside) -> None:
     service.create()
     for _ in range(40):

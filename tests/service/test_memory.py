@@ -95,6 +95,7 @@ def predict(manager: StreamManager, stream: str, key: str) -> int:
     return 200
 
 
+@pytest.mark.slow
 def test_memory_is_counted_again_after_a_restart(start: Start) -> None:
     service = start()
     for stream in "a", "b":

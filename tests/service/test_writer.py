@@ -132,6 +132,7 @@ def test_a_stream_that_fails_the_consistency_check_rejects_writes(
     assert b"localarc_unhealthy_streams 1.0" in service.http.call("GET", "/metrics")[1]
 
 
+@pytest.mark.slow
 def test_the_event_log_stays_within_its_limit(start: Start) -> None:
     """For any number of streams, and any distribution of events over them."""
     service = start(limits=Limits(log_events=60))

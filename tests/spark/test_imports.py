@@ -9,6 +9,7 @@ from localarc import ARC
 from localarc.spark import calibrate
 
 
+@pytest.mark.slow
 def test_importing_localarc_spark_imports_neither_spark_nor_pandas() -> None:
     heavy = "{'pyspark', 'pandas', 'pyarrow', 'narwhals'}"
     code = f"import sys, localarc.spark; sys.exit(bool({heavy} & set(sys.modules)))"

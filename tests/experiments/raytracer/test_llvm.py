@@ -74,6 +74,7 @@ def test_without_sionna_the_engine_names_its_extra(monkeypatch: pytest.MonkeyPat
         trace(city(), [[0.0, 0.0, 1.0]], engine="sionna")
 
 
+@pytest.mark.slow
 def test_importing_the_engine_does_not_load_sionna() -> None:
     loaded = "import sys, localarc.experiments.beams.raytracer.sionna_rt as _; print(*sys.modules)"
     names = subprocess.run(
