@@ -258,6 +258,7 @@ def test_other_streams_are_served_while_a_worker_is_away(tmp_path: Path) -> None
                     connection.close()
         assert found[0] == {200}
         assert found[1] <= {200, 503}
+        assert all(headers), "503 without Retry-After"
         assert all(answered(server.port, name) for name in NAMES)
 
 
