@@ -24,12 +24,12 @@ from localarc.service.streams.manager import StreamManager
 from localarc.service.workers import layout, merging
 from localarc.service.workers.channel import Answer
 from localarc.service.workers.exposition import sum_texts
-from localarc.service.workers.layout import owner_of
 from localarc.service.workers.rebalance import rebalance
 from localarc.service.workers.worker import share
 from localarc.wire.config import StreamConfig
 from localarc.wire.predictions import FeedbackRequest, PredictRequest
 from localarc.wire.status import Ready
+from localarc.wire.workers import owner_of
 from service.inside import Clock
 
 NAMES = [f"stream-{number}" for number in range(23)]

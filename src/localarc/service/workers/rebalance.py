@@ -16,10 +16,10 @@ from localarc.service.streams.stream import Stream
 from localarc.service.workers.layout import (
     FILE_NAME,
     Layout,
-    owner_of,
     store_folders,
     worker_folder,
 )
+from localarc.wire.workers import owner_of
 
 
 def rebalance(data: Path, to: Path, workers: int) -> int:
