@@ -77,7 +77,7 @@ def _processor(name: str) -> Callable[..., float]:
 def _state(held: dict[str, Any]) -> Any:
     return SimpleNamespace(
         exists=lambda: "row" in held,
-        get=lambda: held["row"],
+        get=lambda: held.get("row"),
         update=lambda row: held.update(row=row),
     )
 

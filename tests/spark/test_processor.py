@@ -241,9 +241,7 @@ def test_a_batch_that_is_rerun_continues_from_the_stored_state() -> None:
     bucket = BucketProcessor(job(ARC(0.1)))
     held: dict[str, Any] = {}
     state: Any = SimpleNamespace(
-        exists=lambda: "row" in held,
-        get=lambda: held["row"],
-        update=lambda row: held.update(row=row),
+        get=lambda: held.get("row"), update=lambda row: held.update(row=row)
     )
     bucket.init(SimpleNamespace(getValueState=lambda *given: state))
 
@@ -262,7 +260,7 @@ def test_a_batch_that_is_rerun_continues_from_the_stored_state() -> None:
 
 def test_the_rows_of_several_parts_are_text_that_spark_can_send() -> None:
     bucket = BucketProcessor(job(ARC(0.1)))
-    state: Any = SimpleNamespace(exists=lambda: False, update=lambda row: None)
+    state: Any = SimpleNamespace(get=lambda: None, update=lambda row: None)
     bucket.init(SimpleNamespace(getValueState=lambda *given: state))
     columns = {alias(1): [1], alias(2): [0.5], NULLS: [0]}
     parts = [pandas.DataFrame({alias(0): pandas.Series([key]), **columns}) for key in "abc"]

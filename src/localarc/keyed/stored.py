@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from typing import Any
 
 import numpy as np
@@ -53,7 +54,7 @@ def decode(
             if name.startswith(_PANEL)
         }
         found = StoredPanel.from_parts(content, named)
-        panel = Panel(calibrator or found.new_prototype())._resume(found)
+        panel = _empty_panel(calibrator or found.new_prototype())._resumed(found)
         skipped = np.array(arrays["skipped"], np.int64)
         if len(skipped) != len(panel):
             raise ValueError(f"{len(panel)} keys have {len(skipped)} counts of orders")
@@ -65,6 +66,12 @@ def decode(
             bucket.last = np.array(arrays["last"], np.int64)
             bucket.waiting = Waiting.from_bytes(arrays["waiting"].tobytes())
     return bucket
+
+
+@functools.lru_cache(maxsize=4)
+def _empty_panel(calibrator: Prototype) -> Panel:
+    """A panel without keys; what depends on the calibrator alone is not done for every bucket."""
+    return Panel(calibrator)
 
 
 def from_panel(panel: Panel, roles: Roles, skipped: dict[str, int]) -> Bucket:

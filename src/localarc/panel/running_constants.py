@@ -29,7 +29,7 @@ class RunningConstants:
         self.limits = settings.limits
         first = RunningConstant(settings.start)
         self._new = np.array([getattr(first, name) for name in RunningConstant.FIELDS], float)
-        self._array = np.empty((0, len(self._new))) if values is None else np.array(values)
+        self._array = np.empty((0, len(self._new))) if values is None else values
         self.count = len(self._array)
 
     @property

@@ -10,7 +10,7 @@ import numpy as np
 from localarc import serialization
 from localarc.memory.base import Arrays
 from localarc.panel import kinds
-from localarc.panel.keys import Key
+from localarc.panel.keys import KeyIndex, as_keys
 from localarc.panel.kinds import Prototype
 
 _PROTOTYPE = "prototype"
@@ -20,14 +20,14 @@ _PROTOTYPE = "prototype"
 class StoredPanel:
     """What a state contains; `prototype` is a state itself, `arrays` are those of the streams."""
 
-    keys: list[Key]
+    index: KeyIndex
     dimension: int | None
     prototype: bytes
     arrays: Arrays
 
     def parts(self) -> tuple[dict[str, Any], dict[str, Any]]:
         """The content and the arrays of the encoded state."""
-        content = {"keys": self.keys, "dimension": self.dimension}
+        content = {"keys": self.index.rendered, "dimension": self.dimension}
         return content, {_PROTOTYPE: np.frombuffer(self.prototype, np.uint8), **self.arrays}
 
     @classmethod
@@ -35,7 +35,8 @@ class StoredPanel:
         """The inverse of `parts`."""
         prototype = arrays[_PROTOTYPE].tobytes()
         others = {name: array for name, array in arrays.items() if name != _PROTOTYPE}
-        return cls(content["keys"], content["dimension"], prototype, others)
+        index = KeyIndex(as_keys(content["keys"]))
+        return cls(index, content["dimension"], prototype, others)
 
     def encode(self) -> bytes:
         """The state as bytes: versioned, with a checksum, without pickle."""

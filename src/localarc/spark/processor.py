@@ -70,13 +70,14 @@ class BucketProcessor:
 
     def handleInputRows(self, key: Any, rows: Any, timers: Any) -> Iterator[Any]:  # noqa: N802
         """All rows of one bucket in this micro-batch."""
-        frame, bucket = _joined(list(rows)), self._bucket()
-        if self.job.roles.time is not None:
+        frame, bucket, job = _joined(list(rows)), self._bucket(), self.job
+        if job.roles.time is not None:
             yield from self._exchange(bucket, _arrow(frame), timers)
             return
-        added = bucket.calibrate(self._table(frame), self.job.rejects)
+        columns = dict(frame.items())
+        added = bucket.calibrate(job.columns.table(columns, job.roles.columns), job.rejects)
         self._store(bucket)
-        yield _with_columns(frame, added, self.job.rejects)
+        yield _frame(columns, added, job.rejects)
 
     def _exchange(self, bucket: Bucket, rows: Any, timers: Any) -> Iterator[Any]:
         """By time: rows that the watermark has passed leave, and new ones wait."""
@@ -87,7 +88,8 @@ class BucketProcessor:
         self._store(bucket)
         self._wake(bucket)
         if ready.num_rows:
-            yield _with_columns(ready.combine_chunks().to_pandas(), added, self.job.rejects)
+            columns = dict(ready.combine_chunks().to_pandas().items())
+            yield _frame(columns, added, self.job.rejects)
 
     def _wake(self, bucket: Bucket) -> None:
         """Be called when the watermark passes the first row that waits, or ends a key."""
@@ -127,21 +129,15 @@ class BucketProcessor:
         """Nothing to close."""
 
     def _bucket(self) -> Bucket:
-        if not self._state.exists():
-            return Bucket.new(self.job.calibrator, self.job.roles, self.job.limits)
         row = self._state.get()
+        if row is None:
+            return Bucket.new(self.job.calibrator, self.job.roles, self.job.limits)
         return RECENT.take(self.job.token, row[0]) or self.job.read(row)
 
     def _store(self, bucket: Bucket) -> None:
         data = stored.encode(bucket)
         self._state.update((data, "", self.job.buckets))
         RECENT.put(self.job.token, data, bucket)
-
-    def _table(self, rows: Any) -> Any:
-        import pyarrow
-
-        columns = {name: self.job.columns.column(rows, name) for name in self.job.roles.columns}
-        return pyarrow.table(columns)
 
     def _view(self, rows: Any) -> Any:
         import pyarrow
@@ -193,11 +189,12 @@ def _continues(rows: Any, columns: PassingColumns | None) -> bool:
     return names == {BUCKET, *rows.column_names}
 
 
-def _with_columns(frame: Any, added: Added, rejects: bool) -> Any:
+def _frame(columns: dict[str, Any], added: Added, rejects: bool) -> Any:
+    """The columns of rows as they came, and the added ones, none of them copied."""
     import pandas
 
-    more = pandas.DataFrame(added.arrays(rejects), index=frame.index)
-    return pandas.concat([frame, more], axis=1)
+    index = next(iter(columns.values())).index
+    return pandas.DataFrame(columns | added.arrays(rejects), index, copy=False)
 
 
 def _arrow(frame: Any) -> Any:
