@@ -39,9 +39,16 @@ def encode(bucket: Bucket) -> bytes:
 
 
 def decode(
-    data: bytes, calibrator: Prototype | None, roles: Roles | None, limits: Limits | None = None
+    data: bytes,
+    calibrator: Prototype | None,
+    roles: Roles | None,
+    limits: Limits | None = None,
+    earlier: Bucket | None = None,
 ) -> Bucket:
-    """The bucket that was stored; raises StateError if it was stored with other roles."""
+    """The bucket that was stored; raises StateError if it was stored with other roles.
+
+    It takes the index of an `earlier` bucket, if that has the same keys.
+    """
     kind, content, arrays = serialization.decode(data)
     if kind != KIND:
         raise serialization.StateError(f"the state is of kind {kind}, not {KIND}.")
@@ -53,7 +60,8 @@ def decode(
             for name, array in arrays.items()
             if name.startswith(_PANEL)
         }
-        found = StoredPanel.from_parts(content, named)
+        known = None if earlier is None else earlier.panel._index
+        found = StoredPanel.from_parts(content, named, known)
         panel = _empty_panel(calibrator or found.new_prototype())._resumed(found)
         skipped = np.array(arrays["skipped"], np.int64)
         if len(skipped) != len(panel):

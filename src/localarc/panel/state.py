@@ -31,12 +31,15 @@ class StoredPanel:
         return content, {_PROTOTYPE: np.frombuffer(self.prototype, np.uint8), **self.arrays}
 
     @classmethod
-    def from_parts(cls, content: dict[str, Any], arrays: Arrays) -> StoredPanel:
-        """The inverse of `parts`."""
+    def from_parts(
+        cls, content: dict[str, Any], arrays: Arrays, known: KeyIndex | None = None
+    ) -> StoredPanel:
+        """The inverse of `parts`, with an index that is known already if it is of these keys."""
         prototype = arrays[_PROTOTYPE].tobytes()
         others = {name: array for name, array in arrays.items() if name != _PROTOTYPE}
-        index = KeyIndex(as_keys(content["keys"]))
-        return cls(index, content["dimension"], prototype, others)
+        if known is None or known.keys != content["keys"]:
+            known = KeyIndex(as_keys(content["keys"]))
+        return cls(known, content["dimension"], prototype, others)
 
     def encode(self) -> bytes:
         """The state as bytes: versioned, with a checksum, without pickle."""

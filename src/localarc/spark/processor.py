@@ -44,14 +44,17 @@ class Job:
     limits: Limits | None = None
     token: str = field(default_factory=lambda: uuid.uuid4().hex)
 
-    def read(self, row: Stored) -> Bucket:
-        """The stored bucket; raises StateError if it was stored with other settings."""
+    def read(self, row: Stored, earlier: Bucket | None = None) -> Bucket:
+        """The stored bucket; raises StateError if it was stored with other settings.
+
+        An `earlier` one, which is not used any more, saves time if its keys are the same.
+        """
         if row[2] != self.buckets:
             raise serialization.StateError(
                 f"the checkpoint was written with buckets={row[2]}, now it is {self.buckets}: keys "
                 "would move. Keep the number, or migrate with export_state and import_state."
             )
-        return read_bucket(row, self.calibrator, self.roles, self.limits)
+        return read_bucket(row, self.calibrator, self.roles, self.limits, earlier)
 
 
 class BucketProcessor:
@@ -70,22 +73,22 @@ class BucketProcessor:
 
     def handleInputRows(self, key: Any, rows: Any, timers: Any) -> Iterator[Any]:  # noqa: N802
         """All rows of one bucket in this micro-batch."""
-        frame, bucket, job = _joined(list(rows)), self._bucket(), self.job
+        frame, bucket, job = _joined(list(rows)), self._bucket(key), self.job
         if job.roles.time is not None:
-            yield from self._exchange(bucket, _arrow(frame), timers)
+            yield from self._exchange(key, bucket, _arrow(frame), timers)
             return
         columns = dict(frame.items())
         added = bucket.calibrate(job.columns.table(columns, job.roles.columns), job.rejects)
-        self._store(bucket)
+        self._store(key, bucket)
         yield _frame(columns, added, job.rejects)
 
-    def _exchange(self, bucket: Bucket, rows: Any, timers: Any) -> Iterator[Any]:
+    def _exchange(self, key: Any, bucket: Bucket, rows: Any, timers: Any) -> Iterator[Any]:
         """By time: rows that the watermark has passed leave, and new ones wait."""
         passed = timers.getCurrentWatermarkInMs() * 1000 or None
         ready, added = exchange(
             bucket, rows, self.job.rejects, late_until=passed, passed=passed, view=self._view
         )
-        self._store(bucket)
+        self._store(key, bucket)
         self._wake(bucket)
         if ready.num_rows:
             columns = dict(ready.combine_chunks().to_pandas().items())
@@ -103,10 +106,10 @@ class BucketProcessor:
         """Load saved calibrators, before the first batch."""
         import pyarrow
 
-        bucket = self._bucket()
+        bucket = self._bucket(key)
         rows = pyarrow.Table.from_pandas(initial, preserve_index=False)
         seed(bucket, rows, self.job.saved, self.job.columns)
-        self._store(bucket)
+        self._store(key, bucket)
         if self.job.roles.time is not None:
             self._wake(bucket)
 
@@ -117,27 +120,30 @@ class BucketProcessor:
         expiredTimerInfo: Any,
     ) -> Iterator[Any]:
         """By time: the watermark has passed rows of this bucket, or the end of a key."""
-        bucket = self._bucket()
+        bucket = self._bucket(key)
         if bucket.waiting.rows is not None:
-            yield from self._exchange(bucket, bucket.waiting.rows.slice(0, 0), timerValues)
+            yield from self._exchange(key, bucket, bucket.waiting.rows.slice(0, 0), timerValues)
         else:
             bucket.expire(timerValues.getCurrentWatermarkInMs() * 1000)
-            self._store(bucket)
+            self._store(key, bucket)
             self._wake(bucket)
 
     def close(self) -> None:
         """Nothing to close."""
 
-    def _bucket(self) -> Bucket:
+    def _bucket(self, key: Any) -> Bucket:
         row = self._state.get()
         if row is None:
             return Bucket.new(self.job.calibrator, self.job.roles, self.job.limits)
-        return RECENT.take(self.job.token, row[0]) or self.job.read(row)
+        recent = RECENT.take(self.job.token, key)
+        if recent is None:
+            return self.job.read(row)
+        return recent.bucket if recent.is_stored_as(row[0]) else self.job.read(row, recent.bucket)
 
-    def _store(self, bucket: Bucket) -> None:
+    def _store(self, key: Any, bucket: Bucket) -> None:
         data = stored.encode(bucket)
         self._state.update((data, "", self.job.buckets))
-        RECENT.put(self.job.token, data, bucket)
+        RECENT.put(self.job.token, key, data, bucket)
 
     def _view(self, rows: Any) -> Any:
         import pyarrow
@@ -147,12 +153,16 @@ class BucketProcessor:
 
 
 def read_bucket(
-    row: Stored, calibrator: Prototype | None, roles: Roles | None, limits: Limits | None = None
+    row: Stored,
+    calibrator: Prototype | None,
+    roles: Roles | None,
+    limits: Limits | None = None,
+    earlier: Bucket | None = None,
 ) -> Bucket:
     """The bucket in a row of state, of this version or the first."""
     data, skipped, _ = row
     if not skipped:
-        return stored.decode(bytes(data), calibrator, roles, limits)
+        return stored.decode(bytes(data), calibrator, roles, limits, earlier)
     panel = Panel.from_state(bytes(data), calibrator)
     unknown = roles or Roles(key=("key",), order="order", score="score")
     return stored.from_panel(panel, unknown, json.loads(skipped))
