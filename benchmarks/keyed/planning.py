@@ -74,9 +74,8 @@ def some_batches(keys: int, events: int) -> list[Batch]:
     """
     split = max(keys // events, 1)
     whole = batches(keys, events, 1 + -(-(WARM + COUNT - 1) // split))
-    return [whole[0], *(part for batch in whole[1:] for part in parts(batch, split))][
-        : WARM + COUNT
-    ]
+    later = (part for batch in whole[1:] for part in parts(batch, split))
+    return [whole[0], *later][: WARM + COUNT]
 
 
 def fitted(jobs: list[Job]) -> FloatArray:

@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-
 from benchmarks.keyed.planning import COUNT, JOBS, WARM, Job, fitted, some_batches
 
 

@@ -10,6 +10,7 @@ from localarc.calibrators.restored import require_finite, require_room, require_
 from localarc.calibrators.running_constant import RunningConstant
 from localarc.calibrators.settings import Settings
 from localarc.memory.base import Arrays
+from localarc.panel.running_constants import new_row
 from localarc.panel.state import StoredPanel
 from localarc.validation import FloatArray
 
@@ -54,7 +55,7 @@ def _narrowed(constants: FloatArray, settings: Settings) -> dict[str, Any]:
     """The fields that change in every round, and the others of the rows where they are not new."""
     usual, others = constants[:, :_USUAL], constants[:, _USUAL:]
     stored: dict[str, Any] = {_CONSTANTS: usual}
-    changed = others != _others_of_new(settings)
+    changed = others != new_row(settings.start)[_USUAL:]
     if not changed.any():
         return stored
     rows = np.flatnonzero(changed.any(axis=1))
@@ -65,15 +66,10 @@ def _widened(arrays: Arrays, settings: Settings) -> FloatArray:
     """The inverse of `_narrowed`; version 3 had the usual fields only."""
     usual = arrays[_CONSTANTS]
     wide = np.empty((len(usual), len(RunningConstant.FIELDS)))
-    wide[:, :_USUAL], wide[:, _USUAL:] = usual, _others_of_new(settings)
+    wide[:, :_USUAL], wide[:, _USUAL:] = usual, new_row(settings.start)[_USUAL:]
     if _OTHER_ROWS in arrays:
         rows = arrays[_OTHER_ROWS]
         if len(rows) and not 0 <= rows.min() <= rows.max() < len(wide):
             raise ValueError("its running constants are of other streams")
         wide[rows, _USUAL:] = arrays[_OTHERS]
     return wide
-
-
-def _others_of_new(settings: Settings) -> FloatArray:
-    new = RunningConstant(settings.start)
-    return np.array([getattr(new, name) for name in RunningConstant.FIELDS[_USUAL:]], float)

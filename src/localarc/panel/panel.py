@@ -470,7 +470,7 @@ class Panel:
         if stored.prototype != self._prototype_state():
             copy.copy(self.prototype).restore(stored.prototype)  # raises if the settings differ
         with serialization.damaged_unless_read():
-            streams = _streams(self.prototype).resume(stored)
+            streams = copy.copy(self._streams).resume(stored)
         self._streams, self._index = streams, stored.index
         return self
 
