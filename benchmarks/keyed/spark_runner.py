@@ -42,7 +42,8 @@ def session() -> Any:
     from pyspark.sql import SparkSession
 
     os.environ["PYSPARK_PYTHON"] = sys.executable
-    os.environ["PYTHONPATH"] = str(ROOT)  # the workers import this module too
+    path = [str(ROOT), *filter(None, [os.environ.get("PYTHONPATH")])]
+    os.environ["PYTHONPATH"] = os.pathsep.join(path)  # the workers import this module too
     builder = SparkSession.builder.master(f"local[{CORES}]").appName("localarc benchmark")
     for name, value in SETTINGS.items():
         builder = builder.config(name, value)

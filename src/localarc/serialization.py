@@ -42,23 +42,53 @@ class StateError(ValueError):
     """A state that cannot be read."""
 
 
+_JSON = json.JSONEncoder(sort_keys=True, allow_nan=False)
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Rendered:
+    """A part of a header that is JSON already: what seldom changes need not be written again."""
+
+    text: str
+
+    @classmethod
+    def of(cls, value: Any) -> Rendered:
+        """The JSON of a value; an object may have values that were rendered before."""
+        if not isinstance(value, Mapping):
+            return cls(_JSON.encode(value))
+        parts = ((name, value[name]) for name in sorted(value))
+        texts = (
+            f"{_JSON.encode(name)}: "
+            f"{part.text if isinstance(part, Rendered) else _JSON.encode(part)}"
+            for name, part in parts
+        )
+        return cls(f"{{{', '.join(texts)}}}")
+
+
 def encode(kind: str, content: Mapping[str, Any], arrays: Arrays) -> bytes:
     """Bytes that `decode` turns back into the same kind, content and arrays."""
-    stored = {name: np.asarray(arrays[name], order="C") for name in sorted(arrays)}
+    stored = {name: np.asarray(arrays[name]) for name in sorted(arrays)}
     layout = {name: [array.dtype.str[1:], list(array.shape)] for name, array in stored.items()}
-    header = {"version": VERSION, "kind": kind, "content": content, "arrays": layout}
-    text = json.dumps(header, sort_keys=True, allow_nan=False).encode()
-    parts = [MAGIC, len(text).to_bytes(4, "little"), text]
-    parts += [array.astype(_TYPES[array.dtype.str[1:]]).tobytes() for array in stored.values()]
-    body = b"".join(parts)
-    return body + hashlib.sha256(body).digest()
+    header = {"version": VERSION, "kind": kind, "content": Rendered.of(content), "arrays": layout}
+    text = Rendered.of(header).text.encode()
+    parts: list[Any] = [MAGIC, len(text).to_bytes(4, "little"), text]
+    parts += [_flat(array).data for array in stored.values()]
+    checksum = hashlib.sha256()
+    for part in parts:
+        checksum.update(part)
+    return b"".join([*parts, checksum.digest()])
+
+
+def _flat(array: Any) -> Any:
+    """The numbers of an array one after another, little-endian; a copy only if they are not."""
+    return np.ascontiguousarray(array, _TYPES[array.dtype.str[1:]]).reshape(-1)
 
 
 def decode(data: bytes, source: str = "state") -> tuple[str, dict[str, Any], Arrays]:
     """Kind, content and arrays of an encoded state, or one clear error."""
     if data[:8] != MAGIC:
         raise StateError(f"{source} is not a localarc state. Pass a file written by save().")
-    body, seal = data[:-32], data[-32:]
+    body, seal = memoryview(data)[:-32], data[-32:]
     if len(data) < 44 or hashlib.sha256(body).digest() != seal:
         raise StateError(
             f"{source} is damaged: it was cut short or edited after it was written. "
@@ -66,7 +96,7 @@ def decode(data: bytes, source: str = "state") -> tuple[str, dict[str, Any], Arr
         )
     start = 12 + int.from_bytes(body[8:12], "little")
     try:
-        header = json.loads(body[12:start])
+        header = json.loads(data[12:start])
         version, kind, content, layout = (
             header[key] for key in ("version", "kind", "content", "arrays")
         )
@@ -131,7 +161,7 @@ def _rename_length_scale(content: Any) -> Any:
     return renamed
 
 
-def _unpack(layout: Mapping[str, Any], data: bytes) -> Arrays:
+def _unpack(layout: Mapping[str, Any], data: memoryview) -> Arrays:
     arrays = {}
     at = 0
     for name, (code, shape) in sorted(layout.items()):

@@ -222,18 +222,43 @@ def test_waiting_rows_are_only_continued_by_a_stream_with_their_columns(tmp_path
         KeyedStreams.load(tmp_path / "state.parquet")
 
 
-def test_a_stored_bucket_is_not_decoded_again_unless_its_bytes_or_its_job_differ() -> None:
+def test_a_kept_bucket_is_current_only_for_its_own_bytes_and_job() -> None:
     recent, mine = RecentBuckets(max_bytes=100), Bucket.new(ARC(0.1), job(ARC(0.1)).roles)
     first, second = bytes(60), bytes(range(60))
-    recent.put("a", first, mine)
-    assert recent.take("b", first) is None
-    assert recent.take("a", second) is None
-    assert recent.take("a", first) is mine
-    assert recent.take("a", first) is None  # it is the taker's, who may change it
-    recent.put("a", first, mine)
-    recent.put("a", second, mine)  # both are more than the limit: the older one goes
-    assert recent.take("a", first) is None
-    assert recent.take("a", second) is mine
+    recent.put("a", (0,), first, mine)
+    assert recent.take("b", (0,)) is None
+    assert recent.take("a", (1,)) is None
+    found = recent.take("a", (0,))
+    assert found is not None
+    assert found.bucket is mine
+    assert found.is_stored_as(first)
+    assert not found.is_stored_as(second)
+    assert recent.take("a", (0,)) is None  # it is the taker's, who may change it
+
+
+def test_the_oldest_kept_buckets_are_dropped() -> None:
+    recent, mine = RecentBuckets(max_bytes=100), Bucket.new(ARC(0.1), job(ARC(0.1)).roles)
+    recent.put("a", (0,), bytes(60), mine)
+    recent.put("a", (0,), bytes(60), mine)  # replaces the first
+    assert recent.take("a", (0,)) is not None
+    recent.put("a", (0,), bytes(60), mine)
+    recent.put("a", (1,), bytes(60), mine)  # both are more than the limit
+    assert recent.take("a", (0,)) is None
+    assert recent.take("a", (1,)) is not None
+
+
+@pytest.mark.parametrize("more", [False, True], ids=["same keys", "more keys"])
+def test_a_bucket_that_another_worker_stored_replaces_the_kept_one(more: bool) -> None:
+    frame, mine = keyed(4, 3), job(ARC(0.1))
+    first, second = (Bucket.new(ARC(0.1), mine.roles) for _ in range(2))
+    few = frame[frame["key"] != "key 3"]
+    for bucket, rows in ((first, few[few["order"] == 1]), (second, frame if more else few)):
+        bucket.calibrate(pyarrow.Table.from_pandas(rows, preserve_index=False), False)
+    data = stored.encode(second)
+    found = mine.read((data, "", 4), earlier=first)
+    assert (found.panel._index is first.panel._index) == (not more)
+    assert found.panel.rounds.tolist() == second.panel.rounds.tolist()
+    assert stored.encode(found) == data
 
 
 def test_a_batch_that_is_rerun_continues_from_the_stored_state() -> None:
@@ -241,9 +266,7 @@ def test_a_batch_that_is_rerun_continues_from_the_stored_state() -> None:
     bucket = BucketProcessor(job(ARC(0.1)))
     held: dict[str, Any] = {}
     state: Any = SimpleNamespace(
-        exists=lambda: "row" in held,
-        get=lambda: held["row"],
-        update=lambda row: held.update(row=row),
+        get=lambda: held.get("row"), update=lambda row: held.update(row=row)
     )
     bucket.init(SimpleNamespace(getValueState=lambda *given: state))
 
@@ -262,7 +285,7 @@ def test_a_batch_that_is_rerun_continues_from_the_stored_state() -> None:
 
 def test_the_rows_of_several_parts_are_text_that_spark_can_send() -> None:
     bucket = BucketProcessor(job(ARC(0.1)))
-    state: Any = SimpleNamespace(exists=lambda: False, update=lambda row: None)
+    state: Any = SimpleNamespace(get=lambda: None, update=lambda row: None)
     bucket.init(SimpleNamespace(getValueState=lambda *given: state))
     columns = {alias(1): [1], alias(2): [0.5], NULLS: [0]}
     parts = [pandas.DataFrame({alias(0): pandas.Series([key]), **columns}) for key in "abc"]

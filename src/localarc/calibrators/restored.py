@@ -32,11 +32,12 @@ def restored_constant(settings: Settings, values: Mapping[str, float]) -> Runnin
 
 def require_sense(settings: Settings, rows: FloatArray) -> None:
     """Raise ValueError unless each row could be what a run left of a running constant."""
-    if not (np.abs(rows) <= _LARGEST).all():  # also false for NaN
+    table = np.ascontiguousarray(rows.T)  # the fields of many rows, one after another
+    if not (np.abs(table) <= _LARGEST).all():  # also false for NaN
         raise ValueError("the running constant is not finite, or too large")
-    columns = dict(zip(RunningConstant.FIELDS, rows.T, strict=True))
+    columns = dict(zip(RunningConstant.FIELDS, table, strict=True))
     for reason, holds in _conditions(settings, SimpleNamespace(**columns)).items():
-        if not np.all(holds):
+        if not holds.all():
             raise ValueError(reason)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import operator
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -245,33 +246,49 @@ class Curves:
         lengths = np.diff(self.offsets)[chosen]
         offsets = np.concatenate(([0], np.cumsum(lengths)))
         entries = np.repeat(self.offsets[chosen] - offsets[:-1], lengths) + np.arange(offsets[-1])
-        return Curves(
+        return self._part(entries, offsets, chosen)
+
+    def _contiguous(self, start: int, stop: int) -> Curves:
+        """Return consecutive rounds as views."""
+        stop = max(start, stop)
+        offsets = self.offsets[start : stop + 1]
+        entries = slice(offsets[0], offsets[-1])
+        return self._part(entries, offsets - offsets[0], slice(start, stop))
+
+    def _part(self, entries: slice | IntArray, offsets: IntArray, rounds: Any) -> Curves:
+        return Curves._validated(
             self.breakpoints[entries],
             self.losses[entries],
             None if self.sizes is None else self.sizes[entries],
             offsets,
             self.bound,
-            None if self.widths is None else self.widths[chosen],
+            None if self.widths is None else self.widths[rounds],
             self.grid_error,
         )
 
-    def _contiguous(self, start: int, stop: int) -> Curves:
-        """Return consecutive rounds as views, which need no second validation."""
-        stop = max(start, stop)
-        offsets = self.offsets[start : stop + 1]
-        entries = slice(offsets[0], offsets[-1])
-        part = object.__new__(Curves)
-        for name, value in {
-            "breakpoints": self.breakpoints[entries],
-            "losses": self.losses[entries],
-            "sizes": None if self.sizes is None else self.sizes[entries],
-            "offsets": offsets - offsets[0],
-            "bound": self.bound,
-            "widths": None if self.widths is None else self.widths[start:stop],
-            "grid_error": self.grid_error,
-        }.items():
-            object.__setattr__(part, name, value)
-        return part
+    @classmethod
+    def _validated(
+        cls,
+        breakpoints: FloatArray,
+        losses: FloatArray,
+        sizes: FloatArray | None,
+        offsets: IntArray,
+        bound: float,
+        widths: FloatArray | None = None,
+        grid_error: float = 0.0,
+    ) -> Curves:
+        """Return curves of arrays that were validated before: they are not checked again."""
+        made = object.__new__(cls)
+        made.__dict__.update(
+            breakpoints=breakpoints,
+            losses=losses,
+            sizes=sizes,
+            offsets=offsets,
+            bound=bound,
+            widths=widths,
+            grid_error=grid_error,
+        )
+        return made
 
     @property
     def score_range(self) -> tuple[float, float]:

@@ -32,13 +32,12 @@ def read_rows(table: Any, roles: Roles) -> Rows:
 
 def key_codes(table: Any, columns: tuple[str, ...]) -> tuple[list[str], IntArray]:
     """The distinct keys, sorted, and the place of each row's key; -1 where it is missing."""
-    pa = arrow()
     encoded = key_texts(table, columns).dictionary_encode()
     names: list[str] = encoded.dictionary.to_pylist()
     order = sorted(range(len(names)), key=names.__getitem__)
     ranks = np.empty(len(names) + 1, np.int64)
     ranks[order], ranks[-1] = np.arange(len(names)), -1
-    codes: IntArray = ranks[np.asarray(pa.compute.fill_null(encoded.indices, -1))]
+    codes: IntArray = ranks[_filled(encoded.indices, -1)]
     return [names[i] for i in order], codes
 
 
@@ -97,12 +96,12 @@ def _integers(table: Any, name: str, role: str) -> IntArray:
     try:
         if not pa.types.is_integer(column.type) and not pa.types.is_floating(column.type):
             raise TypeError
-        whole = column.cast(pa.int64())
+        whole = _cast(column, pa.int64())
     except (TypeError, pa.ArrowInvalid) as error:
         raise TypeError(
             f"{role} must be integers, column {name!r} is {column.type}. Cast it first."
         ) from error
-    return np.asarray(pa.compute.fill_null(whole, 0))
+    return _filled(whole, 0)
 
 
 def read_times(table: Any, name: str) -> IntArray:
@@ -117,7 +116,7 @@ def read_times(table: Any, name: str) -> IntArray:
             f"time must be timestamps, or text in ISO 8601; column {name!r} is {column.type}."
         )
     whole = column.cast(pa.timestamp("us", getattr(column.type, "tz", None)), safe=False)
-    return np.asarray(pa.compute.fill_null(whole.cast(pa.int64()), NO_TIME))
+    return _filled(whole.cast(pa.int64()), NO_TIME)
 
 
 def _parsed_times(column: Any) -> Any:
@@ -142,12 +141,27 @@ def _floats(table: Any, name: str) -> FloatArray:
             f"score, loss, width and features must be numbers, column {name!r} is {column.type}. "
             "Cast it first."
         )
-    return np.asarray(column.cast(pa.float64(), safe=False).to_numpy(zero_copy_only=False))
+    floats = _cast(column, pa.float64(), safe=False)
+    return np.asarray(floats.to_numpy(zero_copy_only=False))
 
 
 def _is_number(kind: Any) -> bool:
     types = arrow().types
     return bool(types.is_integer(kind) or types.is_floating(kind) or types.is_decimal(kind))
+
+
+# A few rows are read in every micro-batch: calls that would change nothing cost more than the rows.
+
+
+def _cast(column: Any, kind: Any, safe: bool = True) -> Any:
+    """The column as this type."""
+    return column if column.type == kind else column.cast(kind, safe=safe)
+
+
+def _filled(column: Any, missing: int) -> IntArray:
+    """The integers of a column, and this one where there is none."""
+    full = arrow().compute.fill_null(column, missing) if column.null_count else column
+    return np.asarray(full)
 
 
 def _combined(table: Any, name: str) -> Any:

@@ -6,7 +6,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from localarc.curves import Curves, miscoverage
+from localarc.curves import Curves
 from localarc.keyed.added import Added
 from localarc.keyed.arrow_columns import read_rows
 from localarc.keyed.events import NO_TIME, Events, Rows
@@ -65,7 +65,7 @@ class Bucket:
 
     def learn(self, rows: Rows, rejects: bool) -> Added:
         """Sort, validate and learn rows; bad ones raise unless they are to be rejected."""
-        bound = self.panel.prototype.loss_bound if self.roles.given_losses else None
+        bound = self._loss_bound if self.roles.given_losses else None
         due = self.due(rows.names)
         events = Events.sort(rows, check_values(rows, bound), due)
         if rows.timed:
@@ -113,7 +113,8 @@ class Bucket:
     def _late_events(self, events: Events, matched: Matched | None) -> LateEvents:
         before = Pending.none(events.X.shape[1]) if matched is None else matched.asks
         asked = np.arange(len(events)) if matched is None else matched.asked
-        points = np.require(np.concatenate([before.X, events.X]), np.float64, ["C", "W"])
+        points = np.concatenate([before.X, events.X]) if len(before) else events.X
+        points = np.require(points, np.float64, ["C", "W"])
         acts = events.acts | ASK if self._watches else events.acts
         scores = None if self.roles.given_losses else events.values
         known = before.thresholds, before.tickets
@@ -127,13 +128,20 @@ class Bucket:
         stated = getattr(self.panel.settings, "score_range", None) is not None
         return stated and self.roles.mode == "loss"
 
+    @property
+    def _loss_bound(self) -> float:
+        return self.panel.prototype.loss_bound
+
     def _curves(self, events: Events) -> Curves:
         """The loss of each event as a function of its threshold; that of an ask is never used."""
-        values = np.where(np.isfinite(events.values), events.values, 0.0)
-        if not self.roles.given_losses:
-            return miscoverage(values, bound=self.panel.prototype.loss_bound)
-        start, offsets = np.full(len(values), -np.inf), np.arange(len(values) + 1)
-        return Curves(start, values, None, offsets, self.panel.prototype.loss_bound)
+        values, bound = np.where(np.isfinite(events.values), events.values, 0.0), self._loss_bound
+        count = len(values)
+        if self.roles.given_losses:
+            start = np.full(count, -np.inf)
+            return Curves._validated(start, values, None, np.arange(count + 1), bound)
+        breakpoints, losses = np.full((2, 2 * count), [[-np.inf], [0.0]])
+        breakpoints[1::2], losses[::2] = values, 1.0  # as miscoverage has them
+        return Curves._validated(breakpoints, losses, None, np.arange(0, 2 * count + 1, 2), bound)
 
     def _skip(self, events: Events, verdicts: Verdicts) -> None:
         """Count the orders that were consumed without learning."""
@@ -221,7 +229,7 @@ class Bucket:
 
 def _used(events: Events) -> tuple[list[str], IntArray]:
     """The keys that occur, and the place of each event's key among them."""
-    used, codes = np.unique(events.codes, return_inverse=True)
-    if len(used) == len(events.names):
+    if np.bincount(events.codes, minlength=len(events.names)).all():
         return events.names, events.codes
+    used, codes = np.unique(events.codes, return_inverse=True)
     return [events.names[i] for i in used.tolist()], codes

@@ -117,9 +117,10 @@ def _sorted(rows: Rows, verdicts: NDArray[np.int8]) -> IntArray:
 
 
 def _positions(codes: IntArray) -> IntArray:
-    starts = np.flatnonzero(np.diff(codes, prepend=-2))  # codes are sorted, -1 at least
-    lengths = np.diff(starts, append=len(codes))
-    return np.arange(len(codes)) - np.repeat(starts, lengths)
+    starts = np.flatnonzero(codes[1:] != codes[:-1]) + 1  # codes are sorted
+    first = np.zeros(len(codes), np.int64)
+    first[starts] = starts
+    return np.arange(len(codes)) - np.maximum.accumulate(first)
 
 
 def _ranks(ids: Any) -> IntArray:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from typing import Any
 
 import numpy as np
@@ -38,9 +39,16 @@ def encode(bucket: Bucket) -> bytes:
 
 
 def decode(
-    data: bytes, calibrator: Prototype | None, roles: Roles | None, limits: Limits | None = None
+    data: bytes,
+    calibrator: Prototype | None,
+    roles: Roles | None,
+    limits: Limits | None = None,
+    earlier: Bucket | None = None,
 ) -> Bucket:
-    """The bucket that was stored; raises StateError if it was stored with other roles."""
+    """The bucket that was stored; raises StateError if it was stored with other roles.
+
+    It takes the index of an `earlier` bucket, if that has the same keys.
+    """
     kind, content, arrays = serialization.decode(data)
     if kind != KIND:
         raise serialization.StateError(f"the state is of kind {kind}, not {KIND}.")
@@ -52,8 +60,9 @@ def decode(
             for name, array in arrays.items()
             if name.startswith(_PANEL)
         }
-        found = StoredPanel.from_parts(content, named)
-        panel = Panel(calibrator or found.new_prototype())._resume(found)
+        known = None if earlier is None else earlier.panel._index
+        found = StoredPanel.from_parts(content, named, known)
+        panel = _empty_panel(calibrator or found.new_prototype())._resumed(found)
         skipped = np.array(arrays["skipped"], np.int64)
         if len(skipped) != len(panel):
             raise ValueError(f"{len(panel)} keys have {len(skipped)} counts of orders")
@@ -65,6 +74,12 @@ def decode(
             bucket.last = np.array(arrays["last"], np.int64)
             bucket.waiting = Waiting.from_bytes(arrays["waiting"].tobytes())
     return bucket
+
+
+@functools.lru_cache(maxsize=4)
+def _empty_panel(calibrator: Prototype) -> Panel:
+    """A panel without keys; what depends on the calibrator alone is not done for every bucket."""
+    return Panel(calibrator)
 
 
 def from_panel(panel: Panel, roles: Roles, skipped: dict[str, int]) -> Bucket:

@@ -10,7 +10,7 @@ from localarc.calibrators.restored import require_finite, require_room, require_
 from localarc.calibrators.running_constant import RunningConstant
 from localarc.calibrators.settings import Settings
 from localarc.memory.base import Arrays
-from localarc.panel.keys import as_keys
+from localarc.panel.running_constants import new_row
 from localarc.panel.state import StoredPanel
 from localarc.validation import FloatArray
 
@@ -34,15 +34,15 @@ def from_arrays(stored: StoredPanel, settings: Settings) -> tuple[FloatArray, Ar
         for name, array in stored.arrays.items()
         if name.startswith(_LOCAL)
     }
-    names = as_keys(stored.keys)
-    if len(set(names)) != len(constants):
-        raise ValueError(f"{len(names)} keys have {len(constants)} running constants")
+    keys = len(stored.index)
+    if keys != len(constants):
+        raise ValueError(f"{keys} keys have {len(constants)} running constants")
     require_sense(settings, constants)
     require_finite(local)
     if stored.dimension is not None:
         require_room(stored.dimension, local)
     rows = local.get("rows")
-    if rows is not None and len(rows) and not 0 <= rows.min() <= rows.max() < len(names):
+    if rows is not None and len(rows) and not 0 <= rows.min() <= rows.max() < keys:
         raise ValueError("its local parts are of other streams")
     return constants, local
 
@@ -54,24 +54,22 @@ def from_arrays(stored: StoredPanel, settings: Settings) -> tuple[FloatArray, Ar
 def _narrowed(constants: FloatArray, settings: Settings) -> dict[str, Any]:
     """The fields that change in every round, and the others of the rows where they are not new."""
     usual, others = constants[:, :_USUAL], constants[:, _USUAL:]
-    rows = np.flatnonzero((others != _others_of_new(settings)).any(axis=1))
     stored: dict[str, Any] = {_CONSTANTS: usual}
-    return stored | {_OTHER_ROWS: rows, _OTHERS: others[rows]} if len(rows) else stored
+    changed = others != new_row(settings.start)[_USUAL:]
+    if not changed.any():
+        return stored
+    rows = np.flatnonzero(changed.any(axis=1))
+    return stored | {_OTHER_ROWS: rows, _OTHERS: others[rows]}
 
 
 def _widened(arrays: Arrays, settings: Settings) -> FloatArray:
     """The inverse of `_narrowed`; version 3 had the usual fields only."""
     usual = arrays[_CONSTANTS]
     wide = np.empty((len(usual), len(RunningConstant.FIELDS)))
-    wide[:, :_USUAL], wide[:, _USUAL:] = usual, _others_of_new(settings)
+    wide[:, :_USUAL], wide[:, _USUAL:] = usual, new_row(settings.start)[_USUAL:]
     if _OTHER_ROWS in arrays:
         rows = arrays[_OTHER_ROWS]
         if len(rows) and not 0 <= rows.min() <= rows.max() < len(wide):
             raise ValueError("its running constants are of other streams")
         wide[rows, _USUAL:] = arrays[_OTHERS]
     return wide
-
-
-def _others_of_new(settings: Settings) -> FloatArray:
-    new = RunningConstant(settings.start)
-    return np.array([getattr(new, name) for name in RunningConstant.FIELDS[_USUAL:]], float)

@@ -20,7 +20,7 @@ from localarc.curves import Curves
 from localarc.engine.auto import layout
 from localarc.memory.base import Arrays, LossCurves
 from localarc.panel.arguments import checked_losses
-from localarc.panel.keys import Key, as_keys
+from localarc.panel.keys import Key
 from localarc.panel.late import AFTER, ASK, LEARN, Answers, LateEvents
 from localarc.panel.state import StoredPanel
 from localarc.validation import FloatArray, IntArray
@@ -204,9 +204,8 @@ class AutoStreams:
     def resume(self, stored: StoredPanel) -> Self:
         """The streams that were stored; raises ValueError if they make no sense."""
         data, lengths = stored.arrays["states"].tobytes(), stored.arrays["lengths"]
-        names = as_keys(stored.keys)
-        if len(set(names)) != len(lengths):
-            raise ValueError(f"{len(names)} keys have {len(lengths)} states")
+        if len(stored.index) != len(lengths):
+            raise ValueError(f"{len(stored.index)} keys have {len(lengths)} states")
         if (lengths < 0).any() or lengths.sum() != len(data):
             raise ValueError("its states are cut off")
         stops = np.cumsum([0, *lengths.tolist()]).tolist()

@@ -8,6 +8,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
+from localarc.serialization import Rendered
 from localarc.validation import IntArray
 
 Key: TypeAlias = str | int
@@ -41,7 +42,10 @@ class KeyIndex:
 
     def __init__(self, keys: list[Key] | None = None) -> None:
         self.keys: list[Key] = [] if keys is None else keys
-        self._rows = {key: row for row, key in enumerate(self.keys)}
+        self._rows = dict(zip(self.keys, range(len(self.keys)), strict=True))
+        self._rendered: Rendered | None = None
+        if len(self._rows) < len(self.keys):
+            raise ValueError(f"of {len(self.keys)} keys only {len(self._rows)} are distinct")
 
     def __len__(self) -> int:
         return len(self.keys)
@@ -67,8 +71,18 @@ class KeyIndex:
             rows[i] = new.setdefault(keys[i], len(self.keys) + len(new))
         return rows, list(new)
 
+    @property
+    def rendered(self) -> Rendered:
+        """The keys as JSON, written anew only after keys were added."""
+        if self._rendered is None:
+            self._rendered = Rendered.of(self.keys)
+        return self._rendered
+
     def add(self, new: list[Key]) -> None:
         """Assign rows to new keys, in order."""
+        if not new:
+            return
+        self._rendered = None
         start = len(self.keys)
         self._rows.update((key, start + i) for i, key in enumerate(new))
         self.keys.extend(new)

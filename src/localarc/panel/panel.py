@@ -427,7 +427,7 @@ class Panel:
 
     def _stored(self) -> StoredPanel:
         dimension, prototype = self._streams.dimension, self._prototype_state()
-        return StoredPanel(self._index.keys, dimension, prototype, self._streams.arrays())
+        return StoredPanel(self._index, dimension, prototype, self._streams.arrays())
 
     def _prototype_state(self) -> bytes:
         """The state of the prototype, which never changes."""
@@ -460,12 +460,18 @@ class Panel:
         """
         return self._resume(StoredPanel.decode(data))
 
+    def _resumed(self, stored: StoredPanel) -> Self:
+        """Another panel with this one's prototype, which resumes a stored one."""
+        other = object.__new__(type(self))
+        other._streams, other._prototype = self._streams, self._prototype_state()
+        return other._resume(stored)
+
     def _resume(self, stored: StoredPanel) -> Self:
         if stored.prototype != self._prototype_state():
             copy.copy(self.prototype).restore(stored.prototype)  # raises if the settings differ
         with serialization.damaged_unless_read():
-            streams = _streams(self.prototype).resume(stored)
-        self._streams, self._index = streams, KeyIndex(stored.keys)
+            streams = copy.copy(self._streams).resume(stored)
+        self._streams, self._index = streams, stored.index
         return self
 
     def __reduce__(self) -> tuple[Any, ...]:

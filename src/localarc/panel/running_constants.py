@@ -22,14 +22,19 @@ def _compiled() -> bool:
     return find_spec("numba") is not None
 
 
+def new_row(start: float) -> FloatArray:
+    """The fields of a running constant before its first round."""
+    first = RunningConstant(start)
+    return np.array([getattr(first, name) for name in RunningConstant.FIELDS], float)
+
+
 class RunningConstants:
     """The fields of `RunningConstant` as the columns of an array that grows by doubling."""
 
     def __init__(self, settings: Settings, values: FloatArray | None = None) -> None:
         self.limits = settings.limits
-        first = RunningConstant(settings.start)
-        self._new = np.array([getattr(first, name) for name in RunningConstant.FIELDS], float)
-        self._array = np.empty((0, len(self._new))) if values is None else np.array(values)
+        self._new = new_row(settings.start)
+        self._array = np.empty((0, len(self._new))) if values is None else values
         self.count = len(self._array)
 
     @property

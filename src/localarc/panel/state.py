@@ -10,7 +10,7 @@ import numpy as np
 from localarc import serialization
 from localarc.memory.base import Arrays
 from localarc.panel import kinds
-from localarc.panel.keys import Key
+from localarc.panel.keys import KeyIndex, as_keys
 from localarc.panel.kinds import Prototype
 
 _PROTOTYPE = "prototype"
@@ -20,22 +20,26 @@ _PROTOTYPE = "prototype"
 class StoredPanel:
     """What a state contains; `prototype` is a state itself, `arrays` are those of the streams."""
 
-    keys: list[Key]
+    index: KeyIndex
     dimension: int | None
     prototype: bytes
     arrays: Arrays
 
     def parts(self) -> tuple[dict[str, Any], dict[str, Any]]:
         """The content and the arrays of the encoded state."""
-        content = {"keys": self.keys, "dimension": self.dimension}
+        content = {"keys": self.index.rendered, "dimension": self.dimension}
         return content, {_PROTOTYPE: np.frombuffer(self.prototype, np.uint8), **self.arrays}
 
     @classmethod
-    def from_parts(cls, content: dict[str, Any], arrays: Arrays) -> StoredPanel:
-        """The inverse of `parts`."""
+    def from_parts(
+        cls, content: dict[str, Any], arrays: Arrays, known: KeyIndex | None = None
+    ) -> StoredPanel:
+        """The inverse of `parts`, with an index that is known already if it is of these keys."""
         prototype = arrays[_PROTOTYPE].tobytes()
         others = {name: array for name, array in arrays.items() if name != _PROTOTYPE}
-        return cls(content["keys"], content["dimension"], prototype, others)
+        if known is None or known.keys != content["keys"]:
+            known = KeyIndex(as_keys(content["keys"]))
+        return cls(known, content["dimension"], prototype, others)
 
     def encode(self) -> bytes:
         """The state as bytes: versioned, with a checksum, without pickle."""

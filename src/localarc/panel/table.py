@@ -20,6 +20,7 @@ from localarc.calibrators.running_constant import RunningConstant
 from localarc.memory.base import Arrays
 from localarc.panel import adaptive_state, ragged
 from localarc.panel.adaptive_streams import AdaptiveStreams
+from localarc.panel.keys import KeyIndex, as_keys
 from localarc.panel.kinds import Prototype
 from localarc.panel.state import StoredPanel
 
@@ -67,8 +68,9 @@ def stored_panel(table: Any, prototype: Prototype | None = None) -> tuple[Protot
         keys = table["key"].to_pylist()
         if not about["text keys"]:
             keys = [json.loads(key) for key in keys]
-        made = prototype or StoredPanel(keys, about["dimension"], data, {}).new_prototype()
-        return made, StoredPanel(keys, about["dimension"], data, _arrays(table, made))
+        index = KeyIndex(as_keys(keys))
+        made = prototype or StoredPanel(index, about["dimension"], data, {}).new_prototype()
+        return made, StoredPanel(index, about["dimension"], data, _arrays(table, made))
 
 
 def read_parquet(data: bytes) -> Any:

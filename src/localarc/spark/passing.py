@@ -7,12 +7,14 @@ and a column of bits beside them says which were null.
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from localarc.spark.session import spark_sql
+from localarc.validation import IntArray
 
 WATERMARK = "spark.watermarkDelayMs"
 """The metadata of the column that `withWatermark` named."""
@@ -87,16 +89,23 @@ class PassingColumns:
     def _zero(self, i: int) -> Any:
         return spark_sql().functions.lit(0).cast(self._travels_as(i))
 
-    def column(self, rows: Any, name: str) -> Any:
-        """A column of a packed pandas frame as an Arrow array, null where it was."""
+    def table(self, columns: Mapping[str, Any], names: Iterable[str]) -> Any:
+        """Some columns of a packed pandas frame as an Arrow table, null where they were."""
+        import pyarrow
+
+        bits = columns[NULLS].to_numpy(np.int64)
+        nulls = bits if bits.any() else None
+        return pyarrow.table({name: self._column(columns, name, nulls) for name in names})
+
+    def _column(self, columns: Mapping[str, Any], name: str, nulls: IntArray | None) -> Any:
         import pyarrow
 
         i = self.names.index(name)
-        values = rows[alias(i)]
+        values = columns[alias(i)]
         if self._travels_as(i) is None:
             return pyarrow.array(values, from_pandas=True)
-        mask = (rows[NULLS].to_numpy(np.int64) >> i) & 1
-        column = pyarrow.array(values.to_numpy(), mask=mask.astype(bool))
+        mask = None if nulls is None else ((nulls >> i) & 1).astype(bool)
+        column = pyarrow.array(values.to_numpy(), mask=mask)
         return column.view(pyarrow.timestamp("us")) if self.types[i] == "timestamp" else column
 
     def arrow_column(self, rows: Any, name: str) -> Any:

@@ -44,14 +44,17 @@ class Job:
     limits: Limits | None = None
     token: str = field(default_factory=lambda: uuid.uuid4().hex)
 
-    def read(self, row: Stored) -> Bucket:
-        """The stored bucket; raises StateError if it was stored with other settings."""
+    def read(self, row: Stored, earlier: Bucket | None = None) -> Bucket:
+        """The stored bucket; raises StateError if it was stored with other settings.
+
+        An `earlier` one, which is not used any more, saves time if its keys are the same.
+        """
         if row[2] != self.buckets:
             raise serialization.StateError(
                 f"the checkpoint was written with buckets={row[2]}, now it is {self.buckets}: keys "
                 "would move. Keep the number, or migrate with export_state and import_state."
             )
-        return read_bucket(row, self.calibrator, self.roles, self.limits)
+        return read_bucket(row, self.calibrator, self.roles, self.limits, earlier)
 
 
 class BucketProcessor:
@@ -70,24 +73,26 @@ class BucketProcessor:
 
     def handleInputRows(self, key: Any, rows: Any, timers: Any) -> Iterator[Any]:  # noqa: N802
         """All rows of one bucket in this micro-batch."""
-        frame, bucket = _joined(list(rows)), self._bucket()
-        if self.job.roles.time is not None:
-            yield from self._exchange(bucket, _arrow(frame), timers)
+        frame, bucket, job = _joined(list(rows)), self._bucket(key), self.job
+        if job.roles.time is not None:
+            yield from self._exchange(key, bucket, _arrow(frame), timers)
             return
-        added = bucket.calibrate(self._table(frame), self.job.rejects)
-        self._store(bucket)
-        yield _with_columns(frame, added, self.job.rejects)
+        columns = dict(frame.items())
+        added = bucket.calibrate(job.columns.table(columns, job.roles.columns), job.rejects)
+        self._store(key, bucket)
+        yield _frame(columns, added, job.rejects)
 
-    def _exchange(self, bucket: Bucket, rows: Any, timers: Any) -> Iterator[Any]:
+    def _exchange(self, key: Any, bucket: Bucket, rows: Any, timers: Any) -> Iterator[Any]:
         """By time: rows that the watermark has passed leave, and new ones wait."""
         passed = timers.getCurrentWatermarkInMs() * 1000 or None
         ready, added = exchange(
             bucket, rows, self.job.rejects, late_until=passed, passed=passed, view=self._view
         )
-        self._store(bucket)
+        self._store(key, bucket)
         self._wake(bucket)
         if ready.num_rows:
-            yield _with_columns(ready.combine_chunks().to_pandas(), added, self.job.rejects)
+            columns = dict(ready.combine_chunks().to_pandas().items())
+            yield _frame(columns, added, self.job.rejects)
 
     def _wake(self, bucket: Bucket) -> None:
         """Be called when the watermark passes the first row that waits, or ends a key."""
@@ -101,10 +106,10 @@ class BucketProcessor:
         """Load saved calibrators, before the first batch."""
         import pyarrow
 
-        bucket = self._bucket()
+        bucket = self._bucket(key)
         rows = pyarrow.Table.from_pandas(initial, preserve_index=False)
         seed(bucket, rows, self.job.saved, self.job.columns)
-        self._store(bucket)
+        self._store(key, bucket)
         if self.job.roles.time is not None:
             self._wake(bucket)
 
@@ -115,33 +120,30 @@ class BucketProcessor:
         expiredTimerInfo: Any,
     ) -> Iterator[Any]:
         """By time: the watermark has passed rows of this bucket, or the end of a key."""
-        bucket = self._bucket()
+        bucket = self._bucket(key)
         if bucket.waiting.rows is not None:
-            yield from self._exchange(bucket, bucket.waiting.rows.slice(0, 0), timerValues)
+            yield from self._exchange(key, bucket, bucket.waiting.rows.slice(0, 0), timerValues)
         else:
             bucket.expire(timerValues.getCurrentWatermarkInMs() * 1000)
-            self._store(bucket)
+            self._store(key, bucket)
             self._wake(bucket)
 
     def close(self) -> None:
         """Nothing to close."""
 
-    def _bucket(self) -> Bucket:
-        if not self._state.exists():
-            return Bucket.new(self.job.calibrator, self.job.roles, self.job.limits)
+    def _bucket(self, key: Any) -> Bucket:
         row = self._state.get()
-        return RECENT.take(self.job.token, row[0]) or self.job.read(row)
+        if row is None:
+            return Bucket.new(self.job.calibrator, self.job.roles, self.job.limits)
+        recent = RECENT.take(self.job.token, key)
+        if recent is None:
+            return self.job.read(row)
+        return recent.bucket if recent.is_stored_as(row[0]) else self.job.read(row, recent.bucket)
 
-    def _store(self, bucket: Bucket) -> None:
+    def _store(self, key: Any, bucket: Bucket) -> None:
         data = stored.encode(bucket)
         self._state.update((data, "", self.job.buckets))
-        RECENT.put(self.job.token, data, bucket)
-
-    def _table(self, rows: Any) -> Any:
-        import pyarrow
-
-        columns = {name: self.job.columns.column(rows, name) for name in self.job.roles.columns}
-        return pyarrow.table(columns)
+        RECENT.put(self.job.token, key, data, bucket)
 
     def _view(self, rows: Any) -> Any:
         import pyarrow
@@ -151,12 +153,16 @@ class BucketProcessor:
 
 
 def read_bucket(
-    row: Stored, calibrator: Prototype | None, roles: Roles | None, limits: Limits | None = None
+    row: Stored,
+    calibrator: Prototype | None,
+    roles: Roles | None,
+    limits: Limits | None = None,
+    earlier: Bucket | None = None,
 ) -> Bucket:
     """The bucket in a row of state, of this version or the first."""
     data, skipped, _ = row
     if not skipped:
-        return stored.decode(bytes(data), calibrator, roles, limits)
+        return stored.decode(bytes(data), calibrator, roles, limits, earlier)
     panel = Panel.from_state(bytes(data), calibrator)
     unknown = roles or Roles(key=("key",), order="order", score="score")
     return stored.from_panel(panel, unknown, json.loads(skipped))
@@ -193,11 +199,12 @@ def _continues(rows: Any, columns: PassingColumns | None) -> bool:
     return names == {BUCKET, *rows.column_names}
 
 
-def _with_columns(frame: Any, added: Added, rejects: bool) -> Any:
+def _frame(columns: dict[str, Any], added: Added, rejects: bool) -> Any:
+    """The columns of rows as they came, and the added ones, none of them copied."""
     import pandas
 
-    more = pandas.DataFrame(added.arrays(rejects), index=frame.index)
-    return pandas.concat([frame, more], axis=1)
+    index = next(iter(columns.values())).index
+    return pandas.DataFrame(columns | added.arrays(rejects), index, copy=False)
 
 
 def _arrow(frame: Any) -> Any:
