@@ -16,7 +16,8 @@ from localarc.calibrators.auto.guarded import GuardedCalibrator
 from localarc.calibrators.auto.inputs import many_losses, many_scores
 from localarc.calibrators.auto.many_rounds import Batch
 from localarc.calibrators.auto.settings import BYTES, checked_settings
-from localarc.calibrators.base import BaseCalibrator, Calibrator, Point, Progress
+from localarc.calibrators.base import Calibrator, Point, Progress
+from localarc.calibrators.checkpoints import checkpoint, rolled_back
 from localarc.calibrators.step_by_step import play_round
 from localarc.calibrators.tickets import Ticket, Tickets, not_pending, ticket_id, ticket_ids
 from localarc.memory.base import LossCurves
@@ -291,17 +292,11 @@ class Safeguard(GuardedCalibrator):
         self._inputs = {}
 
     def _checkpoint(self) -> Any:
-        base: Any = self.base
-        mine = isinstance(base, BaseCalibrator)
-        kept = base._checkpoint() if mine else copy.deepcopy(base)
-        return super()._checkpoint(), kept, dict(self._inputs)
+        return super()._checkpoint(), checkpoint(self.base), dict(self._inputs)
 
     def _rollback(self, checkpoint: Any) -> None:
         learned, kept, self._inputs = checkpoint
-        if isinstance(self.base, BaseCalibrator):
-            self.base._rollback(kept)
-        else:
-            self.base = kept
+        self.base = rolled_back(self.base, kept)
         super()._rollback(learned)
 
     def __repr__(self) -> str:
