@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import ArrayLike
 
-from localarc.calibrators.auto.single_rounds import in_use
+from localarc.calibrators.one_thread import in_use
 from localarc.models.columns import Columns
 from localarc.models.features import Feature
 from localarc.models.frames import Table

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import contextlib
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Hashable, Sequence
 from typing import Any, Self
 
 import numpy as np
@@ -22,8 +21,8 @@ from localarc.calibrators.auto.groups import GroupNames, Groups, Resolved, weigh
 from localarc.calibrators.auto.inputs import features
 from localarc.calibrators.auto.label_base import LabelBase
 from localarc.calibrators.auto.settings import BYTES, checked_settings
-from localarc.calibrators.auto.single_rounds import in_use
 from localarc.calibrators.base import Point
+from localarc.calibrators.one_thread import OneThread
 from localarc.calibrators.saved import Saved
 from localarc.calibrators.tickets import not_pending, ticket_id
 from localarc.engine.auto import label_rounds, layout
@@ -36,7 +35,7 @@ from localarc.validation import FloatArray
 Place = tuple[FloatArray, dict[Hashable, float], tuple[int, ...]]  # input, groups, what is missing
 
 
-class LabelSets(Saved):
+class LabelSets(Saved, OneThread):
     """Prediction sets for classification whose coverage holds for each true class, online.
 
     The set of a round is `{y : score(x, y) <= g(x, y)}`. A label's threshold is the conformal
@@ -332,17 +331,6 @@ class LabelSets(Saved):
             raise not_pending(numbers[missing])
         for number in numbers:
             del self._pending[number]
-
-    @contextlib.contextmanager
-    def _exclusive(self) -> Iterator[None]:
-        """Raise if another thread is inside."""
-        if self._busy:
-            raise in_use()
-        self._busy = True
-        try:
-            yield
-        finally:
-            self._busy = False
 
     # ---- what was learned --------------------------------------------------------------------
 

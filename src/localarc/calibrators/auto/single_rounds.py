@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import contextlib
 import math
 from abc import abstractmethod
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, Self, overload
 
 import numpy as np
@@ -15,6 +14,7 @@ from localarc.calibrators.auto.groups import NO_GROUPS, GroupNames, Groups
 from localarc.calibrators.auto.inputs import features, score
 from localarc.calibrators.auto.settings import AutoSettings
 from localarc.calibrators.base import BaseCalibrator, Point, Points
+from localarc.calibrators.one_thread import OneThread, in_use
 from localarc.calibrators.tickets import Ticket, not_pending, ticket_id
 from localarc.engine.auto import layout
 from localarc.engine.auto.engine import AutoEngine
@@ -27,7 +27,7 @@ _OWN = _NAN, _NAN  # the engine's own base, and its own unit
 _NOTHING = np.zeros(layout.FIRST)
 
 
-class SingleRounds(BaseCalibrator):
+class SingleRounds(BaseCalibrator, OneThread):
     """An engine, and one compiled call for each round."""
 
     learns_from = frozenset({"groups", "score"})
@@ -229,17 +229,6 @@ class SingleRounds(BaseCalibrator):
             for number, threshold in zip(numbers, thresholds, strict=True)
         )
 
-    @contextlib.contextmanager
-    def _exclusive(self) -> Iterator[None]:
-        """Raise if another thread is inside."""
-        if self._busy:
-            raise in_use()
-        self._busy = True
-        try:
-            yield
-        finally:
-            self._busy = False
-
     def _checked_score(self, value: Any) -> float:
         """The score, NaN if unknown; raises if thresholds would then have no unit or no floor."""
         told = score(value)
@@ -291,10 +280,3 @@ class SingleRounds(BaseCalibrator):
         """Forget everything learned."""
         self._start(self.settings)
         return self
-
-
-def in_use() -> RuntimeError:
-    """The error for a call while another thread is inside."""
-    return RuntimeError(
-        "the calibrator is in use by another thread. Use one calibrator per thread, or a lock."
-    )

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import contextlib
 from collections.abc import Hashable, Iterator
 from typing import Self
 
 from localarc.calibrators.auto.groups import Groups, weights_of
 from localarc.calibrators.auto.inputs import features
 from localarc.calibrators.auto.settings import BYTES
-from localarc.calibrators.auto.single_rounds import in_use
 from localarc.calibrators.gate import state as stored
 from localarc.calibrators.gate.base import TopicBase, Topics
 from localarc.calibrators.gate.bettors import GateBettors, bettor_settings
@@ -29,6 +27,7 @@ from localarc.calibrators.gate.inputs import Input, confidence_of, outcome_of, s
 from localarc.calibrators.gate.promise import terms_of, terms_of_everyone
 from localarc.calibrators.gate.settings import checked_settings
 from localarc.calibrators.gate.summary import GateSummary
+from localarc.calibrators.one_thread import OneThread
 from localarc.calibrators.saved import Saved
 from localarc.engine.auto import layout
 from localarc.serialization import StateError
@@ -37,7 +36,7 @@ from localarc.validation import FloatArray
 _Place = tuple[FloatArray, Topics, tuple[bool, ...] | None]
 
 
-class Gate(Saved):
+class Gate(Saved, OneThread):
     """Decides whether a model may answer by itself, so that few of its answers are wrong.
 
     An answer goes out if the model's confidence exceeds a threshold, which depends on the topic.
@@ -318,17 +317,6 @@ class Gate(Saved):
             waiting = (ticket.id for ticket in self._bettors.pending)
             self._sent = {number: self._sent[number] for number in waiting}
         return self._sent
-
-    @contextlib.contextmanager
-    def _exclusive(self) -> Iterator[None]:
-        """Raise if another thread is inside."""
-        if self._busy:
-            raise in_use()
-        self._busy = True
-        try:
-            yield
-        finally:
-            self._busy = False
 
     # ---- what was learned --------------------------------------------------------------------
 
