@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import contextlib
 import os
-import sys
-import warnings
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
@@ -21,44 +19,16 @@ from localarc.models import one_row, predictors, storage
 from localarc.models.calibration import Calibration, Reading
 from localarc.models.columns import Columns, Local
 from localarc.models.features import Period
-from localarc.models.frames import ColumnName, Rows, Table, values_of
+from localarc.models.few_outcomes import warn_few_outcomes
+from localarc.models.frames import ColumnName, Rows, Table
 from localarc.models.kinds import IntervalKind, KindName, LabelKind, MemberKind, kind_named
-from localarc.models.kinds.intervals import given_prediction
+from localarc.models.levels import checked_coverages
 from localarc.models.predictors import Model
-from localarc.models.shown import ranked, shown
+from localarc.models.shown import Batch, ranked, shown
+from localarc.models.starting_rows import StartingRows, fit_difficulty
 from localarc.models.summary import Summary, summarize
 from localarc.sets import Intervals, LabelMatrix
 from localarc.validation import FloatArray, IntArray
-
-
-class FewOutcomesWarning(UserWarning):
-    """Sets are unbounded because fewer outcomes are known than the coverage requires."""
-
-
-@dataclass(frozen=True, eq=False)
-class Batch:
-    """Rows that were asked together: their ids, and the sets to show.
-
-    Parameters
-    ----------
-    ids : array of int, shape (n,)
-        The ids of the rows, for `tell` and `forget`.
-    sets : Intervals, LabelMatrix or array of bool
-        The sets, as `predict_interval`, `predict_set` or `predict_mask` return them.
-
-    Examples
-    --------
-    >>> batch = Batch(np.array([1, 2]), Intervals(np.zeros(2), np.ones(2)))
-    >>> lower, upper = batch.sets
-    >>> batch.ids, upper
-    (array([1, 2]), array([1., 1.]))
-    """
-
-    ids: IntArray
-    sets: Intervals | LabelMatrix | NDArray[np.bool_]
-
-    def __len__(self) -> int:
-        return len(self.ids)
 
 
 class Calibrated(BaseEstimator):  # type: ignore[misc]
@@ -235,12 +205,7 @@ class Calibrated(BaseEstimator):  # type: ignore[misc]
         if not self.__dict__.get("_warned"):
             self._warned = True
             levels = self._calibration.levels
-            warnings.warn(
-                f"{levels.rounds} outcomes are known and {levels.needed(-1)} are needed: until "
-                "then, sets are unbounded. Call warm_up with rows whose outcomes are known.",
-                FewOutcomesWarning,
-                stacklevel=_frames_of_ours() + 1,
-            )
+            warn_few_outcomes(levels.rounds, levels.needed(-1))
 
     # ---- learning ----------------------------------------------------------------------------
 
@@ -523,7 +488,9 @@ class Calibrated(BaseEstimator):  # type: ignore[misc]
             # Places for each label have too few rows: sets would be up to a quarter larger.
             local = () if self.per_class and self.local == "prediction" else self.local
             columns = Columns(local, self.groups, self.cyclic or {})
-            self._running = Calibration(kind, _levels(self.coverage), columns, self.per_class)
+            self._running = Calibration(
+                kind, checked_coverages(self.coverage), columns, self.per_class
+            )
         return self._running
 
     def _prepare(self, X: Any, y: Any, given: Any) -> tuple[Reading, Any]:
@@ -531,25 +498,15 @@ class Calibrated(BaseEstimator):  # type: ignore[misc]
         calibration = self._calibration
         calibration.columns.features = calibration.columns.fixed(Table(X), True)
         if difficulties.needs_fit(self.difficulty) and "difficulty_" not in self.__dict__:
-            X, y, given = self._fit_difficulty(X, values_of(y), given)
+            start = StartingRows(X, y, given)
+            kind, (X, y, given) = fit_difficulty(
+                calibration.kind, self._model, self.difficulty, start
+            )
+            self.difficulty_ = kind.difficulty
+            calibration.use(kind)
         rows = calibration.read(self._model, X, given, many=True)
-        calibration.kind.curves(rows.outputs, y)
+        calibration.kind.curves(rows.outputs, y)  # raises where outcomes do not fit
         return rows, y
-
-    def _fit_difficulty(self, X: Any, y: Any, given: Any) -> tuple[Any, Any, Any]:
-        """Fit the difficulty to the first half of rows; returns the other half."""
-        calibration, half = self._calibration, len(y) // 2
-        if not isinstance(calibration.kind, IntervalKind) or half < 1:
-            raise ValueError("a difficulty needs intervals, and at least two rows to start from.")
-        (first, rest), given = _split(X, half), None if given is None else given_prediction(given)
-        plain = replace(calibration.kind, difficulty=None)
-        outputs = plain.outputs(self._model, first, None if given is None else given[:half])
-        errors = np.asarray(y[:half], float) - plain.place(outputs)[:, 0]
-        self.difficulty_ = difficulties.fit(self.difficulty, first, errors)
-        scales = predictors.prediction(self.difficulty_, first)
-        least = difficulties.least_scale(scales)
-        calibration.use(replace(plain, difficulty=self.difficulty_, least_scale=least))
-        return rest, y[half:], None if given is None else given[half:]
 
     @contextlib.contextmanager
     def _unchanged_on_failure(self) -> Iterator[None]:
@@ -571,31 +528,3 @@ _METHODS = {
     LabelKind: "sets of labels: use predict_set",
     MemberKind: "sets of pixels or items: use predict_mask or predict_set",
 }
-
-
-def _levels(coverage: Any) -> tuple[float, ...]:
-    """The coverage levels, checked."""
-    found = np.atleast_1d(np.asarray(coverage, float))
-    levels = found.tolist()
-    inside = all(0.0 < level < 1.0 for level in levels)
-    if found.ndim != 1 or not levels or not inside or sorted(set(levels)) != levels:
-        raise ValueError(
-            f"coverage must lie between 0 and 1, or be several such levels in ascending order, "
-            f"got {coverage!r}. It is the share of outcomes to cover, e.g. 0.9."
-        )
-    return tuple(levels)
-
-
-def _frames_of_ours() -> int:
-    """How many calls lie between the caller of this package and the one that asks."""
-    frame, count = sys._getframe(1), 0
-    while frame is not None and frame.f_globals.get("__package__", "") == __package__:
-        frame, count = frame.f_back, count + 1  # type: ignore[assignment]
-    return count
-
-
-def _split(X: Any, at: int) -> tuple[Any, Any]:
-    """The first rows and the others, of a frame or an array."""
-    if hasattr(X, "iloc"):
-        return X.iloc[:at], X.iloc[at:]
-    return X[:at], X[at:]

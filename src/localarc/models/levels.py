@@ -19,6 +19,19 @@ from localarc.validation import FloatArray, IntArray
 GroupsOfRows = list[list[str]] | None
 
 
+def checked_coverages(coverage: Any) -> tuple[float, ...]:
+    """The coverage levels, checked."""
+    found = np.atleast_1d(np.asarray(coverage, float))
+    levels = found.tolist()
+    inside = all(0.0 < level < 1.0 for level in levels)
+    if found.ndim != 1 or not levels or not inside or sorted(set(levels)) != levels:
+        raise ValueError(
+            f"coverage must lie between 0 and 1, or be several such levels in ascending order, "
+            f"got {coverage!r}. It is the share of outcomes to cover, e.g. 0.9."
+        )
+    return tuple(levels)
+
+
 class Lesson(NamedTuple):
     """Rows that one calibrator learns from."""
 
