@@ -9,7 +9,7 @@ import contextlib
 from abc import abstractmethod
 from collections.abc import Hashable, Iterator
 from threading import get_ident
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 
@@ -20,10 +20,20 @@ from localarc.calibrators.settings import Settings
 from localarc.calibrators.tickets import PendingRounds, Ticket, ticket_id
 from localarc.calibrators.watched import WatchedCalibrator
 from localarc.guarantees.drift import NormSums
-from localarc.memory.base import LossCurves
+from localarc.memory.base import Expansion, LossCurves
 from localarc.validation import FloatArray
 
 _ROUNDS_AT_ONCE = 8192  # between two reports of progress
+
+
+class Checkpoint(NamedTuple):
+    """What learning changes."""
+
+    constant: RunningConstant
+    local: Expansion | None = None
+    features: int | None = None  # of the inputs, once one was seen
+    squared_norm: float = 0.0  # of the local part
+    most_pending: int = 0
 
 
 class AdaptiveRounds(WatchedCalibrator):
