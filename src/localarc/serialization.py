@@ -56,6 +56,11 @@ def encode(kind: str, content: Mapping[str, Any], arrays: Arrays) -> bytes:
 
 def decode(data: bytes, source: str = "state") -> tuple[str, dict[str, Any], Arrays]:
     """Kind, content and arrays of an encoded state, or one clear error."""
+    if not isinstance(data, bytes | bytearray | memoryview):
+        raise StateError(
+            f"{source} must be bytes, as `state()` returns them, got {validation.shown(data)}. "
+            "Read a file with `load(path)`."
+        )
     if data[:8] != MAGIC:
         raise StateError(f"{source} is not a localarc state. Pass a file written by save().")
     body, seal = data[:-32], data[-32:]

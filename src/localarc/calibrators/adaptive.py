@@ -17,6 +17,7 @@ from localarc.calibrators.settings import settings_from_json
 from localarc.calibrators.tickets import PendingRounds
 from localarc.guarantees import Bound, Certificate, Evidence
 from localarc.guarantees.assumptions import Lateness
+from localarc.guarantees.bounds import checked_evidence
 from localarc.guarantees.certificate import certify, check_against_log, identity
 from localarc.guarantees.drift import MOST_ROUNDS, NormSums
 from localarc.guarantees.theorems import score_range, theorem_c
@@ -75,7 +76,7 @@ class AdaptiveCalibrator(AdaptiveRounds):
         if input_bound is not None:
             hint = "It is the largest norm of an input."
             validation.not_negative("input_bound", input_bound, hint)
-        made = self._certified(self._lateness(pending), _checked_evidence(evidence), input_bound)
+        made = self._certified(self._lateness(pending), checked_evidence(evidence), input_bound)
         return check_against_log(made, losses)
 
     def _certified(
@@ -122,7 +123,7 @@ class AdaptiveCalibrator(AdaptiveRounds):
         evidence : Evidence or None, default None
             What `replay` found out about the stream: `record.evidence`.
         """
-        known = _checked_evidence(evidence)
+        known = checked_evidence(evidence)
         norms, late = self._norm_sums(known), self._lateness(None)
         return theorem_c(self.settings, self._constant, known, norms, late, weight_norm)
 
@@ -219,12 +220,3 @@ class AdaptiveCalibrator(AdaptiveRounds):
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.settings.describe()}, rounds={self.rounds})"
-
-
-def _checked_evidence(evidence: Evidence | None) -> Evidence:
-    if evidence is not None and not isinstance(evidence, Evidence):
-        raise TypeError(
-            f"evidence must be a record's evidence, got {evidence!r}. For a known score range "
-            "write Evidence(score_range=(0.0, 1.0))."
-        )
-    return evidence or Evidence()

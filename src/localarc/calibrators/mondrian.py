@@ -21,6 +21,7 @@ from localarc.calibrators.mondrian_state import Learned
 from localarc.calibrators.step_by_step import replay_curves
 from localarc.calibrators.tickets import Ticket, not_pending, ticket_id
 from localarc.guarantees import Certificate, Evidence
+from localarc.guarantees.bounds import checked_evidence
 from localarc.guarantees.certificate import check_against_log, combine_groups, with_unmet
 from localarc.memory.base import LossCurves
 from localarc.serialization import StateError
@@ -58,6 +59,11 @@ class Mondrian(BaseCalibrator):
         make_calibrator: Callable[[], Calibrator],
         group_of: Callable[[FloatArray], Group] | None = None,
     ) -> None:
+        if group_of is not None and not callable(group_of):
+            raise TypeError(
+                f"group_of must be a function from an input to its group, got {group_of!r:.60}. "
+                "Leave it out to pass groups=... with each call."
+            )
         self._make = make_calibrator
         self._group_of = group_of
         self._template = self._new_calibrator()  # for groups that were never seen
@@ -259,11 +265,12 @@ class Mondrian(BaseCalibrator):
         """
         if groups is None:
             return [self.group(x) for x in points]
-        if len(groups) != len(points):
+        listed = validation.sequence("groups", groups, "have one entry per input")
+        if len(listed) != len(points):
             raise ValueError(
-                f"groups must have one entry per input, got {len(groups)} for {len(points)}."
+                f"groups must have one entry per input, got {len(listed)} for {len(points)}."
             )
-        return [self.group(None, group) for group in groups]
+        return [self.group(None, group) for group in listed]
 
     def partial_fit(
         self, X: ArrayLike, losses: ArrayLike, groups: Sequence[Group] | None = None
@@ -348,6 +355,7 @@ class Mondrian(BaseCalibrator):
         """
         if not hasattr(self._template, "certificate"):
             raise TypeError(f"{self._template!r} has no certificate.")
+        checked_evidence(evidence)
         reasons = () if evidence is None else evidence.incomplete(self.rounds)
         shared = evidence and dataclasses.replace(evidence, rounds=None)  # it is of all groups
         parts: dict[Group, Any] = dict(self.calibrators)

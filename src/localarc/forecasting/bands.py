@@ -281,7 +281,7 @@ class Bands(Saved):
         """
         levels = self.settings.coverage
         level = levels[-1] if coverage is None else coverage
-        if level not in levels:
+        if not isinstance(level, float) or level not in levels:
             raise ValueError(f"coverage must be one of {list(levels)}, got {coverage}.")
         rounds = self._bands.rounds
         return certify(

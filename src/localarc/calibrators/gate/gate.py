@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterator
 from typing import Self
 
+from localarc import validation
 from localarc.calibrators.auto.groups import Groups, weights_of
 from localarc.calibrators.auto.inputs import features
 from localarc.calibrators.auto.settings import BYTES
@@ -106,7 +107,7 @@ class Gate(Saved, OneThread):
             wrong_at_most, credit, idle, initial_threshold, auditable, max_bytes
         )
         self._rules = bettor_settings(self.alpha, max_bytes)
-        self.shadow = bool(shadow)
+        self.shadow = validation.flag("shadow", shadow, "With True, every answer goes out.")
         self._busy = False
         self.reset()
 
