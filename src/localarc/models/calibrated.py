@@ -13,14 +13,14 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, clone
 from sklearn.utils import get_tags
 
-from localarc import atomic_write, serialization
+from localarc import atomic_write, serialization, validation
 from localarc.models import difficulty as difficulties
 from localarc.models import one_row, predictors, storage
 from localarc.models.calibration import Calibration, Reading
 from localarc.models.columns import Columns, Local
 from localarc.models.features import Period
 from localarc.models.few_outcomes import warn_few_outcomes
-from localarc.models.frames import ColumnName, Rows, Table
+from localarc.models.frames import ColumnName, Rows, Table, require_rows
 from localarc.models.kinds import IntervalKind, KindName, LabelKind, MemberKind, kind_named
 from localarc.models.levels import checked_coverages
 from localarc.models.predictors import Model
@@ -122,6 +122,7 @@ class Calibrated(BaseEstimator):  # type: ignore[misc]
         X : array or frame
             Rows.
         """
+        require_rows(X)
         model = self._model
         if isinstance(model, tuple | list):
             return predictors.prediction(model, X)
@@ -193,7 +194,7 @@ class Calibrated(BaseEstimator):  # type: ignore[misc]
                 f"{method} does not apply to kind={self.kind!r} with this model, which makes "
                 f"{_METHODS[type(calibration.kind)]}."
             )
-        rows = calibration.read(self._model, X, prediction, many=False)
+        rows = self._read(X, prediction)
         return self._sets(rows, calibration.look(rows))
 
     def _sets(self, rows: Reading, thresholds: FloatArray) -> Any:
@@ -255,8 +256,7 @@ class Calibrated(BaseEstimator):  # type: ignore[misc]
         prediction : array, optional
             Predictions made elsewhere; the model is then not called.
         """
-        calibration = self._calibration
-        calibration.learn(calibration.read(self._model, X, prediction, many=False), y)
+        self._calibration.learn(self._read(X, prediction), y)
         return self
 
     def ask(self, X: Rows, *, prediction: ArrayLike | None = None) -> Batch:
@@ -277,9 +277,8 @@ class Calibrated(BaseEstimator):  # type: ignore[misc]
         Batch
             `ids` for `tell`, and `sets`.
         """
-        calibration = self._calibration
-        rows = calibration.read(self._model, X, prediction, many=False)
-        ids, shown = calibration.ask(rows)
+        rows = self._read(X, prediction)
+        ids, shown = self._calibration.ask(rows)
         return Batch(ids, self._sets(rows, shown))
 
     def tell(self, ids: ArrayLike, y: ArrayLike) -> Self:
@@ -292,7 +291,8 @@ class Calibrated(BaseEstimator):  # type: ignore[misc]
         y : array of shape (n,), or one outcome
             Their outcomes.
         """
-        self._calibration.tell(ids, [y] if np.ndim(ids) == 0 else y)
+        single = not hasattr(ids, "__len__") or getattr(ids, "ndim", 1) == 0
+        self._calibration.tell(ids, [y] if single else y)
         return self
 
     def forget(self, ids: ArrayLike) -> Self:
@@ -483,18 +483,23 @@ class Calibrated(BaseEstimator):  # type: ignore[misc]
         if "_running" not in self.__dict__:
             used = self.__dict__.get("difficulty_", self.difficulty)
             kind = kind_named(self.kind, self._model, self.classes, used)
-            if self.per_class and not isinstance(kind, LabelKind):
+            per_class = validation.flag("per_class", self.per_class, "It covers each true class.")
+            if per_class and not isinstance(kind, LabelKind):
                 raise ValueError("per_class=True applies to label sets; the model predicts none.")
             # Places for each label have too few rows: sets would be up to a quarter larger.
-            local = () if self.per_class and self.local == "prediction" else self.local
-            columns = Columns(local, self.groups, self.cyclic or {})
-            self._running = Calibration(
-                kind, checked_coverages(self.coverage), columns, self.per_class
-            )
+            local = () if per_class and self.local == "prediction" else self.local
+            columns = Columns(local, self.groups, {} if self.cyclic is None else self.cyclic)
+            self._running = Calibration(kind, checked_coverages(self.coverage), columns, per_class)
         return self._running
+
+    def _read(self, X: Any, prediction: Any, *, many: bool = False) -> Reading:
+        """Rows, checked, with what the model says of them."""
+        require_rows(X)
+        return self._calibration.read(self._model, X, prediction, many=many)
 
     def _prepare(self, X: Any, y: Any, given: Any) -> tuple[Reading, Any]:
         """Rows to start from, read and checked; with what they fix: categories, the difficulty."""
+        require_rows(X)
         calibration = self._calibration
         calibration.columns.features = calibration.columns.fixed(Table(X), True)
         if difficulties.needs_fit(self.difficulty) and "difficulty_" not in self.__dict__:
@@ -504,7 +509,7 @@ class Calibrated(BaseEstimator):  # type: ignore[misc]
             )
             self.difficulty_ = kind.difficulty
             calibration.use(kind)
-        rows = calibration.read(self._model, X, given, many=True)
+        rows = self._read(X, given, many=True)
         calibration.kind.curves(rows.outputs, y)  # raises where outcomes do not fit
         return rows, y
 

@@ -37,11 +37,16 @@ def call(model: Any, X: Any, method: str = "predict") -> NDArray[Any]:
         raise ValueError(
             "there is no model. Pass one to Calibrated, or prediction=... with every call."
         )
-    if hasattr(model, method):
-        return _array(getattr(model, method)(X))
-    if callable(model):
-        return _array(model(X))
-    raise TypeError(f"the model must have {method} or be a function, got {type(model).__name__}.")
+    asked = getattr(model, method, model)
+    if not callable(asked):
+        raise TypeError(
+            f"the model must have {method} or be a function, got {type(model).__name__}."
+        )
+    try:
+        return _array(asked(X))
+    except Exception as error:
+        error.add_note("The model raised this. Check that X has the rows and columns it expects.")
+        raise
 
 
 def _array(found: Any) -> NDArray[Any]:
