@@ -51,7 +51,7 @@ def ticket_id(ticket: Ticket | int) -> int:
 
 
 def not_pending(number: int) -> TicketError:
-    """The error for a ticket that nobody waits for."""
+    """The error for a ticket that is not pending."""
     return TicketError(
         f"ticket {number} is not pending: its loss was reported before, or it was never issued. "
         "Report each loss once, with the ticket that `ask` returned for it."

@@ -202,7 +202,7 @@ class Bands(Saved):
         return native
 
     def expire(self, before: datetime.datetime | np.datetime64 | int) -> int:
-        """Give up waiting for the outcomes of all times before this one.
+        """Stop waiting for the outcomes of all times before this one.
 
         Parameters
         ----------

@@ -34,9 +34,9 @@ from localarc.validation import FloatArray, IntArray
 class Calibrated(BaseEstimator):  # type: ignore[misc]
     """A model with prediction sets that are right as often as promised, whatever comes.
 
-    `predict_interval`, `predict_set` and `predict_mask` only look. `update(X, y)` learns from rows
-    in order, each with the set that it would have had then. When outcomes come later, `ask(X)`
-    hands out sets with ids, and `tell(ids, y)` learns from their outcomes in any order.
+    `predict_interval`, `predict_set` and `predict_mask` change nothing. `update(X, y)` learns from
+    rows in order, each with the set that it would have had then. When outcomes come later, `ask(X)`
+    returns sets with ids, and `tell(ids, y)` learns from their outcomes in any order.
 
     Coverage is kept for all rows, for every group, and around every place that the local columns
     can tell apart, by AutoLARC; or for every true class.
@@ -262,8 +262,8 @@ class Calibrated(BaseEstimator):  # type: ignore[misc]
     def ask(self, X: Rows, *, prediction: ArrayLike | None = None) -> Batch:
         """Sets to show for rows whose outcomes come later.
 
-        Rows of one call are pending together: with n of them, the promise is about that of
-        rounds / n.
+        Rows of one call are pending together: with n of them in every call, the promise is about
+        as strong as after rounds / n.
 
         Parameters
         ----------
@@ -296,7 +296,7 @@ class Calibrated(BaseEstimator):  # type: ignore[misc]
         return self
 
     def forget(self, ids: ArrayLike) -> Self:
-        """Give up waiting for rows: they count as missed as often as promised.
+        """Stop waiting for the outcomes of rows: they count as missed as often as promised.
 
         Parameters
         ----------
@@ -332,7 +332,7 @@ class Calibrated(BaseEstimator):  # type: ignore[misc]
         *,
         difficulty: object = None,
     ) -> Self:
-        """Go on with a retrained model: where its errors lie is learned anew, the promise goes on.
+        """Continue with a retrained model: its errors are learned anew, and the promise continues.
 
         Parameters
         ----------
@@ -493,7 +493,7 @@ class Calibrated(BaseEstimator):  # type: ignore[misc]
         return self._running
 
     def _read(self, X: Any, prediction: Any, *, many: bool = False) -> Reading:
-        """Rows, checked, with what the model says of them."""
+        """Rows, checked, with the model's output."""
         require_rows(X)
         return self._calibration.read(self._model, X, prediction, many=many)
 

@@ -61,7 +61,7 @@ class Columns:
         )
 
     def points(self, table: Table, output: FloatArray, features: tuple[Feature, ...]) -> FloatArray:
-        """(n, d) numbers; `output` (n, k) is what the model says of where a row is."""
+        """(n, d) numbers; `output` (n, k) is the model's own output."""
         if self.of_prediction:
             return np.ascontiguousarray(output)
         parts = [part.numbers(table) for part in features]

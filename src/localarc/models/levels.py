@@ -152,7 +152,7 @@ class Levels:
         self.journal.run(steps)
 
     def forget(self, ids: IntArray) -> None:
-        """Give up waiting for rows."""
+        """Stop waiting for the outcomes of rows."""
 
         def run(start: int, cal: AutoLARC) -> None:
             cal.forget_many(ids[start:])
@@ -165,7 +165,7 @@ class Levels:
         return full_until_known(played, learned, needed, self.kind.full)
 
     def restart_units(self) -> None:
-        """The model is another one: scores will lie elsewhere, the promise goes on."""
+        """Prepare for another model: scores will lie elsewhere, and the promise continues."""
         for cal in self.each:
             cal.restart_units()
 

@@ -32,7 +32,7 @@ def predict(model: Any, x: Mapping[str, Any]) -> Any:
 
 
 def output(model: Any, x: Mapping[str, Any], kind: SetKind) -> Any:
-    """What the model says of one row, in the shape of a prediction made elsewhere."""
+    """The model's output for one row, in the shape of a prediction made elsewhere."""
     require_row(x)
     if isinstance(kind, LabelKind):
         if hasattr(model, "predict_proba_one"):

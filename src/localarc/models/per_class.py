@@ -108,7 +108,7 @@ class PerClass:
         self._run(self._ready(outputs), len(ids), run)
 
     def forget(self, ids: IntArray) -> None:
-        """Give up waiting for rows."""
+        """Stop waiting for the outcomes of rows."""
 
         def run(cal: LabelSets, start: int) -> None:
             for number in ids[start:].tolist():
@@ -127,7 +127,7 @@ class PerClass:
         return full_until_known(played, learned, needed, self.kind.full)
 
     def restart_units(self) -> None:
-        """The model is another one: scores will lie elsewhere, the promise goes on."""
+        """Prepare for another model: scores will lie elsewhere, and the promise continues."""
         for cal in self.each:
             cal.restart_units()
 

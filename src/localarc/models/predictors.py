@@ -32,7 +32,7 @@ Model: TypeAlias = Predicts | LearnsOne | Callable[[Any], ArrayLike]
 
 
 def call(model: Any, X: Any, method: str = "predict") -> NDArray[Any]:
-    """What the model says of rows, by a method or, for a function, by a call."""
+    """The model's output for rows: of a method or, for a function, of a call."""
     if model is None:
         raise ValueError(
             "there is no model. Pass one to Calibrated, or prediction=... with every call."

@@ -62,7 +62,7 @@ class LabelSets(Saved, OneThread):
         The threshold before the first label, in the units of the score: with scores of
         `1 - probability`, 1 excludes nothing.
     max_bytes : int, default 9000000
-        Bounds the table of nodes. A full table adds no new labels, until it can drop idle ones.
+        Bounds the table of nodes. A full table adds no labels until it can drop idle ones.
 
     Notes
     -----
@@ -119,7 +119,7 @@ class LabelSets(Saved, OneThread):
         return self
 
     def restart_units(self) -> Self:
-        """Learn anew where scores lie, as after a change of the model; the promise goes on.
+        """Relearn where scores lie, as after a change of the model; the promise continues.
 
         Nothing may be pending: tell or forget tickets first.
         """
@@ -245,7 +245,7 @@ class LabelSets(Saved, OneThread):
         return self
 
     def forget(self, ticket: LabelTicket | int) -> Self:
-        """Give up waiting for the label of a ticket.
+        """Stop waiting for the label of a ticket: it will never be known.
 
         Parameters
         ----------

@@ -110,7 +110,7 @@ class Safeguard(GuardedCalibrator):
         Returns
         -------
         Ticket
-            The threshold, and a number to hand back with its loss.
+            The threshold, and the id to report its loss with.
         """
         ticket = super().ask(x, groups)
         self._inputs[ticket.id] = (copy.copy(x), groups)
@@ -131,15 +131,15 @@ class Safeguard(GuardedCalibrator):
         number = ticket_id(ticket)
         if number not in self._inputs:
             raise not_pending(number)
-        cost, told = validation.loss(loss, self._loss_bound), self._checked_score(score)
+        cost, known_score = validation.loss(loss, self._loss_bound), self._checked_score(score)
         x, groups = self._inputs[number]
-        self._teach(x, cost, told, groups)  # what can fail comes first
+        self._update_base(x, cost, known_score, groups)  # what can fail comes first
         super().tell(number, cost, score)
         del self._inputs[number]
         return self
 
     def forget(self, ticket: Ticket | int) -> Self:
-        """Give up waiting for the loss of a ticket: it counts as a loss of `alpha`.
+        """Stop waiting for the loss of a ticket: it counts as a loss of `alpha`.
 
         Parameters
         ----------
@@ -176,9 +176,11 @@ class Safeguard(GuardedCalibrator):
         """
         numbers = ticket_ids(tickets).tolist()
         costs = many_losses(losses, len(numbers), self._loss_bound)
-        told = many_scores(scores, len(numbers))
+        known_scores = many_scores(scores, len(numbers))
         with self._unchanged_on_failure():
-            for number, loss, score in zip(numbers, costs.tolist(), told.tolist(), strict=True):
+            for number, loss, score in zip(
+                numbers, costs.tolist(), known_scores.tolist(), strict=True
+            ):
                 self.tell(number, loss, None if score != score else score)
         return self
 
@@ -215,14 +217,14 @@ class Safeguard(GuardedCalibrator):
                 self.update(x, float(losses[t]), score, each[t])
         return thresholds, losses
 
-    def _teach(self, x: Point, loss: float, told: float, groups: Groups) -> None:
+    def _update_base(self, x: Point, loss: float, score: float, groups: Groups) -> None:
         wanted = _wanted(self.base)
         learn: Any = getattr(self.base, "update", None)
         if learn is None:
             return
         more: dict[str, Any] = {"groups": groups} if "groups" in wanted else {}
         if "score" in wanted:
-            more["score"] = None if told != told else told
+            more["score"] = None if score != score else score
         learn(x, loss, **more)
 
     def replay_curves(

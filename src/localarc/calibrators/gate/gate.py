@@ -233,7 +233,7 @@ class Gate(Saved, OneThread):
             number = self._number(decision)
             made = self._pending().get(number)
             if made is None:
-                return self._rehearsed(number, bad)
+                return self._count_rehearsal(number, bad)
             self._bettors.tell(number, float(bad))
             self._drop(self._sent, number)
             for weight, counts in self._counted(made.topics):
@@ -241,8 +241,8 @@ class Gate(Saved, OneThread):
             self._base.learn(made.topics, made.confidence, bad)
         return self
 
-    def _rehearsed(self, number: int, wrong: bool) -> Self:
-        """An answer that went out in shadow mode only is counted, and teaches nothing."""
+    def _count_rehearsal(self, number: int, wrong: bool) -> Self:
+        """Count an answer that went out in shadow mode only; nothing is learned from it."""
         made = self._withheld.get(number)
         if made is None:
             raise not_open(number)
@@ -254,8 +254,8 @@ class Gate(Saved, OneThread):
     def audit(self, decision: Decision | int | str, wrong: bool) -> Self:
         """Report whether a withheld answer would have been wrong, because somebody looked.
 
-        It teaches the base where its threshold could be, and never the bettors: the promise rests
-        on answers that went out. Choose what to audit at random, e.g. one in twenty.
+        The base learns from it where its threshold could be. The bettors do not, because the
+        promise rests on answers that went out. Choose what to audit at random, e.g. one in twenty.
 
         Parameters
         ----------
@@ -280,7 +280,7 @@ class Gate(Saved, OneThread):
             counts.check(weight, wrong)
 
     def forget(self, decision: Decision | int | str) -> Self:
-        """Give up waiting for the outcome of an answer: it counts neither as right nor as wrong.
+        """Stop waiting for the outcome of an answer: it counts neither as right nor as wrong.
 
         Parameters
         ----------
