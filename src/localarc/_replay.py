@@ -20,6 +20,7 @@ from localarc.calibrators.larc import LARC
 from localarc.calibrators.mondrian import Mondrian
 from localarc.calibrators.step_by_step import Curve, play_round, replay_curves
 from localarc.curves import Curves
+from localarc.curves.inputs import require_as_many, require_curves
 from localarc.frames import IntoFrame, Rows
 from localarc.guarantees import Evidence
 from localarc.guarantees.assumptions import AssumptionWarning
@@ -232,29 +233,20 @@ def _inputs(calibrator: Calibrator, X: Any, curves: Curves) -> FloatArray:
     """The inputs, as the calibrator accepts them."""
     if not isinstance(calibrator, BaseCalibrator):
         return _given(X, curves)
-    return _as_long_as(curves, calibrator._points_of(X, len(curves)))
+    points = calibrator._points_of(X, len(curves))
+    require_as_many(points, curves)
+    return points
 
 
 def _given(X: Any, curves: Curves) -> FloatArray:
-    return _as_long_as(curves, validation.points(X))
-
-
-def _as_long_as(curves: Curves, points: FloatArray) -> FloatArray:
-    if len(points) != len(curves):
-        raise ValueError(
-            f"X and curves must have the same number of rounds, got {len(points)} rows and "
-            f"{len(curves)} curves."
-        )
+    points = validation.points(X)
+    require_as_many(points, curves)
     return points
 
 
 def _check(calibrator: Calibrator, curves: Curves) -> None:
     _check_calibrator(calibrator)
-    if not isinstance(curves, Curves):
-        raise TypeError(
-            f"curves must be made by localarc.curves, got {type(curves).__name__}. "
-            "For example miscoverage(scores)."
-        )
+    require_curves(curves)
     bound = getattr(calibrator, "loss_bound", curves.bound)
     if curves.bound > bound:
         raise ValueError(

@@ -86,6 +86,11 @@ def _flat(array: Any) -> Any:
 
 def decode(data: bytes, source: str = "state") -> tuple[str, dict[str, Any], Arrays]:
     """Kind, content and arrays of an encoded state, or one clear error."""
+    if not isinstance(data, bytes | bytearray | memoryview):
+        raise StateError(
+            f"{source} must be bytes, as `state()` returns them, got {validation.shown(data)}. "
+            "Read a file with `load(path)`."
+        )
     if data[:8] != MAGIC:
         raise StateError(f"{source} is not a localarc state. Pass a file written by save().")
     body, seal = memoryview(data)[:-32], data[-32:]

@@ -83,9 +83,37 @@ def integer(name: str, value: Any, minimum: int, hint: str, maximum: float = LAR
     return int(value)
 
 
+def flag(name: str, value: Any, hint: str) -> bool:
+    """Return `value` as a bool; text such as "no" would be true."""
+    if isinstance(value, bool | np.bool_) or (type(value) is int and value in (0, 1)):
+        return bool(value)
+    raise TypeError(f"{name} must be True or False, got {shown(value)}. {hint}")
+
+
+def require_order(name: str, values: Any) -> None:
+    """Raise for collections whose order is not that of the caller, and for text."""
+    if isinstance(values, set | frozenset | dict | str | bytes):
+        raise TypeError(
+            f"{name} must be in a fixed order, got the {type(values).__name__} {shown(values)}. "
+            "Pass a list, a tuple or an array."
+        )
+
+
+def sequence(name: str, values: Any, rule: str) -> list[Any]:
+    """Return `values` as a list; `rule` continues "name must"."""
+    require_order(name, values)
+    try:
+        return list(values)
+    except TypeError as error:
+        raise TypeError(
+            f"{name} must {rule}, got {shown(values)}. Pass a list, a tuple or an array."
+        ) from error
+
+
 def ascending_pair(values: Any, name: str = "score_range") -> tuple[float, float]:
     """Return two finite numbers in ascending order."""
     hint = "It is the (smallest, largest) possible score, e.g. (0.0, 1.0)."
+    require_order(name, values)
     try:
         low, high = (finite(name, value, hint) for value in values)
     except (TypeError, ValueError) as error:
@@ -156,10 +184,7 @@ def _not_numbers(name: str, values: Any, advice: str) -> TypeError:
 
 def per_round(name: str, values: Any, rounds: int) -> list[Any]:
     """Return `values` as a list with one entry per round."""
-    try:
-        listed = list(values)
-    except TypeError as error:
-        raise TypeError(f"{name} must have one entry per round, got {values!r:.60}.") from error
+    listed = sequence(name, values, "have one entry per round")
     if len(listed) != rounds:
         raise ValueError(
             f"{name} must have one entry per round, got {len(listed)} for {rounds} rounds."
@@ -245,6 +270,17 @@ def _same_dimension(found: int, expected: int | None) -> None:
             f"inputs must have {expected} feature(s), got {found}. "
             f"Pass many inputs as an array of shape (n, {expected})."
         )
+
+
+def target(alpha: Any, bound: float) -> float:
+    """Return the target of a calibrator, which must lie in (0, bound)."""
+    number = finite("alpha", alpha, "It is the average loss you accept, e.g. 0.1.")
+    if not 0.0 < number < bound:
+        raise ValueError(
+            f"alpha must lie strictly between 0 and the loss bound {bound}, got {number}. "
+            "It is the average loss you accept in the long run, e.g. 0.1."
+        )
+    return number
 
 
 def loss(value: Any, bound: float) -> float:

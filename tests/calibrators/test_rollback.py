@@ -16,7 +16,7 @@ from localarc import (
     replay,
     replay_many,
 )
-from localarc.calibrators import adaptive
+from localarc.calibrators import adaptive_rounds
 from localarc.calibrators.base import BaseCalibrator
 from localarc.curves import Curves, miscoverage
 from localarc.kernels import Custom
@@ -37,7 +37,7 @@ class OutOfLuckError(Exception):
 
 @pytest.fixture(autouse=True)
 def _few_rounds_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(adaptive, "_ROUNDS_AT_ONCE", 8)
+    monkeypatch.setattr(adaptive_rounds, "_ROUNDS_AT_ONCE", 8)
 
 
 def rounds(seed: int, names: str = "ab") -> tuple[Any, Curves, list[str]]:

@@ -112,3 +112,13 @@ def test_a_number_that_cannot_be_a_ticket_is_refused() -> None:
             ARC(0.1).tell(ticket, 1.0)
     with pytest.raises(TicketError):
         ARC(0.1).tell(Ticket(3, 0.5), 1.0)
+
+
+@each
+def test_a_batch_that_fails_leaves_no_trace_while_losses_are_pending(make: Any) -> None:
+    cal = make()
+    cal.ask(X[0])
+    before = cal.state()
+    with pytest.raises(ValueError, match="loss must lie between"):
+        cal.partial_fit(X[:3], [0.0, 1.0, 2.0])  # the first two count as learned meanwhile
+    assert cal.state() == before

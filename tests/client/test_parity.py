@@ -93,3 +93,20 @@ def test_every_endpoint_has_a_method_in_the_asynchronous_client() -> None:
 
     asyncio.run(call_all())
     assert recorder.routes == ROUTES
+
+
+def public_methods(kind: type[Any]) -> dict[str, Any]:
+    return {name: part for name, part in vars(kind).items() if not name.startswith("_")}
+
+
+def test_both_clients_have_the_same_methods() -> None:
+    assert list(public_methods(AsyncClient)) == list(public_methods(Client))
+
+
+@pytest.mark.parametrize("name", public_methods(Client))
+def test_the_asynchronous_client_can_refer_to_the_other_for_parameters(name: str) -> None:
+    asynchronous, synchronous = getattr(AsyncClient, name), getattr(Client, name)
+    parameters = inspect.signature(asynchronous).parameters
+    assert parameters == inspect.signature(synchronous).parameters
+    summary, *_ = inspect.cleandoc(asynchronous.__doc__).splitlines()
+    assert summary == inspect.cleandoc(synchronous.__doc__).splitlines()[0]

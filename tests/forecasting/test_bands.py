@@ -413,3 +413,16 @@ def test_an_open_forecast_takes_at_most_200_bytes() -> None:
         bands.observe(actuals(t, np.zeros(100), names))
     assert bands.pending == 100 * sum(range(1, 25))
     assert bands.nbytes / bands.pending <= 200.0
+
+
+@pytest.mark.parametrize("coverage", ["text", None, [], [[0.5]], [[0.5], [0.6, 0.7]], object()])
+def test_coverage_is_one_level_or_several(coverage: Any) -> None:
+    with pytest.raises((TypeError, ValueError), match="coverage must"):
+        Bands(coverage)
+    with pytest.raises(ValueError, match="coverage must be one of"):
+        Bands(0.9).certificate(coverage or "text")  # type: ignore[arg-type]
+
+
+def test_text_is_no_answer_to_whether_bands_are_joint() -> None:
+    with pytest.raises(TypeError, match="joint must be True or False, got 'no'"):
+        Bands(joint="no")  # type: ignore[arg-type]

@@ -19,6 +19,7 @@ from localarc._tune.evaluation import Evaluation, evaluate
 from localarc._tune.tuning import SelectionWarning, Tuning
 from localarc.calibrators.base import BaseCalibrator
 from localarc.curves import Curves
+from localarc.curves.inputs import require_as_many, require_curves
 from localarc.kernels import Kernel
 from localarc.validation import FloatArray
 
@@ -77,11 +78,8 @@ def tune(
     (28, 200, True)
     """
     points = validation.points(X)
-    if len(points) != len(curves):
-        raise ValueError(
-            f"X and curves must have the same number of rounds, got {len(points)} rows and "
-            f"{len(curves)} curves."
-        )
+    require_curves(curves)
+    require_as_many(points, curves)
     given = None if candidates is None else checked_candidates(candidates, alpha)
     kernels = None if neighbourhood is None else _checked_neighbourhoods(neighbourhood)
     start = rounds_for_selection(len(points), held_out)

@@ -5,13 +5,14 @@ from __future__ import annotations
 import copy
 from collections.abc import Callable
 from threading import get_ident
-from typing import Any, Self, overload
+from typing import Self, overload
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from localarc import validation
 from localarc.calibrators.adaptive import AdaptiveCalibrator
+from localarc.calibrators.adaptive_rounds import Checkpoint
 from localarc.calibrators.base import Point, Points, ThresholdFunction
 from localarc.calibrators.settings import checked_settings
 from localarc.memory.base import LossCurves
@@ -131,7 +132,11 @@ class ARC(AdaptiveCalibrator):
         return self
 
     def _point(self, x: Point) -> None:
-        return None
+        if not validation.is_single(x):
+            raise ValueError(
+                f"x must be one input of shape (d,) or None, got shape {np.asarray(x).shape}. "
+                "Ask for one round at a time."
+            )
 
     def _move(self, point: FloatArray | None, rate: float, push: float) -> None:
         """Nothing: there is no local part."""
@@ -166,8 +171,8 @@ class ARC(AdaptiveCalibrator):
         total = self._constant.constant_sum
         return ThresholdFunction(total / self.rounds) if self.rounds else self.threshold_function
 
-    def _checkpoint(self) -> Any:
-        return copy.copy(self._constant), None, None, 0.0  # of the form of L-ARC's
+    def _checkpoint(self) -> Checkpoint:
+        return Checkpoint(copy.copy(self._constant), most_pending=self._pending.most)
 
-    def _rollback(self, checkpoint: Any) -> None:
-        self._constant = checkpoint[0]
+    def _rollback(self, checkpoint: Checkpoint) -> None:
+        self._constant, self._pending.most = checkpoint.constant, checkpoint.most_pending

@@ -123,7 +123,7 @@ def _deviation_sign(run: Vitals) -> int:
 
 
 def _breaks_assumption(run: Vitals, sign: int) -> bool:
-    """Whether thresholds have left the scores in vain, which an `AssumptionWarning` reports."""
+    """Whether thresholds beyond all scores did not help, which an `AssumptionWarning` reports."""
     if run.scores is None or (run.thresholds is None and run.gain != 1.0):
         return False
     low, high = run.thresholds or (run.constant, run.constant)

@@ -12,6 +12,7 @@ import numpy as np
 
 from localarc import validation
 from localarc.calibrators.adaptive import AdaptiveCalibrator
+from localarc.calibrators.adaptive_rounds import Checkpoint
 from localarc.calibrators.base import Point, Points, ThresholdFunction
 from localarc.calibrators.restored import require_finite, require_room
 from localarc.calibrators.settings import Settings, checked_settings
@@ -331,12 +332,12 @@ class LARC(AdaptiveCalibrator):
 
     # ---- state -------------------------------------------------------------------------------
 
-    def _checkpoint(self) -> Any:
+    def _checkpoint(self) -> Checkpoint:
         constant, local = copy.copy(self._constant), copy.deepcopy(self._local)
-        return constant, local, self._features, self._squared_norm
+        return Checkpoint(constant, local, self._features, self._squared_norm, self._pending.most)
 
-    def _rollback(self, checkpoint: Any) -> None:
-        self._constant, local, features, self._squared_norm = checkpoint
+    def _rollback(self, checkpoint: Checkpoint) -> None:
+        self._constant, local, features, self._squared_norm, self._pending.most = checkpoint
         self._set_local(local, features)
 
     def _learned(self) -> tuple[dict[str, Any], Arrays]:

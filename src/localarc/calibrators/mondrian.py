@@ -2,25 +2,29 @@
 
 from __future__ import annotations
 
-import copy
 import dataclasses
 from collections import Counter
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from typing import Any, Self, overload
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from localarc import serialization, validation
+from localarc.calibrators import mondrian_state
 from localarc.calibrators.arc import ARC
 from localarc.calibrators.base import BaseCalibrator, Calibrator, Point, Points, Progress
+from localarc.calibrators.checkpoints import checkpoint, rolled_back
 from localarc.calibrators.grouped_threshold import GroupedThreshold
 from localarc.calibrators.larc import LARC
+from localarc.calibrators.mondrian_state import Learned
 from localarc.calibrators.step_by_step import replay_curves
 from localarc.calibrators.tickets import Ticket, not_pending, ticket_id
 from localarc.guarantees import Certificate, Evidence
+from localarc.guarantees.bounds import checked_evidence
 from localarc.guarantees.certificate import check_against_log, combine_groups, with_unmet
 from localarc.memory.base import LossCurves
+from localarc.serialization import StateError
 from localarc.validation import FloatArray, IntArray
 
 Group = Hashable
@@ -55,6 +59,11 @@ class Mondrian(BaseCalibrator):
         make_calibrator: Callable[[], Calibrator],
         group_of: Callable[[FloatArray], Group] | None = None,
     ) -> None:
+        if group_of is not None and not callable(group_of):
+            raise TypeError(
+                f"group_of must be a function from an input to its group, got {group_of!r:.60}. "
+                "Leave it out to pass groups=... with each call."
+            )
         self._make = make_calibrator
         self._group_of = group_of
         self._template = self._new_calibrator()  # for groups that were never seen
@@ -238,11 +247,11 @@ class Mondrian(BaseCalibrator):
 
     def _checkpoint(self) -> Any:
         parts = self.calibrators
-        return dict(parts), {key: _checkpoint(part) for key, part in parts.items()}, +self._updates
+        return dict(parts), {key: checkpoint(part) for key, part in parts.items()}, +self._updates
 
     def _rollback(self, checkpoint: Any) -> None:
         parts, copies, self._updates = checkpoint
-        self.calibrators = {key: _rolled_back(part, copies[key]) for key, part in parts.items()}
+        self.calibrators = {key: rolled_back(part, copies[key]) for key, part in parts.items()}
 
     def groups_of(self, points: FloatArray, groups: Sequence[Group] | None) -> list[Group]:
         """The group of each of n inputs.
@@ -256,11 +265,12 @@ class Mondrian(BaseCalibrator):
         """
         if groups is None:
             return [self.group(x) for x in points]
-        if len(groups) != len(points):
+        listed = validation.sequence("groups", groups, "have one entry per input")
+        if len(listed) != len(points):
             raise ValueError(
-                f"groups must have one entry per input, got {len(groups)} for {len(points)}."
+                f"groups must have one entry per input, got {len(listed)} for {len(points)}."
             )
-        return [self.group(None, group) for group in groups]
+        return [self.group(None, group) for group in listed]
 
     def partial_fit(
         self, X: ArrayLike, losses: ArrayLike, groups: Sequence[Group] | None = None
@@ -345,6 +355,7 @@ class Mondrian(BaseCalibrator):
         """
         if not hasattr(self._template, "certificate"):
             raise TypeError(f"{self._template!r} has no certificate.")
+        checked_evidence(evidence)
         reasons = () if evidence is None else evidence.incomplete(self.rounds)
         shared = evidence and dataclasses.replace(evidence, rounds=None)  # it is of all groups
         parts: dict[Group, Any] = dict(self.calibrators)
@@ -358,22 +369,8 @@ class Mondrian(BaseCalibrator):
 
     def state(self) -> bytes:
         """All calibrators, for storage."""
-        states = [_state(part) for part in self.calibrators.values()]
-        arrays = {str(i): np.frombuffer(data, np.uint8) for i, data in enumerate(states)}
-        content = {
-            "groups": [serialization.group_to_json(group) for group in self.calibrators],
-            "uses_groups": self._group_of is None,
-            "updates": [self._updates[group] for group in self.calibrators],
-            "tickets": self._stored_tickets(),
-        }
-        arrays["fresh"] = np.frombuffer(_state(self._template), np.uint8)
-        return serialization.encode("Mondrian", content, arrays)
-
-    def _stored_tickets(self) -> dict[str, Any]:
-        """The tickets, with groups by their position among the calibrators."""
-        places = {group: i for i, group in enumerate(self.calibrators)}
-        pending = [[number, places[key], inner] for number, (key, inner) in self._tickets.items()]
-        return {"issued": self._issued, "pending": pending}
+        learned = Learned(self.calibrators, self._updates, self._tickets, self._issued)
+        return mondrian_state.encode(learned, self._template, self._group_of is None)
 
     @classmethod
     def from_state(
@@ -393,13 +390,13 @@ class Mondrian(BaseCalibrator):
         group_of : callable or None, default None
             The same function as before, if there was one: functions are not stored.
         """
-        content, arrays = _decoded(data)
-        if group_of is None and not content["uses_groups"]:
-            raise serialization.StateError(
+        stored = mondrian_state.decode(data)
+        if group_of is None and not stored.uses_groups:
+            raise StateError(
                 "the state was saved with a group_of function, and functions are not stored. "
                 "Pass the same one: Mondrian.load(path, group_of=...)."
             )
-        template = arrays["fresh"].tobytes()
+        template = stored.part("fresh")
         return cls(make_calibrator or (lambda: _built_in(template)), group_of).restore(data)
 
     def restore(self, data: bytes) -> Self:
@@ -410,21 +407,8 @@ class Mondrian(BaseCalibrator):
         data : bytes
             What `state` returned.
         """
-        content, arrays = _decoded(data)
-        new: Any = self._new_calibrator()
-        with serialization.damaged_unless_read():
-            new.restore(arrays["fresh"].tobytes())  # raises unless it has the same settings
-            keys = [serialization.group_from_json(key) for key in content["groups"]]
-            parts: dict[Group, Any] = {key: self._new_calibrator() for key in keys}
-            for i, part in enumerate(parts.values()):
-                part.restore(arrays[str(i)].tobytes())
-            counts = content.get("updates", [0] * len(keys))  # version 2 had none
-            updates = Counter(dict(zip(keys, counts, strict=True)))
-            tickets = content.get("tickets", {"issued": 0, "pending": []})  # nor version 3 these
-            pending = {number: (keys[i], inner) for number, i, inner in tickets["pending"]}
-            issued = validation.integer("issued", tickets["issued"], 0, "It counts tickets.")
-        self.calibrators, self._updates = parts, updates
-        self._tickets, self._issued = pending, issued
+        learned = mondrian_state.restored(mondrian_state.decode(data), self._new_calibrator)
+        self.calibrators, self._updates, self._tickets, self._issued = learned
         return self
 
     def __repr__(self) -> str:
@@ -439,37 +423,11 @@ def _rounds_by_group(keys: list[Group]) -> dict[Group, IntArray]:
     return {key: np.array(group, dtype=np.int64) for key, group in rounds.items()}
 
 
-def _checkpoint(part: Calibrator) -> Any:
-    return part._checkpoint() if isinstance(part, BaseCalibrator) else copy.deepcopy(part)
-
-
-def _rolled_back(part: Calibrator, checkpoint: Any) -> Calibrator:
-    if not isinstance(part, BaseCalibrator):
-        return checkpoint  # type: ignore[no-any-return]
-    part._rollback(checkpoint)
-    return part
-
-
-def _state(part: Any) -> bytes:
-    if not hasattr(part, "state"):
-        raise serialization.StateError(f"{part!r} cannot be saved: it has no state().")
-    return bytes(part.state())
-
-
-def _decoded(data: bytes) -> tuple[dict[str, Any], Mapping[str, Any]]:
-    kind, content, arrays = serialization.decode(data)
-    if kind != "Mondrian":
-        raise serialization.StateError(
-            f"the state is of kind {kind}, not Mondrian. Load it with {kind}.load."
-        )
-    return content, arrays
-
-
 def _built_in(data: bytes) -> Calibrator:
     kind = serialization.decode(data)[0]
     kinds: dict[str, type[ARC | LARC | Mondrian]] = {"LARC": LARC, "ARC": ARC, "Mondrian": Mondrian}
     if kind not in kinds:
-        raise serialization.StateError(
+        raise StateError(
             f"groups hold calibrators of kind {kind!r}. "
             "Pass what makes them: Mondrian.load(path, make_calibrator=...)."
         )

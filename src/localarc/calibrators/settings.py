@@ -98,7 +98,7 @@ def checked_settings(
         "loss_bound", loss_bound, "It is the largest possible loss, e.g. 1.0."
     )
     settings = Settings(
-        alpha=_target(alpha, bound),
+        alpha=validation.target(alpha, bound),
         kernel=as_kernel(kernel),
         rate=as_rate(rate),
         regularization=validation.not_negative(
@@ -114,23 +114,8 @@ def checked_settings(
         radius=_limit("radius", radius, "It bounds the norm of the local part."),
         floor=None if floor is None else validation.finite("floor", floor, _FLOOR),
     )
-    if settings.limits[1] > settings.limits[3]:
-        raise ValueError(
-            f"floor must not exceed the highest score {settings.limits[3]}, got {floor}: every set "
-            f"would be full. {_FLOOR}"
-        )
-    if settings.kernel is None and (clip is not None or radius is not None):
-        raise ValueError(
-            "clip and radius limit the local part, and without a kernel there is none. "
-            "Leave them out, or give a kernel."
-        )
-    if settings.kernel is not None:
-        settings.memory.check_kernel(settings.kernel)
-    if settings.radius is not None and not settings.memory.exact:
-        raise ValueError(
-            f"radius must be None with {settings.memory!r}, got {settings.radius}: the norm of the "
-            "local part is not known unless every term is kept. Use clip instead."
-        )
+    _check_limits(settings)
+    _check_memory(settings)
     first = settings.rate(1) * settings.regularization
     if first >= 1:
         raise ValueError(
@@ -140,14 +125,28 @@ def checked_settings(
     return settings
 
 
-def _target(alpha: Any, bound: float) -> float:
-    target = validation.finite("alpha", alpha, "It is the average loss you accept, e.g. 0.1.")
-    if not 0 < target < bound:
+def _check_limits(settings: Settings) -> None:
+    if settings.limits[1] > settings.limits[3]:
         raise ValueError(
-            f"alpha must lie strictly between 0 and the loss bound {bound}, got {target}. "
-            "It is the average loss you accept in the long run, e.g. 0.1."
+            f"floor must not exceed the highest score {settings.limits[3]}, got "
+            f"{settings.floor}: every set would be full. {_FLOOR}"
         )
-    return target
+    limited = settings.clip is not None or settings.radius is not None
+    if settings.kernel is None and limited:
+        raise ValueError(
+            "clip and radius limit the local part, and without a kernel there is none. "
+            "Leave them out, or give a kernel."
+        )
+
+
+def _check_memory(settings: Settings) -> None:
+    if settings.kernel is not None:
+        settings.memory.check_kernel(settings.kernel)
+    if settings.radius is not None and not settings.memory.exact:
+        raise ValueError(
+            f"radius must be None with {settings.memory!r}, got {settings.radius}: the norm of the "
+            "local part is not known unless every term is kept. Use clip instead."
+        )
 
 
 def _limit(name: str, value: Any, hint: str) -> float | None:

@@ -12,6 +12,8 @@ from localarc import validation
 from localarc.memory.base import Arrays
 from localarc.validation import FloatArray, IntArray
 
+_LARGEST_ID = 2**63 - 1  # what the engine's tables hold
+
 
 class TicketError(LookupError):
     """A ticket that is not pending: its loss was reported before, or it was never issued."""
@@ -44,11 +46,12 @@ def ticket_id(ticket: Ticket | int) -> int:
     """The number of a ticket, given it or its number."""
     if isinstance(ticket, Ticket):
         return ticket.id
-    return validation.integer("ticket", ticket, 1, "It is what `ask` returned, or its id.")
+    hint = "It is what `ask` returned, or its id."
+    return validation.integer("ticket", ticket, 1, hint, maximum=_LARGEST_ID)
 
 
 def not_pending(number: int) -> TicketError:
-    """The error for a ticket that nobody waits for."""
+    """The error for a ticket that is not pending."""
     return TicketError(
         f"ticket {number} is not pending: its loss was reported before, or it was never issued. "
         "Report each loss once, with the ticket that `ask` returned for it."
@@ -103,7 +106,8 @@ def ticket_ids(tickets: Tickets | Iterable[Ticket | int] | IntArray) -> IntArray
     if isinstance(tickets, np.ndarray) and tickets.dtype.kind in "iu" and tickets.ndim == 1:
         numbers = np.require(tickets, np.int64, ["C", "W"])
     else:
-        numbers = np.array([ticket_id(each) for each in tickets], np.int64)
+        listed = validation.sequence("tickets", tickets, "be tickets or their ids")
+        numbers = np.array([ticket_id(each) for each in listed], np.int64)
     distinct, counts = np.unique(numbers, return_counts=True)
     if (counts > 1).any():
         raise TicketError(

@@ -64,7 +64,8 @@ class AsyncClient:
 
     See Also
     --------
-    Client : The synchronous client. Its methods have the same names, with an example each.
+    Client : The synchronous client. Its methods have the same names and parameters, and describe
+        them with an example each.
 
     Examples
     --------
@@ -103,15 +104,7 @@ class AsyncClient:
     ) -> CreateResponse:
         """Create a stream.
 
-        Creating it again with the same config has no effect; another config is a `ConflictError`.
-
-        Parameters
-        ----------
-        stream : str
-            Name of the stream: letters, digits, '.', '_' and '-', at most 64 characters.
-        config : StreamConfig or mapping
-            Its configuration, checked before it is sent. A mapping has the fields of
-            `StreamConfig`, for example from a JSON or YAML file.
+        See `Client.create` for the parameters and the result.
         """
         return await self._send(requests.create(stream, config))
 
@@ -126,14 +119,7 @@ class AsyncClient:
     ) -> ChangeResponse:
         """Change what may change of a stream's config; what is left out stays as it is.
 
-        Parameters
-        ----------
-        stream : str
-            Name of the stream.
-        labels : mapping of str to str, optional
-            Replaces all labels.
-        timeout, default_loss, retention : float or None, optional
-            As in `StreamConfig`; None removes them.
+        See `Client.change` for the parameters and the result.
         """
         changes = {"timeout": timeout, "default_loss": default_loss, "retention": retention}
         return await self._send(requests.change(stream, labels=labels, **changes))
@@ -141,26 +127,14 @@ class AsyncClient:
     async def rename(self, stream: str, name: str) -> RenameResponse:
         """Give a stream another name, under which it continues; requires an admin token.
 
-        It is not repeated if the outcome is unknown: read the summary of the new name then.
-
-        Parameters
-        ----------
-        stream : str
-            Name of the stream.
-        name : str
-            Its new name, which no stream has.
+        See `Client.rename` for the parameters and the result.
         """
         return await self._send(requests.rename(stream, name))
 
     async def delete(self, stream: str) -> DeleteResponse:
         """Delete a stream and all that is stored about it; requires an admin token.
 
-        It is not repeated if the outcome is unknown: after `NotFoundError` it is gone.
-
-        Parameters
-        ----------
-        stream : str
-            Name of the stream.
+        See `Client.delete` for the parameters and the result.
         """
         return await self._send(requests.delete(stream))
 
@@ -176,27 +150,7 @@ class AsyncClient:
     ) -> PredictResponse:
         """Request the threshold for an input. Report its loss with `feedback` under its id.
 
-        Parameters
-        ----------
-        stream : str
-            Name of the stream.
-        x : number or flat sequence of numbers, default ()
-            Features of one input: a list, a NumPy array or a pandas Series.
-        id : str, optional
-            Id of the prediction, unique in the stream; default: a random one.
-        group : str or sequence of str, optional
-            Group of the input, or several that overlap; the summary reports the risk of each.
-        scores : number or flat sequence of numbers, optional
-            With scores the response has a prediction set. Their meaning depends on the config's
-            `set`.
-        confidence : float, optional
-            For streams with method "gate", which require it: how sure the model is of its answer,
-            in [0, 1]. The response says whether the answer may go out.
-
-        Returns
-        -------
-        PredictResponse
-            The threshold, the prediction set if `scores` were given, and the id.
+        See `Client.predict` for the parameters and the result.
         """
         return await self._send(requests.predict(stream, x, id, group, scores, confidence))
 
@@ -212,22 +166,7 @@ class AsyncClient:
     ) -> FeedbackResponse:
         """Report the loss of a prediction, or what came true: the service computes the loss.
 
-        Parameters
-        ----------
-        stream : str
-            Name of the stream.
-        id : str
-            Id of the prediction.
-        loss : float, optional
-            Its loss, from 0 to the loss bound of the stream.
-        score : float, optional
-            Beside a loss: the smallest threshold whose loss is at most `alpha`, for misses the
-            score of the true outcome; minus infinity if every threshold would do. Streams with
-            method "auto" learn from it.
-        outcome : float or str, optional
-            The same as `y`, its name in older versions.
-        y : float or str, optional
-            Instead of a loss: the true value or label, where the service made the set.
+        See `Client.feedback` for the parameters and the result.
         """
         return await self._send(requests.feedback(stream, id, loss, score, outcome, y))
 
@@ -239,31 +178,14 @@ class AsyncClient:
     ) -> FeedbackResponse:
         """Report whether an answer that a gate withheld would have been wrong.
 
-        Parameters
-        ----------
-        stream : str
-            Name of the stream, which has method "gate".
-        id : str
-            Id of the prediction.
-        wrong : bool
-            What somebody found out.
+        See `Client.audit` for the parameters and the result.
         """
         return await self._send(requests.audit(stream, id, wrong))
 
     async def batch(self, operations: Sequence[Operation]) -> list[BatchResult]:
         """Send up to 1,000 operations, which the service commits together.
 
-        Parameters
-        ----------
-        operations : sequence of PredictOperation or FeedbackOperation
-            The operations, processed in order. A `PredictOperation` without an id gets one, which
-            is stored in it: sending the same objects again repeats the same requests.
-
-        Returns
-        -------
-        list of BatchResult
-            One result per operation. An operation that fails has a `problem`, and does not affect
-            the others; `error_from_problem` turns it into an exception.
+        See `Client.batch` for the parameters and the result.
         """
         return await self._send(requests.batch(operations))
 
@@ -277,16 +199,7 @@ class AsyncClient:
     ) -> list[StreamListItem]:
         """List all streams, or those that match.
 
-        Parameters
-        ----------
-        search : str, default ""
-            Part of the name, in any case.
-        state : str, optional
-            Only streams in this state: "ok", "drifting", "broken" or "stale".
-        sort : str, default "name"
-            "name", or "worst": broken, drifting, stale and ok ones, by risk.
-        labels : mapping of str to str, optional
-            Only streams with all of these labels.
+        See `Client.streams` for the parameters and the result.
         """
         return await self._send(requests.streams(search, state, sort, labels))
 
@@ -302,34 +215,21 @@ class AsyncClient:
     ) -> StreamList:
         """List streams, a page at a time, with the number of streams in each state.
 
-        Parameters
-        ----------
-        search, state, sort, labels
-            As in `streams`; the worst are first by default.
-        limit : int, default 100
-            Largest number of streams in a page; None for all.
-        cursor : str, optional
-            `next` or `previous` of another page.
+        See `Client.stream_list` for the parameters and the result.
         """
         return await self._send(requests.stream_list(search, state, sort, limit, cursor, labels))
 
     async def summary(self, stream: str) -> StreamSummary:
         """Read the status of a stream: risk, target, certificate, pending predictions, groups.
 
-        Parameters
-        ----------
-        stream : str
-            Name of the stream.
+        See `Client.summary` for the parameters and the result.
         """
         return await self._send(requests.summary(stream))
 
     async def history(self, stream: str) -> History:
         """Read the history of a stream: risk, thresholds and bounds over the rounds.
 
-        Parameters
-        ----------
-        stream : str
-            Name of the stream.
+        See `Client.history` for the parameters and the result.
         """
         return await self._send(requests.history(stream))
 
@@ -338,52 +238,28 @@ class AsyncClient:
     ) -> ThresholdMap:
         """Read the current threshold as a function of one or two features.
 
-        Parameters
-        ----------
-        stream : str
-            Name of the stream.
-        first : int, default 0
-            Index of the first feature.
-        second : int, optional
-            Index of the second feature; without it the map is a curve.
-        size : int, default 32
-            Number of values of each feature, from 2 to 64.
+        See `Client.threshold_map` for the parameters and the result.
         """
         return await self._send(requests.threshold_map(stream, first, second, size))
 
     async def export_state(self, stream: str) -> bytes:
         """Read the state of the calibrator, which `localarc.LARC.from_state` accepts.
 
-        Parameters
-        ----------
-        stream : str
-            Name of the stream.
+        See `Client.export_state` for the parameters and the result.
         """
         return await self._send(requests.export_state(stream))
 
     async def import_state(self, stream: str, state: bytes) -> ImportResponse:
         """Replace the state of the calibrator; requires an admin token.
 
-        It is not repeated if the outcome is unknown, since losses may have arrived in between.
-
-        Parameters
-        ----------
-        stream : str
-            Name of the stream.
-        state : bytes
-            A state from `export_state`, of a stream with the same calibrator settings.
+        See `Client.import_state` for the parameters and the result.
         """
         return await self._send(requests.import_state(stream, state))
 
     async def acknowledge(self, stream: str) -> AcknowledgeResponse:
         """Acknowledge the alarms of a stream: the evidence about it and its groups starts anew.
 
-        A broken stream is "ok" after that, until the losses from then on say otherwise.
-
-        Parameters
-        ----------
-        stream : str
-            Name of the stream.
+        See `Client.acknowledge` for the parameters and the result.
         """
         return await self._send(requests.acknowledge(stream))
 
@@ -394,35 +270,14 @@ class AsyncClient:
     async def recover(self, stream: str, action: str) -> RecoverResponse:
         """Decide about a stream in quarantine; requires an admin token.
 
-        It is not repeated if the outcome is unknown: read `quarantine` then.
-
-        Parameters
-        ----------
-        stream : str
-            Name of the stream.
-        action : str
-            "accept" continues it from what could be read; for a stream that is served, it
-            acknowledges thresholds that differed on replay. "drop" deletes what is stored.
+        See `Client.recover` for the parameters and the result.
         """
         return await self._send(requests.recover(stream, action))
 
     async def events(self, stream: str, after: int | None = None) -> AsyncGenerator[AnyEvent, None]:
         """Subscribe to the events of a stream; a lost connection is resumed without a gap.
 
-        Parameters
-        ----------
-        stream : str
-            Name of the stream.
-        after : int, optional
-            Start after the event with this `seq`; default: with the next event.
-
-        Yields
-        ------
-        AnyEvent
-            The events as they happen: a `CreatedEvent`, `PredictedEvent`, `FeedbackEvent`,
-            `AuditedEvent`, `ExpiredEvent`, `ImportedEvent`, `HealthEvent`, `AcknowledgedEvent`,
-            `ChangedEvent`, `RenamedEvent`, `RemovedEvent`, `DeletedEvent` or `ResetEvent`.
-            After the last of these, read the history: events were missed.
+        See `Client.events` for the parameters and the result.
         """
         import httpx
 
@@ -461,10 +316,7 @@ class AsyncClient:
     async def wait_until_ready(self, timeout: float = 60.0) -> Ready:
         """Wait until the service accepts requests.
 
-        Parameters
-        ----------
-        timeout : float, default 60.0
-            Seconds after which `UnavailableError` or `UnreachableError` is raised.
+        See `Client.wait_until_ready` for the parameters and the result.
         """
         call, state = requests.wait_until_ready(), WaitUntilReady(timeout)
         while (pause := state.pause_after(attempt := await self._try(call))) is not None:

@@ -202,7 +202,7 @@ class Bands(Saved):
         return native
 
     def expire(self, before: datetime.datetime | np.datetime64 | int) -> int:
-        """Give up waiting for the outcomes of all times before this one.
+        """Stop waiting for the outcomes of all times before this one.
 
         Parameters
         ----------
@@ -281,7 +281,7 @@ class Bands(Saved):
         """
         levels = self.settings.coverage
         level = levels[-1] if coverage is None else coverage
-        if level not in levels:
+        if not isinstance(level, float) or level not in levels:
             raise ValueError(f"coverage must be one of {list(levels)}, got {coverage}.")
         rounds = self._bands.rounds
         return certify(

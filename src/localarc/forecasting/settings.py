@@ -89,7 +89,7 @@ def checked_settings(
         target=target,
         model=model,
         quantiles=None if quantiles is None else _pair(quantiles),
-        joint=bool(joint),
+        joint=validation.flag("joint", joint, "It says whether bands cover whole paths."),
     )
 
 
@@ -97,7 +97,7 @@ _HORIZON = "It is the largest number of steps ahead, e.g. 24 for a day of hours.
 
 
 def _levels(coverage: Any) -> tuple[float, ...]:
-    values = [coverage] if np.ndim(coverage) == 0 else list(coverage)
+    values = np.atleast_1d(validation.floats("coverage", coverage)).tolist()
     levels = sorted(validation.finite("coverage", value, _COVERAGE) for value in values)
     if not levels or not all(0.0 < level < 1.0 for level in levels):
         raise ValueError(f"coverage must lie strictly between 0 and 1, got {coverage}. {_COVERAGE}")

@@ -163,3 +163,13 @@ class Evidence:
 
 def _sum(left: int | None, right: int | None) -> int | None:
     return None if left is None or right is None else left + right
+
+
+def checked_evidence(evidence: Evidence | None) -> Evidence:
+    """The evidence that was passed; without any, none."""
+    if evidence is not None and not isinstance(evidence, Evidence):
+        raise TypeError(
+            f"evidence must be a record's evidence, got {evidence!r:.60}. For a known score range "
+            "write Evidence(score_range=(0.0, 1.0))."
+        )
+    return evidence or Evidence()

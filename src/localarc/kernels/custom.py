@@ -67,6 +67,12 @@ class Custom(Kernel):
         if self.scale is not None:
             hint = "It bounds k(x, x) over all inputs."
             object.__setattr__(self, "scale", validation.not_negative("scale", self.scale, hint))
+        if self.rho is not None:
+            hint = "It is a Lipschitz constant of the function."
+            object.__setattr__(self, "rho", validation.not_negative("rho", self.rho, hint))
+        hint = "The function is multiplied by it."
+        object.__setattr__(self, "factor", validation.not_negative("factor", self.factor, hint))
+        object.__setattr__(self, "nonnegative", _checked_sign(self.nonnegative))
         object.__setattr__(self, "_sample", None if sample is None else validation.points(sample))
         if self._sample is not None:
             self.check_positive_semidefinite(self._sample.shape[1])
@@ -110,6 +116,11 @@ class Custom(Kernel):
         )
 
 
+def _checked_sign(nonnegative: bool) -> bool:
+    hint = "It says whether the function never falls below zero."
+    return validation.flag("nonnegative", nonnegative, hint)
+
+
 @dataclass(frozen=True, init=False, repr=False)
 class Radial(Stationary):
     """`scale * function(u)` with `u = |x - z|^2 / length_scale^2`, compiled.
@@ -148,7 +159,7 @@ class Radial(Stationary):
             raise TypeError(f"a radial kernel needs a function of u, got {function!r}.")
         super().__init__(length_scale, scale)
         object.__setattr__(self, "function", function)
-        object.__setattr__(self, "nonnegative", nonnegative)
+        object.__setattr__(self, "nonnegative", _checked_sign(nonnegative))
         peak = function(0.0)
         if not abs(peak - 1.0) <= 1e-12:
             raise ValueError(

@@ -105,6 +105,8 @@ class KeepLast(_Terms):
         hint = "It is the number of latest rounds to keep, e.g. 1000."
         checked = validation.integer("m", self.m, 1, hint, maximum=_MOST_TERMS)
         object.__setattr__(self, "m", checked)
+        hint = "With True, older rounds are kept for the average."
+        object.__setattr__(self, "archive", validation.flag("archive", self.archive, hint))
 
     @property
     def window(self) -> int | None:

@@ -8,8 +8,10 @@ except ImportError as error:  # pragma: no cover
         f"localarc.models needs {error.name}: pip install 'localarc[models]'."
     ) from error
 
-from localarc.models.calibrated import Batch, Calibrated, FewOutcomesWarning
+from localarc.models.calibrated import Calibrated
+from localarc.models.few_outcomes import FewOutcomesWarning
 from localarc.models.locked import Locked
+from localarc.models.shown import Batch
 from localarc.models.summary import Coverage, LevelSummary, Summary
 
 __all__ = [

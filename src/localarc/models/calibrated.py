@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import contextlib
 import os
-import sys
-import warnings
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
@@ -15,58 +13,30 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, clone
 from sklearn.utils import get_tags
 
-from localarc import atomic_write, serialization
+from localarc import atomic_write, serialization, validation
 from localarc.models import difficulty as difficulties
 from localarc.models import one_row, predictors, storage
 from localarc.models.calibration import Calibration, Reading
 from localarc.models.columns import Columns, Local
 from localarc.models.features import Period
-from localarc.models.frames import ColumnName, Rows, Table, values_of
+from localarc.models.few_outcomes import warn_few_outcomes
+from localarc.models.frames import ColumnName, Rows, Table, require_rows
 from localarc.models.kinds import IntervalKind, KindName, LabelKind, MemberKind, kind_named
-from localarc.models.kinds.intervals import given_prediction
+from localarc.models.levels import checked_coverages
 from localarc.models.predictors import Model
-from localarc.models.shown import ranked, shown
+from localarc.models.shown import Batch, ranked, shown
+from localarc.models.starting_rows import StartingRows, fit_difficulty
 from localarc.models.summary import Summary, summarize
 from localarc.sets import Intervals, LabelMatrix
 from localarc.validation import FloatArray, IntArray
 
 
-class FewOutcomesWarning(UserWarning):
-    """Sets are unbounded because fewer outcomes are known than the coverage requires."""
-
-
-@dataclass(frozen=True, eq=False)
-class Batch:
-    """Rows that were asked together: their ids, and the sets to show.
-
-    Parameters
-    ----------
-    ids : array of int, shape (n,)
-        The ids of the rows, for `tell` and `forget`.
-    sets : Intervals, LabelMatrix or array of bool
-        The sets, as `predict_interval`, `predict_set` or `predict_mask` return them.
-
-    Examples
-    --------
-    >>> batch = Batch(np.array([1, 2]), Intervals(np.zeros(2), np.ones(2)))
-    >>> lower, upper = batch.sets
-    >>> batch.ids, upper
-    (array([1, 2]), array([1., 1.]))
-    """
-
-    ids: IntArray
-    sets: Intervals | LabelMatrix | NDArray[np.bool_]
-
-    def __len__(self) -> int:
-        return len(self.ids)
-
-
 class Calibrated(BaseEstimator):  # type: ignore[misc]
     """A model with prediction sets that are right as often as promised, whatever comes.
 
-    `predict_interval`, `predict_set` and `predict_mask` only look. `update(X, y)` learns from rows
-    in order, each with the set that it would have had then. When outcomes come later, `ask(X)`
-    hands out sets with ids, and `tell(ids, y)` learns from their outcomes in any order.
+    `predict_interval`, `predict_set` and `predict_mask` change nothing. `update(X, y)` learns from
+    rows in order, each with the set that it would have had then. When outcomes come later, `ask(X)`
+    returns sets with ids, and `tell(ids, y)` learns from their outcomes in any order.
 
     Coverage is kept for all rows, for every group, and around every place that the local columns
     can tell apart, by AutoLARC; or for every true class.
@@ -152,6 +122,7 @@ class Calibrated(BaseEstimator):  # type: ignore[misc]
         X : array or frame
             Rows.
         """
+        require_rows(X)
         model = self._model
         if isinstance(model, tuple | list):
             return predictors.prediction(model, X)
@@ -223,7 +194,7 @@ class Calibrated(BaseEstimator):  # type: ignore[misc]
                 f"{method} does not apply to kind={self.kind!r} with this model, which makes "
                 f"{_METHODS[type(calibration.kind)]}."
             )
-        rows = calibration.read(self._model, X, prediction, many=False)
+        rows = self._read(X, prediction)
         return self._sets(rows, calibration.look(rows))
 
     def _sets(self, rows: Reading, thresholds: FloatArray) -> Any:
@@ -235,12 +206,7 @@ class Calibrated(BaseEstimator):  # type: ignore[misc]
         if not self.__dict__.get("_warned"):
             self._warned = True
             levels = self._calibration.levels
-            warnings.warn(
-                f"{levels.rounds} outcomes are known and {levels.needed(-1)} are needed: until "
-                "then, sets are unbounded. Call warm_up with rows whose outcomes are known.",
-                FewOutcomesWarning,
-                stacklevel=_frames_of_ours() + 1,
-            )
+            warn_few_outcomes(levels.rounds, levels.needed(-1))
 
     # ---- learning ----------------------------------------------------------------------------
 
@@ -290,15 +256,14 @@ class Calibrated(BaseEstimator):  # type: ignore[misc]
         prediction : array, optional
             Predictions made elsewhere; the model is then not called.
         """
-        calibration = self._calibration
-        calibration.learn(calibration.read(self._model, X, prediction, many=False), y)
+        self._calibration.learn(self._read(X, prediction), y)
         return self
 
     def ask(self, X: Rows, *, prediction: ArrayLike | None = None) -> Batch:
         """Sets to show for rows whose outcomes come later.
 
-        Rows of one call are pending together: with n of them, the promise is about that of
-        rounds / n.
+        Rows of one call are pending together: with n of them in every call, the promise is about
+        as strong as after rounds / n.
 
         Parameters
         ----------
@@ -312,9 +277,8 @@ class Calibrated(BaseEstimator):  # type: ignore[misc]
         Batch
             `ids` for `tell`, and `sets`.
         """
-        calibration = self._calibration
-        rows = calibration.read(self._model, X, prediction, many=False)
-        ids, shown = calibration.ask(rows)
+        rows = self._read(X, prediction)
+        ids, shown = self._calibration.ask(rows)
         return Batch(ids, self._sets(rows, shown))
 
     def tell(self, ids: ArrayLike, y: ArrayLike) -> Self:
@@ -327,11 +291,12 @@ class Calibrated(BaseEstimator):  # type: ignore[misc]
         y : array of shape (n,), or one outcome
             Their outcomes.
         """
-        self._calibration.tell(ids, [y] if np.ndim(ids) == 0 else y)
+        single = not hasattr(ids, "__len__") or getattr(ids, "ndim", 1) == 0
+        self._calibration.tell(ids, [y] if single else y)
         return self
 
     def forget(self, ids: ArrayLike) -> Self:
-        """Give up waiting for rows: they count as missed as often as promised.
+        """Stop waiting for the outcomes of rows: they count as missed as often as promised.
 
         Parameters
         ----------
@@ -367,7 +332,7 @@ class Calibrated(BaseEstimator):  # type: ignore[misc]
         *,
         difficulty: object = None,
     ) -> Self:
-        """Go on with a retrained model: where its errors lie is learned anew, the promise goes on.
+        """Continue with a retrained model: its errors are learned anew, and the promise continues.
 
         Parameters
         ----------
@@ -518,38 +483,35 @@ class Calibrated(BaseEstimator):  # type: ignore[misc]
         if "_running" not in self.__dict__:
             used = self.__dict__.get("difficulty_", self.difficulty)
             kind = kind_named(self.kind, self._model, self.classes, used)
-            if self.per_class and not isinstance(kind, LabelKind):
+            per_class = validation.flag("per_class", self.per_class, "It covers each true class.")
+            if per_class and not isinstance(kind, LabelKind):
                 raise ValueError("per_class=True applies to label sets; the model predicts none.")
             # Places for each label have too few rows: sets would be up to a quarter larger.
-            local = () if self.per_class and self.local == "prediction" else self.local
-            columns = Columns(local, self.groups, self.cyclic or {})
-            self._running = Calibration(kind, _levels(self.coverage), columns, self.per_class)
+            local = () if per_class and self.local == "prediction" else self.local
+            columns = Columns(local, self.groups, {} if self.cyclic is None else self.cyclic)
+            self._running = Calibration(kind, checked_coverages(self.coverage), columns, per_class)
         return self._running
+
+    def _read(self, X: Any, prediction: Any, *, many: bool = False) -> Reading:
+        """Rows, checked, with the model's output."""
+        require_rows(X)
+        return self._calibration.read(self._model, X, prediction, many=many)
 
     def _prepare(self, X: Any, y: Any, given: Any) -> tuple[Reading, Any]:
         """Rows to start from, read and checked; with what they fix: categories, the difficulty."""
+        require_rows(X)
         calibration = self._calibration
         calibration.columns.features = calibration.columns.fixed(Table(X), True)
         if difficulties.needs_fit(self.difficulty) and "difficulty_" not in self.__dict__:
-            X, y, given = self._fit_difficulty(X, values_of(y), given)
-        rows = calibration.read(self._model, X, given, many=True)
-        calibration.kind.curves(rows.outputs, y)
+            start = StartingRows(X, y, given)
+            kind, (X, y, given) = fit_difficulty(
+                calibration.kind, self._model, self.difficulty, start
+            )
+            self.difficulty_ = kind.difficulty
+            calibration.use(kind)
+        rows = self._read(X, given, many=True)
+        calibration.kind.curves(rows.outputs, y)  # raises where outcomes do not fit
         return rows, y
-
-    def _fit_difficulty(self, X: Any, y: Any, given: Any) -> tuple[Any, Any, Any]:
-        """Fit the difficulty to the first half of rows; returns the other half."""
-        calibration, half = self._calibration, len(y) // 2
-        if not isinstance(calibration.kind, IntervalKind) or half < 1:
-            raise ValueError("a difficulty needs intervals, and at least two rows to start from.")
-        (first, rest), given = _split(X, half), None if given is None else given_prediction(given)
-        plain = replace(calibration.kind, difficulty=None)
-        outputs = plain.outputs(self._model, first, None if given is None else given[:half])
-        errors = np.asarray(y[:half], float) - plain.place(outputs)[:, 0]
-        self.difficulty_ = difficulties.fit(self.difficulty, first, errors)
-        scales = predictors.prediction(self.difficulty_, first)
-        least = difficulties.least_scale(scales)
-        calibration.use(replace(plain, difficulty=self.difficulty_, least_scale=least))
-        return rest, y[half:], None if given is None else given[half:]
 
     @contextlib.contextmanager
     def _unchanged_on_failure(self) -> Iterator[None]:
@@ -571,31 +533,3 @@ _METHODS = {
     LabelKind: "sets of labels: use predict_set",
     MemberKind: "sets of pixels or items: use predict_mask or predict_set",
 }
-
-
-def _levels(coverage: Any) -> tuple[float, ...]:
-    """The coverage levels, checked."""
-    found = np.atleast_1d(np.asarray(coverage, float))
-    levels = found.tolist()
-    inside = all(0.0 < level < 1.0 for level in levels)
-    if found.ndim != 1 or not levels or not inside or sorted(set(levels)) != levels:
-        raise ValueError(
-            f"coverage must lie between 0 and 1, or be several such levels in ascending order, "
-            f"got {coverage!r}. It is the share of outcomes to cover, e.g. 0.9."
-        )
-    return tuple(levels)
-
-
-def _frames_of_ours() -> int:
-    """How many calls lie between the caller of this package and the one that asks."""
-    frame, count = sys._getframe(1), 0
-    while frame is not None and frame.f_globals.get("__package__", "") == __package__:
-        frame, count = frame.f_back, count + 1  # type: ignore[assignment]
-    return count
-
-
-def _split(X: Any, at: int) -> tuple[Any, Any]:
-    """The first rows and the others, of a frame or an array."""
-    if hasattr(X, "iloc"):
-        return X.iloc[:at], X.iloc[at:]
-    return X[:at], X[at:]

@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import ArrayLike
 
-from localarc.calibrators.auto.single_rounds import in_use
+from localarc.calibrators.one_thread import in_use
 from localarc.models.columns import Columns
 from localarc.models.features import Feature
 from localarc.models.frames import Table
@@ -68,7 +68,7 @@ class Calibration:
         self.kind = self.levels.kind = kind
 
     def read(self, model: Any, X: Any, given: Any, *, many: bool) -> Reading:
-        """Rows with what the model says of them; `many`: they show all categories of columns."""
+        """Rows with the model's output; `many`: they show all categories of columns."""
         table = Table(X)
         if given is None and not len(table):
             given = self.kind.nothing()  # models refuse to predict no rows
@@ -128,7 +128,7 @@ class Calibration:
         self._change(call)
 
     def forget(self, ids: ArrayLike) -> None:
-        """Give up waiting for rows."""
+        """Stop waiting for the outcomes of rows."""
 
         def call() -> None:
             numbers, _, _ = self.pending.find(ids)
@@ -138,7 +138,7 @@ class Calibration:
         self._change(call)
 
     def restart_units(self) -> None:
-        """The model is another one: scores will lie elsewhere, the promise goes on."""
+        """Prepare for another model: scores will lie elsewhere, and the promise continues."""
         self.alone(self.levels.restart_units)
 
     # ---- completely or not at all ------------------------------------------------------------
@@ -176,7 +176,7 @@ class Calibration:
         return self.alone(whole)
 
     def _repair(self) -> None:
-        """Finish the interrupted call; nobody has the ids of rows that it asked."""
+        """Finish the interrupted call, and forget rows that it asked: no ids were returned."""
         levels = self.levels
         levels.journal.finish()
         waiting = [ticket.id for cal in levels.each[:1] for ticket in cal.pending]

@@ -10,7 +10,7 @@ import numpy as np
 from localarc.calibrators.auto.groups import MissingFeature
 from localarc.models.features import Feature, Period, feature, labels_of
 from localarc.models.frames import Column, ColumnName, Table
-from localarc.validation import FloatArray
+from localarc.validation import FloatArray, shown
 
 Local: TypeAlias = Literal["prediction"] | Sequence[ColumnName]
 """What places are made of: the model's own output, or columns."""
@@ -35,6 +35,11 @@ class Columns:
         self.of_prediction = isinstance(local, str) and local == "prediction"
         self.local = () if self.of_prediction else _names("local", local)
         self.groups = _names("groups", groups)
+        if not isinstance(cyclic, Mapping):
+            raise TypeError(
+                f"cyclic must map columns to periods, got {shown(cyclic)}. For example "
+                '{"hour": 24}.'
+            )
         self.cyclic = {_name(name): period for name, period in cyclic.items()}
         self.features: tuple[Feature, ...] | None = () if self.of_prediction else None
         for name in self.cyclic:
@@ -56,7 +61,7 @@ class Columns:
         )
 
     def points(self, table: Table, output: FloatArray, features: tuple[Feature, ...]) -> FloatArray:
-        """(n, d) numbers; `output` (n, k) is what the model says of where a row is."""
+        """(n, d) numbers; `output` (n, k) is the model's own output."""
         if self.of_prediction:
             return np.ascontiguousarray(output)
         parts = [part.numbers(table) for part in features]
@@ -91,7 +96,13 @@ def _names(setting: str, columns: Any) -> tuple[ColumnName, ...]:
             f"{setting} must be {choice}a sequence of columns, got {columns!r}. Pass one column as "
             f"[{columns!r}]."
         )
-    return tuple(map(_name, columns))
+    try:
+        return tuple(map(_name, columns))
+    except TypeError as error:
+        raise TypeError(
+            f"{setting} must be a sequence of columns, got {shown(columns)}. Pass one column as "
+            f"[{shown(columns)}]."
+        ) from error
 
 
 def _name(column: Any) -> ColumnName:

@@ -10,6 +10,8 @@ import narwhals.stable.v2 as nw
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from localarc import validation
+
 Rows: TypeAlias = ArrayLike | nw.typing.IntoDataFrame
 """Rows of features: an array of shape (n, d), a list of lists, or a frame."""
 
@@ -82,6 +84,21 @@ class Table:
         return native
 
 
+def require_rows(X: Any) -> None:
+    """Raise unless X can be rows; their columns are checked where they are used."""
+    if isinstance(X, Mapping):
+        raise TypeError(
+            f"X must be rows, got the mapping {validation.shown(X)}. Pass a data frame, or one row "
+            "as a mapping to predict_one and learn_one."
+        )
+    single = not hasattr(X, "__len__") or getattr(X, "ndim", 1) == 0
+    if single or isinstance(X, str | bytes | set | frozenset):
+        raise TypeError(
+            f"X must be rows, got {validation.shown(X)}. Pass an array of shape (n, d), a list of "
+            "rows or a data frame."
+        )
+
+
 def _frame(rows: Any) -> nw.DataFrame[Any] | None:
     found = nw.from_native(rows, eager_only=True, pass_through=True)
     return found if isinstance(found, nw.DataFrame) else None
@@ -123,4 +140,12 @@ def _by_its_clock(column: nw.Series[Any]) -> nw.Series[Any]:
 def values_of(column: Any) -> NDArray[Any]:
     """The values of y or another single column, as an array."""
     found = nw.from_native(column, series_only=True, pass_through=True)
-    return found.to_numpy() if isinstance(found, nw.Series) else np.asarray(column)
+    if isinstance(found, nw.Series):
+        return found.to_numpy()
+    try:
+        return np.asarray(column)
+    except ValueError as error:
+        raise ValueError(
+            f"y and predictions must have the same shape in every row, got "
+            f"{validation.shown(column)}. Pass one value per row, or one row of values."
+        ) from error

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from localarc import validation
 from localarc.calibrators.auto import AutoLARC
 from localarc.calibrators.tickets import Tickets
 from localarc.curves import Curves
@@ -17,6 +18,19 @@ from localarc.models.kinds.base import Outputs, SetKind
 from localarc.validation import FloatArray, IntArray
 
 GroupsOfRows = list[list[str]] | None
+
+
+def checked_coverages(coverage: Any) -> tuple[float, ...]:
+    """The coverage levels, checked."""
+    found = np.atleast_1d(validation.floats("coverage", coverage))
+    inside = found.ndim == 1 and ((found > 0.0) & (found < 1.0)).all()
+    levels = found.tolist()
+    if not inside or not levels or sorted(set(levels)) != levels:
+        raise ValueError(
+            f"coverage must lie between 0 and 1, or be several such levels in ascending order, "
+            f"got {coverage!r}. It is the share of outcomes to cover, e.g. 0.9."
+        )
+    return tuple(levels)
 
 
 class Lesson(NamedTuple):
@@ -79,7 +93,7 @@ class Levels:
         tickets: list[Tickets] = []
 
         def run(start: int, cal: AutoLARC) -> None:
-            tickets.append(cal.ask_many(points[start:], _from(groups, start)))
+            tickets.append(cal.ask_many(points[start:], groups_from(groups, start)))
 
         self.journal.run([Step.of(cal, len(points), partial(run, cal=cal)) for cal in self.each])
         if not tickets:
@@ -118,7 +132,7 @@ class Levels:
 
         A threshold that an interrupt kept from being written is charged without the set inside.
         """
-        points, groups = lesson.points[start:], _from(lesson.groups, start)
+        points, groups = lesson.points[start:], groups_from(lesson.groups, start)
         least, curves = lesson.least[start:], lesson.curves.take(slice(start, None))
         if self.kind.counts_misses:
             found = cal.cover(points, curves.min_thresholds(), groups, least)[0]
@@ -138,7 +152,7 @@ class Levels:
         self.journal.run(steps)
 
     def forget(self, ids: IntArray) -> None:
-        """Give up waiting for rows."""
+        """Stop waiting for the outcomes of rows."""
 
         def run(start: int, cal: AutoLARC) -> None:
             cal.forget_many(ids[start:])
@@ -146,18 +160,12 @@ class Levels:
         self.journal.run([Step.of(cal, len(ids), partial(run, cal=cal)) for cal in self.each])
 
     def shown(self, played: FloatArray, learned: IntArray | int) -> FloatArray:
-        """Thresholds with full sets where fewer scores were known than a level needs.
-
-        `learned` is the number of rows learned from before each row.
-        """
-        shown = played.copy()
-        for level in range(len(self.coverages)):
-            early = np.broadcast_to(np.asarray(learned) < self.needed(level), len(shown))
-            shown[early, level] = self.kind.full
-        return shown
+        """Thresholds with full sets where fewer scores were known than a level needs."""
+        needed = [self.needed(level) for level in range(len(self.coverages))]
+        return full_until_known(played, learned, needed, self.kind.full)
 
     def restart_units(self) -> None:
-        """The model is another one: scores will lie elsewhere, the promise goes on."""
+        """Prepare for another model: scores will lie elsewhere, and the promise continues."""
         for cal in self.each:
             cal.restart_units()
 
@@ -173,7 +181,19 @@ class Levels:
             cal.restore(data)
 
 
-def _from(groups: GroupsOfRows, start: int) -> GroupsOfRows:
+def full_until_known(
+    played: FloatArray, learned: IntArray | int, needed: Sequence[int], full: float
+) -> FloatArray:
+    """Thresholds per level, `full` in rows before which fewer were learned than a level needs."""
+    shown = played.copy()
+    for level, least in enumerate(needed):
+        early = np.broadcast_to(np.asarray(learned) < least, len(shown))
+        shown[early, level] = full
+    return shown
+
+
+def groups_from(groups: GroupsOfRows, start: int) -> GroupsOfRows:
+    """The groups of rows from a position on."""
     return None if groups is None else groups[start:]
 
 

@@ -11,17 +11,29 @@ from localarc.models import predictors
 from localarc.models.kinds.base import SetKind
 from localarc.models.kinds.labels import LabelKind
 from localarc.sets import Interval, Intervals, LabelMatrix
+from localarc.validation import shown
+
+
+def require_row(x: Any) -> None:
+    """Raise unless x is a row."""
+    if not isinstance(x, Mapping) or not x:
+        raise TypeError(
+            f"x must be one row as a mapping from features to values, got {shown(x)}. For example "
+            '{"hour": 7, "load": 0.3}; pass many rows to predict_interval, predict_set and update.'
+        )
 
 
 def predict(model: Any, x: Mapping[str, Any]) -> Any:
     """The model's prediction of one row."""
+    require_row(x)
     if hasattr(model, "predict_one"):
         return model.predict_one(x)
     return predictors.call(model, as_rows(model, x))[0]
 
 
 def output(model: Any, x: Mapping[str, Any], kind: SetKind) -> Any:
-    """What the model says of one row, in the shape of a prediction made elsewhere."""
+    """The model's output for one row, in the shape of a prediction made elsewhere."""
+    require_row(x)
     if isinstance(kind, LabelKind):
         if hasattr(model, "predict_proba_one"):
             found = model.predict_proba_one(x)

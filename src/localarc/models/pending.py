@@ -33,7 +33,10 @@ class Pending:
 
     def find(self, ids: ArrayLike) -> tuple[IntArray, Outputs, FloatArray]:
         """Ids, outputs and thresholds; raises unless all are pending, each once."""
-        numbers = np.atleast_1d(np.asarray(ids))
+        try:
+            numbers = np.atleast_1d(np.asarray(ids))
+        except ValueError:  # rows of different lengths
+            numbers = np.empty((0, 0))
         if numbers.ndim != 1 or numbers.dtype.kind not in "iu":
             raise TypeError(f"ids must be whole numbers, as in batch.ids, got {ids!r:.60}.")
         listed = numbers.tolist()

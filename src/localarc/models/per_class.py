@@ -13,7 +13,7 @@ from localarc.calibrators.auto import LabelSets, many_labels
 from localarc.models.journal import Journal, Step
 from localarc.models.kinds.base import Outputs
 from localarc.models.kinds.labels import LabelKind
-from localarc.models.levels import GroupsOfRows
+from localarc.models.levels import GroupsOfRows, full_until_known, groups_from
 from localarc.validation import FloatArray, IntArray
 
 
@@ -72,7 +72,7 @@ class PerClass:
         found: list[tuple[IntArray, FloatArray]] = []
 
         def run(cal: LabelSets, start: int) -> None:
-            where = points[start:], outputs[start:], _from(groups, start)
+            where = points[start:], outputs[start:], groups_from(groups, start)
             found.append(many_labels.ask(cal, *where))
 
         self._run(self._ready(outputs), len(points), run)
@@ -90,7 +90,7 @@ class PerClass:
         found: list[FloatArray] = []
 
         def run(cal: LabelSets, start: int) -> None:
-            where = points[start:], outputs[start:], true[start:], _from(groups, start)
+            where = points[start:], outputs[start:], true[start:], groups_from(groups, start)
             found.append(many_labels.learn(cal, *where))
 
         self._run(self._ready(outputs), len(points), run)
@@ -108,7 +108,7 @@ class PerClass:
         self._run(self._ready(outputs), len(ids), run)
 
     def forget(self, ids: IntArray) -> None:
-        """Give up waiting for rows."""
+        """Stop waiting for the outcomes of rows."""
 
         def run(cal: LabelSets, start: int) -> None:
             for number in ids[start:].tolist():
@@ -123,14 +123,11 @@ class PerClass:
 
     def shown(self, played: FloatArray, learned: IntArray | int) -> FloatArray:
         """Thresholds with full sets where fewer labels were known than a level needs."""
-        shown = played.copy()
-        for level in range(len(self.coverages)):
-            early = np.broadcast_to(np.asarray(learned) < self.needed(level), len(shown))
-            shown[early, level] = self.kind.full
-        return shown
+        needed = [self.needed(level) for level in range(len(self.coverages))]
+        return full_until_known(played, learned, needed, self.kind.full)
 
     def restart_units(self) -> None:
-        """The model is another one: scores will lie elsewhere, the promise goes on."""
+        """Prepare for another model: scores will lie elsewhere, and the promise continues."""
         for cal in self.each:
             cal.restart_units()
 
@@ -150,7 +147,3 @@ class PerClass:
 def _nested(found: Sequence[FloatArray]) -> FloatArray:
     nested: FloatArray = np.maximum.accumulate(np.stack(found, axis=1), axis=1)
     return nested
-
-
-def _from(groups: GroupsOfRows, start: int) -> GroupsOfRows:
-    return None if groups is None else groups[start:]

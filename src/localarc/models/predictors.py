@@ -32,16 +32,21 @@ Model: TypeAlias = Predicts | LearnsOne | Callable[[Any], ArrayLike]
 
 
 def call(model: Any, X: Any, method: str = "predict") -> NDArray[Any]:
-    """What the model says of rows, by a method or, for a function, by a call."""
+    """The model's output for rows: of a method or, for a function, of a call."""
     if model is None:
         raise ValueError(
             "there is no model. Pass one to Calibrated, or prediction=... with every call."
         )
-    if hasattr(model, method):
-        return _array(getattr(model, method)(X))
-    if callable(model):
-        return _array(model(X))
-    raise TypeError(f"the model must have {method} or be a function, got {type(model).__name__}.")
+    asked = getattr(model, method, model)
+    if not callable(asked):
+        raise TypeError(
+            f"the model must have {method} or be a function, got {type(model).__name__}."
+        )
+    try:
+        return _array(asked(X))
+    except Exception as error:
+        error.add_note("The model raised this. Check that X has the rows and columns it expects.")
+        raise
 
 
 def _array(found: Any) -> NDArray[Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -10,7 +11,33 @@ from numpy.typing import NDArray
 from localarc.models.calibration import Calibration, Reading
 from localarc.models.frames import Table
 from localarc.sets import Intervals, LabelMatrix
-from localarc.validation import FloatArray
+from localarc.validation import FloatArray, IntArray
+
+
+@dataclass(frozen=True, eq=False)
+class Batch:
+    """Rows that were asked together: their ids, and the sets to show.
+
+    Parameters
+    ----------
+    ids : array of int, shape (n,)
+        The ids of the rows, for `tell` and `forget`.
+    sets : Intervals, LabelMatrix or array of bool
+        The sets, as `predict_interval`, `predict_set` or `predict_mask` return them.
+
+    Examples
+    --------
+    >>> batch = Batch(np.array([1, 2]), Intervals(np.zeros(2), np.ones(2)))
+    >>> lower, upper = batch.sets
+    >>> batch.ids, upper
+    (array([1, 2]), array([1., 1.]))
+    """
+
+    ids: IntArray
+    sets: Intervals | LabelMatrix | NDArray[np.bool_]
+
+    def __len__(self) -> int:
+        return len(self.ids)
 
 
 def shown(calibration: Calibration, rows: Reading, thresholds: FloatArray, single: bool) -> Any:

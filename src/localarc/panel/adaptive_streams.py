@@ -9,6 +9,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
+from localarc.calibrators.adaptive_rounds import Checkpoint
 from localarc.calibrators.arc import ARC
 from localarc.calibrators.larc import LARC
 from localarc.calibrators.tickets import Ticket
@@ -150,12 +151,12 @@ class AdaptiveStreams:
         local, square = (None, 0.0) if self._local is None else self._local.copy(row)
         dimension = None if local is None else self.dimension
         alone = copy.copy(self.prototype).reset()
-        alone._rollback((self._constants.get(row), local, dimension, square))
+        alone._rollback(Checkpoint(self._constants.get(row), local, dimension, square))
         return alone
 
     def put(self, row: int, calibrator: ARC | LARC) -> None:
         """Replace a stream, or add one."""
-        constant, local, dimension, square = calibrator._checkpoint()
+        constant, local, dimension, square, _ = calibrator._checkpoint()
         parts = self._local
         if parts is None and dimension is not None:
             parts = local_parts(self.settings, dimension, {})

@@ -7,6 +7,7 @@ from numpy.typing import ArrayLike
 
 from localarc import validation
 from localarc.curves import Curves
+from localarc.curves.inputs import require_curves
 from localarc.panel.keys import Key
 from localarc.validation import FloatArray
 
@@ -40,11 +41,7 @@ def checked_losses(losses: ArrayLike, keys: list[Key], bound: float) -> FloatArr
 
 def check_curves(curves: Curves, keys: list[Key], bound: float) -> None:
     """Raise unless there is one curve per key, with losses up to the bound."""
-    if not isinstance(curves, Curves):
-        raise TypeError(
-            f"curves must be made by localarc.curves, got {type(curves).__name__}. "
-            "For example miscoverage(scores)."
-        )
+    require_curves(curves)
     if len(curves) != len(keys):
         raise ValueError(
             f"curves must have one entry per key, got {len(curves)} for {len(keys)} keys."

@@ -30,7 +30,7 @@ class Peer(ABC):
         self.loss_bound = validation.positive(
             "loss_bound", loss_bound, "It is the largest possible loss, e.g. 1.0."
         )
-        self.alpha = _target(alpha, self.loss_bound)
+        self.alpha = validation.target(alpha, self.loss_bound)
         self.initial_threshold = validation.finite(
             "initial_threshold", initial_threshold, "It is in the units of the score, e.g. 0.0."
         )
@@ -132,13 +132,3 @@ def _short(value: object) -> str:
     if isinstance(value, tuple) and len(value) > 3:
         return f"({value[0]}, ..., {value[-1]})"
     return repr(value)
-
-
-def _target(alpha: Any, bound: float) -> float:
-    number = validation.finite("alpha", alpha, "It is the mean loss you accept, e.g. 0.1.")
-    if not 0.0 < number < bound:
-        raise ValueError(
-            f"alpha must lie strictly between 0 and the loss bound {bound:g}, got {number}. "
-            "It is the mean loss you accept in the long run, e.g. 0.1."
-        )
-    return number

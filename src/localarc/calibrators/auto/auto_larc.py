@@ -35,7 +35,7 @@ class AutoLARC(GuardedCalibrator):
     initial_threshold : float, default 0.0
         The threshold before the first score, in the units of the score.
     max_bytes : int, default 9000000
-        Bounds the table of nodes. A full table makes no new nodes, until it can drop idle ones.
+        Bounds the table of nodes. A full table adds no nodes until it can drop idle ones.
 
     Examples
     --------
@@ -95,7 +95,7 @@ class AutoLARC(GuardedCalibrator):
         return new
 
     def restart_units(self) -> Self:
-        """Learn anew where scores lie, as after a change of the model; the promise goes on.
+        """Relearn where scores lie, as after a change of the model; the promise continues.
 
         The sums of theorem E are kept, so that it holds for the rounds before and after together.
         Nothing may be pending: tell or forget tickets first.

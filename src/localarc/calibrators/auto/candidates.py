@@ -82,7 +82,7 @@ def checked_labels(labels: Sequence[Any] | None) -> tuple[Hashable, ...] | None:
         return None
     if isinstance(labels, str):
         raise ValueError(f"labels must be a sequence of labels, got the text {labels!r:.60}.")
-    names = tuple(map(checked_label, labels))
+    names = tuple(map(checked_label, validation.sequence("labels", labels, "be labels")))
     if not names or len({*names}) != len(names):
         raise ValueError(f"labels must be distinct, and at least one, got {names!r:.200}.")
     return names
@@ -99,7 +99,7 @@ def checked_scores(scores: Scores, labels: tuple[Hashable, ...] | None) -> dict[
             "scores must be {label: score} unless LabelSets was constructed with labels=[...], "
             f"which says what the numbers of an array belong to, got {validation.shown(scores)}."
         )
-    values = np.asarray(scores)
+    values = validation.floats("scores", scores)
     if values.shape != (len(labels),):
         raise ValueError(
             f"scores must have one number for each of the {len(labels)} labels, got shape "

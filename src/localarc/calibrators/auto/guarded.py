@@ -20,6 +20,7 @@ from localarc.engine.auto import layout
 from localarc.engine.auto.engine import AutoEngine
 from localarc.engine.auto.places import Hat, hats_at
 from localarc.guarantees import Evidence, theorem_e
+from localarc.guarantees.bounds import checked_evidence
 from localarc.guarantees.theorem_e import AutoCertificate, Place
 from localarc.validation import FloatArray
 
@@ -131,6 +132,7 @@ class GuardedCalibrator(ManyRounds):
 
     def _ledger(self, engine: AutoEngine, evidence: Evidence | None) -> theorem_e.Ledger:
         stated = None
+        checked_evidence(evidence)
         if evidence is not None and evidence.score_range and evidence.rounds is None:
             stated = evidence.score_range[1]  # what a replay observed, the sums know better
         return theorem_e.Ledger(engine.numbers.copy(), engine.columns, stated)

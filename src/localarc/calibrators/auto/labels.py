@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import contextlib
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Hashable, Sequence
 from typing import Any, Self
 
 import numpy as np
@@ -21,9 +20,10 @@ from localarc.calibrators.auto.candidates import (
 from localarc.calibrators.auto.groups import GroupNames, Groups, Resolved, weights_of
 from localarc.calibrators.auto.inputs import features
 from localarc.calibrators.auto.label_base import LabelBase
+from localarc.calibrators.auto.round_input import RoundInput
 from localarc.calibrators.auto.settings import BYTES, checked_settings
-from localarc.calibrators.auto.single_rounds import in_use
 from localarc.calibrators.base import Point
+from localarc.calibrators.one_thread import OneThread
 from localarc.calibrators.saved import Saved
 from localarc.calibrators.tickets import not_pending, ticket_id
 from localarc.engine.auto import label_rounds, layout
@@ -33,10 +33,8 @@ from localarc.guarantees import theorem_e
 from localarc.guarantees.theorem_e import AutoCertificate
 from localarc.validation import FloatArray
 
-Place = tuple[FloatArray, dict[Hashable, float], tuple[int, ...]]  # input, groups, what is missing
 
-
-class LabelSets(Saved):
+class LabelSets(Saved, OneThread):
     """Prediction sets for classification whose coverage holds for each true class, online.
 
     The set of a round is `{y : score(x, y) <= g(x, y)}`. A label's threshold is the conformal
@@ -64,7 +62,7 @@ class LabelSets(Saved):
         The threshold before the first label, in the units of the score: with scores of
         `1 - probability`, 1 excludes nothing.
     max_bytes : int, default 9000000
-        Bounds the table of nodes. A full table adds no new labels, until it can drop idle ones.
+        Bounds the table of nodes. A full table adds no labels until it can drop idle ones.
 
     Notes
     -----
@@ -121,7 +119,7 @@ class LabelSets(Saved):
         return self
 
     def restart_units(self) -> Self:
-        """Learn anew where scores lie, as after a change of the model; the promise goes on.
+        """Relearn where scores lie, as after a change of the model; the promise continues.
 
         Nothing may be pending: tell or forget tickets first.
         """
@@ -154,8 +152,8 @@ class LabelSets(Saved):
         """
         names = checked_labels(labels) or self.labels or tuple(self._base.rows)
         with self._exclusive():
-            place = self._place(x, groups)
-            found = {name: self._decide(name, place) for name in names}
+            where = self._where(x, groups)
+            found = {name: self._decide(name, where) for name in names}
         return {name: float(decision[layout.THRESHOLD]) for name, decision in found.items()}
 
     def predict(self, x: Point, scores: Scores, groups: Groups = ()) -> tuple[Hashable, ...]:
@@ -171,7 +169,7 @@ class LabelSets(Saved):
             The groups of the input.
         """
         with self._exclusive():
-            return self._candidates(self._place(x, groups), scores).ticket(0).labels
+            return self._candidates(self._where(x, groups), scores).ticket(0).labels
 
     def update(self, x: Point, scores: Scores, label: Hashable, groups: Groups = ()) -> Self:
         """Learn from the true label of a round, at once.
@@ -190,13 +188,14 @@ class LabelSets(Saved):
         by_label, name = checked_scores(scores, self.labels), checked_label(label)
         score = by_label[_candidate(name, tuple(by_label))]
         with self._exclusive():
-            place = self._place(x, groups)
-            decision = self._decide(name, place)
+            where = self._where(x, groups)
+            decision = self._decide(name, where)
             loss = float(score > decision[layout.THRESHOLD])
-            self._names.add(nodes_of(name, place), place[2])
-            self._serve(STEP, name, place, loss, score)
-            engine: Any = self._engine  # an interrupt may come before the base, of which theorem E
-            self._base.learn(name, score, loss, engine.numbers[layout.PENDING])  # asks nothing
+            self._names.add(where.nodes(name), where.missing)
+            self._serve(STEP, name, where, loss, score)
+            engine: Any = self._engine
+            # An interrupt before this line costs the base a score; theorem E holds for any base.
+            self._base.learn(name, score, loss, engine.numbers[layout.PENDING])
         return self
 
     # ---- late labels -------------------------------------------------------------------------
@@ -214,17 +213,17 @@ class LabelSets(Saved):
             The groups of the input.
         """
         with self._exclusive():
-            place = self._place(x, groups)
-            made = self._candidates(place, scores)
+            where = self._where(x, groups)
+            made = self._candidates(where, scores)
             weights: dict[Hashable, float] = {}
             for name in made.labels:
-                weights |= nodes_of(name, place)
-            keys, shares = self._names.resolve(weights, place[2])
-            engine = self._prepared(len(place[0]), len(keys), tickets=1)
-            self._names.add(weights, place[2])
+                weights |= where.nodes(name)
+            keys, shares = self._names.resolve(weights, where.missing)
+            engine = self._prepared(len(where.point), len(keys), tickets=1)
+            self._names.add(weights, where.missing)
             number = int(engine.numbers[layout.ISSUED]) + 1
             self._pending[number] = made
-            engine.serve(ASK, place[0], keys, shares, 0.0, 1.0, 0.0, 0.0)
+            engine.serve(ASK, where.point, keys, shares, 0.0, 1.0, 0.0, 0.0)
         return made.ticket(number)
 
     def tell(self, ticket: LabelTicket | int, label: Hashable) -> Self:
@@ -246,7 +245,7 @@ class LabelSets(Saved):
         return self
 
     def forget(self, ticket: LabelTicket | int) -> Self:
-        """Give up waiting for the label of a ticket.
+        """Stop waiting for the label of a ticket: it will never be known.
 
         Parameters
         ----------
@@ -280,35 +279,37 @@ class LabelSets(Saved):
 
     # ---- one round ---------------------------------------------------------------------------
 
-    def _place(self, x: Point, groups: Groups) -> Place:
+    def _where(self, x: Point, groups: Groups) -> RoundInput:
         engine = self._engine
         started = engine is not None and engine.started
         point, missing = features(x, engine.dimensions if engine and started else None)
-        return point, weights_of(groups), missing
+        return RoundInput(point, weights_of(groups), missing)
 
-    def _candidates(self, place: Place, scores: Scores) -> Candidates:
+    def _candidates(self, where: RoundInput, scores: Scores) -> Candidates:
         """What `ask` would issue; changes nothing."""
         by_label = checked_scores(scores, self.labels)
-        decisions = [self._decide(name, place) for name in by_label]
-        keys = [self._resolve(name, place)[0] for name in by_label]
+        decisions = [self._decide(name, where) for name in by_label]
+        keys = [self._resolve(name, where)[0] for name in by_label]
         values = np.array([*by_label.values()])
         return Candidates(tuple(by_label), values, np.array(keys), np.array(decisions))
 
-    def _decide(self, name: Hashable, place: Place) -> FloatArray:
+    def _decide(self, name: Hashable, where: RoundInput) -> FloatArray:
         """The threshold of a label and what it is made of; columns as in the engine's tickets."""
-        self._serve(PEEK, name, place, 0.0, 0.0)
+        self._serve(PEEK, name, where, 0.0, 0.0)
         engine: Any = self._engine
         return engine.last_decision  # type: ignore[no-any-return]
 
-    def _serve(self, mode: int, name: Hashable, place: Place, loss: float, score: float) -> None:
-        keys, weights = self._resolve(name, place)
-        engine = self._prepared(len(place[0]), len(keys), tickets=0)
+    def _serve(
+        self, mode: int, name: Hashable, where: RoundInput, loss: float, score: float
+    ) -> None:
+        keys, weights = self._resolve(name, where)
+        engine = self._prepared(len(where.point), len(keys), tickets=0)
         (base,), (unit,) = self._base.thresholds([name])
-        engine.serve(mode, place[0], keys, weights, base, unit, loss, score)
+        engine.serve(mode, where.point, keys, weights, base, unit, loss, score)
 
-    def _resolve(self, name: Hashable, place: Place) -> Resolved:
-        simple = not place[1] and not place[2]
-        return self._names.resolve(name if simple else nodes_of(name, place), place[2])
+    def _resolve(self, name: Hashable, where: RoundInput) -> Resolved:
+        nodes = name if where.is_plain else where.nodes(name)
+        return self._names.resolve(nodes, where.missing)
 
     def _prepared(self, dimensions: int, groups: int, *, tickets: int) -> AutoEngine:
         """The engine, with room for the next round, and for so many more tickets."""
@@ -332,17 +333,6 @@ class LabelSets(Saved):
             raise not_pending(numbers[missing])
         for number in numbers:
             del self._pending[number]
-
-    @contextlib.contextmanager
-    def _exclusive(self) -> Iterator[None]:
-        """Raise if another thread is inside."""
-        if self._busy:
-            raise in_use()
-        self._busy = True
-        try:
-            yield
-        finally:
-            self._busy = False
 
     # ---- what was learned --------------------------------------------------------------------
 
@@ -417,11 +407,6 @@ class LabelSets(Saved):
 
     def __repr__(self) -> str:
         return f"LabelSets({self.settings.describe()}, rounds={self.rounds})"
-
-
-def nodes_of(name: Hashable, place: Place) -> dict[Hashable, float]:
-    """The nodes of a candidate with their weights: the label, and the label in each group."""
-    return {name: 1.0} | {(name, group): weight for group, weight in place[1].items()}
 
 
 def _number(ticket: LabelTicket | int) -> int:

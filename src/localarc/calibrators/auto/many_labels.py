@@ -14,7 +14,8 @@ import numpy as np
 from localarc.calibrators.auto.candidates import Candidates
 from localarc.calibrators.auto.groups import Groups, Resolved, combination, weights_of
 from localarc.calibrators.auto.inputs import NO_FEATURES, many_features
-from localarc.calibrators.auto.labels import LabelSets, Place, nodes_of
+from localarc.calibrators.auto.labels import LabelSets
+from localarc.calibrators.auto.round_input import RoundInput
 from localarc.engine.auto import label_rounds, layout
 from localarc.validation import FloatArray, IntArray
 
@@ -29,8 +30,8 @@ class Rows(NamedTuple):
     weights: FloatArray
     all_keys: IntArray  # (n, K g): of all candidates together
     all_weights: FloatArray
-    places: list[Place]  # with different groups or gaps; their points are of no importance
-    codes: list[int]  # (n,): which of them
+    kinds: list[RoundInput]  # with different groups or missing features; they have no points
+    codes: list[int]  # (n,): the kind of each row
 
 
 def thresholds(cal: LabelSets, X: Any, groups: Sequence[Groups] | None) -> FloatArray:
@@ -58,11 +59,11 @@ def ask(
         decisions = np.empty((*scores.shape, layout.TICKET))
         bases = cal._base.thresholds(labels)
         ids = int(engine.numbers[layout.ISSUED]) + 1 + np.arange(len(scores))
-        widths = [1 + len(labelled) + len(gaps) for _, labelled, gaps in rows.places]
-        own = [keys[:, : widths[kind]] for keys, kind in zip(rows.keys, rows.codes, strict=True)]
+        widths = [1 + len(kind.groups) + len(kind.missing) for kind in rows.kinds]
+        own = [keys[:, : widths[code]] for keys, code in zip(rows.keys, rows.codes, strict=True)]
         parts = [*zip(ids.tolist(), scores, own, decisions, strict=True)]
-        for place in rows.places:
-            cal._names.add(_all_nodes(cal, place), place[2])
+        for kind in rows.kinds:
+            cal._names.add(_all_nodes(cal, kind), kind.missing)
         for number, *made in parts:
             cal._pending[number] = Candidates(labels, *made)
         where = rows.points, rows.keys, rows.weights
@@ -80,8 +81,9 @@ def learn(
     with cal._exclusive():
         rows, labels = _rows(cal, X, groups), _labels(cal)
         engine = cal._prepared(rows.points.shape[1], rows.keys.shape[2], tickets=0)
-        for kind, at in dict.fromkeys(zip(rows.codes, true.tolist(), strict=True)):
-            cal._names.add(nodes_of(labels[at], rows.places[kind]), rows.places[kind][2])
+        for code, at in dict.fromkeys(zip(rows.codes, true.tolist(), strict=True)):
+            kind = rows.kinds[code]
+            cal._names.add(kind.nodes(labels[at]), kind.missing)
         cal._base.add([labels[at] for at in true.tolist()])
         found = np.empty(scores.shape)
         where = rows.points, rows.keys, rows.weights
@@ -111,20 +113,20 @@ def _rows(cal: LabelSets, X: Any, groups: Sequence[Groups] | None) -> Rows:
     engine = cal._engine
     fixed = engine.dimensions if engine is not None and engine.started else None
     points = many_features(X, fixed)
-    places, codes = _places(points, groups)
-    each = [cal._resolve(name, place) for place in places for name in _labels(cal)]
-    together = [cal._names.resolve(_all_nodes(cal, place), place[2]) for place in places]
+    kinds, codes = _kinds(points, groups)
+    each = [cal._resolve(name, kind) for kind in kinds for name in _labels(cal)]
+    together = [cal._names.resolve(_all_nodes(cal, kind), kind.missing) for kind in kinds]
     (keys, weights), (all_keys, all_weights) = _padded(each), _padded(together)
-    shape = len(places), len(_labels(cal)), -1
+    shape = len(kinds), len(_labels(cal)), -1
     own = keys.reshape(shape)[codes], weights.reshape(shape)[codes]
-    return Rows(points, *own, all_keys[codes], all_weights[codes], places, codes)
+    return Rows(points, *own, all_keys[codes], all_weights[codes], kinds, codes)
 
 
-def _all_nodes(cal: LabelSets, place: Place) -> dict[Hashable, float]:
+def _all_nodes(cal: LabelSets, where: RoundInput) -> dict[Hashable, float]:
     """The nodes of all labels."""
     nodes = dict[Hashable, float]()
     for name in _labels(cal):
-        nodes |= nodes_of(name, place)
+        nodes |= where.nodes(name)
     return nodes
 
 
@@ -142,13 +144,15 @@ def _same_width(rows: Sequence[Any], kind: type[Any]) -> Any:
     return table
 
 
-def _places(points: FloatArray, groups: Sequence[Groups] | None) -> tuple[list[Place], list[int]]:
+def _kinds(
+    points: FloatArray, groups: Sequence[Groups] | None
+) -> tuple[list[RoundInput], list[int]]:
     """The combinations of groups and missing features, and which one each row has."""
     missing = np.isnan(points)
     if groups is None and not missing.any():
-        return [(NO_FEATURES, {}, ())], [0] * len(points)
+        return [RoundInput(NO_FEATURES, {}, ())], [0] * len(points)
     numbers: dict[Any, int] = {}
-    found, codes = list[Place](), list[int]()
+    found, codes = list[RoundInput](), list[int]()
     for t, row in enumerate(missing):
         given, gaps = () if groups is None else groups[t], tuple(np.flatnonzero(row).tolist())
         mark = combination(given, gaps)
@@ -157,6 +161,6 @@ def _places(points: FloatArray, groups: Sequence[Groups] | None) -> tuple[list[P
         except TypeError:  # not hashable: `weights_of` says what is wrong
             code = len(found)
         if code == len(found):
-            found.append((NO_FEATURES, weights_of(given), gaps))
+            found.append(RoundInput(NO_FEATURES, weights_of(given), gaps))
         codes.append(code)
     return found, codes

@@ -92,9 +92,9 @@ class ManyRounds(SingleRounds):
         """
         numbers = ticket_ids(tickets)
         costs = many_losses(losses, len(numbers), self._loss_bound)
-        told = many_scores(scores, len(numbers))
-        self._check_unknown(told)
-        self._close_many(numbers, lambda engine: engine.tell_many(numbers, costs, told))
+        known_scores = many_scores(scores, len(numbers))
+        self._check_unknown(known_scores)
+        self._close_many(numbers, lambda engine: engine.tell_many(numbers, costs, known_scores))
         return self
 
     def forget_many(self, tickets: Tickets | Sequence[Ticket | int] | IntArray) -> Self:
@@ -154,17 +154,17 @@ class ManyRounds(SingleRounds):
         tuple of two arrays of shape (n,)
             The thresholds, and the losses.
         """
-        told = many_scores(scores, None)
-        points = self._points_of(X, len(told))
-        validation.per_round("scores", told, len(points))
-        shown = shown_levels(at_least, len(told))
-        if np.isnan(told).any():
-            row = int(np.argmax(np.isnan(told)))
+        known_scores = many_scores(scores, None)
+        points = self._points_of(X, len(known_scores))
+        validation.per_round("scores", known_scores, len(points))
+        shown = shown_levels(at_least, len(known_scores))
+        if np.isnan(known_scores).any():
+            row = int(np.argmax(np.isnan(known_scores)))
             raise ValueError(
                 f"scores must be known, got NaN in row {row}. Leave out rounds whose score is "
                 "unknown, or use ask_many and tell_many."
             )
-        return self._cover(points, told, groups, shown)
+        return self._cover(points, known_scores, groups, shown)
 
     def _cover(
         self,
@@ -265,16 +265,16 @@ class ManyRounds(SingleRounds):
         """
         rows = many_features(X, self._fixed)
         costs = validation.per_round("losses", losses, len(rows))
-        told = [None] * len(rows)
+        known_scores = [None] * len(rows)
         if scores is not None:
-            told = validation.per_round("scores", scores, len(rows))
+            known_scores = validation.per_round("scores", scores, len(rows))
         each = [()] * len(rows)
         if groups is not None:
             each = validation.per_round("groups", groups, len(rows))
         with self._unchanged_on_failure():
             for t, row in enumerate(rows):
                 try:
-                    self.update(row, costs[t], told[t], each[t])
+                    self.update(row, costs[t], known_scores[t], each[t])
                 except (TypeError, ValueError) as error:
                     error.add_note(f"in row {t}, counted from 0; nothing was learned.")
                     raise

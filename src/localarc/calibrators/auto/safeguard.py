@@ -16,7 +16,8 @@ from localarc.calibrators.auto.guarded import GuardedCalibrator
 from localarc.calibrators.auto.inputs import many_losses, many_scores
 from localarc.calibrators.auto.many_rounds import Batch
 from localarc.calibrators.auto.settings import BYTES, checked_settings
-from localarc.calibrators.base import BaseCalibrator, Calibrator, Point, Progress
+from localarc.calibrators.base import Calibrator, Point, Progress
+from localarc.calibrators.checkpoints import checkpoint, rolled_back
 from localarc.calibrators.step_by_step import play_round
 from localarc.calibrators.tickets import Ticket, Tickets, not_pending, ticket_id, ticket_ids
 from localarc.memory.base import LossCurves
@@ -109,7 +110,7 @@ class Safeguard(GuardedCalibrator):
         Returns
         -------
         Ticket
-            The threshold, and a number to hand back with its loss.
+            The threshold, and the id to report its loss with.
         """
         ticket = super().ask(x, groups)
         self._inputs[ticket.id] = (copy.copy(x), groups)
@@ -130,15 +131,15 @@ class Safeguard(GuardedCalibrator):
         number = ticket_id(ticket)
         if number not in self._inputs:
             raise not_pending(number)
-        cost, told = validation.loss(loss, self._loss_bound), self._checked_score(score)
+        cost, known_score = validation.loss(loss, self._loss_bound), self._checked_score(score)
         x, groups = self._inputs[number]
-        self._teach(x, cost, told, groups)  # what can fail comes first
+        self._update_base(x, cost, known_score, groups)  # what can fail comes first
         super().tell(number, cost, score)
         del self._inputs[number]
         return self
 
     def forget(self, ticket: Ticket | int) -> Self:
-        """Give up waiting for the loss of a ticket: it counts as a loss of `alpha`.
+        """Stop waiting for the loss of a ticket: it counts as a loss of `alpha`.
 
         Parameters
         ----------
@@ -175,9 +176,11 @@ class Safeguard(GuardedCalibrator):
         """
         numbers = ticket_ids(tickets).tolist()
         costs = many_losses(losses, len(numbers), self._loss_bound)
-        told = many_scores(scores, len(numbers))
+        known_scores = many_scores(scores, len(numbers))
         with self._unchanged_on_failure():
-            for number, loss, score in zip(numbers, costs.tolist(), told.tolist(), strict=True):
+            for number, loss, score in zip(
+                numbers, costs.tolist(), known_scores.tolist(), strict=True
+            ):
                 self.tell(number, loss, None if score != score else score)
         return self
 
@@ -214,14 +217,14 @@ class Safeguard(GuardedCalibrator):
                 self.update(x, float(losses[t]), score, each[t])
         return thresholds, losses
 
-    def _teach(self, x: Point, loss: float, told: float, groups: Groups) -> None:
+    def _update_base(self, x: Point, loss: float, score: float, groups: Groups) -> None:
         wanted = _wanted(self.base)
         learn: Any = getattr(self.base, "update", None)
         if learn is None:
             return
         more: dict[str, Any] = {"groups": groups} if "groups" in wanted else {}
         if "score" in wanted:
-            more["score"] = None if told != told else told
+            more["score"] = None if score != score else score
         learn(x, loss, **more)
 
     def replay_curves(
@@ -291,17 +294,11 @@ class Safeguard(GuardedCalibrator):
         self._inputs = {}
 
     def _checkpoint(self) -> Any:
-        base: Any = self.base
-        mine = isinstance(base, BaseCalibrator)
-        kept = base._checkpoint() if mine else copy.deepcopy(base)
-        return super()._checkpoint(), kept, dict(self._inputs)
+        return super()._checkpoint(), checkpoint(self.base), dict(self._inputs)
 
     def _rollback(self, checkpoint: Any) -> None:
         learned, kept, self._inputs = checkpoint
-        if isinstance(self.base, BaseCalibrator):
-            self.base._rollback(kept)
-        else:
-            self.base = kept
+        self.base = rolled_back(self.base, kept)
         super()._rollback(learned)
 
     def __repr__(self) -> str:

@@ -88,13 +88,7 @@ def checked_settings(
 ) -> AutoSettings:
     """The settings, if they make sense."""
     bound = validation.positive("loss_bound", loss_bound, "It is the largest possible loss.")
-    target = validation.finite("alpha", alpha, "It is the average loss you accept, e.g. 0.1.")
-    if not 0.0 < target < bound:
-        raise ValueError(
-            f"alpha must lie strictly between 0 and the loss bound {bound}, got {alpha}. "
-            "It is the average loss you accept in the long run, e.g. 0.1."
-        )
-    if promise not in _PROMISES:
+    if not isinstance(promise, str) or promise not in _PROMISES:
         raise ValueError(
             f'promise must be "both" or "at most", got {promise!r}. With "at most" the risk may '
             "stay below alpha."
@@ -104,7 +98,7 @@ def checked_settings(
         "initial_threshold", initial_threshold, "It is the threshold of the first round."
     )
     return AutoSettings(
-        alpha=target,
+        alpha=validation.target(alpha, bound),
         limits=(floor, ceiling),
         promise=promise,
         evenness=validation.positive(
@@ -122,6 +116,7 @@ _UNIT = "It is a typical difference between scores, for streams without scores."
 
 def _checked_limits(limits: Any) -> tuple[float | None, float | None]:
     hint = "Pass (floor, ceiling), with None for a side without a limit, e.g. (0.0, None)."
+    validation.require_order("limits", limits)
     try:
         floor, ceiling = limits
     except (TypeError, ValueError) as error:

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import contextlib
 import math
 from abc import abstractmethod
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, Self, overload
 
 import numpy as np
@@ -15,6 +14,7 @@ from localarc.calibrators.auto.groups import NO_GROUPS, GroupNames, Groups
 from localarc.calibrators.auto.inputs import features, score
 from localarc.calibrators.auto.settings import AutoSettings
 from localarc.calibrators.base import BaseCalibrator, Point, Points
+from localarc.calibrators.one_thread import OneThread, in_use
 from localarc.calibrators.tickets import Ticket, not_pending, ticket_id
 from localarc.engine.auto import layout
 from localarc.engine.auto.engine import AutoEngine
@@ -23,11 +23,11 @@ from localarc.validation import LARGEST, FloatArray
 
 _NAN = math.nan
 _ARRAY, _FLOAT64 = np.ndarray, np.dtype(np.float64)
-_OWN = _NAN, _NAN  # the engine's own base, and its own unit
-_NOTHING = np.zeros(layout.FIRST)
+_ENGINE_BASE = _NAN, _NAN  # the engine computes base and unit itself
+_NO_ROUNDS = np.zeros(layout.FIRST)
 
 
-class SingleRounds(BaseCalibrator):
+class SingleRounds(BaseCalibrator, OneThread):
     """An engine, and one compiled call for each round."""
 
     learns_from = frozenset({"groups", "score"})
@@ -112,12 +112,12 @@ class SingleRounds(BaseCalibrator):
         Returns
         -------
         Ticket
-            The threshold, and a number to hand back with its loss.
+            The threshold, and the id to report its loss with.
         """
         threshold = self._serve(ASK, x, groups, 0.0, 0.0)
         return Ticket(int(self._numbers[layout.ISSUED]), threshold)
 
-    def _serve(self, mode: int, x: Point, groups: Groups, loss: float, told: float) -> float:
+    def _serve(self, mode: int, x: Point, groups: Groups, loss: float, score: float) -> float:
         """One compiled call; everything that can raise comes before it."""
         if self._busy:
             raise in_use()
@@ -125,23 +125,23 @@ class SingleRounds(BaseCalibrator):
         try:
             quick = self._own_base  # other bases learn before the call, so x is checked first
             if quick and type(x) is _ARRAY and x.dtype is _FLOAT64 and x.shape == (self._fixed,):
-                threshold = self._call_unchecked(mode, x, groups, loss, told)
+                threshold = self._call_unchecked(mode, x, groups, loss, score)
                 if threshold == threshold:
                     return threshold
             point, missing = features(x, self._fixed)
-            return self._call(mode, point, groups, missing, loss, told)
+            return self._call(mode, point, groups, missing, loss, score)
         finally:
             self._busy = False
 
     def _call_unchecked(
-        self, mode: int, x: FloatArray, groups: Groups, loss: float, told: float
+        self, mode: int, x: FloatArray, groups: Groups, loss: float, score: float
     ) -> float:
         """The threshold, or NaN and nothing changed if x is not finite and in range."""
         engine = self._engine
         if type(groups) is not tuple or groups or mode == ASK or engine is None:
-            return self._call(mode + UNCHECKED, x, groups, (), loss, told)
+            return self._call(mode + UNCHECKED, x, groups, (), loss, score)
         keys, weights = NO_GROUPS
-        return engine.serve(mode + UNCHECKED, x, keys, weights, _NAN, _NAN, loss, told)
+        return engine.serve(mode + UNCHECKED, x, keys, weights, _NAN, _NAN, loss, score)
 
     def _call(
         self,
@@ -150,19 +150,19 @@ class SingleRounds(BaseCalibrator):
         groups: Groups,
         missing: tuple[int, ...],
         loss: float,
-        told: float,
+        score: float,
     ) -> float:
         action = mode % UNCHECKED
         keys, weights = self._names.resolve(groups, missing, action != PEEK)
         engine = self._engine
         if engine is None or action == ASK or len(keys) > engine.groups or not self._fixed:
             engine = self._prepared(len(point), len(keys), int(action == ASK))
-        given, unit = _OWN if self._own_base else self._given(point, groups)
+        given, unit = _ENGINE_BASE if self._own_base else self._given(point, groups)
         if action != PEEK:
             self._fixed = engine.dimensions
             if action == STEP and not self._own_base:
-                self._teach(point, loss, told, groups)
-        return engine.serve(mode, point, keys, weights, given, unit, loss, told)
+                self._update_base(point, loss, score, groups)
+        return engine.serve(mode, point, keys, weights, given, unit, loss, score)
 
     def _prepared(self, dimensions: int, groups: int, tickets: int) -> AutoEngine:
         """The engine, with room for so many groups per round, and so many more tickets."""
@@ -175,10 +175,10 @@ class SingleRounds(BaseCalibrator):
 
     def _given(self, point: FloatArray, groups: Groups) -> tuple[float, float]:
         """The base threshold and its unit, NaN where they are the engine's own."""
-        return _OWN
+        return _ENGINE_BASE
 
-    def _teach(self, x: Point, loss: float, told: float, groups: Groups) -> None:
-        """Let a base of somebody else's learn; the score is NaN if it is unknown."""
+    def _update_base(self, x: Point, loss: float, score: float, groups: Groups) -> None:
+        """Update a base that is not the engine's; the score is NaN if it is unknown."""
 
     # ---- late losses -------------------------------------------------------------------------
 
@@ -195,12 +195,12 @@ class SingleRounds(BaseCalibrator):
             The least threshold whose loss is at most `alpha`, as in `update`.
         """
         number = ticket_id(ticket)
-        cost, told = validation.loss(loss, self._loss_bound), self._checked_score(score)
-        self._close(number, lambda engine: engine.tell(number, cost, told))
+        cost, known_score = validation.loss(loss, self._loss_bound), self._checked_score(score)
+        self._close(number, lambda engine: engine.tell(number, cost, known_score))
         return self
 
     def forget(self, ticket: Ticket | int) -> Self:
-        """Give up waiting for the loss of a ticket: it counts as a loss of `alpha`.
+        """Stop waiting for the loss of a ticket: it counts as a loss of `alpha`.
 
         Parameters
         ----------
@@ -229,22 +229,11 @@ class SingleRounds(BaseCalibrator):
             for number, threshold in zip(numbers, thresholds, strict=True)
         )
 
-    @contextlib.contextmanager
-    def _exclusive(self) -> Iterator[None]:
-        """Raise if another thread is inside."""
-        if self._busy:
-            raise in_use()
-        self._busy = True
-        try:
-            yield
-        finally:
-            self._busy = False
-
     def _checked_score(self, value: Any) -> float:
         """The score, NaN if unknown; raises if thresholds would then have no unit or no floor."""
-        told = score(value)
-        if told == told or self._numbers[layout.SCORES] > 0.0:
-            return told
+        found = score(value)
+        if found == found or self._numbers[layout.SCORES] > 0.0:
+            return found
         settings = self.settings
         if settings.unit is None:
             raise ValueError(
@@ -258,13 +247,13 @@ class SingleRounds(BaseCalibrator):
                 "without scores, nothing says how low thresholds may fall. Construct the "
                 'calibrator with limits=(floor, None), or with promise="at most".'
             )
-        return told
+        return found
 
     # ---- what was learned --------------------------------------------------------------------
 
     @property
     def _numbers(self) -> Any:
-        return _NOTHING if self._engine is None else self._engine.numbers
+        return _NO_ROUNDS if self._engine is None else self._engine.numbers
 
     @property
     def rounds(self) -> int:
@@ -291,10 +280,3 @@ class SingleRounds(BaseCalibrator):
         """Forget everything learned."""
         self._start(self.settings)
         return self
-
-
-def in_use() -> RuntimeError:
-    """The error for a call while another thread is inside."""
-    return RuntimeError(
-        "the calibrator is in use by another thread. Use one calibrator per thread, or a lock."
-    )

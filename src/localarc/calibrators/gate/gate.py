@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import contextlib
 from collections.abc import Hashable, Iterator
 from typing import Self
 
+from localarc import validation
 from localarc.calibrators.auto.groups import Groups, weights_of
 from localarc.calibrators.auto.inputs import features
 from localarc.calibrators.auto.settings import BYTES
-from localarc.calibrators.auto.single_rounds import in_use
 from localarc.calibrators.gate import state as stored
 from localarc.calibrators.gate.base import TopicBase, Topics
 from localarc.calibrators.gate.bettors import GateBettors, bettor_settings
@@ -29,6 +28,7 @@ from localarc.calibrators.gate.inputs import Input, confidence_of, outcome_of, s
 from localarc.calibrators.gate.promise import terms_of, terms_of_everyone
 from localarc.calibrators.gate.settings import checked_settings
 from localarc.calibrators.gate.summary import GateSummary
+from localarc.calibrators.one_thread import OneThread
 from localarc.calibrators.saved import Saved
 from localarc.engine.auto import layout
 from localarc.serialization import StateError
@@ -37,7 +37,7 @@ from localarc.validation import FloatArray
 _Place = tuple[FloatArray, Topics, tuple[bool, ...] | None]
 
 
-class Gate(Saved):
+class Gate(Saved, OneThread):
     """Decides whether a model may answer by itself, so that few of its answers are wrong.
 
     An answer goes out if the model's confidence exceeds a threshold, which depends on the topic.
@@ -107,7 +107,7 @@ class Gate(Saved):
             wrong_at_most, credit, idle, initial_threshold, auditable, max_bytes
         )
         self._rules = bettor_settings(self.alpha, max_bytes)
-        self.shadow = bool(shadow)
+        self.shadow = validation.flag("shadow", shadow, "With True, every answer goes out.")
         self._busy = False
         self.reset()
 
@@ -233,7 +233,7 @@ class Gate(Saved):
             number = self._number(decision)
             made = self._pending().get(number)
             if made is None:
-                return self._rehearsed(number, bad)
+                return self._count_rehearsal(number, bad)
             self._bettors.tell(number, float(bad))
             self._drop(self._sent, number)
             for weight, counts in self._counted(made.topics):
@@ -241,8 +241,8 @@ class Gate(Saved):
             self._base.learn(made.topics, made.confidence, bad)
         return self
 
-    def _rehearsed(self, number: int, wrong: bool) -> Self:
-        """An answer that went out in shadow mode only is counted, and teaches nothing."""
+    def _count_rehearsal(self, number: int, wrong: bool) -> Self:
+        """Count an answer that went out in shadow mode only; nothing is learned from it."""
         made = self._withheld.get(number)
         if made is None:
             raise not_open(number)
@@ -254,8 +254,8 @@ class Gate(Saved):
     def audit(self, decision: Decision | int | str, wrong: bool) -> Self:
         """Report whether a withheld answer would have been wrong, because somebody looked.
 
-        It teaches the base where its threshold could be, and never the bettors: the promise rests
-        on answers that went out. Choose what to audit at random, e.g. one in twenty.
+        The base learns from it where its threshold could be. The bettors do not, because the
+        promise rests on answers that went out. Choose what to audit at random, e.g. one in twenty.
 
         Parameters
         ----------
@@ -280,7 +280,7 @@ class Gate(Saved):
             counts.check(weight, wrong)
 
     def forget(self, decision: Decision | int | str) -> Self:
-        """Give up waiting for the outcome of an answer: it counts neither as right nor as wrong.
+        """Stop waiting for the outcome of an answer: it counts neither as right nor as wrong.
 
         Parameters
         ----------
@@ -318,17 +318,6 @@ class Gate(Saved):
             waiting = (ticket.id for ticket in self._bettors.pending)
             self._sent = {number: self._sent[number] for number in waiting}
         return self._sent
-
-    @contextlib.contextmanager
-    def _exclusive(self) -> Iterator[None]:
-        """Raise if another thread is inside."""
-        if self._busy:
-            raise in_use()
-        self._busy = True
-        try:
-            yield
-        finally:
-            self._busy = False
 
     # ---- what was learned --------------------------------------------------------------------
 

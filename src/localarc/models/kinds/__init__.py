@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Literal, TypeAlias, get_args
 
+from localarc import validation
 from localarc.models.kinds.base import SetKind
 from localarc.models.kinds.intervals import IntervalKind, Sides
 from localarc.models.kinds.labels import LabelKind, LabelScore
@@ -27,12 +28,15 @@ KindName: TypeAlias = Literal[
 
 def kind_named(name: str, model: Any, classes: Any, difficulty: Any) -> SetKind:
     """The kind of that name; "auto" is by the model: labels for a classifier, else intervals."""
+    if not isinstance(name, str):
+        raise TypeError(f"kind must be one of {[*get_args(KindName)]}, got {name!r:.60}.")
     if name == "auto":
         classifies = hasattr(model, "predict_proba") or classes is not None
         name = "probability" if classifies else "symmetric"
     if name in get_args(LabelScore):
         known = getattr(model, "classes_", None) if classes is None else classes
-        return LabelKind(name, None if known is None else tuple(known))  # type: ignore[arg-type]
+        names = None if known is None else validation.sequence("classes", known, "be labels")
+        return LabelKind(name, None if names is None else tuple(names))  # type: ignore[arg-type]
     if name in get_args(Sides):
         return IntervalKind(name, difficulty)  # type: ignore[arg-type]
     if name in ("masks", "ranking", "top-k"):

@@ -28,7 +28,7 @@ class SetKind(ABC):
 
     @abstractmethod
     def outputs(self, model: Any, X: Any, given: Any) -> Outputs:
-        """What the model says of each row; `given` are predictions made elsewhere."""
+        """The model's output for each row; `given` are predictions made elsewhere."""
 
     def nothing(self) -> Any:
         """The prediction of no rows."""

@@ -49,7 +49,7 @@ class IntervalKind(SetKind):
     def outputs(self, model: Any, X: Any, given: Any) -> Outputs:
         """(n, 3): low, high, scale."""
         found = predictors.prediction(model, X) if given is None else given_prediction(given)
-        if found.ndim == 1 or found.shape[1] == 1:
+        if found.ndim == 1 or found.shape[1:] == (1,):
             found = np.column_stack([found, found])
         if found.ndim != 2 or found.shape[1] != 2:
             raise ValueError(
