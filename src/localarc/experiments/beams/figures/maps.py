@@ -80,7 +80,7 @@ def risk_maps(axes: Axes, results: Results) -> Axes:
                 results, method, f"risk {shown(results.rows)} {evaluation}", evaluation
             )
     online = dict(zip(map(_family, methods), panels.values(), strict=False))
-    title = f"Deviation of online risks between cells: {_deviations(online)}"
+    title = f"Deviation of online risk over cells: {_deviations(online)}"
     return _maps(axes, results, panels, title, _RISK, _RISKS, len(methods), "magma_r")
 
 
@@ -113,7 +113,7 @@ def memory_risk(axes: Axes, results: Results) -> Axes:
         memory_name(method): _mean(results, method, f"risk {shown(results.rows)} online", "online")
         for method in memory_study(results.rows)
     }
-    title = f"Deviation of online risks between cells: {_deviations(_by_memory(panels))}"
+    title = f"Deviation of online risk over cells: {_deviations(_by_memory(panels))}"
     return _maps(axes, results, panels, title, _RISK, _RISKS, colours="magma_r")
 
 
@@ -123,7 +123,7 @@ def _red(panels: dict[str, FloatArray], scale: tuple[float, float]) -> str:
     for name, cells in panels.items():  # of several panels of a method, the first
         red = float((cells[~np.isnan(cells)] < scale[0]).mean())
         shares.setdefault(name.partition(":")[0], red)
-    return by_method(shares, ".0%")
+    return by_method(shares, ".1%")
 
 
 def _by_memory(panels: dict[str, FloatArray]) -> dict[str, FloatArray]:
