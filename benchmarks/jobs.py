@@ -1,4 +1,4 @@
-"""The jobs of docs/jobs, run as a reader would run them: as the scripts that the site offers.
+"""The jobs of docs/jobs, run as a reader would run them: the scripts and notebooks of the site.
 
 `python -m benchmarks.jobs [NAME ...]` runs them and prints what each takes. With `--write`, what a
 page's code prints goes into its `text` blocks, and its picture into docs/jobs. It requires
@@ -8,6 +8,7 @@ page's code prints goes into its `text` blocks, and its picture into docs/jobs. 
 from __future__ import annotations
 
 import argparse
+import json
 import os
 import resource
 import runpy
@@ -28,7 +29,7 @@ LONGEST = 300.0  # seconds until a run that hangs is given up
 
 @dataclass(frozen=True)
 class Run:
-    """What a script printed, the pictures that it drew by name, and its processor time."""
+    """What a job printed, the pictures that it drew by name, and its processor time."""
 
     output: str
     pictures: dict[str, bytes]
@@ -40,18 +41,44 @@ def run(code: str) -> Run:
     before = _seconds_of_children()
     with tempfile.TemporaryDirectory() as folder:
         Path(folder, "job.py").write_text(code, encoding="utf-8")
-        done = subprocess.run(
-            [sys.executable, "job.py"],
-            cwd=folder,
-            env=os.environ | {"MPLBACKEND": "Agg"},
-            capture_output=True,
-            text=True,
-            timeout=LONGEST,
-        )
-        if done.returncode:
-            raise RuntimeError(f"{done.stdout}\n{done.stderr}")
-        pictures = {path.name: path.read_bytes() for path in Path(folder).glob("*.png")}
-    return Run(done.stdout, pictures, _seconds_of_children() - before)
+        output = _output_of([sys.executable, "job.py"], folder, MPLBACKEND="Agg")
+        return Run(output, _pictures(folder), _seconds_of_children() - before)
+
+
+def run_notebook(content: str) -> Run:
+    """Run a notebook in a kernel of its own, as Jupyter does."""
+    before = _seconds_of_children()
+    with tempfile.TemporaryDirectory() as folder:
+        notebook = Path(folder, "job.ipynb")
+        notebook.write_text(content, encoding="utf-8")
+        command = [sys.executable, "-m", "jupyter", "execute", "--inplace", notebook.name]
+        _output_of(command, folder, IPYTHONDIR=folder)
+        cells = json.loads(notebook.read_text(encoding="utf-8"))["cells"]
+        outputs = [output for cell in cells for output in cell.get("outputs", ())]
+        printed = "".join("".join(output["text"]) for output in outputs if _is_printed(output))
+        return Run(printed, _pictures(folder), _seconds_of_children() - before)
+
+
+def _output_of(command: list[str], folder: str, **environment: str) -> str:
+    done = subprocess.run(
+        command,
+        cwd=folder,
+        env=os.environ | environment,
+        capture_output=True,
+        text=True,
+        timeout=LONGEST,
+    )
+    if done.returncode:
+        raise RuntimeError(f"{done.stdout}\n{done.stderr}")
+    return done.stdout
+
+
+def _is_printed(output: dict[str, object]) -> bool:
+    return output["output_type"] == "stream" and output["name"] == "stdout"
+
+
+def _pictures(folder: str) -> dict[str, bytes]:
+    return {path.name: path.read_bytes() for path in Path(folder).glob("*.png")}
 
 
 def filled(page: str) -> tuple[str, Run]:

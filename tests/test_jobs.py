@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import io
 import json
 import os
@@ -10,7 +11,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from benchmarks.jobs import FOLDER, PAGES, TOOL, filled, run
+from benchmarks.jobs import FOLDER, PAGES, TOOL, filled, run_notebook
 from numpy.typing import NDArray
 
 NUMBER = re.compile(r"\d+(?:,\d{3})*(?:\.\d+)?")
@@ -71,6 +72,13 @@ def test_a_notebook_has_a_cell_for_each_piece_and_the_output_of_the_page() -> No
     assert len({cell["id"] for cell in made["cells"]}) == len(made["cells"])
 
 
+@every_page
+def test_a_script_has_the_code_of_its_notebook(name: str) -> None:
+    cells = json.loads(TOOL["notebook"](text_of(name)))["cells"]
+    code = "\n".join(cell["source"] for cell in cells if cell["cell_type"] == "code")
+    assert ast.dump(ast.parse(TOOL["script"](text_of(name)))) == ast.dump(ast.parse(code))
+
+
 def test_the_tool_writes_both_files(tmp_path: Path) -> None:
     (tmp_path / "job.md").write_text(PAGE)
     TOOL["main"](tmp_path / "job.md", tmp_path / "made")
@@ -118,11 +126,11 @@ def test_the_gallery_shows_the_picture_and_the_finding_of_every_page(name: str) 
 
 
 @every_page
-def test_a_script_prints_and_draws_what_its_page_shows(name: str) -> None:
+def test_a_notebook_prints_and_draws_what_its_page_shows(name: str) -> None:
     if not os.environ.get("LOCALARC_JOBS"):
         pytest.skip("LOCALARC_JOBS is not set: make jobs runs this")
     page = text_of(name)
-    found = run(TOOL["script"](page))
+    found = run_notebook(TOOL["notebook"](page))
     assert_same_output(found.output, TOOL["printed"](page))
     (picture,) = found.pictures
     assert picture == f"{name}.png"

@@ -29,3 +29,8 @@ def test_the_conda_recipe_requires_what_the_project_requires() -> None:
     names = {re.split(r"[<>=]", required)[0] for required in PROJECT["dependencies"]}
     recipe = set(found(r"^    - ([a-z-]+) >=", "packages/conda/recipe.yaml"))
     assert names <= recipe
+
+
+def test_the_extra_data_requires_the_data_package_of_this_tree() -> None:
+    (version,) = found(r'^version = "(\d+\.\d+)\.\d+"$', "packages/localarc-data/pyproject.toml")
+    assert PROJECT["optional-dependencies"]["data"] == [f"localarc-data>={version}"]

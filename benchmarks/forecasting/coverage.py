@@ -107,7 +107,7 @@ def _judge(table: Any, column: str) -> dict[str, Any]:
         "series": table.unique_id,
         "step": (table.ds - table.cutoff) // pd.Timedelta(hours=1),
         "hour": table.ds.dt.hour,
-        "weekday": table.ds.dt.weekday,
+        "weekday": table.ds.dt.day_of_week,
     }
     found = {name: _spread(missed.groupby(part).mean()) for name, part in parts.items()}
     return found | {"misses": missed.mean(), "width": 2.0 * table[column].mean()}

@@ -31,8 +31,8 @@ def draw(path: Path) -> None:
 
 
 def _fans(axes: Axes, table: Any) -> None:
-    """The bands of four forecasts, each made at midnight, and what came."""
-    cutoffs = table.cutoff[table.cutoff.dt.hour == 0].unique()[-8:-4]
+    """The bands of the last four forecasts from midnight, and what came."""
+    cutoffs = table.cutoff[table.cutoff.dt.hour == 0].unique()[-4:]
     colour = METHODS["AutoLARC"]
     for number, cutoff in enumerate(cutoffs):
         fan = table[table.cutoff == cutoff]
@@ -47,8 +47,9 @@ def _fans(axes: Axes, table: Any) -> None:
     axes.plot(truth.ds, truth.y, color=INK, lw=1.3, label="outcome")
     short = ConciseDateFormatter(axes.xaxis.get_major_locator())  # type: ignore[no-untyped-call]
     axes.xaxis.set_major_formatter(short)
-    inside = (truth.y >= truth["lo-95"]) & (truth.y <= truth["hi-95"])
-    title = f"{inside.sum()} of {len(truth)} hours inside the 95 % band; forecasts from midnight"
+    drawn = table[table.cutoff.isin(cutoffs)]
+    inside = drawn.y.between(drawn["lo-95"], drawn["hi-95"])
+    title = f"{inside.sum()} of {len(drawn)} hours inside the 95 % band; forecasts from midnight"
     frame(axes, title, "", "demand (Elec2)")
     legend(axes)
 

@@ -11,6 +11,8 @@ from pathlib import Path
 from benchmarks.machine import ROOT, argument_parser, describe, write_json
 
 EXTRAS = ("", "plots", "models", "pandas", "parquet", "forecasting", "service", "client", "data")
+ARC_ALONE = "arc-alone"  # no extra: the least that ARC, Mondrian of ARC and `replay` run with
+NAMES = {"": "localarc", ARC_ALONE: "localarc without numba"}
 SHOWN = 3  # of the largest packages
 
 
@@ -26,14 +28,20 @@ class Size:
 def measure(extra: str) -> Size:
     """Install into an empty folder, without the bytecode that Python adds later."""
     with tempfile.TemporaryDirectory() as folder:
-        wanted = [f"{ROOT}[{extra}]" if extra and extra != "data" else str(ROOT)]
-        if extra == "data":
-            wanted.append(str(ROOT / "packages" / "localarc-data"))
         command = [sys.executable, "-m", "pip", "install", "--quiet", "--no-compile", "--target"]
-        subprocess.run([*command, folder, *wanted], check=True)
+        subprocess.run([*command, folder, *_wanted(extra)], check=True)
         parts = {path.name: _megabytes(path) for path in Path(folder).iterdir()}
     largest = sorted(parts, key=lambda name: -parts[name])[:SHOWN]
     return Size(extra, sum(parts.values()), {name: parts[name] for name in largest})
+
+
+def _wanted(extra: str) -> list[str]:
+    """What pip is asked for; localarc-data comes from this tree as well, and not from an index."""
+    if extra == ARC_ALONE:
+        return ["--no-deps", str(ROOT), "numpy"]
+    if extra == "data":
+        return [str(ROOT), str(ROOT / "packages" / "localarc-data")]
+    return [f"{ROOT}[{extra}]" if extra else str(ROOT)]
 
 
 def _megabytes(path: Path) -> float:
@@ -44,14 +52,14 @@ def _megabytes(path: Path) -> float:
 def main() -> None:
     """Print one line per extra."""
     parser = argument_parser("The size of each install.")
-    parser.add_argument("extras", nargs="*", metavar="EXTRA", default=EXTRAS)
+    parser.add_argument("extras", nargs="*", metavar="EXTRA", default=(*EXTRAS, ARC_ALONE))
     options = parser.parse_args()
     print(describe())
     sizes = []
     for extra in options.extras:
         sizes.append(measure(extra))
         parts = ", ".join(f"{name} {size:.0f}" for name, size in sizes[-1].largest.items())
-        name = f"localarc[{extra}]" if extra else "localarc"
+        name = NAMES.get(extra, f"localarc[{extra}]")
         print(f"{name:24}{sizes[-1].megabytes:8.0f} MB  ({parts})", flush=True)
     write_json(options.json, sizes=sizes)
 

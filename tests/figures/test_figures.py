@@ -12,7 +12,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from localarc import ARC, LARC, RBF, KeepLast, Mondrian, Record, figures, metrics, replay
-from localarc.figures.palette import METHODS, colours
+from localarc.figures.palette import FAINT, METHODS, PACKAGES, colours
 from localarc.figures.svg import svg
 from localarc.streams.synthetic import heteroscedastic
 
@@ -160,6 +160,21 @@ def test_a_colour_means_the_same_method_in_every_figure() -> None:
     assert colours(["ARC"])["ARC"] == colours(["mine", "L-ARC", "ARC"])["ARC"] == METHODS["ARC"]
     assert colours(["AutoLARC (last)"]) == {"AutoLARC (last)": METHODS["AutoLARC"]}
     assert colours(["localarc"]) == {"localarc": METHODS["AutoLARC"]}
+
+
+def test_a_package_has_its_colour_whoever_is_named_before_it() -> None:
+    before = [f"method {i}" for i in range(5)]
+    for name in ("MAPIE ACI", "crepes online", "river"):
+        assert colours([*before, name])[name] == PACKAGES[name.split()[0]]
+
+
+def test_no_colour_means_two_methods_of_a_figure() -> None:
+    known, others = list(METHODS), [f"method {i}" for i in range(20)]
+    many = colours([*others, *known])
+    assert {many[name] for name in others} == {FAINT}
+    assert {name: many[name] for name in known} == METHODS
+    few = colours([*others[:5], *known])
+    assert len(set(few.values())) == len(few)
 
 
 def test_two_names_of_one_method_have_two_colours_in_one_figure() -> None:

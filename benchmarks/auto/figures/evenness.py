@@ -37,7 +37,7 @@ def draw(path: Path) -> None:
         axes,
         f"Evenness {found[0].evenness:g} to {found[-1].evenness:g}: worst risk "
         f"{found[0].excess:.0%} to {found[-1].excess:.0%} above target",
-        "mean set size, ARC = 1; six streams, ± standard error",
+        "mean set size, ARC = 1; bars: standard errors",
         "worst neighbourhood above target",
     )
     axes.yaxis.set_major_formatter(lambda value, _: f"{value:.0%}")

@@ -63,11 +63,16 @@ def draw(standings: Standings, path: Path) -> None:
         f"Excess of the worst neighbourhood of {_SHARE}, in targets: {best} has the least on "
         f"{least.count(best)} of {len(shown)} streams{note}"
     )
+    larger = sum(sizes[best][s] > 1.0 for s in shown)
+    size_title = (
+        f"Mean size, in best constants: sets of {best} are larger than those of the best constant "
+        f"on {larger} of {len(shown)} streams{note}"
+    )
 
     def panels(figure: Figure) -> None:
         above, below = figure.subplots(2, sharex=True)
         method_grid(above, risks, title, ideal=0.0, span=3.0)
-        method_grid(below, sizes, f"Mean size, in best constants{note}", ideal=1.0, span=1.0)
+        method_grid(below, sizes, size_title, ideal=1.0, span=1.0)
 
     save_picture(path, size, panels)
 

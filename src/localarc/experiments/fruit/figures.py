@@ -39,15 +39,15 @@ def running_coverage(axes: Axes, results: Results) -> Axes:
 
 def coverage_by_confidence(axes: Axes, results: Results) -> Axes:
     """Held-out coverage of the averaged threshold in each bin, or else of the last."""
-    lowest = by_method(_coverage(axes, results, "held out"), ".2f")
-    title = f"Lowest held-out coverage of a bin: {lowest}"
+    lowest = _finding(_coverage(axes, results, "held out"), ".2f")
+    title = f"Lowest held-out coverage of a bin{lowest}"
     return legend(frame(axes, title, "confidence", "coverage"))
 
 
 def online_by_confidence(axes: Axes, results: Results) -> Axes:
     """Coverage of the calibration rounds, each at its own threshold, in each bin."""
-    lowest = by_method(_coverage(axes, results, "online"), ".2f")
-    title = f"Lowest online coverage of a bin: {lowest}"
+    lowest = _finding(_coverage(axes, results, "online"), ".2f")
+    title = f"Lowest online coverage of a bin{lowest}"
     return legend(frame(axes, title, "confidence", "coverage"))
 
 
@@ -57,7 +57,7 @@ def _coverage(axes: Axes, results: Results, evaluation: str) -> dict[str, float]
     found = _by_confidence(axes, results, "coverage", evaluation)
     axes.set_ylim(-0.02, 1.17)  # room for the counts
     axes.set_yticks(np.arange(6) / 5)
-    return {name: min(values) for name, values in found.items()}
+    return {name: min(values) for name, values in found.items() if values}
 
 
 def size_by_confidence(axes: Axes, results: Results) -> Axes:
@@ -65,12 +65,18 @@ def size_by_confidence(axes: Axes, results: Results) -> Axes:
     largest = {
         name: max(values)
         for name, values in _by_confidence(axes, results, "size", "held out").items()
+        if values
     }
     axes.set_yscale("symlog", linthresh=1.0)
     axes.set_ylim(-0.05, 600.0)  # room for the counts
     axes.set_yticks([0, 1, 10, 100], ["0", "1", "10", "100"])
-    title = f"Largest mean set of a bin: {by_method(largest, '.3g')}"
+    title = f"Largest mean set of a bin{_finding(largest, '.3g')}"
     return legend(frame(axes, title, "confidence", "labels in the set"))
+
+
+def _finding(values: dict[str, float], digits: str) -> str:
+    """The numbers of a title, and that bins with few samples do not count."""
+    return f" with at least {FEW} samples: {by_method(values, digits) or 'no such bin'}"
 
 
 def reliability(axes: Axes, results: Results) -> Axes:
@@ -122,7 +128,7 @@ def _by_confidence(
         y = np.array([row[value] for row in found])
         errors = [row[f"{value}_error"] or 0.0 for row in found]
         few = np.array([row["samples"] < FEW for row in found])
-        drawn[label] = (y[~few] if (~few).any() else y).tolist()
+        drawn[label] = y[~few].tolist()
         axes.errorbar(x, y, errors, color=colour, linewidth=1.3, label=plain(label))
         axes.plot(x[~few], y[~few], mark, color=colour, markersize=4)
         axes.plot(x[few], y[few], mark, color=colour, markersize=4, markerfacecolor="white")

@@ -63,15 +63,14 @@ def snr_maps(axes: Axes, results: Results) -> Axes:
             evaluation = held_out(results.rows, method)
             name = _name(results, method, setting, evaluation)
             panels[name] = _snr(results, method, setting, evaluation)
-    red = _red(panels, _scale(results))
-    title = f"Red cells at target {shown(results.rows)}: {red} (target, beams per set)"
+    title = f"Red cells at target {shown(results.rows)}: {_red(panels, _scale(results))}"
     return _maps(axes, results, panels, title, _SNR, _scale(results), len(methods))
 
 
 def risk_maps(axes: Axes, results: Results) -> Axes:
     """Risk of the main methods at one target: online, below averaged and held out."""
     methods = compared(results.rows)
-    panels = {}
+    panels: dict[str, FloatArray] = {}
     for held in (False, True):
         for method in methods:
             evaluation = held_out(results.rows, method) if held else "online"
@@ -80,7 +79,8 @@ def risk_maps(axes: Axes, results: Results) -> Axes:
             panels[name] = _mean(
                 results, method, f"risk {shown(results.rows)} {evaluation}", evaluation
             )
-    title = f"Unevenness at target {shown(results.rows)}: {_unevenness(panels)}"
+    online = dict(zip(map(_family, methods), panels.values(), strict=False))
+    title = f"Deviation of online risk over cells: {_deviations(online)}"
     return _maps(axes, results, panels, title, _RISK, _RISKS, len(methods), "magma_r")
 
 
@@ -102,7 +102,8 @@ def memory_snr(axes: Axes, results: Results) -> Axes:
         memory_name(method): _snr(results, method, shown(results.rows), "average")
         for method in memory_study(results.rows)
     }
-    title = f"Red cells at target {shown(results.rows)}: {_red(panels, _scale(results))}"
+    red = _red(_by_memory(panels), _scale(results))
+    title = f"Red cells at target {shown(results.rows)}: {red}"
     return _maps(axes, results, panels, title, _SNR, _scale(results))
 
 
@@ -112,7 +113,7 @@ def memory_risk(axes: Axes, results: Results) -> Axes:
         memory_name(method): _mean(results, method, f"risk {shown(results.rows)} online", "online")
         for method in memory_study(results.rows)
     }
-    title = f"Unevenness at target {shown(results.rows)}: {_unevenness(panels)}"
+    title = f"Deviation of online risk over cells: {_deviations(_by_memory(panels))}"
     return _maps(axes, results, panels, title, _RISK, _RISKS, colours="magma_r")
 
 
@@ -122,10 +123,15 @@ def _red(panels: dict[str, FloatArray], scale: tuple[float, float]) -> str:
     for name, cells in panels.items():  # of several panels of a method, the first
         red = float((cells[~np.isnan(cells)] < scale[0]).mean())
         shares.setdefault(name.partition(":")[0], red)
-    return by_method(shares, ".0%")
+    return by_method(shares, ".1%")
 
 
-def _unevenness(panels: dict[str, FloatArray]) -> str:
+def _by_memory(panels: dict[str, FloatArray]) -> dict[str, FloatArray]:
+    """The panels of a memory study under shorter names, for titles: all but ARC's are of L-ARC."""
+    return {name.removeprefix("L-ARC, "): cells for name, cells in panels.items()}
+
+
+def _deviations(panels: dict[str, FloatArray]) -> str:
     """The standard deviation of the risk over cells, in words."""
     return by_method({name: float(np.nanstd(cells)) for name, cells in panels.items()}, ".2f")
 
