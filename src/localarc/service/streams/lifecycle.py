@@ -66,6 +66,7 @@ def delete(manager: StreamManager, stream: StreamName) -> DeleteResponse:
     if damaged is not None:
         del manager.quarantined[stream]
         manager.replaced[stream] = None
+        manager.names_changed = True
         return DeleteResponse(stream, damaged.status().seq)
     found = manager.stream(stream)
     gone = found.change(DeletedEvent, manager.clock())
