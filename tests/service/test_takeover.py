@@ -48,8 +48,7 @@ def pair(loops: Path, address: Address) -> Iterator[Pair]:
 def two_services(loops: Path, address: Address, *more: str) -> Iterator[Pair]:
     """The one that serves first, then the one that stands by."""
     options = "--store", address.url, "--store-schema", address.schema, "--log-events", "1000000"
-    options += more
-    both = [Server(loops, *options, port=free_port()) for _ in range(2)]
+    both = [Server(loops, *options, *more, port=free_port()) for _ in range(2)]
     with both[0]:
         stand_by(both[1])
         with contextlib.ExitStack() as stack:

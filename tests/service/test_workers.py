@@ -357,6 +357,29 @@ def stored(folder: Path) -> dict[str, bytes]:
     return found
 
 
+def test_an_import_can_rename_a_stream_to_a_name_of_another_worker(tmp_path: Path) -> None:
+    states = filled(tmp_path / "one")
+    rebalance(tmp_path / "one", tmp_path / "two", 2)
+    run, file = CliRunner().invoke, str(tmp_path / "stream.zip")
+    old = NAMES[0]
+    new = next(f"new-{k}" for k in range(9) if owner_of(f"new-{k}", 2) != owner_of(old, 2))
+    run(main, ["export", "--data", str(tmp_path / "two"), "--out", file, old])
+    into = ["import", file, "--data", str(tmp_path / "two"), "--rename"]
+    done = run(main, [*into, f"{old}={new}"])
+    assert done.exit_code == 0, done.output
+    assert stored(tmp_path / "two") == states | {new: states[old]}
+    for wrong, told in (
+        (f"{NAMES[1]}=b", "no stream"),
+        (old, "must be OLD=NEW"),
+        (f"{old}=a/b", "must be OLD=NEW"),
+        (f"{old}={NAMES[1]}", f"has a stream named {NAMES[1]!r}"),
+    ):
+        done = run(main, [*into, wrong])
+        assert done.exit_code == 2
+        assert told in done.output
+    assert stored(tmp_path / "two") == states | {new: states[old]}
+
+
 def test_an_import_into_the_folder_of_one_worker_is_refused(tmp_path: Path) -> None:
     filled(tmp_path / "one")
     rebalance(tmp_path / "one", tmp_path / "two", 2)

@@ -21,7 +21,7 @@ from localarc.service.workers.layout import owner_of
 from service import test_takeover
 from service.inside import wait_for
 from service.postgres_server import Postgres
-from service.running import Server, failed_start
+from service.running import Server, failed_start, free_port
 from service.test_crash import STREAMS
 from service.test_ownership import end_session
 from service.test_takeover import (
@@ -81,7 +81,7 @@ def test_a_killed_worker_comes_back_in_its_own_service(pair: Pair, address: Addr
             time.sleep(source.uniform(0.05, 0.5))
             os.kill(sorted(workers_of(owner))[count % WORKERS], signal.SIGKILL)
             wait_for(lambda: len(workers_of(owner)) == WORKERS and status(owner)[0] == 200)
-            assert status(standby) == (503, "standby: another process serves these streams.")
+            assert stands_by(standby)
     assert serving(pair) is owner
     assert sum(len(each.losses) for each in received) > 10 * KILLS
     assert_nothing_is_lost_or_doubled(pair, partial(place_of, address), received)
@@ -109,6 +109,10 @@ def test_a_service_that_stops_hands_all_streams_over(pair: Pair) -> None:
         assert standby.caller().predict(name, id="one") == answer
 
 
+def stands_by(server: Server) -> bool:
+    return status(server) == (503, "standby: another process serves these streams.")
+
+
 def test_a_service_that_loses_the_group_gives_up_every_stream(
     pair: Pair, postgres: Postgres, address: Address
 ) -> None:
@@ -122,7 +126,7 @@ def test_a_service_that_loses_the_group_gives_up_every_stream(
         for name in ("demand", "parcels"):
             assert ready.caller().predict(name)[0] == 200
         other = owner if ready is standby else standby
-        wait_for(lambda other=other: status(other)[1].startswith("standby"))
+        wait_for(partial(stands_by, other))
         assert other.caller().predict("demand")[0] == 503
         assert other.caller().predict("parcels")[0] == 503
 
@@ -131,7 +135,7 @@ def test_readiness_says_how_many_workers_own_their_streams(loops: Path, address:
     with contextlib.closing(PostgresStore(member(address, 1))) as foreign:
         assert foreign.acquire()
         options = "--store", address.url, "--store-schema", address.schema, "--workers", "2"
-        server = Server(loops, *options, port=test_takeover.free_port())
+        server = Server(loops, *options, port=free_port())
         with contextlib.ExitStack() as stack:
             stack.push(server)
             server.start(wait=False)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -59,6 +60,12 @@ def export_command(
 @database_options
 @click.option("--replace", is_flag=True, help="Replace streams that are there.")
 @click.option(
+    "--rename",
+    multiple=True,
+    metavar="OLD=NEW",
+    help="Give a stream another name; may be repeated.",
+)
+@click.option(
     "--workers",
     type=click.IntRange(1, 64),
     help="Workers of the service that a new folder or schema is for.  [default: 1]",
@@ -70,6 +77,7 @@ def import_command(
     store: str | None,
     store_schema: str,
     replace: bool,
+    rename: tuple[str, ...],
     workers: int | None,
 ) -> None:
     """Store the streams of a file that `localarc export` wrote, or those named: all or none.
@@ -86,13 +94,26 @@ def import_command(
         from localarc.service.storage.transfer import import_streams
         from localarc.service.workers.offline import opened
 
-        place = _place(data, store, store_schema)
+        place, renamed = _place(data, store, store_schema), dict(map(_names, rename))
         with opened(place, workers) as target:
             try:
-                done = import_streams(target, file, streams, replace)
+                done = import_streams(target, file, streams, replace, renamed)
             except target.errors as error:
                 raise BadInput(f"{target.place} cannot be used: {error}.") from error
     _report(done, f"into {data or 'the database'}")
+
+
+def _names(text: str) -> tuple[str, str]:
+    """The old and the new name in `OLD=NEW`."""
+    from localarc.wire.fields import STREAM_NAME_PATTERN
+
+    old, equals, new = text.partition("=")
+    if not equals or not re.search(STREAM_NAME_PATTERN, new):
+        raise ValueError(
+            f"--rename must be OLD=NEW, with a name of at most 64 letters, digits and ._-, got "
+            f"{text!r}."
+        )
+    return old, new
 
 
 def _place(data: Path | None, store: str | None, schema: str) -> Path | Address:

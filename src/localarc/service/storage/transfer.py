@@ -9,12 +9,13 @@ from __future__ import annotations
 
 import contextlib
 import tempfile
+import time
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
-from localarc.service.storage import export_file
+from localarc.service.storage import events, export_file
 from localarc.service.storage.backup import copy
 from localarc.service.storage.store import EventStore
 from localarc.service.streams.manager import PendingWrite
@@ -97,14 +98,19 @@ def export_streams(found: Found, path: Path, names: Collection[str] = ()) -> lis
 
 
 def import_streams(
-    store: ImportTarget, path: Path, names: Collection[str] = (), replace: bool = False
+    store: ImportTarget,
+    path: Path,
+    names: Collection[str] = (),
+    replace: bool = False,
+    renamed: Mapping[str, str] | None = None,
 ) -> list[Stream]:
     """Store all streams of a file, or those named, in one transaction of each worker.
 
     A name that the store has is an error, unless the stream of that name is to be replaced.
+    `renamed` has new names of streams by their old ones.
     """
     with path.open("rb") as file:
-        streams = {stream.name: stream for stream in export_file.read(file, names)}
+        streams = _renamed(list(export_file.read(file, names)), renamed or {})
     if not store.acquire():
         raise ValueError(f"{store.place} is in use by another process: stop it first.")
     existing = sorted(streams.keys() & {*store.load(), *store.quarantined})
@@ -116,3 +122,17 @@ def import_streams(
         )
     store.append([], streams)
     return list(streams.values())
+
+
+def _renamed(streams: Sequence[Stream], names: Mapping[str, str]) -> dict[str, Stream]:
+    """The streams by name; those with another name were renamed now."""
+    unknown = sorted(names.keys() - {stream.name for stream in streams})
+    if unknown:
+        raise ValueError(f"there is no stream {unknown[0]!r} to rename.")
+    for stream in streams:
+        if stream.name in names:
+            stream.apply(events.StreamRenamed(at=time.time(), name=names[stream.name]))
+    found = {stream.name: stream for stream in streams}
+    if len(found) < len(streams):
+        raise ValueError("two streams would have the same name: choose other names.")
+    return found
