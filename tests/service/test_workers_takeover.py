@@ -148,12 +148,15 @@ def test_readiness_says_how_many_workers_own_their_streams(loops: Path, address:
             server.start(wait=False)
             expected = "1 of 2 workers are ready: standby: another process serves these streams."
             wait_for(lambda: status(server) == (503, expected))
-            assert server.caller().create("demand", CONFIG)[0] == 201  # of worker 0
-            answer = server.caller().create("parcels", CONFIG)
-            assert answer[0] == 503
+            assert server.caller().call("GET", "/v1/streams/demand")[0] == 404  # of worker 0
+            assert server.caller().call("GET", "/v1/streams/parcels")[0] == 503
+            told = server.caller().call("PUT", "/v1/streams/demand", CONFIG)
+            assert told[0] == 503  # nobody knows how many streams there are
+            assert "another worker are being loaded" in told[1]["detail"]
             foreign.close()
             server.wait_until_ready()
-            assert server.caller().create("parcels", CONFIG)[0] == 201
+            for name in ("demand", "parcels"):
+                assert server.caller().create(name, CONFIG)[0] == 201
 
 
 def test_the_services_come_back_whenever_postgresql_is_killed(loops: Path) -> None:
@@ -177,29 +180,39 @@ def test_the_services_come_back_whenever_postgresql_is_killed(loops: Path) -> No
 
 def test_another_number_of_workers_is_refused(tmp_path: Path, address: Address) -> None:
     options = "--store", address.url, "--store-schema", address.schema
-    group = Group(address, 2)
+    group, other = Group(address, 2), Group(address, 2)
     assert group.claim() == ""
-    assert Group(address, 2).claim().startswith("standby")
+    assert other.claim().startswith("standby")
     for count in (3, 1):
         told = failed_start(tmp_path / "loops", *options, "--port", "0", "--workers", str(count))
         assert f"holds the streams of 2 worker(s), not of {count}: pass --workers 2" in told
-    group.release()
+    for each in (group, other):
+        each.release()
 
 
 def test_a_schema_of_one_process_is_not_taken_by_several(address: Address) -> None:
     with contextlib.closing(PostgresStore(address)) as store:
         assert store.acquire()
+    group = Group(address, 2)
     with pytest.raises(StorageError, match=r"streams of 1 worker\(s\), not of 2"):
-        Group(address, 2).claim()
+        group.claim()
+    group.release()
 
 
-def test_a_group_of_another_number_cannot_be_claimed_later(address: Address) -> None:
+def test_a_group_of_another_number_cannot_be_claimed_later(
+    postgres: Postgres, address: Address
+) -> None:
     """Both saw an empty database; the second is told when it is its turn."""
     first, second = Group(address, 2), Group(address, 3)
-    assert (first.claim(), second.claim()[:7]) == ("", "standby")
+    with contextlib.closing(postgres.connect()) as other:
+        other.execute("SELECT pg_advisory_lock(%s)", (address.lock_key,))
+        assert first.claim().startswith("standby")
+        assert second.claim().startswith("standby")
+    wait_for(lambda: first.claim() == "")
     first.release()
     with pytest.raises(StorageError, match=r"streams of 2 worker\(s\), not of 3"):
         wait_for(lambda: second.claim() == "")
+    second.release()
 
 
 def test_a_name_without_room_for_the_number_of_a_worker_is_refused(address: Address) -> None:
