@@ -59,6 +59,9 @@ class Group:
                 _log.error("the lock of all workers was lost: they give up their streams")
             self.release()
             return f"the database cannot be used: {str(error).strip()}"
+        except StorageError:
+            self.release()
+            raise
 
     def _connect(self) -> None:
         self._connection = connection = self._address.connect()
