@@ -36,7 +36,7 @@ from localarc.wire.config import StreamConfig
 
 def quota(index):
     admitted = 0
-    for _ in range(2000):
+    for _ in range(8000):
         try:
             tokens.admit(eu)
             admitted += 1
@@ -58,26 +58,42 @@ def streams(index):
         manager.publish_names()
     return created
 
-eu = Token("eu", Scope.READ, b"digest", requests=500.0)
+def turns(index):
+    directory = SharedDirectory(Path({folder!r}), index, 4, names)
+    counter = Path({folder!r}, "counter")
+    for _ in range(500):
+        with directory.locked():
+            counter.write_text(str(int(counter.read_text()) + 1))
+    return 0
+
+eu = Token("eu", Scope.READ, b"digest", requests=8000.0)
 tokens = Tokens([eu], steady_clock=lambda: 1.0, counts=AccessCounts(SharedLock(60.0)))
 names = SharedLock(60.0)
 for index in range(4):
     SharedDirectory(Path({folder!r}), index, 4, names).publish([])
-pipes = []
+Path({folder!r}, "counter").write_text("0")
+pipes, (waiting, start) = [], os.pipe()
 for index in range(4):
     read, write = os.pipe()
     if os.fork() == 0:
+        os.close(start)
+        os.read(waiting, 1)  # until all are there
         os.write(write, str({job}(index)).encode())
         os._exit(0)
     os.close(write)
     pipes.append(read)
-print(sum(int(os.read(read, 100)) for read in pipes))
+os.close(start)
+total = sum(int(os.read(read, 100)) for read in pipes)
+print(total, Path({folder!r}, "counter").read_text())
 """
 
 
-@pytest.mark.parametrize(("job", "expected"), [("quota", 500), ("streams", 50)])
+@pytest.mark.service
+@pytest.mark.parametrize(
+    ("job", "expected"), [("quota", "8000 0"), ("streams", "50 0"), ("turns", "0 2000")]
+)
 def test_limits_are_those_of_all_workers_at_the_same_moment(
-    tmp_path: Path, job: str, expected: int
+    tmp_path: Path, job: str, expected: str
 ) -> None:
     script = FORKS.format(folder=str(tmp_path), job=job)
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
