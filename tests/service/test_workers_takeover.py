@@ -12,7 +12,9 @@ from functools import partial
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 
+from localarc.cli import main
 from localarc.service.storage.interface import StorageError
 from localarc.service.storage.postgres.connection import Address
 from localarc.service.storage.postgres.group import Group, member
@@ -32,6 +34,7 @@ from service.test_takeover import (
     status,
     under_load,
 )
+from service.test_workers import filled
 from service.test_workers_process import Client, workers_of
 
 pytestmark = pytest.mark.service
@@ -188,6 +191,39 @@ def test_another_number_of_workers_is_refused(tmp_path: Path, address: Address) 
         assert f"holds the streams of 2 worker(s), not of {count}: pass --workers 2" in told
     for each in (group, other):
         each.release()
+
+
+def test_streams_move_between_groups_of_different_size(tmp_path: Path, address: Address) -> None:
+    states = filled(tmp_path / "one")
+    file, again = str(tmp_path / "streams.zip"), str(tmp_path / "again.zip")
+    place = "--store", address.url, "--store-schema"
+    assert localarc("export", "--data", str(tmp_path / "one"), "--out", file) == ""
+    assert localarc("import", file, *place, address.schema, "--workers", "3") == ""
+    assert localarc("export", *place, address.schema, "--out", again) == ""
+    assert localarc("import", again, *place, f"{address.schema}_b", "--workers", "2") == ""
+    for schema, workers in ((address.schema, 3), (f"{address.schema}_b", 2)):
+        found: dict[str, bytes] = {}
+        for index in range(workers):
+            one = member(Address(address.url, schema), index)
+            with contextlib.closing(PostgresStore(one)) as store:
+                assert store.acquire()
+                loaded = store.load()
+            assert {owner_of(name, workers) for name in loaded} == {index}
+            found |= {name: each.calibrator.state() for name, each in loaded.items()}
+        assert found == states
+    assert "has a stream named" in localarc("import", file, *place, address.schema)
+    group = Group(address, 3)
+    assert group.claim() == ""
+    told = localarc("import", file, *place, address.schema, "--replace")
+    assert "standby: another process serves these streams. Stop the services first." in told
+    group.release()
+    assert localarc("import", file, *place, address.schema, "--replace") == ""
+
+
+def localarc(*words: str) -> str:
+    """Why a command failed; nothing if it did not."""
+    done = CliRunner().invoke(main, list(words))
+    return done.output if done.exit_code else ""
 
 
 def test_a_schema_of_one_process_is_not_taken_by_several(address: Address) -> None:

@@ -6,15 +6,17 @@ import contextlib
 import mmap
 import os
 import struct
-from collections.abc import Iterator
 from contextlib import AbstractContextManager
 from hashlib import blake2b
 
+import numpy as np
+
 _ENTRY = struct.Struct("=16sdd")  # a key, a time and a value
+_KEY_BYTES = 16
 _NUMBERS = struct.Struct("=dd")
 _WAYS = 8  # entries that a key can have
 _ROW_BYTES = _WAYS * _ENTRY.size
-_EMPTY = bytes(16)
+_COLUMNS = np.dtype([("key", "S16"), ("at", "f8"), ("value", "f8")])
 
 
 class SharedTable:
@@ -39,14 +41,14 @@ class SharedTable:
 
     def key(self, name: bytes) -> bytes:
         """The key of a name."""
-        return blake2b(name, digest_size=16, key=self._secret).digest()
+        return blake2b(name, digest_size=_KEY_BYTES, key=self._secret).digest()
 
     def get(self, key: bytes) -> tuple[float, float] | None:
         """Time and value, if there are any."""
         place = self._find(key)
         if place is None:
             return None
-        at, value = _NUMBERS.unpack_from(self._memory, place + len(key))
+        at, value = _NUMBERS.unpack_from(self._memory, place + _KEY_BYTES)
         return at, value
 
     def put(self, key: bytes, at: float, value: float) -> None:
@@ -58,11 +60,11 @@ class SharedTable:
             place = min(places, key=self._time)
         _ENTRY.pack_into(self._memory, place, key, at, value)
 
-    def items(self) -> Iterator[tuple[float, float]]:
+    def items(self) -> list[tuple[float, float]]:
         """Time and value of all entries."""
-        for key, at, value in _ENTRY.iter_unpack(self._memory[:]):
-            if key != _EMPTY:
-                yield at, value
+        entries = np.frombuffer(self._memory[:], _COLUMNS)  # a copy: most are empty
+        used = entries[entries["key"] != b""]
+        return list(zip(used["at"].tolist(), used["value"].tolist(), strict=True))
 
     def _row(self, key: bytes) -> int:
         return int.from_bytes(key[:4], "little") % self._rows * _ROW_BYTES
@@ -73,5 +75,5 @@ class SharedTable:
         return None if place < 0 or place % _ENTRY.size else place
 
     def _time(self, place: int) -> float:
-        at, _ = _NUMBERS.unpack_from(self._memory, place + len(_EMPTY))
+        at, _ = _NUMBERS.unpack_from(self._memory, place + _KEY_BYTES)
         return float(at)
