@@ -146,6 +146,23 @@ def test_no_stream_is_created_while_a_worker_does_not_know_its_own(tmp_path: Pat
     assert one.create("a", CONFIG)[0] == 201
 
 
+def test_names_that_cannot_be_written_stop_creations_and_nothing_else(tmp_path: Path) -> None:
+    one, two = two_managers(tmp_path, 3)
+    one.create("a", CONFIG)
+    (tmp_path / "names-0.draft").mkdir()  # as a full disk
+    one.publish_names()
+    with pytest.raises(ApiError, match="are being loaded"):
+        two.create("b", CONFIG)
+    (tmp_path / "names-0.draft").rmdir()
+    one.publish_names()  # with the next commit
+    assert two.create("b", CONFIG)[0] == 201
+    (tmp_path / "names-1").unlink()
+    (tmp_path / "names-1").mkdir()
+    with pytest.raises(ApiError, match="cannot be written for other workers") as raised:
+        two.reserve("c")
+    assert raised.value.status == 503
+
+
 def test_a_lock_that_another_process_keeps_is_given_up() -> None:
     script = """
 import os, signal, time

@@ -17,8 +17,9 @@ class Directory:
     def reserve(self, names: Iterable[str]) -> None:
         """Have others count these names as well; within `locked`."""
 
-    def publish(self, names: Iterable[str]) -> None:
-        """These are the streams of this process, on disk."""
+    def publish(self, names: Iterable[str]) -> bool:
+        """These are the streams of this process, on disk; False if others could not be told."""
+        return True
 
     def withdraw(self) -> None:
         """This process does not know its streams: another one may change them."""

@@ -163,8 +163,7 @@ class StreamManager:
     def publish_names(self) -> None:
         """Tell the directory which streams there are, once they are on disk."""
         if self.names_changed:
-            self.names_changed = False
-            self.directory.publish(self.names())
+            self.names_changed = not self.directory.publish(self.names())
 
     def _existing(self, stream: Stream, body: StreamConfig) -> CreateResponse:
         """The response to a config that the stream has, or was created with."""

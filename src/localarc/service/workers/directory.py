@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import logging
 import os
 from collections.abc import Collection, Iterable, Iterator
 from pathlib import Path
@@ -10,6 +11,8 @@ from pathlib import Path
 from localarc.service.api.errors import ApiError
 from localarc.service.streams.directory import Directory
 from localarc.service.workers.shared_lock import SharedLock
+
+_log = logging.getLogger("localarc.service")
 
 
 class SharedDirectory(Directory):
@@ -31,14 +34,25 @@ class SharedDirectory(Directory):
 
     def reserve(self, names: Iterable[str]) -> None:
         """Have others count these names as well; within `locked`."""
-        with self._own.open("a") as file:
-            file.writelines(f"{name}\n" for name in names)
+        try:
+            with self._own.open("a") as file:
+                file.writelines(f"{name}\n" for name in names)
+        except OSError as error:
+            told = f"the name cannot be written for other workers: {error.strerror}. Try again."
+            raise ApiError(503, told) from error
 
-    def publish(self, names: Iterable[str]) -> None:
-        """Replace the names of this worker's streams."""
+    def publish(self, names: Iterable[str]) -> bool:
+        """Replace the names of this worker's streams; without them, others create none."""
         draft = self._own.with_suffix(".draft")
-        draft.write_text("".join(f"{name}\n" for name in names))
-        os.replace(draft, self._own)
+        try:
+            draft.write_text("".join(f"{name}\n" for name in names))
+            os.replace(draft, self._own)
+        except OSError as error:
+            if self._own.exists():
+                _log.error("the names of streams cannot be written for other workers: %s", error)
+            self.withdraw()
+            return False
+        return True
 
     def withdraw(self) -> None:
         """Let creations wait until this worker has loaded its streams."""
