@@ -14,6 +14,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from localarc.wire.workers import owner_of
+
 # A service keeps the latest responses and events of a stream, and a downsampled history. With few
 # responses to retain and many first rounds, all of these are full before the load starts, so that
 # memory must stay flat.
@@ -146,22 +148,34 @@ def first_rounds(number: int, which: range) -> list[dict[str, object]]:
     return operations
 
 
+def names(streams: int, number: int, kinds: int) -> list[str]:
+    """The streams of one connection: those of one of `kinds` workers, as our clients choose."""
+    every = [f"load-{each}" for each in range(streams)]
+    return [name for name in every if owner_of(name, kinds) == number % kinds]
+
+
 async def drive(
-    load: Load, running: Running, connections: int, streams: int, keep_going: Callable[[], bool]
+    load: Load,
+    running: Running,
+    connections: int,
+    streams: int,
+    keep_going: Callable[[], bool],
+    kinds: int = 1,
 ) -> None:
     """Run rounds over all connections while `keep_going` returns True, adding to `load`."""
     before, cpu = time.perf_counter(), processor(running.process)
     name = uuid.uuid4().hex[:8]
     async with asyncio.TaskGroup() as group:
         for number in range(connections):
-            group.create_task(rounds(load, running.port, streams, f"{name}-{number}", keep_going))
+            chosen = names(streams, number, kinds)
+            group.create_task(rounds(load, running.port, chosen, f"{name}-{number}", keep_going))
         group.create_task(watch(load, running.process, keep_going))
     load.seconds += time.perf_counter() - before
     load.cpu += processor(running.process) - cpu
 
 
 async def rounds(
-    load: Load, port: int, streams: int, name: str, keep_going: Callable[[], bool]
+    load: Load, port: int, streams: list[str], name: str, keep_going: Callable[[], bool]
 ) -> None:
     """One connection: request a threshold, report its loss, repeat."""
     chance = random.Random(name)
@@ -170,7 +184,7 @@ async def rounds(
     for number in itertools.count():
         if not keep_going():
             break
-        path, key = f"/v1/streams/load-{chance.randrange(streams)}", f"{name}-{number}"
+        path, key = f"/v1/streams/{chance.choice(streams)}", f"{name}-{number}"
         x = [chance.random(), chance.random()]
         response = await timed(load, connection, "POST", f"{path}/predict", {"x": x, "id": key})
         missed = chance.random() > json.loads(response)["threshold"]

@@ -65,7 +65,12 @@ def for_seconds(seconds: float) -> Callable[[], bool]:
 
 
 def side_by_side(
-    services: dict[str, Running], seconds: float, connections: int, streams: int, clients: int = 1
+    services: dict[str, Running],
+    seconds: float,
+    connections: int,
+    streams: int,
+    clients: int = 1,
+    kinds: int = 1,
 ) -> dict[str, Load]:
     """Load the services in turn, in short slices, so that all run on the same machine load."""
     loads = {name: Load() for name in services}
@@ -74,16 +79,16 @@ def side_by_side(
     with ProcessPoolExecutor(clients) as pool:
         for _ in range(_SLICES):
             for name, running in services.items():
-                share = running, connections // clients, streams, seconds / _SLICES
+                share = running, connections // clients, streams, kinds, seconds / _SLICES
                 slices = [pool.submit(one_slice, *share) for _ in range(clients)]
                 loads[name].add([each.result() for each in slices])
     return loads
 
 
-def one_slice(running: Running, connections: int, streams: int, seconds: float) -> Load:
+def one_slice(running: Running, connections: int, streams: int, kinds: int, seconds: float) -> Load:
     """A slice of the load, from this process."""
     load = Load()
-    asyncio.run(drive(load, running, connections, streams, for_seconds(seconds)))
+    asyncio.run(drive(load, running, connections, streams, for_seconds(seconds), kinds))
     return load
 
 
@@ -112,10 +117,16 @@ def main() -> None:
         action="store_true",
         help="with --against or --workers, leave the disk out of it",
     )
+    parser.add_argument(
+        "--mixed",
+        action="store_true",
+        help="with --workers, let each connection ask for the streams of all workers",
+    )
     options = parser.parse_args()
     with contextlib.ExitStack() as stack:
         made = {name: stack.enter_context(each) for name, each in compared(options).items()}
-        size = options.connections, options.streams, options.clients
+        kinds = 1 if options.mixed else options.workers or 1
+        size = options.connections, options.streams, options.clients, kinds
         loads = side_by_side(made, options.seconds, *size)
     print(
         f"{options.connections} connections of {options.clients} process(es), "

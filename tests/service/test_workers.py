@@ -24,12 +24,12 @@ from localarc.service.streams.manager import StreamManager
 from localarc.service.workers import layout, merging
 from localarc.service.workers.channel import Answer
 from localarc.service.workers.exposition import sum_texts
-from localarc.service.workers.layout import owner_of
 from localarc.service.workers.rebalance import rebalance
 from localarc.service.workers.worker import share
 from localarc.wire.config import StreamConfig
 from localarc.wire.predictions import FeedbackRequest, PredictRequest
 from localarc.wire.status import Ready
+from localarc.wire.workers import owner_of
 from service.inside import Clock
 
 NAMES = [f"stream-{number}" for number in range(23)]
@@ -415,9 +415,9 @@ def test_a_worker_waits_for_company_only_after_a_commit_that_had_some(
     waited: list[float] = []
     monkeypatch.setattr("localarc.service.storage.writer.time.sleep", waited.append)
     app = AppState.create(tmp_path, Limits(), Tokens({}))
-    app.writer.commit_delay = 0.001
-    for company in (0, 3, 4, 9):
+    app.writer.commit_delay = 0.0002  # for each
+    for company in (0, 3, 4, 10, 1000):
         app.writer._current_batch = [cast(Any, None)] * company
         monkeypatch.setattr(app.writer, "_drain", lambda timeout: [])
         app.writer._work()
-    assert waited == [0.001, 0.001]
+    assert waited == pytest.approx([0.0008, 0.002, 0.003])

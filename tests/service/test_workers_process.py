@@ -18,7 +18,8 @@ import pytest
 
 from localarc.client import Client as LibraryClient
 from localarc.service.storage.store import EventStore
-from localarc.service.workers.layout import owner_of, worker_folder
+from localarc.service.workers.layout import worker_folder
+from localarc.wire.workers import owner_of
 from service import test_crash
 from service.inside import wait_for
 from service.running import Caller, Server, failed_start, free_port

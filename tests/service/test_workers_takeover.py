@@ -19,7 +19,7 @@ from localarc.service.storage.interface import StorageError
 from localarc.service.storage.postgres.connection import Address
 from localarc.service.storage.postgres.group import Group, member
 from localarc.service.storage.postgres.store import PostgresStore
-from localarc.service.workers.layout import owner_of
+from localarc.wire.workers import owner_of
 from service import test_takeover
 from service.inside import wait_for
 from service.postgres_server import Postgres

@@ -34,7 +34,8 @@ def repair(data: Path, accept: tuple[str, ...], accept_all: bool, drop: tuple[st
 
         from localarc.service.server import FolderLock
         from localarc.service.storage.repair import repair as run
-        from localarc.service.workers.layout import owner_of, store_folders
+        from localarc.service.workers.layout import store_folders
+        from localarc.wire.workers import owner_of
 
         if not (accept or accept_all or drop):
             raise ValueError("there is nothing to do: pass --accept, --accept-all or --drop.")

@@ -92,7 +92,9 @@ class AsyncClient:
         options = requests.http_options(url, token, timeout)
         import httpx
 
-        self._http = httpx.AsyncClient(**options, transport=transport)
+        from localarc.client.pools import AsyncWorkerTransport
+
+        self._http = httpx.AsyncClient(**options, transport=transport or AsyncWorkerTransport())
         self._timeout = timeout
         self._retries = retries or Retries()
 

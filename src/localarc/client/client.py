@@ -86,7 +86,9 @@ class Client:
         options = requests.http_options(url, token, timeout)
         import httpx
 
-        self._http = httpx.Client(**options, transport=transport)
+        from localarc.client.pools import WorkerTransport
+
+        self._http = httpx.Client(**options, transport=transport or WorkerTransport())
         self._timeout = timeout
         self._retries = retries or Retries()
 

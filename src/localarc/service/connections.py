@@ -56,6 +56,13 @@ class Connections:
     def __len__(self) -> int:
         return self._count
 
+    def has_room(self, host: str) -> bool:
+        """Whether a connection of this address can be added without closing another."""
+        peer = self._peers.get(address_of(host))
+        of_address = 0 if peer is None else len(peer.open)
+        limits = self.limits
+        return of_address < limits.connections_per_address and self._count < limits.connections
+
     def admit(self, connection: Closable, host: str) -> Peer | None:
         """Add a connection; None if there is no room, and all others are busy with requests."""
         address = address_of(host)

@@ -8,10 +8,10 @@ import logging
 import resource
 import signal
 import socket
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from types import FrameType
-from typing import Any
+from typing import Any, cast
 
 import uvicorn
 from starlette.types import ASGIApp
@@ -42,9 +42,11 @@ class Server(uvicorn.Server):
         app: ASGIApp | None = None,
         health_app: ASGIApp | None = None,
         connect: Callable[..., Connection] = Connection,
+        headers: Sequence[tuple[str, str]] = (),
     ) -> None:
         self._connections = [Connections(app_state.limits)]
-        super().__init__(_config(app or application(app_state), self._connections[0], connect))
+        served = app or application(app_state)
+        super().__init__(_config(served, self._connections[0], connect, headers))
         self._health_app = health_app or health_application(app_state)
         self.app_state = app_state
         self.failure: BaseException | None = None
@@ -58,6 +60,23 @@ class Server(uvicorn.Server):
             await self._serve_health(self._health)
         self._watching = [asyncio.create_task(each.watch()) for each in self._connections]
         self._watching.append(asyncio.create_task(self._follow_tokens()))
+
+    def has_room(self, host: str) -> bool:
+        """Whether one more connection of an address can be served."""
+        return not self.should_exit and self._connections[0].has_room(host)
+
+    def adopt(self, connection: socket.socket, **about: bool) -> None:
+        """Serve a connection that another process has accepted."""
+        if self.should_exit:
+            connection.close()
+            return
+        make: Any = self.config.http_protocol_class
+        state: Any = {"server_state": self.server_state, "app_state": self.lifespan.state}
+        connect = partial(make, config=self.config, **state, **about)
+        loop, tasks = asyncio.get_running_loop(), cast(set[Any], self.server_state.tasks)
+        task = loop.create_task(loop.connect_accepted_socket(connect, connection))
+        tasks.add(task)
+        task.add_done_callback(tasks.discard)
 
     async def _follow_tokens(self) -> None:
         """Read tokens again when they change, and write what the audit log counts."""
@@ -117,7 +136,10 @@ class Server(uvicorn.Server):
 
 
 def _config(
-    app: Any, connections: Connections, connect: Callable[..., Connection] = Connection
+    app: Any,
+    connections: Connections,
+    connect: Callable[..., Connection] = Connection,
+    headers: Sequence[tuple[str, str]] = (),
 ) -> uvicorn.Config:
     return uvicorn.Config(
         app,
@@ -125,6 +147,7 @@ def _config(
         access_log=False,  # paths contain names of streams
         log_config=None,
         log_level="error",  # clients must not be able to fill the log
+        headers=list(headers),
         server_header=False,
         proxy_headers=False,
         timeout_graceful_shutdown=20,

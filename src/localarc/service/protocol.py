@@ -117,8 +117,14 @@ class Connection(HttpToolsProtocol):
             self._start_asgi_task(*self.pipeline.pop())
         elif not self._complete:
             self.deadline = min(self.deadline, self.loop.time() + self._limits.head_seconds)
-        elif self._peer is not None:
+        else:
+            self.wait_for_request()
+
+    def wait_for_request(self) -> None:
+        """The client owes the next request, after one that was complete."""
+        if self._peer is not None:
             self.deadline = self.loop.time() + self._limits.idle_seconds
+            self._peer.new.pop(self, None)
             self._peer.idle[self] = None
 
     # ---- what the client does not read -------------------------------------------------------

@@ -31,6 +31,7 @@ from localarc.wire.events import ChangeEvent
 
 _MAX_BATCH = 1024  # operations in one commit
 _COMPANY = 4  # requests in one commit, after which others are waited for
+_MAX_DELAY = 0.003  # seconds
 _MAX_WAITING = 10_000  # requests in the queue
 _SNAPSHOT_BATCH = 4
 _EXPIRY_SECONDS = 0.2  # between checks for expired predictions
@@ -71,7 +72,7 @@ class Writer:
         self._unstorable: set[str] = set()  # streams whose snapshot failed
         self._current_batch: list[Job] = []
         self._last_expiry_check = 0.0
-        self.commit_delay = 0.0  # seconds, where many requests come together
+        self.commit_delay = 0.0  # seconds per request of the last commit, to wait for the next
         self.ready = False
         self.status = "the event log is being replayed"
         self.hindrance: Callable[[], str] = lambda: ""  # why this process may not own the store
@@ -160,8 +161,8 @@ class Writer:
         self._loop.call_soon_threadsafe(respond, jobs, refusals, [], self._publish)
 
     def _work(self) -> None:
-        if self.commit_delay and len(self._current_batch) >= _COMPANY:
-            time.sleep(self.commit_delay)  # for others to come along
+        if self.commit_delay and len(self._current_batch) >= _COMPANY:  # others will come along
+            time.sleep(min(self.commit_delay * len(self._current_batch), _MAX_DELAY))
         self._current_batch = self._drain(_EXPIRY_SECONDS)
         if self.hindrance():
             self._store.close()  # another process may own it

@@ -5,6 +5,7 @@
     worker.py      one of them: a service on a store of its own, listening on the shared port
     app.py         its ASGI application: a request is served here, by its owner, or by all together
     connection.py  a shorter way for small requests of streams that another worker owns
+    handover.py    connections that move to the worker whose streams they use
     channel.py     requests and responses between workers, over a Unix socket
     merging.py     the responses of all workers as one
     directory.py   the names of the streams of all workers, for limits

@@ -9,7 +9,6 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import os
-import re
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -39,13 +38,12 @@ from localarc.service.workers.channel import (
     Peer,
     answer,
 )
-from localarc.service.workers.connection import is_large
-from localarc.service.workers.layout import owner_of
+from localarc.service.workers.connection import Neighbours, is_large
+from localarc.service.workers.handover import Adopt, Handover
+from localarc.wire.workers import owner_of
 
 _REQUEST_ID = HEADER.lower().encode()
 _STREAMS = "/v1/streams/"
-_RAW_STREAMS = _STREAMS.encode()
-_NOT_SIMPLE = re.compile(rb"[^A-Za-z0-9._~/-]")  # a query, or something that is quoted
 _STOP_SECONDS = 20.0  # for other workers to finish their requests
 _MERGED: dict[str, Callable[[Sequence[Answer]], Response]] = {
     "/v1/streams": merging.stream_list,
@@ -92,13 +90,16 @@ class WorkerApp:
         self._index, self._workers = place.index, place.workers
         self._socket = place.socket(place.index)
         self._lifeline = place.lifeline
-        self._peers = {k: Peer(place.socket(k)) for k in range(place.workers) if k != place.index}
+        others = [index for index in range(place.workers) if index != place.index]
+        self._peers = {index: Peer(index, place.socket(index)) for index in others}
+        self.handover = Handover(place.sockets, place.index)
         self._merged_by = _MERGED | {
             "/metrics": partial(merging.metrics, stream_series=stream_metrics)
         }
         self._tasks: set[asyncio.Task[Any]] = set()
         self._open_ends: set[Channel] = set()
         self.on_orphaned: Callable[[], None] = lambda: None
+        self.on_connection: Adopt = lambda connection, giver, returned: connection.close()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve a request, wherever its stream is."""
@@ -119,11 +120,10 @@ class WorkerApp:
         else:
             await self._own(scope, receive, send)
 
-    def route(self, url: bytes) -> Peer | None:
-        """The other worker that a simple URL belongs to, if it does."""
-        if not url.startswith(_RAW_STREAMS) or not url.isascii() or _NOT_SIMPLE.search(url):
-            return None
-        return self._peers.get(owner_of(url.split(b"/", 4)[3].decode(), self._workers))
+    @property
+    def neighbours(self) -> Neighbours:
+        """What the connections of clients must know of the other workers."""
+        return Neighbours(self._index, self._peers, self._own, self.handover)
 
     async def health(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve the health checks alone; readiness is that of all workers."""
@@ -143,6 +143,7 @@ class WorkerApp:
         with contextlib.suppress(FileNotFoundError):
             self._socket.unlink()  # of a process that was killed
         server = await loop.create_unix_server(connect, str(self._socket))
+        self.handover.start(self.on_connection)
         for peer in self._peers.values():
             peer.start()
         loop.add_reader(self._lifeline, self._end_of_life)
@@ -164,6 +165,7 @@ class WorkerApp:
 
     async def _leave(self) -> None:
         """Ask nothing more of others, and answer until they ask nothing more."""
+        self.handover.close()
         for peer in self._peers.values():
             peer.close()
         until = time.monotonic() + _STOP_SECONDS

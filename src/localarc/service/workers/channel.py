@@ -146,7 +146,8 @@ class Asking(Channel):
 class Peer:
     """Another worker, as seen from this one; connected whenever it runs."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, index: int, path: Path) -> None:
+        self.index = index
         self._path = path
         self._channel: Asking | None = None
         self._numbers = itertools.count()

@@ -1,14 +1,20 @@
 """A shorter way for small requests of streams that another worker owns.
 
 They are read from the client's connection and given to the owner as they are; the response is
-written as it comes. No application runs here: that halves what a detour costs.
+written as it comes. No application runs here: that halves what a detour costs. If such requests
+follow each other, the connection moves to the owner.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, TypeAlias
+import asyncio
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
 
+from starlette.types import ASGIApp
 from uvicorn.protocols.http.httptools_impl import STATUS_LINE
 
 from localarc.service.api.errors import ApiError
@@ -17,27 +23,85 @@ from localarc.service.api.responses import problem_response
 from localarc.service.connections import Connections
 from localarc.service.protocol import Connection
 from localarc.service.workers.channel import Answer, Ask, Headers, Peer
-
-Route: TypeAlias = Callable[[bytes], Peer | None]
-"""The worker that owns the stream in a URL; None if it is this one, or there is no stream."""
+from localarc.service.workers.handover import IN_A_ROW, Handover
+from localarc.wire.workers import owner_of
 
 SMALL_BODY = 2**16  # bytes that are received before anything is known about the client
 _METHODS = b"POST", b"PUT"
+_STREAMS = b"/v1/streams/"
+_NOT_SIMPLE = re.compile(rb"[^A-Za-z0-9._~/-]")  # a query, or something that is quoted
+
+
+@dataclass(frozen=True)
+class Neighbours:
+    """The other workers, as connections see them, and the application of this one's streams."""
+
+    index: int
+    peers: Mapping[int, Peer]
+    own: ASGIApp
+    handover: Handover
+
+    def owner_of(self, url: bytes) -> int | None:
+        """The worker with the stream of a request; None if it takes more than a look to tell."""
+        if not url.startswith(_STREAMS):
+            return None
+        stop = url.find(b"/", len(_STREAMS))
+        return None if stop < 0 else _owner_of(url[len(_STREAMS) : stop], len(self.peers) + 1)
+
+
+@lru_cache(maxsize=4096)
+def _owner_of(segment: bytes, workers: int) -> int | None:
+    return None if _NOT_SIMPLE.search(segment) else owner_of(segment.decode(), workers)
 
 
 class WorkerConnection(Connection):
-    """A connection of a client to one of several workers."""
+    """A connection of a client to one of several workers.
 
-    def __init__(self, route: Route, connections: Connections, **parts: Any) -> None:
+    An `adopted` one was accepted by another worker; one that `stays` is not handed over.
+    """
+
+    def __init__(
+        self,
+        neighbours: Neighbours,
+        connections: Connections,
+        adopted: bool = False,
+        stays: bool = False,
+        **parts: Any,
+    ) -> None:
         super().__init__(connections, **parts)
-        self._route = route
+        self._neighbours = neighbours
+        self._every_stream = self.app
+        self._adopted = adopted
+        self._stays = stays
+        self._elsewhere: Peer | None = None  # where the latest requests went
+        self._in_a_row = 0
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        """Admit the connection; one that had requests before waits for the next."""
+        super().connection_made(transport)
+        if self._adopted and not transport.is_closing():
+            self._complete = True
+            self.wait_for_request()
 
     def begin(self) -> None:
         """Pass the request on, if that is all there is to do with it."""
-        peer = self._route(self.url) if self._is_simple() else None
+        here = self._neighbours
+        owner = here.owner_of(self.url)
+        peer = None
+        if owner == here.index:
+            self.app = here.own  # straight to it
+        else:
+            self.app = self._every_stream
+            if owner is not None and self._is_simple():
+                peer = here.peers[owner]
+        self._in_a_row = self._in_a_row + 1 if peer is self._elsewhere else 1
+        self._elsewhere = peer
         if peer is None:
             super().begin()
-            return
+        else:
+            self._pass_on(peer)
+
+    def _pass_on(self, peer: Peer) -> None:
         ask = Ask(
             0, False, self.parser.get_method().decode(), self.url.decode(), b"", self.headers,
             self.client, b"",
@@ -53,6 +117,7 @@ class WorkerConnection(Connection):
             and parser.get_http_version() == "1.1"
             and parser.should_keep_alive()
             and not is_large(self.headers)
+            and not _NOT_SIMPLE.search(self.url)
         )
 
     def respond(self, found: Answer, keep_alive: bool) -> None:
@@ -63,6 +128,26 @@ class WorkerConnection(Connection):
         if not keep_alive:
             lines.append(b"connection: close\r\n")
         self.transport.write(b"".join([*lines, b"\r\n", found.body]))
+
+    def move(self) -> None:
+        """Hand the connection to the worker that serves it, if its requests keep going there."""
+        transport, peer = self.transport, self._elsewhere
+        if peer is None or self._in_a_row < IN_A_ROW or self._stays or not self._is_idle():
+            return
+        transport.pause_reading()  # what arrives from now on is read by the other worker
+        if self._neighbours.handover.give(transport.get_extra_info("socket").fileno(), peer.index):
+            transport.abort()  # closes this process's descriptor alone
+        else:
+            transport.resume_reading()
+
+    def _is_idle(self) -> bool:
+        """Whether no byte of a request or of a response is in this process."""
+        transport = self.transport
+        return (
+            self._complete
+            and not transport.is_closing()
+            and not (self.pipeline or self._responding() or transport.get_write_buffer_size())
+        )
 
 
 class Passage:
@@ -102,12 +187,15 @@ class Passage:
         connection = self._connection
         if self.disconnected or connection.transport.is_closing():
             return
-        connection.respond(
-            _problem(found) if isinstance(found, ApiError) else found, self.keep_alive
-        )
+        if isinstance(found, ApiError):
+            connection.respond(_problem(found), self.keep_alive)
+        else:
+            connection.respond(found, self.keep_alive)
         if not self.keep_alive:
             connection.transport.close()
         connection.on_response_complete()
+        if not isinstance(found, ApiError):  # which can come while the parser is at work
+            connection.move()
 
 
 def _problem(error: ApiError) -> Answer:

@@ -1,9 +1,7 @@
-"""Which worker owns a stream, and which folder holds its data."""
+"""Which folder holds the data of a worker, and how many workers share a folder."""
 
 from __future__ import annotations
 
-from functools import lru_cache
-from hashlib import blake2b
 from pathlib import Path
 
 import msgspec
@@ -12,24 +10,12 @@ from localarc import atomic_write
 
 FILE_NAME = "workers.json"
 _LOG = "log.sqlite"  # of a folder without workers
-MAX_WORKERS = 64
 
 
 class Layout(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """How many workers share a data folder; written when the folder is first used by several."""
 
     workers: int
-
-
-@lru_cache(maxsize=4096)
-def owner_of(stream: str, workers: int) -> int:
-    """The worker that owns a stream; it follows from the name alone, on every machine.
-
-    >>> [owner_of(name, 2) for name in ("demand", "parcels", "fruit")]
-    [0, 1, 0]
-    """
-    digest = blake2b(stream.encode("utf-8", "surrogatepass"), digest_size=8).digest()
-    return int.from_bytes(digest, "big") % workers
 
 
 def worker_folder(data: Path, index: int) -> Path:

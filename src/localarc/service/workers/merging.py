@@ -15,10 +15,10 @@ from localarc.service.api.responses import Response, encode, response
 from localarc.service.api.stream_list import ListPart, merge
 from localarc.service.workers.channel import Answer
 from localarc.service.workers.exposition import sum_texts
-from localarc.service.workers.layout import owner_of
 from localarc.wire.predictions import BatchEnvelope, BatchResult, Problem
 from localarc.wire.quarantine import QuarantineList
 from localarc.wire.status import Ready
+from localarc.wire.workers import owner_of
 
 
 def _failure(answers: Iterable[Answer]) -> Response | None:

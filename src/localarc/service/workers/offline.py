@@ -16,7 +16,8 @@ from localarc.service.streams.manager import PendingWrite
 from localarc.service.streams.quarantine import Quarantine
 from localarc.service.streams.stream import Stream
 from localarc.service.workers import layout
-from localarc.service.workers.layout import owner_of, store_folders
+from localarc.service.workers.layout import store_folders
+from localarc.wire.workers import owner_of
 
 if TYPE_CHECKING:
     from localarc.service.storage.postgres.connection import Address

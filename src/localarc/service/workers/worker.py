@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import os
 import signal
+import socket
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -22,14 +23,16 @@ from localarc.service.server import Options, serve
 from localarc.service.workers.app import Place, WorkerApp
 from localarc.service.workers.connection import WorkerConnection
 from localarc.service.workers.directory import SharedDirectory
-from localarc.service.workers.layout import owner_of, worker_folder
+from localarc.service.workers.handover import Handover
+from localarc.service.workers.layout import worker_folder
 from localarc.service.workers.shared_lock import SharedLock
 from localarc.service.workers.shared_text import SharedText
+from localarc.wire.workers import WORKERS_HEADER, owner_of
 
 READY, STANDBY = b"ready\n", b"standby\n"  # what a worker reports; then, maybe, why it ended
 _ACCESS_LOCK_SECONDS = 0.01  # then a quota is not exact, rather than all requests wait
 _NAMES_LOCK_SECONDS = 0.5  # then a stream is not created
-_COMMIT_DELAY = 0.001  # seconds: workers share what one process would commit together
+_COMMIT_DELAY = 0.00015  # seconds a request: workers share what one process would commit together
 STOP_SIGNALS = signal.SIGINT, signal.SIGTERM
 
 
@@ -89,9 +92,11 @@ def _run(
     port = options.health_port
     health = None if port is None else listen(options.host, port, shared=True)
     app = WorkerApp(app_state, application(app_state), place, options.stream_metrics)
-    connect = partial(WorkerConnection, app.route)
-    server = Server(app_state, health, app, app.health, connect)
+    connect = partial(WorkerConnection, app.neighbours)
+    headers = [(WORKERS_HEADER, str(place.workers))]
+    server = Server(app_state, health, app, app.health, connect, headers)
     app.on_orphaned = partial(server.handle_exit, signal.SIGTERM, None)
+    app.on_connection = partial(_adopt, server, app.handover)
     app_state.metrics.register(_restarts(restarts))
     app_state.writer.restrict(
         lambda name: owner_of(name, place.workers) == place.index,
@@ -105,6 +110,22 @@ def _run(
     server.run([listener])
     if server.failure is not None:
         raise ValueError(f"worker {place.index} failed: {server.failure}") from server.failure
+
+
+def _adopt(
+    server: Server, handover: Handover, connection: socket.socket, giver: int, returned: bool
+) -> None:
+    """Serve a connection of another worker, or return it if there is no room for it."""
+    try:
+        host = connection.getpeername()[0]
+    except OSError:  # its client is gone
+        connection.close()
+        return
+    if returned or server.has_room(host):
+        server.adopt(connection, adopted=True, stays=returned)
+    else:
+        with connection:
+            handover.give(connection.fileno(), giver, returned=True)
 
 
 def _ready(report: Callable[[bytes], None]) -> None:
