@@ -1,7 +1,8 @@
 """What tokens, the audit log and logs cost: `python -m benchmarks.service.access`, about a minute.
 
 Services run side by side and are asked in turn, a slice each, by one connection: a prediction and
-its loss. The table has the CPU time of a request relative to the first service.
+its loss. The table has the CPU time of a request relative to the first service. Then comes the CPU
+time of a quota by itself, of one process and as workers share it.
 """
 
 from __future__ import annotations
@@ -12,14 +13,19 @@ import json
 import os
 import secrets
 import tempfile
+import time
 from dataclasses import dataclass
 from pathlib import Path
 
 from benchmarks import machine
 from benchmarks.service.cases import Running
 from benchmarks.service.report import service
+from localarc.service.access.counts import AccessCounts
+from localarc.service.access.token import Scope, Token
+from localarc.service.access.tokens import Tokens
+from localarc.service.workers.shared_lock import SharedLock
 
-SLICES, ROUNDS, TOKENS = 8, 250, 1000
+SLICES, ROUNDS, TOKENS, ADMISSIONS = 8, 250, 1000, 10_000
 
 
 @dataclass
@@ -76,6 +82,24 @@ def variants(folder: Path) -> dict[str, tuple[str, ...]]:
     }
 
 
+def quota_costs() -> dict[str, float]:
+    """CPU microseconds of counting one request, in one process, and with the lock of workers."""
+    kinds = {
+        "a quota of one process": AccessCounts(),
+        "a quota of several workers": AccessCounts(SharedLock(0.01)),
+    }
+    token = Token("one", Scope.WRITE, b"digest", requests=1e9)
+    tokens = {name: Tokens([token], counts=counts) for name, counts in kinds.items()}
+    seconds = dict.fromkeys(kinds, 0.0)
+    for _ in range(SLICES):
+        for name, each in tokens.items():
+            before = time.process_time()
+            for _ in range(ADMISSIONS):
+                each.admit(token)
+            seconds[name] += time.process_time() - before
+    return {name: 1e6 * total / (SLICES * ADMISSIONS) for name, total in seconds.items()}
+
+
 def main() -> None:
     """Measure, and print the table."""
     with tempfile.TemporaryDirectory() as place, contextlib.ExitStack() as stack:
@@ -99,6 +123,8 @@ def main() -> None:
         total = sum(case.seconds[1:])  # the first slice warms up
         each = 1e6 * total / (2 * ROUNDS * SLICES)
         print(f"{case.name:45} {total / first:5.2f}   {each:5.0f} us of CPU time per request")
+    for name, each in quota_costs().items():
+        print(f"{name:45}         {each:5.1f} us of CPU time per request")
 
 
 if __name__ == "__main__":

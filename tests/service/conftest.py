@@ -55,6 +55,12 @@ def postgres() -> Iterator[Postgres]:
         yield server
 
 
+@pytest.fixture(scope="session")
+def loops(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The data folder of services on a database: compiled loops, and nothing else."""
+    return tmp_path_factory.mktemp("services") / "loops"
+
+
 _numbers = itertools.count(1)
 
 

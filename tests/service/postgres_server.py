@@ -30,9 +30,12 @@ def programs() -> Path | None:
 
 
 class Postgres:
-    """A server on 127.0.0.1; not as root, which PostgreSQL refuses. Leaving the block ends it."""
+    """A server on 127.0.0.1; not as root, which PostgreSQL refuses. Leaving the block ends it.
 
-    def __init__(self) -> None:
+    One that is a replica of another follows it until it is promoted.
+    """
+
+    def __init__(self, replica_of: Postgres | None = None, name: str = "primary") -> None:
         found = programs()
         if found is None:
             missing("PostgreSQL is not installed: apt-get install postgresql")
@@ -46,14 +49,22 @@ class Postgres:
             self._as_user = {"user": user.pw_uid, "group": user.pw_gid, "extra_groups": []}
         self.port = free_port()
         self.url = f"postgresql://localarc@127.0.0.1:{self.port}/postgres"
+        self.name = name  # of a replica, in `synchronous_standby_names`
         self._process: subprocess.Popen[bytes] | None = None
-        how = "--auth=trust", "--username=localarc", "--encoding=UTF8", "--locale=C", "--no-sync"
-        self._run("initdb", *how, "--data-checksums", "--pgdata", str(self._folder / "data"))
+        if replica_of is not None:
+            how = f"--pgdata={self._folder / 'data'} --write-recovery-conf --checkpoint=fast"
+            replica_of.run(f"pg_basebackup {how}", as_user=self._as_user)
+            return
+        how = "--auth=trust --username=localarc --encoding=UTF8 --locale=C --no-sync"
+        self.run(f"initdb {how} --data-checksums --pgdata={self._folder / 'data'}")
 
-    def _run(self, program: str, *words: str) -> None:
-        command = [str(self._programs / program), *words]
-        done = subprocess.run(command, capture_output=True, cwd=self._folder, **self._as_user)
-        assert done.returncode == 0, done.stderr.decode()
+    def run(self, line: str, as_user: dict[str, Any] | None = None) -> None:
+        """Run one of PostgreSQL's programs, as a shell would: for this server, in its folder."""
+        about = {"PGHOST": "127.0.0.1", "PGPORT": str(self.port), "PGUSER": "localarc"}
+        environment = os.environ | about | {"PATH": f"{self._programs}:{os.environ['PATH']}"}
+        command: dict[str, Any] = {"shell": True, "cwd": self._folder, "env": environment}
+        done = subprocess.run(line, capture_output=True, **command, **(as_user or self._as_user))
+        assert done.returncode == 0, f"{line}: {done.stderr.decode()}"
 
     def start(self) -> Self:
         """Start it, and wait until it answers; after a kill, it recovers first."""
@@ -70,6 +81,7 @@ class Postgres:
     def _begin(self) -> subprocess.Popen[bytes]:
         settings = {"listen_addresses": "127.0.0.1", "port": self.port, "shared_buffers": "16MB"}
         settings |= {"unix_socket_directories": self._folder, "max_connections": 50}
+        settings |= {"cluster_name": self.name}
         options = [word for name, value in settings.items() for word in ("-c", f"{name}={value}")]
         with (self._folder / "log").open("ab") as log:
             return subprocess.Popen(

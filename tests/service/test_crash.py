@@ -54,6 +54,8 @@ class Client(threading.Thread):
     Where there are several services, it turns to the next one when one does not respond.
     """
 
+    repeated: frozenset[int] = frozenset({503})  # statuses after which a request is sent again
+
     def __init__(
         self, number: int, ports: Sequence[int], stop: threading.Event, pause: float = 0.0
     ) -> None:
@@ -106,7 +108,7 @@ class Client(threading.Thread):
                 status, answer = ask(self._callers[0])
                 if status == 200:
                     return answer
-                assert status == 503, answer
+                assert status in self.repeated, answer
             except ConnectionError:
                 if self._source.random() < 0.3:
                     return None

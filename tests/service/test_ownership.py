@@ -9,6 +9,8 @@ from collections.abc import Iterator
 
 import pytest
 
+from localarc.service.api.auth import Tokens
+from localarc.service.limits import Limits
 from localarc.service.storage.interface import StorageError
 from localarc.service.storage.postgres import ownership
 from localarc.service.storage.postgres.connection import Address
@@ -16,8 +18,9 @@ from localarc.service.storage.postgres.ownership import NotOwnerError
 from localarc.service.storage.postgres.store import PostgresStore
 from localarc.service.streams.manager import StreamManager
 from localarc.wire.predictions import PredictRequest
-from service.inside import wait_for
+from service.inside import Inside, wait_for
 from service.postgres_server import Postgres
+from service.running import Caller
 from service.test_store import manager_with
 
 pytestmark = pytest.mark.service
@@ -256,3 +259,19 @@ def test_a_damaged_snapshot_puts_its_stream_in_quarantine(
     postgres.execute(f"UPDATE {address.schema}.snapshots SET state = '\\x00' WHERE stream = 'a'")
     assert list(owner.load()) == ["b"]
     assert owner.quarantined["a"].reason == "its snapshot is damaged"
+
+
+def test_a_service_that_may_not_own_its_streams_gives_them_up(address: Address) -> None:
+    """As a worker does whose parent lost the lock of the group."""
+    service = Inside(address, Limits(), Tokens({})).start()
+    writer, reason = service.app_state.writer, ["standby: told so"]
+    with contextlib.closing(Caller(service.port)) as caller:
+        assert caller.create("a", {"alpha": 0.1, "method": "arc"})[0] == 201
+        writer.hindrance = lambda: reason[0]
+        with contextlib.closing(PostgresStore(address)) as other:
+            wait_for(other.acquire)
+            assert caller.predict("a")[0] == 503
+        wait_for(lambda: caller.call("GET", "/readyz")[1]["detail"] == "standby: told so.")
+        reason[0] = ""
+        wait_for(lambda: caller.predict("a")[0] == 200)
+    service.stop()

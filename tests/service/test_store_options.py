@@ -26,7 +26,7 @@ def refusal(capsys: pytest.CaptureFixture[str], *words: str) -> str:
         (["--store", "postgresql://localhost/db?nonsense=1"], "must be a PostgreSQL URL such as"),
         (["--store", URL, "--store-schema", "Bad Name"], "must be lower-case letters"),
         (["--store", URL, "--store-schema", "pg_catalog"], "must be lower-case letters"),
-        (["--store", URL, "--workers", "2"], "start a service for each part"),
+        (["--store", URL, "--store-schema", "s" * 62, "--workers", "2"], "must be lower-case"),
     ],
 )
 def test_what_cannot_be_a_store_is_refused(

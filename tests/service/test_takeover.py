@@ -7,7 +7,7 @@ import random
 import threading
 import time
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -38,12 +38,6 @@ PAUSE = 0.02  # seconds between a client's requests: a replay by the library fol
 Pair = list[Server]
 
 
-@pytest.fixture(scope="module")
-def loops(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The data folder of all services: compiled loops, and nothing else."""
-    return tmp_path_factory.mktemp("services") / "loops"
-
-
 @pytest.fixture
 def pair(loops: Path, address: Address) -> Iterator[Pair]:
     with two_services(loops, address) as both:
@@ -51,10 +45,10 @@ def pair(loops: Path, address: Address) -> Iterator[Pair]:
 
 
 @contextlib.contextmanager
-def two_services(loops: Path, address: Address) -> Iterator[Pair]:
+def two_services(loops: Path, address: Address, *more: str) -> Iterator[Pair]:
     """The one that serves first, then the one that stands by."""
     options = "--store", address.url, "--store-schema", address.schema, "--log-events", "1000000"
-    both = [Server(loops, *options, port=free_port()) for _ in range(2)]
+    both = [Server(loops, *options, *more, port=free_port()) for _ in range(2)]
     with both[0]:
         stand_by(both[1])
         with contextlib.ExitStack() as stack:
@@ -81,13 +75,13 @@ def stand_by(server: Server) -> None:
 
 
 @contextlib.contextmanager
-def under_load(pair: Pair) -> Iterator[list[Received]]:
+def under_load(pair: Pair, kind: type[Client] = Client) -> Iterator[list[Received]]:
     """Clients of both services, until the block ends; what they received."""
     for name, config in STREAMS.items():
         assert pair[0].caller().create(name, config)[0] == 201
     stop = threading.Event()
     ports = [server.port for server in pair]
-    clients = [Client(number, ports, stop, PAUSE) for number in range(CLIENTS)]
+    clients = [kind(number, ports, stop, PAUSE) for number in range(CLIENTS)]
     for client in clients:
         client.start()
     yield [client.received for client in clients]
@@ -106,17 +100,19 @@ def serving(pair: Pair) -> Server:
 
 
 def assert_nothing_is_lost_or_doubled(
-    pair: Pair, address: Address, received: list[Received]
+    pair: Pair, place_of: Callable[[str], Address], received: list[Received]
 ) -> None:
+    """Compare what clients received with what is stored of each stream, wherever that is."""
     server = serving(pair)
     assert_retries_get_the_same_responses(server.caller(), received)
     states = {name: server.caller().state(name) for name in STREAMS}
     for each in pair:
         if each.process is not None:
             each.kill()
-    assert_the_store_has_the_same_streams(address, states)
     answered = made = 0
     for name, state in states.items():
+        address = place_of(name)
+        assert_the_store_has_the_same_streams(address, {name: state})
         stored = stored_events(address, name)
         for kind, keys in (
             (events.PredictionMade, [key for each in received for key in each.predictions]),
@@ -143,7 +139,7 @@ def test_a_standby_takes_over_whenever_the_owner_is_killed(pair: Pair, address: 
             stand_by(owner)
             owner, standby = standby, owner
     assert sum(len(each.losses) for each in received) > 10 * KILLS  # or little was at stake
-    assert_nothing_is_lost_or_doubled(pair, address, received)
+    assert_nothing_is_lost_or_doubled(pair, lambda name: address, received)
 
 
 def test_the_services_come_back_whenever_postgresql_is_killed(loops: Path) -> None:
@@ -160,7 +156,7 @@ def test_the_services_come_back_whenever_postgresql_is_killed(loops: Path) -> No
                     postgres.start()
                     serving(pair)
             assert sum(len(each.losses) for each in received) > 10 * RESTARTS
-            assert_nothing_is_lost_or_doubled(pair, address, received)
+            assert_nothing_is_lost_or_doubled(pair, lambda name: address, received)
 
 
 def serving_nothing(pair: Pair) -> bool:

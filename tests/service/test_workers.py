@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 from collections import Counter
 from functools import cache
@@ -14,7 +15,6 @@ from click.testing import CliRunner
 
 from localarc.cli import main
 from localarc.service.access.tokens import Tokens
-from localarc.service.api.errors import ApiError
 from localarc.service.api.stream_list import merge, part, streams
 from localarc.service.app_state import AppState
 from localarc.service.limits import Limits
@@ -98,16 +98,6 @@ def test_workers_share_the_limits_of_connections_and_memory() -> None:
     assert (limits.memory_bytes, limits.streams) == (300, Limits().streams)
 
 
-def test_streams_of_other_workers_count_towards_the_limit() -> None:
-    manager = StreamManager(Limits(streams=3), Clock(0.0))
-    config = StreamConfig(alpha=0.1, method="arc", features=0)
-    manager.create("a", config)
-    manager.elsewhere = 2
-    with pytest.raises(ApiError, match="limit of 3 streams"):
-        manager.create("b", config)
-    assert manager.create("a", config)[0] == 200
-
-
 # ---- the list --------------------------------------------------------------------------------
 
 
@@ -165,9 +155,13 @@ def test_the_service_is_ready_when_all_workers_are() -> None:
     waiting = Ready(False, "the event log is being replayed.", 0, 0)
     made = merging.ready([answer(one), answer(waiting, 503)])
     assert made.status == 503
-    assert json.loads(made.body)["detail"] == "the event log is being replayed."
+    expected = "1 of 2 workers are ready: the event log is being replayed."
+    assert json.loads(made.body)["detail"] == expected
     made = merging.ready([answer(one), answer({"detail": "starting"}, 503)])
-    assert json.loads(made.body)["detail"] == "worker 1 is starting."
+    assert json.loads(made.body)["detail"] == "1 of 2 workers are ready: worker 1 is starting."
+    standby = Ready(False, "standby: another process serves these streams.", 0, 0)
+    made = merging.ready([answer(standby, 503), answer(standby, 503)])
+    assert json.loads(made.body)["detail"] == standby.detail
 
 
 def values(text: bytes) -> dict[str, float]:
@@ -300,14 +294,7 @@ def test_rebalancing_keeps_every_stream_bit_for_bit(tmp_path: Path) -> None:
     assert rebalance(tmp_path / "one", tmp_path / "three", 3) == len(NAMES)
     assert rebalance(tmp_path / "three", tmp_path / "back", 1) == len(NAMES)
     for folder in ("one", "three", "back"):
-        found: dict[str, bytes] = {}
-        for index, place in enumerate(layout.store_folders(tmp_path / folder)):
-            store = EventStore(place)
-            loaded = store.load()
-            assert folder != "three" or {owner_of(name, 3) for name in loaded} == {index}
-            found |= {name: stream.calibrator.state() for name, stream in loaded.items()}
-            store.close()
-        assert found == states
+        assert stored(tmp_path / folder) == states
     layout.use(tmp_path / "three", 3)
 
 
@@ -343,16 +330,72 @@ def test_a_backup_has_the_folders_of_all_workers(tmp_path: Path) -> None:
     assert [path.name for path in copy.parent.iterdir()] == ["first"]
 
 
-def test_streams_are_not_imported_where_their_worker_would_not_look(tmp_path: Path) -> None:
+def test_an_import_gives_each_stream_to_its_worker(tmp_path: Path) -> None:
+    states = filled(tmp_path / "one")
+    run, file = CliRunner().invoke, str(tmp_path / "streams.zip")
+    assert run(main, ["export", "--data", str(tmp_path / "one"), "--out", file]).exit_code == 0
+    into = ["import", file, "--data", str(tmp_path / "three")]
+    done = run(main, [*into, "--workers", "3"])
+    assert done.exit_code == 0, done.output
+    assert stored(tmp_path / "three") == states
+    done = run(main, into)
+    assert done.exit_code == 2
+    assert f"has a stream named {min(NAMES)!r}, and {len(NAMES) - 1} more" in done.output
+    assert run(main, [*into, "--replace"]).exit_code == 0
+    assert stored(tmp_path / "three") == states
+
+
+def stored(folder: Path) -> dict[str, bytes]:
+    """The states of all streams of a folder, each of which is where its worker looks."""
+    found: dict[str, bytes] = {}
+    places = layout.store_folders(folder)
+    for index, place in enumerate(places):
+        with contextlib.closing(EventStore(place)) as store:
+            loaded = store.load()
+        assert {owner_of(name, len(places)) for name in loaded} <= {index}
+        found |= {name: stream.calibrator.state() for name, stream in loaded.items()}
+    return found
+
+
+def test_an_import_can_rename_a_stream_to_a_name_of_another_worker(tmp_path: Path) -> None:
+    states = filled(tmp_path / "one")
+    rebalance(tmp_path / "one", tmp_path / "two", 2)
+    run, file = CliRunner().invoke, str(tmp_path / "stream.zip")
+    old = NAMES[0]
+    new = next(f"new-{k}" for k in range(9) if owner_of(f"new-{k}", 2) != owner_of(old, 2))
+    run(main, ["export", "--data", str(tmp_path / "two"), "--out", file, old])
+    into = ["import", file, "--data", str(tmp_path / "two"), "--rename"]
+    done = run(main, [*into, f"{old}={new}"])
+    assert done.exit_code == 0, done.output
+    assert stored(tmp_path / "two") == states | {new: states[old]}
+    for wrong, told in (
+        (f"{NAMES[1]}=b", "no stream"),
+        (old, "must be OLD=NEW"),
+        (f"{old}=a/b", "must be OLD=NEW"),
+        (f"{old}={NAMES[1]}", f"has a stream named {NAMES[1]!r}"),
+    ):
+        done = run(main, [*into, wrong])
+        assert done.exit_code == 2
+        assert told in done.output
+    assert stored(tmp_path / "two") == states | {new: states[old]}
+
+
+def test_an_import_into_the_folder_of_one_worker_is_refused(tmp_path: Path) -> None:
     filled(tmp_path / "one")
     rebalance(tmp_path / "one", tmp_path / "two", 2)
     run, file = CliRunner().invoke, str(tmp_path / "streams.zip")
     assert run(main, ["export", "--data", str(tmp_path / "one"), "--out", file]).exit_code == 0
-    for folder in (tmp_path / "two", tmp_path / "two" / "worker-0"):
-        done = run(main, ["import", file, "--data", str(folder)])
-        assert done.exit_code == 2
-        assert "belongs to 2 workers: import into a new folder" in done.output
-    assert not (tmp_path / "two" / "log.sqlite").exists()
+    done = run(main, ["import", file, "--data", str(tmp_path / "two" / "worker-0"), "--replace"])
+    assert done.exit_code == 2
+    assert f"pass --data {tmp_path / 'two'}." in done.output
+    done = run(main, ["import", file, "--data", str(tmp_path / "two"), "--workers", "3"])
+    assert done.exit_code == 2
+    assert "holds the streams of 2 worker(s), not of 3" in done.output
+    lock = layout_lock(tmp_path / "two" / "worker-1")  # a worker that survived its parent
+    done = run(main, ["import", file, "--data", str(tmp_path / "two"), "--replace"])
+    lock.release()
+    assert done.exit_code == 2
+    assert "is in use by another process" in done.output
 
 
 def test_check_and_rebalance_work_on_the_folders_of_all_workers(tmp_path: Path) -> None:

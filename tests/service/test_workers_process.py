@@ -7,6 +7,7 @@ import http.client
 import os
 import random
 import signal
+import socket
 import subprocess
 import threading
 import time
@@ -166,6 +167,64 @@ def test_tokens_are_checked_by_every_worker(tmp_path: Path) -> None:
         assert NAMES[0] not in server.errors.replace(str(tmp_path), "")
 
 
+def test_streams_created_at_the_same_moment_do_not_exceed_the_limit(tmp_path: Path) -> None:
+    with Server(tmp_path / "data", "--workers", "2", "--max-streams", "20") as server:
+        statuses: list[int] = []
+
+        def create(number: int) -> None:
+            with contextlib.closing(Caller(server.port)) as caller:
+                for t in range(10):
+                    statuses.append(caller.create(f"n{number}-{t}", CONFIG)[0])
+
+        threads = [threading.Thread(target=create, args=(number,)) for number in range(6)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        assert sorted(statuses) == [201] * 20 + [429] * 40
+        assert server.caller().call("GET", "/readyz")[1]["streams"] == 20
+
+
+def test_quotas_and_guesses_are_those_of_all_workers(tmp_path: Path) -> None:
+    path = tmp_path / "tokens"
+    slow = "write slowly-slowly-123 name=slow requests=0.0001\n"
+    few = "write little-little-123 name=few streams=few-* max-streams=3\n"
+    path.write_text(TOKENS + slow + few)
+    with Server(tmp_path / "data", "--workers", "2", "--token-file", str(path)) as server:
+
+        def once(token: str, method: str = "GET", route: str = "/v1/streams/s0") -> int:
+            """The status of a request on a connection of its own, which either worker accepts."""
+            with contextlib.closing(Caller(server.port, token)) as caller:
+                return caller.call(method, route, CONFIG if method == "PUT" else None)[0]
+
+        created = [once("little-little-123", "PUT", f"/v1/streams/few-{k}") for k in range(8)]
+        assert created == [201] * 3 + [429] * 5
+        assert {owner_of(f"few-{k}", 2) for k in range(8)} == {0, 1}
+        names = [f"/v1/streams/{name}" for name in NAMES]  # of both workers
+        assert [once("slowly-slowly-123", route=name) for name in names] == [404] + [429] * 11
+        began = time.monotonic()
+        wrong = [once("wrong-wrong-wrong-1", route=name) for name in names * 2]
+        extra = int((time.monotonic() - began) / 6) + 1
+        assert 10 <= wrong.count(401) <= 10 + extra
+        assert wrong.count(429) == 24 - wrong.count(401)
+        assert once("writing-writing-1", route=names[0]) == 429  # right, but nobody is told
+        assert once("little-little-123", route="/v1/streams/few-0") == 200  # trusted by all
+        assert once("little-little-123", route="/v1/streams/few-2") == 200
+
+
+def test_a_start_that_is_refused_leaves_nothing(tmp_path: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = str(taken.getsockname()[1])
+        for options, told in (
+            (("--host", "0.0.0.0"), "requires tokens"),
+            (("--token-file", str(tmp_path / "none")), "No such file"),
+            (("--audit-predictions",), "requires --audit-log"),
+            (("--port", port), "cannot listen"),
+        ):
+            assert told in failed_start(tmp_path / "data", "--workers", "2", *options)
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_folders_ports_and_numbers_of_workers_that_do_not_fit_are_refused(tmp_path: Path) -> None:
     folder = tmp_path / "data"
     with Server(folder, "--workers", "2") as server:
@@ -182,15 +241,7 @@ def test_folders_ports_and_numbers_of_workers_that_do_not_fit_are_refused(tmp_pa
 class Client(test_crash.Client):
     """One that also repeats requests whose outcome is unknown."""
 
-    def _until_answered(self, ask: Any) -> Any:
-        while not self._stopping.is_set():
-            with contextlib.suppress(ConnectionError):
-                status, answer = ask(self._callers[0])
-                if status == 200:
-                    return answer
-                assert status in (502, 503), answer
-            time.sleep(0.05)
-        return None
+    repeated = frozenset({502, 503})
 
 
 def test_nothing_acknowledged_is_lost_when_workers_are_killed(tmp_path: Path) -> None:

@@ -31,7 +31,8 @@ from localarc.service.logs import LogOptions
     "--workers",
     default=1,
     type=click.IntRange(1, 64),
-    help="Processes that share the streams, each with a folder of its own below the data folder.",
+    help="Processes that share the streams, each with a folder of its own below the data folder, "
+    "or a schema of its own in the database.",
 )
 @click.option("--host", default="127.0.0.1", help="Address to listen on.")
 @click.option(
@@ -151,11 +152,6 @@ def serve(
     with user_errors():
         if check is not None:
             return _check(check)
-        if store is not None and workers > 1:
-            raise ValueError(
-                "--workers divides a data folder: with --store, start a service for each part, "
-                "with a --store-schema of its own."
-            )
         if data is None and store is None:
             raise ValueError(
                 "--data or --store is required: the folder or the database that keeps the streams."

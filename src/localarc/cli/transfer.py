@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import contextlib
-from collections.abc import Iterator
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -13,7 +12,6 @@ from localarc.cli.group import BadInput, user_errors
 from localarc.cli.store_options import database_options
 
 if TYPE_CHECKING:
-    from localarc.service.storage.interface import Store
     from localarc.service.storage.postgres.connection import Address
     from localarc.service.streams.stream import Stream
 
@@ -61,6 +59,17 @@ def export_command(
 )
 @database_options
 @click.option("--replace", is_flag=True, help="Replace streams that are there.")
+@click.option(
+    "--rename",
+    multiple=True,
+    metavar="OLD=NEW",
+    help="Give a stream another name; may be repeated.",
+)
+@click.option(
+    "--workers",
+    type=click.IntRange(1, 64),
+    help="Workers of the service that a new folder or schema is for.  [default: 1]",
+)
 def import_command(
     file: Path,
     streams: tuple[str, ...],
@@ -68,10 +77,14 @@ def import_command(
     store: str | None,
     store_schema: str,
     replace: bool,
+    rename: tuple[str, ...],
+    workers: int | None,
 ) -> None:
     """Store the streams of a file that `localarc export` wrote, or those named: all or none.
 
-    They continue where they were, bit for bit. The file may come from an older release.
+    They continue where they were, bit for bit. The file may come from an older release. Where
+    several workers share the streams, each gets its own, all or none; if the command is
+    interrupted in between, repeat it with --replace.
 
     \b
     Example:
@@ -79,14 +92,28 @@ def import_command(
     """
     with user_errors():
         from localarc.service.storage.transfer import import_streams
+        from localarc.service.workers.offline import opened
 
-        place = _place(data, store, store_schema)
-        with _own(place) as opened:
+        place, renamed = _place(data, store, store_schema), dict(map(_names, rename))
+        with opened(place, workers) as target:
             try:
-                done = import_streams(opened, file, streams, replace)
-            except opened.errors as error:
-                raise BadInput(f"{opened.place} cannot be used: {error}.") from error
+                done = import_streams(target, file, streams, replace, renamed)
+            except target.errors as error:
+                raise BadInput(f"{target.place} cannot be used: {error}.") from error
     _report(done, f"into {data or 'the database'}")
+
+
+def _names(text: str) -> tuple[str, str]:
+    """The old and the new name in `OLD=NEW`."""
+    from localarc.wire.fields import STREAM_NAME_PATTERN
+
+    old, equals, new = text.partition("=")
+    if not equals or not re.search(STREAM_NAME_PATTERN, new):
+        raise ValueError(
+            f"--rename must be OLD=NEW, with a name of at most 64 letters, digits and ._-, got "
+            f"{text!r}."
+        )
+    return old, new
 
 
 def _place(data: Path | None, store: str | None, schema: str) -> Path | Address:
@@ -98,24 +125,6 @@ def _place(data: Path | None, store: str | None, schema: str) -> Path | Address:
     if data is None:
         raise ValueError("--data or --store is required: the folder or the database.")
     return data  # LOCALARC_STORE may be set for the service
-
-
-@contextlib.contextmanager
-def _own(place: Path | Address) -> Iterator[Store]:
-    """The store in a folder that no service uses, or in a database."""
-    import os
-
-    from localarc.service.server import FolderLock
-    from localarc.service.storage.opening import open_store
-    from localarc.service.workers.layout import require_single
-
-    with contextlib.ExitStack() as stack:
-        if isinstance(place, Path):
-            os.umask(0o077)  # only the owner can read the data folder
-            place.mkdir(parents=True, exist_ok=True)
-            stack.callback(FolderLock(place).release)
-            require_single(place)
-        yield stack.enter_context(contextlib.closing(open_store(place)))
 
 
 def _report(streams: list[Stream], where: str) -> None:

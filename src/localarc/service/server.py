@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from localarc.service import compile_cache, garbage
 from localarc.service.access.audit import AuditLog
+from localarc.service.access.counts import AccessCounts
 from localarc.service.api.auth import Tokens
 from localarc.service.app_state import AppState
 from localarc.service.http_server import Server, allowed_connections, listen, url_of
@@ -72,24 +73,33 @@ class FolderLock:
         os.close(self._handle)
 
 
-def serve(options: Options, run: Run | None = None) -> None:
+def serve(options: Options, run: Run | None = None, counts: AccessCounts | None = None) -> None:
     """Serve until stopped; raises ValueError if the service cannot start.
 
-    `run` listens and serves the application's state, in place of a process on its own.
+    `run` listens and serves the application's state, in place of a process on its own; `counts`
+    are then those of all workers.
     """
-    tokens = Tokens({}) if options.token_file is None else Tokens.read(options.token_file)
-    loopback = _is_loopback(options.host)
-    if not loopback and not tokens:
-        raise ValueError(
-            f"{options.host} is reachable from other machines and requires tokens: pass "
-            "--token-file, or listen on 127.0.0.1."
-        )
+    tokens = check_access(options, counts)
     configure(options.logs)
     os.umask(0o077)  # only the owner can read the data folder
     with _folder(options):
         hosts = None if tokens else _LOOPBACK | {options.host}
         app_state = _open(options, tokens, hosts)
         (run or _run)(options, app_state)
+
+
+def check_access(options: Options, counts: AccessCounts | None = None) -> Tokens:
+    """The tokens; raises ValueError if the options about access cannot be used."""
+    file = options.token_file
+    tokens = Tokens({}, counts=counts) if file is None else Tokens.read(file, counts)
+    if not _is_loopback(options.host) and not tokens:
+        raise ValueError(
+            f"{options.host} is reachable from other machines and requires tokens: pass "
+            "--token-file, or listen on 127.0.0.1."
+        )
+    if options.logs.audit_predictions and options.logs.audit_log is None:
+        raise ValueError("--audit-predictions requires --audit-log FILE.")
+    return tokens
 
 
 @contextlib.contextmanager
@@ -135,8 +145,6 @@ def _open(options: Options, tokens: Tokens, hosts: frozenset[str] | None) -> App
 
 def _audit(logs: LogOptions) -> AuditLog | None:
     if logs.audit_log is None:
-        if logs.audit_predictions:
-            raise ValueError("--audit-predictions requires --audit-log FILE.")
         return None
     file = None if logs.audit_log == Path("-") else logs.audit_log
     return AuditLog(file, logs.audit_predictions)

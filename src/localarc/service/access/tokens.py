@@ -7,10 +7,12 @@ import math
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
+from functools import lru_cache
 from pathlib import Path
 
 from localarc.service.access import token_file
-from localarc.service.access.bucket import Bucket
+from localarc.service.access.buckets import Rule
+from localarc.service.access.counts import AccessCounts
 from localarc.service.access.guesses import Guesses
 from localarc.service.access.token import Scope, Token, digest_of
 from localarc.service.api.errors import ApiError
@@ -22,6 +24,7 @@ ANYONE = Token("anyone", Scope.WRITE)
 class Tokens:
     """The tokens of a service; only their digests are kept.
 
+    `counts` may be shared with other processes of the service: a quota is that of all of them.
     Without tokens, everyone who can reach the service can read and write, and no one can do what
     requires an admin token.
     """
@@ -31,15 +34,17 @@ class Tokens:
         tokens: Mapping[str, Scope] | Iterable[Token],
         clock: Callable[[], float] = time.time,
         steady_clock: Callable[[], float] = time.monotonic,
+        counts: AccessCounts | None = None,
     ) -> None:
+        counts = counts or AccessCounts()
         if isinstance(tokens, Mapping):
             named = enumerate(tokens.items(), 1)
             tokens = [Token(f"token-{n}", scope, digest_of(each)) for n, (each, scope) in named]
         self._tokens = {token.digest: token for token in tokens}
         self._clock = clock
         self._steady_clock = steady_clock
-        self._buckets: dict[bytes, Bucket] = {}
-        self.guesses = Guesses(steady_clock)
+        self._requests = counts.requests
+        self.guesses = Guesses(counts, steady_clock)
         self.over_quota: Counter[tuple[str, str]] = Counter()  # by token and quota
 
     def __bool__(self) -> bool:
@@ -49,17 +54,15 @@ class Tokens:
         return len(self._tokens)
 
     @classmethod
-    def read(cls, path: Path) -> Tokens:
+    def read(cls, path: Path, counts: AccessCounts | None = None) -> Tokens:
         """The tokens of a file."""
-        return cls(token_file.read(path))
+        return cls(token_file.read(path), counts=counts)
 
     def replace(self, tokens: Iterable[Token]) -> None:
         """Use other tokens from now on; at least one, since none would let everybody in."""
         found = {token.digest: token for token in tokens}
         if not found:
             raise ValueError("there must be at least one token.")
-        unchanged = found.items() & self._tokens.items()
-        self._buckets = {key: self._buckets[key] for key, _ in unchanged if key in self._buckets}
         self._tokens = found
 
     def identify(self, authorization: str, address: str, required: Scope) -> Token:
@@ -107,38 +110,33 @@ class Tokens:
         """Count a request; raises if there were too many lately."""
         if token.requests == math.inf:
             return
-        now = self._steady_clock()
-        bucket = self._bucket(token, now)
-        wait = bucket.wait(now)
+        wait = self._requests.admit(*_quota(token), self._steady_clock())
         if wait > 0.0:
             self.over_quota[token.name, "requests"] += 1
             raise ApiError(
                 429, f"this token permits {token.requests:g} request(s) a second.", math.ceil(wait)
             )
-        bucket.take(1, now)
 
     def charge(self, token: Token, count: int) -> None:
         """Count further requests, the operations of a batch: later requests wait for them."""
         if token.requests < math.inf:
-            now = self._steady_clock()
-            self._bucket(token, now).take(count, now)
-
-    def _bucket(self, token: Token, now: float) -> Bucket:
-        if token.digest not in self._buckets:
-            size = max(1.0, token.requests)
-            self._buckets[token.digest] = Bucket(token.requests, size, now)
-        return self._buckets[token.digest]
+            self._requests.take(*_quota(token), count, self._steady_clock())
 
     def check_room(self, token: Token, stream: str, streams: Iterable[str]) -> None:
         """Raise if the token permits no more streams than there are; `stream` may be one of them.
 
         Streams belong to a token by their names, not by who created them.
         """
-        if token.max_streams == math.inf:
-            return
         others = sum(token.permits(each) for each in streams if each != stream)
         if others >= token.max_streams:
             self.over_quota[token.name, "streams"] += 1
             raise ApiError(
                 429, f"this token permits {token.max_streams:g} stream(s), and there are {others}."
             )
+
+
+@lru_cache(maxsize=4096)
+def _quota(token: Token) -> tuple[bytes, Rule]:
+    """The name of the bucket of a token, which begins anew with another quota, and its rule."""
+    rule = Rule(token.requests, max(1.0, token.requests))
+    return token.digest + f" {token.requests}".encode(), rule

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import logging
+import math
 import re
 import time
 from collections.abc import AsyncIterator, Callable
@@ -131,9 +132,8 @@ class Pipeline:
         writes = len(body) if isinstance(body, list) else 1
 
         def work(manager: StreamManager) -> Any:
-            if endpoint.creates:
-                names = itertools.chain(manager.streams, manager.quarantined)
-                app.tokens.check_room(token, arguments["stream"], names)
+            if endpoint.creates and token.max_streams < math.inf:
+                check_room(manager, app.tokens, token, arguments["stream"])
             try:
                 return endpoint.operation(manager, **arguments)
             except Exception as error:
@@ -168,6 +168,14 @@ class Pipeline:
             return await decoding.receive(request, BYTES, limits.state_bytes)
         body = await decoding.receive(request, JSON, limits.body_bytes)
         return self._decode(body)
+
+
+def check_room(manager: StreamManager, tokens: Tokens, token: Token, stream: str) -> None:
+    """Raise if the token permits no more streams; otherwise, other workers count this one."""
+    with manager.directory.locked() as elsewhere:
+        tokens.check_room(token, stream, itertools.chain(manager.names(), elsewhere))
+        if stream not in manager.streams:
+            manager.reserve(stream)
 
 
 # ---- requests --------------------------------------------------------------------------------

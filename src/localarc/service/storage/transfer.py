@@ -1,22 +1,24 @@
 """Transfer: streams leave a store in an export file and enter another, of whatever kind.
 
 Streams are read as of one moment, while a service may use the store. What enters is there as a
-whole or not at all: one transaction replaces what is stored about all streams of the file.
+whole or not at all: one transaction replaces what is stored about all streams of the file, where
+several workers share a store, one transaction of each worker.
 """
 
 from __future__ import annotations
 
 import contextlib
 import tempfile
+import time
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
-from localarc.service.storage import export_file
+from localarc.service.storage import events, export_file
 from localarc.service.storage.backup import copy
-from localarc.service.storage.interface import Store
 from localarc.service.storage.store import EventStore
+from localarc.service.streams.manager import PendingWrite
 from localarc.service.streams.quarantine import Quarantine
 from localarc.service.streams.stream import Stream
 
@@ -30,6 +32,33 @@ class Found:
 
     streams: Mapping[str, Stream]
     damaged: Mapping[str, Quarantine]
+
+
+class ImportTarget(Protocol):
+    """What an import asks of a store, or of those of several workers."""
+
+    @property
+    def place(self) -> str:
+        """What messages call it."""
+
+    @property
+    def errors(self) -> tuple[type[Exception], ...]:
+        """What a call raises when the database fails."""
+
+    @property
+    def quarantined(self) -> Mapping[str, Quarantine]:
+        """Streams that `load` found damaged."""
+
+    def acquire(self) -> bool:
+        """Become the owner; False while another process is."""
+
+    def load(self) -> dict[str, Stream]:
+        """All streams, except for damaged ones."""
+
+    def append(
+        self, writes: Collection[PendingWrite], replaced: Mapping[str, Stream | None] | None = None
+    ) -> None:
+        """Replace all that is stored about some streams."""
 
 
 def read_folders(folders: Sequence[Path]) -> Found:
@@ -69,14 +98,19 @@ def export_streams(found: Found, path: Path, names: Collection[str] = ()) -> lis
 
 
 def import_streams(
-    store: Store, path: Path, names: Collection[str] = (), replace: bool = False
+    store: ImportTarget,
+    path: Path,
+    names: Collection[str] = (),
+    replace: bool = False,
+    renamed: Mapping[str, str] | None = None,
 ) -> list[Stream]:
-    """Store all streams of a file, or those named, in one transaction.
+    """Store all streams of a file, or those named, in one transaction of each worker.
 
     A name that the store has is an error, unless the stream of that name is to be replaced.
+    `renamed` has new names of streams by their old ones.
     """
     with path.open("rb") as file:
-        streams = {stream.name: stream for stream in export_file.read(file, names)}
+        streams = _renamed(list(export_file.read(file, names)), renamed or {})
     if not store.acquire():
         raise ValueError(f"{store.place} is in use by another process: stop it first.")
     existing = sorted(streams.keys() & {*store.load(), *store.quarantined})
@@ -88,3 +122,17 @@ def import_streams(
         )
     store.append([], streams)
     return list(streams.values())
+
+
+def _renamed(streams: Sequence[Stream], names: Mapping[str, str]) -> dict[str, Stream]:
+    """The streams by name; those with another name were renamed now."""
+    unknown = sorted(names.keys() - {stream.name for stream in streams})
+    if unknown:
+        raise ValueError(f"there is no stream {unknown[0]!r} to rename.")
+    for stream in streams:
+        if stream.name in names:
+            stream.apply(events.StreamRenamed(at=time.time(), name=names[stream.name]))
+    found = {stream.name: stream for stream in streams}
+    if len(found) < len(streams):
+        raise ValueError("two streams would have the same name: choose other names.")
+    return found

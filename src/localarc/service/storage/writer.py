@@ -23,6 +23,7 @@ from localarc.service.compiler import Compiler
 from localarc.service.metrics import Metrics
 from localarc.service.storage.interface import Store
 from localarc.service.storage.jobs import Job, Publish, Work, is_bug, respond
+from localarc.service.streams.directory import Directory
 from localarc.service.streams.lifecycle import remove_old_records
 from localarc.service.streams.manager import PendingWrite, StreamManager
 from localarc.service.streams.stream import Stream
@@ -74,6 +75,8 @@ class Writer:
         self.commit_delay = 0.0  # seconds per request of the last commit, to wait for the next
         self.ready = False
         self.status = "the event log is being replayed"
+        self.hindrance: Callable[[], str] = lambda: ""  # why this process may not own the store
+        self.on_standby: Callable[[], None] = lambda: None
         self.on_loss: Callable[[], None] = lambda: None  # in the event loop
         self.on_ready: Callable[[], None] = lambda: None
         self.on_failure: Callable[[BaseException], None] = lambda error: None
@@ -101,9 +104,10 @@ class Writer:
         self._queue.put(Job(work, writes, future))
         return await future
 
-    def restrict(self, owns: Callable[[str], bool]) -> None:
-        """Serve only streams with some names; before the start."""
+    def restrict(self, owns: Callable[[str], bool], directory: Directory) -> None:
+        """Serve only streams with some names; the directory has the others. Before the start."""
         self._manager.owns = owns
+        self._manager.directory = directory
 
     def start(self, loop: asyncio.AbstractEventLoop) -> None:
         """Replay the event log, then accept requests; responses are sent in the event loop."""
@@ -133,10 +137,11 @@ class Writer:
     def _begin(self) -> None:
         """Load the streams if this process can own the store; else stand by for a moment."""
         try:
-            if self._store.acquire():
+            hindrance = self.hindrance()
+            if not hindrance and self._store.acquire():
                 self._load()
             else:
-                self._stand_by(_STANDBY)
+                self._stand_by(hindrance or _STANDBY)
         except self._store.errors as error:
             if self._store.is_owner():
                 raise
@@ -148,6 +153,7 @@ class Writer:
             self.status = _COMPILING
             self._compiler.load_all(())  # so that taking over takes less time
             self.status = status
+            self.on_standby()
         self._reject(self._drain(_STANDBY_SECONDS), f"not ready: {status}.")
 
     def _reject(self, jobs: list[Job], reason: str) -> None:
@@ -158,6 +164,8 @@ class Writer:
         if self.commit_delay and len(self._current_batch) >= _COMPANY:  # others will come along
             time.sleep(min(self.commit_delay * len(self._current_batch), _MAX_DELAY))
         self._current_batch = self._drain(_EXPIRY_SECONDS)
+        if self.hindrance():
+            self._store.close()  # another process may own it
         if self._store.is_owner():
             self._serve(self._current_batch)
             self._store.flush()
@@ -167,6 +175,7 @@ class Writer:
         if not self._store.is_owner():
             _log.error("the connection to the database was lost: the streams are loaded again")
             self.ready, self.status = False, "the connection to the database was lost"
+            self._manager.directory.withdraw()
             self._loop.call_soon_threadsafe(self.on_loss)
 
     def _drain(self, timeout: float) -> list[Job]:
@@ -215,6 +224,7 @@ class Writer:
             )
         self._metrics.replay_seconds.set(time.perf_counter() - started)
         manager.started = manager.clock()
+        manager.publish_names()
         self.on_load(manager)
         self.ready = True
         self.on_ready()
@@ -267,6 +277,7 @@ class Writer:
             except self._store.errors as error:
                 self._fail(error)
                 outcomes = self._roll_back(jobs, outcomes)
+        manager.publish_names()
         writes = manager.uncommitted
         if jobs or writes:
             self._loop.call_soon_threadsafe(respond, jobs, outcomes, writes, self._publish)

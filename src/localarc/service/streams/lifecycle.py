@@ -51,7 +51,8 @@ def rename(
         raise ApiError(
             409,
             f"a stream named {name!r} would belong to another worker, and cannot move there: "
-            "choose another name.",
+            "choose another name, or move it with `localarc import --rename` while the service is "
+            "stopped.",
         )
     _forget(manager, stream)
     manager.apply(found, events.StreamRenamed(at=manager.clock(), name=name))
@@ -66,6 +67,7 @@ def delete(manager: StreamManager, stream: StreamName) -> DeleteResponse:
     if damaged is not None:
         del manager.quarantined[stream]
         manager.replaced[stream] = None
+        manager.names_changed = True
         return DeleteResponse(stream, damaged.status().seq)
     found = manager.stream(stream)
     gone = found.change(DeletedEvent, manager.clock())

@@ -6,9 +6,10 @@ data is to be replaced in `replaced`; the writer commits these before any client
 
 from __future__ import annotations
 
+import itertools
 import math
 import secrets
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Annotated, Literal, TypeAlias, TypeVar
 
@@ -27,6 +28,7 @@ from localarc.service.storage.format import (
     to_bytes,
 )
 from localarc.service.streams import calibrators
+from localarc.service.streams.directory import Directory
 from localarc.service.streams.expiry import count_overdue, overdue
 from localarc.service.streams.memory_budget import MemoryBudget, pending_bytes
 from localarc.service.streams.outcomes import loss_and_score
@@ -84,7 +86,8 @@ class StreamManager:
         self.replaced: dict[str, Stream | None] = {}  # None: all that is stored is removed
         self.clock = clock
         self.started = -math.inf
-        self.elsewhere = 0  # streams of other workers, which count towards the limit
+        self.directory = Directory()  # of the streams of other workers, which count for limits
+        self.names_changed = False  # since the directory was told
         self.owns: Callable[[str], bool] = lambda name: True  # other names are of other workers
         self._sweep = Sweep()
 
@@ -100,6 +103,7 @@ class StreamManager:
 
     def replace(self, streams: Mapping[str, Stream], removed: Iterable[str]) -> None:
         """Take over streams from the store, in place of some others."""
+        self.names_changed = True
         for name in removed:
             self.streams.pop(name, None)
             self.memory.forget(name)
@@ -128,10 +132,7 @@ class StreamManager:
             raise self.quarantined[stream].error()
         if stream in self.streams:
             return 200, self._existing(self.streams[stream], body)
-        if len(self.streams) + len(self.quarantined) + self.elsewhere >= self.limits.streams:
-            raise ApiError(
-                429, f"the service has reached its limit of {self.limits.streams} streams."
-            )
+        self._reserve(stream)
         config = _as_422(lambda: calibrators.to_stored(body))
         event = events.StreamCreated(self.clock(), config)
         created = _as_422(lambda: Stream.create(stream, event))
@@ -139,6 +140,30 @@ class StreamManager:
         self.replace({stream: created}, ())
         self.uncommitted.append(PendingWrite(stream, 0, event, created.created_event()))
         return 201, _created(stream, body, config)
+
+    def names(self) -> Iterator[str]:
+        """All names that are in use, also by streams that are damaged."""
+        return itertools.chain(self.streams, self.quarantined)
+
+    def _reserve(self, name: str) -> None:
+        """Count a stream that is about to be created; raises if there are too many."""
+        with self.directory.locked() as elsewhere:
+            own = len(self.streams) + len(self.quarantined)
+            if own + len(elsewhere) >= self.limits.streams:
+                raise ApiError(
+                    429, f"the service has reached its limit of {self.limits.streams} streams."
+                )
+            self.reserve(name)
+
+    def reserve(self, name: str) -> None:
+        """Have other workers count a name, until the directory is told what was created."""
+        self.names_changed = True
+        self.directory.reserve((name,))
+
+    def publish_names(self) -> None:
+        """Tell the directory which streams there are, once they are on disk."""
+        if self.names_changed:
+            self.names_changed = not self.directory.publish(self.names())
 
     def _existing(self, stream: Stream, body: StreamConfig) -> CreateResponse:
         """The response to a config that the stream has, or was created with."""

@@ -36,4 +36,5 @@ def _drop(manager: StreamManager, name: str) -> RecoverResponse:
         raise ApiError(404, f"there is no stream {name!r} in quarantine.")
     del manager.quarantined[name]
     manager.replaced[name] = None
+    manager.names_changed = True
     return RecoverResponse(name, "drop", None)

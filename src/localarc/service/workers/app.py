@@ -96,7 +96,6 @@ class WorkerApp:
         self._merged_by = _MERGED | {
             "/metrics": partial(merging.metrics, stream_series=stream_metrics)
         }
-        self._counts = dict.fromkeys(self._peers, 0)  # streams of the others, as last heard
         self._tasks: set[asyncio.Task[Any]] = set()
         self._open_ends: set[Channel] = set()
         self.on_orphaned: Callable[[], None] = lambda: None
@@ -113,7 +112,7 @@ class WorkerApp:
             if owner != self._index:
                 await self._forward(self._peers[owner], _with_id(scope), receive, send)
             else:
-                await self._serve_own(scope, receive, send)
+                await self._own(scope, receive, send)
         elif path in _MERGED and scope["method"] in ("GET", "HEAD"):
             await self._together(_with_id(scope), receive, send, self._merged)
         elif path == "/v1/batch" and scope["method"] == "POST":
@@ -174,25 +173,9 @@ class WorkerApp:
             await asyncio.sleep(0.01)
 
     def _app_for(self, part: bool) -> ASGIApp:
-        return self._parts if part else self._serve_own
+        return self._parts if part else self._own
 
     # ---- one stream --------------------------------------------------------------------------
-
-    async def _serve_own(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["method"] == "PUT" and scope["path"].count("/") == 3:
-            await self._count_streams_elsewhere(scope)
-        await self._own(scope, receive, send)
-
-    async def _count_streams_elsewhere(self, scope: Scope) -> None:
-        """The limit of streams is that of all workers together; one that is down counts as last."""
-        about = {**scope, "method": "GET", "path": "/readyz", "query_string": b""}
-        for index, peer in self._peers.items():
-            with contextlib.suppress(ApiError):
-                found = await peer.ask(peer.request(about, b"", part=True))
-                self._counts[index] = merging.stream_count(found, self._counts[index])
-        with contextlib.suppress(ApiError):
-            count = sum(self._counts.values())
-            await self._app.writer.ask(lambda manager: setattr(manager, "elsewhere", count))
 
     async def _forward(self, peer: Peer, scope: Scope, receive: Receive, send: Send) -> None:
         """Let the owner of a stream respond."""

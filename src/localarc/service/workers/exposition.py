@@ -17,6 +17,7 @@ _COMBINE: dict[str, Callable[[float, float], float]] = {
     "localarc_replay_seconds": max,
     "localarc_tokens": max,  # each worker has all of them
     "localarc_token_expiry_timestamp_seconds": max,
+    "localarc_blocked_addresses": max,  # as above
 }
 _LABELS = re.compile(r'\{group="((?:[^"\\]|\\.)*)",(?:state="(\w+)",)?stream="([^"]*)"\}')
 _format: Any = floatToGoString

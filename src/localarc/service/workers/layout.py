@@ -44,14 +44,11 @@ def store_folders(data: Path) -> list[Path]:
     return [data] if workers == 1 else [worker_folder(data, index) for index in range(workers)]
 
 
-def require_single(data: Path) -> None:
-    """Raise ValueError if a folder belongs to workers: any stream would have to be its own."""
-    for folder in (data, data.resolve().parent):
-        if (folder / FILE_NAME).exists():
-            raise ValueError(
-                f"{folder} belongs to {workers_of(folder)} workers: import into a new folder, and "
-                "distribute it with `localarc rebalance`."
-            )
+def require_whole(data: Path) -> None:
+    """Raise ValueError if a folder is that of one worker: not every stream would be its own."""
+    whole = data.resolve().parent
+    if (whole / FILE_NAME).exists():
+        raise ValueError(f"{data} belongs to one worker of {whole}: pass --data {whole}.")
 
 
 def use(data: Path, workers: int) -> None:

@@ -49,7 +49,7 @@ def quarantine(answers: Sequence[Answer]) -> Response:
 
 
 def ready(answers: Sequence[Answer]) -> Response:
-    """Ready if all workers are; otherwise why the first one is not."""
+    """Ready if all workers are; otherwise how many are, and why the first other one is not."""
     found = [_ready(each, index) for index, each in enumerate(answers)]
     waiting = [each for each in found if not each.ready]
     counts = [
@@ -57,7 +57,11 @@ def ready(answers: Sequence[Answer]) -> Response:
         for name in ("streams", "unhealthy", "quarantined")
     ]
     if waiting:
-        return response(encode(waiting[0]), JSON, 503)
+        first, count = waiting[0], len(found) - len(waiting)
+        if count:
+            detail = f"{count} of {len(found)} workers are ready: {first.detail}"
+            first = msgspec.structs.replace(first, detail=detail)
+        return response(encode(first), JSON, 503)
     return response(encode(Ready(True, found[0].detail, *counts)), JSON)
 
 
@@ -66,15 +70,6 @@ def _ready(found: Answer, index: int) -> Ready:
         return msgspec.json.decode(found.body, type=Ready)
     except msgspec.ValidationError:
         return Ready(False, f"worker {index} is starting.", 0, 0)
-
-
-def stream_count(found: Answer, before: int) -> int:
-    """How many streams a worker has; as before if it does not say."""
-    try:
-        status = msgspec.json.decode(found.body, type=Ready)
-    except msgspec.ValidationError:
-        return before
-    return status.streams + status.quarantined if status.ready else before
 
 
 def metrics(answers: Sequence[Answer], stream_series: int = 0) -> Response:

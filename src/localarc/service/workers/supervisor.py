@@ -1,6 +1,6 @@
 """The parent of the workers: starts them, starts those again that die, and stops them all.
 
-It holds the lock of the data folder and the address, and serves nothing itself.
+It holds the claim to their data and the address, and serves nothing itself.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ import logging
 import os
 import selectors
 import signal
+import socket
 import tempfile
 import time
 from collections.abc import Iterator
@@ -20,54 +21,41 @@ from types import FrameType
 
 from localarc.service.http_server import bind, url_of
 from localarc.service.logs import configure
-from localarc.service.server import FolderLock, Options
-from localarc.service.workers import layout
+from localarc.service.server import Options, check_access
+from localarc.service.workers import claim
 from localarc.service.workers.app import Place
-from localarc.service.workers.worker import READY, STOP_SIGNALS, run_forked, work
+from localarc.service.workers.claim import Claim
+from localarc.service.workers.shared_text import SharedText
+from localarc.service.workers.worker import (
+    READY,
+    STANDBY,
+    STOP_SIGNALS,
+    Shared,
+    run_forked,
+    work,
+)
 
 _FIRST_PAUSE, _LONGEST_PAUSE = 0.1, 5.0  # seconds before a worker that keeps dying is started again
 _SETTLED = 10.0  # seconds after which a death is no longer counted as one of a series
-_ORPHAN_SECONDS = 60.0  # for workers of a parent that was killed
+_CLAIM_SECONDS = 0.2  # between two looks at the claim
+_PORT_SECONDS = 10.0  # in which workers of a killed parent leave the port
 _log = logging.getLogger("localarc.service")
 
 
 def serve(options: Options) -> None:
     """Serve with several workers until stopped; raises ValueError if they cannot start."""
-    if options.data is None or options.database is not None:
-        raise ValueError(
-            "--workers requires --data: with --store, start one service per schema, and route by "
-            "the names of streams in front of them."
-        )
+    check_access(options)
     configure(options.logs)
     os.umask(0o077)
-    options.data.mkdir(parents=True, exist_ok=True)
-    lock = FolderLock(options.data)
+    if options.data is not None and not options.data.exists():
+        with _address(options):
+            pass  # if it cannot be used, no folder is made
+    held = claim.made(options)
     try:
-        layout.use(options.data, options.workers)
-        _prepare(options.data, options.workers)
         with _address(options) as (fixed, lines), tempfile.TemporaryDirectory() as sockets:
-            Supervisor(fixed, Path(sockets), lines, lock).run()
+            Supervisor(fixed, Path(sockets), lines, held).run()
     finally:
-        lock.release()
-
-
-def _prepare(data: Path, workers: int) -> None:
-    """Make the folders, which share compiled loops, and wait for workers of a killed parent."""
-    (data / "compiled").mkdir(exist_ok=True)
-    until = time.monotonic() + _ORPHAN_SECONDS
-    for index in range(workers):
-        folder = layout.worker_folder(data, index)
-        folder.mkdir(exist_ok=True)
-        with contextlib.suppress(FileExistsError):
-            (folder / "compiled").symlink_to(Path("..") / "compiled")
-        while True:
-            try:
-                FolderLock(folder).release()
-                break
-            except ValueError:
-                if time.monotonic() > until:
-                    raise
-                time.sleep(0.05)
+        held.release()
 
 
 @contextlib.contextmanager
@@ -76,7 +64,7 @@ def _address(options: Options) -> Iterator[tuple[Options, list[str]]]:
     with contextlib.ExitStack() as stack:
 
         def reserve(port: int) -> tuple[int, str]:
-            with bind(options.host, port) as alone:  # raises if anyone else is there
+            with _bind_alone(options, port) as alone:
                 port = alone.getsockname()[1]
             shared = stack.enter_context(bind(options.host, port, shared=True))
             return port, url_of(options.host, shared)
@@ -88,6 +76,22 @@ def _address(options: Options) -> Iterator[tuple[Options, list[str]]]:
             fixed = replace(fixed, health_port=port)
             lines.append(f"localarc serve: {url}/livez and /readyz")
         yield fixed, lines
+
+
+def _bind_alone(options: Options, port: int) -> socket.socket:
+    """A socket with an address that nobody else has; raises ValueError if somebody does.
+
+    With a folder, its lock has waited for workers of a killed parent. With a database, they can
+    still listen here for a moment.
+    """
+    until = time.monotonic() + (_PORT_SECONDS if options.database is not None else 0.0)
+    while True:
+        try:
+            return bind(options.host, port)
+        except ValueError:
+            if time.monotonic() > until:
+                raise
+            time.sleep(0.05)
 
 
 @dataclass
@@ -104,17 +108,28 @@ class Process:
     @property
     def is_ready(self) -> bool:
         """Whether it has accepted requests."""
-        return self.said.startswith(READY)
+        return READY in self.said
+
+    @property
+    def has_started(self) -> bool:
+        """Whether it has accepted requests, or stands by."""
+        return self.said.startswith((READY, STANDBY))
+
+    @property
+    def reason(self) -> str:
+        """Why it ended, if it said so."""
+        return self.said.rpartition(b"\n")[2].decode()
 
 
 class Supervisor:
     """Starts workers until it is told to stop."""
 
-    def __init__(self, options: Options, sockets: Path, lines: list[str], lock: FolderLock) -> None:
+    def __init__(self, options: Options, sockets: Path, lines: list[str], held: Claim) -> None:
         self._options = options
         self._sockets = sockets
         self._lines = lines
-        self._lock = lock
+        self._claim = held
+        self._shared = Shared(SharedText(held.claim()))
         self._processes: dict[int, Process] = {}
         self._due = {0: 0.0}  # when workers are to be started; the others once the first is ready
         self._deaths = dict.fromkeys(range(options.workers), 0)  # in a row
@@ -130,6 +145,7 @@ class Supervisor:
             before[signal.SIGHUP] = signal.signal(signal.SIGHUP, self._reload)
         try:
             while self._processes or not self._stopping:
+                self._renew_claim()
                 self._start_due()
                 for key, _ in self._selector.select(self._pause()):
                     self._hear(key.data)
@@ -141,6 +157,15 @@ class Supervisor:
         if self._failure:
             raise ValueError(self._failure)
 
+    def _renew_claim(self) -> None:
+        if self._stopping:
+            return
+        try:
+            self._shared.hindrance.write(self._claim.claim())
+        except ValueError as error:  # the database was made for another number of workers
+            self._failure = str(error)
+            self._stop(signal.SIGTERM, None)
+
     def _stop(self, number: int, frame: FrameType | None) -> None:
         self._stopping = True
         for process in self._processes.values():
@@ -149,14 +174,14 @@ class Supervisor:
     def _reload(self, number: int, frame: FrameType | None) -> None:
         """Let the workers read the token file again."""
         for process in self._processes.values():
-            if process.is_ready:  # those that are starting read it anyway
+            if process.has_started:  # those that are starting read it anyway
                 os.kill(process.pid, signal.SIGHUP)
 
     def _pause(self) -> float:
         """How long nothing has to be done; signals are noticed when their workers end."""
         if self._stopping or not self._due:
-            return 1.0
-        return min(1.0, max(0.0, min(self._due.values()) - time.monotonic()))
+            return _CLAIM_SECONDS
+        return min(_CLAIM_SECONDS, max(0.0, min(self._due.values()) - time.monotonic()))
 
     # ---- starting ----------------------------------------------------------------------------
 
@@ -177,7 +202,7 @@ class Supervisor:
         if pid == 0:
             self._forget_in_child(reports, lifeline)
             restarts = self._restarts[index]
-            run_forked(partial(work, self._options, place, restarts, report), report)
+            run_forked(partial(work, self._options, place, restarts, report, self._shared), report)
         os.close(report_end)
         os.close(child_lifeline)
         process = Process(index, pid, reports, lifeline, time.monotonic())
@@ -186,8 +211,8 @@ class Supervisor:
         signal.pthread_sigmask(signal.SIG_UNBLOCK, STOP_SIGNALS)
 
     def _forget_in_child(self, *ends: int) -> None:
-        """Close what belongs to the parent: its lock, and its ends of pipes."""
-        self._lock.release()
+        """Close what belongs to the parent: its claim, and its ends of pipes."""
+        self._claim.forget()
         self._selector.close()
         for process in self._processes.values():
             ends += process.reports, process.lifeline
@@ -201,17 +226,18 @@ class Supervisor:
         process.said += said
         if not said:
             self._bury(process)
-        elif process.is_ready and not self._announced:
+        elif process.has_started and not self._announced:
             self._announce()
 
     def _announce(self) -> None:
         """Start the others after the first, and print the address when all are ready."""
-        if all(each.is_ready for each in self._processes.values()):
-            missing = range(len(self._processes), self._options.workers)
-            self._due.update(dict.fromkeys(missing, 0.0))
-            if not missing:
-                self._announced = True
-                print("\n".join(self._lines), flush=True)
+        processes = self._processes.values()
+        if all(each.has_started for each in processes):
+            known = self._processes.keys() | self._due.keys()
+            self._due.update(dict.fromkeys({*range(self._options.workers)} - known, 0.0))
+        if len(processes) == self._options.workers and all(each.is_ready for each in processes):
+            self._announced = True
+            print("\n".join(self._lines), flush=True)
 
     def _bury(self, process: Process) -> None:
         """A worker has ended: as told, before it ever worked, or unexpectedly."""
@@ -224,8 +250,8 @@ class Supervisor:
         if self._stopping:
             if code not in (0, -signal.SIGTERM):  # the latter before it has begun
                 self._failure = f"worker {process.index} ended with status {code}."
-        elif not self._announced and not process.is_ready:
-            self._failure = process.said.decode() or f"a worker ended with status {code}."
+        elif not (self._announced or process.has_started or self._restarts[process.index]):
+            self._failure = process.reason or f"a worker ended with status {code}."
             self._stop(signal.SIGTERM, None)
         else:
             self._restart_later(process, code)
@@ -236,7 +262,7 @@ class Supervisor:
             self._deaths[index] = 0
         deaths = self._deaths[index]
         pause = 0.0 if not deaths else min(_LONGEST_PAUSE, _FIRST_PAUSE * 2.0 ** (deaths - 1))
-        why = process.said.removeprefix(READY).decode() or f"exit status {code}"
+        why = process.reason or f"exit status {code}"
         _log.error("worker %d died (%s); starting it again in %g s", index, why, pause)
         self._deaths[index] += 1
         self._restarts[index] += 1

@@ -7,13 +7,14 @@ import os
 import signal
 import socket
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
 from prometheus_client import CollectorRegistry, Counter
 
 from localarc.service import garbage
+from localarc.service.access.counts import AccessCounts
 from localarc.service.app import application
 from localarc.service.app_state import AppState
 from localarc.service.http_server import Server, listen
@@ -21,25 +22,51 @@ from localarc.service.limits import Limits
 from localarc.service.server import Options, serve
 from localarc.service.workers.app import Place, WorkerApp
 from localarc.service.workers.connection import WorkerConnection
+from localarc.service.workers.directory import SharedDirectory
 from localarc.service.workers.handover import Handover
 from localarc.service.workers.layout import worker_folder
+from localarc.service.workers.shared_lock import SharedLock
+from localarc.service.workers.shared_text import SharedText
 from localarc.wire.workers import WORKERS_HEADER, owner_of
 
-READY = b"ready"
+READY, STANDBY = b"ready\n", b"standby\n"  # what a worker reports; then, maybe, why it ended
+_ACCESS_LOCK_SECONDS = 0.01  # then a quota is not exact, rather than all requests wait
+_NAMES_LOCK_SECONDS = 0.5  # then a stream is not created
 _COMMIT_DELAY = 0.00015  # seconds a request: workers share what one process would commit together
 STOP_SIGNALS = signal.SIGINT, signal.SIGTERM
 
 
-def work(options: Options, place: Place, restarts: int, report: Callable[[bytes], None]) -> None:
-    """Serve until stopped, or until the parent is gone; reports when requests are accepted."""
-    assert options.data is not None
-    own = replace(
-        options,
-        data=worker_folder(options.data, place.index),
-        limits=share(options.limits, place.workers),
-        workers=1,
+@dataclass(frozen=True)
+class Shared:
+    """What workers have in common, made before they are forked.
+
+    `hindrance` says why they may not own their streams, for as long as they may not.
+    """
+
+    hindrance: SharedText
+    access: AccessCounts = field(
+        default_factory=lambda: AccessCounts(SharedLock(_ACCESS_LOCK_SECONDS))
     )
-    serve(own, partial(_run, place=place, restarts=restarts, report=report))
+    names_lock: SharedLock = field(default_factory=lambda: SharedLock(_NAMES_LOCK_SECONDS))
+
+
+def work(
+    options: Options, place: Place, restarts: int, report: Callable[[bytes], None], shared: Shared
+) -> None:
+    """Serve until stopped, or until the parent is gone; reports when requests are accepted."""
+    own = replace(options, limits=share(options.limits, place.workers), workers=1)
+    run = partial(_run, place=place, restarts=restarts, report=report, shared=shared)
+    serve(_with_own_store(own, place.index), run, shared.access)
+
+
+def _with_own_store(options: Options, index: int) -> Options:
+    """A schema of the database, or a folder in the data folder."""
+    if options.database is not None:
+        from localarc.service.storage.postgres.group import member
+
+        return replace(options, database=member(options.database, index))
+    assert options.data is not None
+    return replace(options, data=worker_folder(options.data, index))
 
 
 def share(limits: Limits, workers: int) -> Limits:
@@ -59,6 +86,7 @@ def _run(
     place: Place,
     restarts: int,
     report: Callable[[bytes], None],
+    shared: Shared,
 ) -> None:
     listener = listen(options.host, options.port, shared=True)
     port = options.health_port
@@ -70,7 +98,12 @@ def _run(
     app.on_orphaned = partial(server.handle_exit, signal.SIGTERM, None)
     app.on_connection = partial(_adopt, server, app.handover)
     app_state.metrics.register(_restarts(restarts))
-    app_state.writer.restrict(lambda name: owner_of(name, place.workers) == place.index)
+    app_state.writer.restrict(
+        lambda name: owner_of(name, place.workers) == place.index,
+        SharedDirectory(place.sockets, place.index, place.workers, shared.names_lock),
+    )
+    app_state.writer.hindrance = shared.hindrance.read
+    app_state.writer.on_standby = partial(report, STANDBY)
     app_state.writer.on_ready = partial(_ready, report)
     app_state.writer.on_failure = server.fail
     app_state.writer.commit_delay = _COMMIT_DELAY

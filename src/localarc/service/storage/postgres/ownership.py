@@ -55,6 +55,7 @@ class Ownership:
 
     def _connect(self) -> Connection:
         self._connection = connection = self._address.connect()
+        schema.require_workers(connection, self._address.schema, 1)
         found = connection.execute("SHOW synchronous_commit").fetchone()
         if self._synchronous == "OFF":
             connection.execute("SET synchronous_commit = off")

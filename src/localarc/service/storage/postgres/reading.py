@@ -9,7 +9,9 @@ import psycopg
 from localarc.service.storage.format import VERSION
 from localarc.service.storage.interface import StorageError
 from localarc.service.storage.loading import Loader
+from localarc.service.storage.postgres import schema
 from localarc.service.storage.postgres.connection import Address, Connection
+from localarc.service.storage.postgres.group import member
 from localarc.service.streams.quarantine import Quarantine
 from localarc.service.streams.stream import Stream
 
@@ -19,15 +21,34 @@ def read(address: Address) -> tuple[dict[str, Stream], dict[str, Quarantine]]:
     try:
         with contextlib.closing(address.connect()) as connection, connection.transaction():
             connection.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY")
-            return _load(connection, address.schema)
+            return _load_all(connection, address)
     except psycopg.Error as error:
         raise StorageError(f"the database cannot be read: {str(error).strip()}.") from error
 
 
-def _load(connection: Connection, schema: str) -> tuple[dict[str, Stream], dict[str, Quarantine]]:
-    exists = connection.execute("SELECT to_regclass(%s) IS NOT NULL", (f"{schema}.owner",))
-    if exists.fetchone() != (True,):
-        raise StorageError(f"the database has no streams: there is no schema {schema!r} of ours.")
+def _load_all(
+    connection: Connection, address: Address
+) -> tuple[dict[str, Stream], dict[str, Quarantine]]:
+    """The streams of a schema, or of the schemas of its workers."""
+    count = schema.workers_of(connection, address.schema)
+    if count == 0:
+        raise StorageError(
+            f"the database has no streams: there is no schema {address.schema!r} of ours."
+        )
+    places = [member(address, index) for index in range(count)] if count > 1 else [address]
+    streams: dict[str, Stream] = {}
+    damaged: dict[str, Quarantine] = {}
+    for place in places:
+        if not schema.workers_of(connection, place.schema):
+            continue  # a worker that has never been the owner
+        connection.execute("SELECT set_config('search_path', %s, false)", (place.schema,))
+        found = _load(connection)
+        streams |= found[0]
+        damaged |= found[1]
+    return streams, damaged
+
+
+def _load(connection: Connection) -> tuple[dict[str, Stream], dict[str, Quarantine]]:
     found = connection.execute("SELECT version FROM owner").fetchone()
     if found != (VERSION,):
         raise StorageError(

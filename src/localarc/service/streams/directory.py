@@ -1,0 +1,25 @@
+"""The names of all streams of a service, for limits that are those of all its processes."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Collection, Iterable, Iterator
+
+
+class Directory:
+    """That of a service in one process: there are no streams elsewhere."""
+
+    @contextlib.contextmanager
+    def locked(self) -> Iterator[Collection[str]]:
+        """The names of streams elsewhere, to which nobody adds any in the block."""
+        yield ()
+
+    def reserve(self, names: Iterable[str]) -> None:
+        """Have others count these names as well; within `locked`."""
+
+    def publish(self, names: Iterable[str]) -> bool:
+        """These are the streams of this process, on disk; False if others could not be told."""
+        return True
+
+    def withdraw(self) -> None:
+        """This process does not know its streams: another one may change them."""
