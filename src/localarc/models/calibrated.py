@@ -16,6 +16,7 @@ from sklearn.base import BaseEstimator, clone
 from sklearn.utils import get_tags
 
 from localarc import atomic_write, serialization
+from localarc.frames import rows_of
 from localarc.models import difficulty as difficulties
 from localarc.models import one_row, predictors, storage
 from localarc.models.calibration import Calibration, Reading
@@ -290,6 +291,7 @@ class Calibrated(BaseEstimator):  # type: ignore[misc]
         prediction : array, optional
             Predictions made elsewhere; the model is then not called.
         """
+        rows_of(X, y)  # raises if their indexes differ
         calibration = self._calibration
         calibration.learn(calibration.read(self._model, X, prediction, many=False), y)
         return self
@@ -528,6 +530,7 @@ class Calibrated(BaseEstimator):  # type: ignore[misc]
 
     def _prepare(self, X: Any, y: Any, given: Any) -> tuple[Reading, Any]:
         """Rows to start from, read and checked; with what they fix: categories, the difficulty."""
+        rows_of(X, y)  # raises if their indexes differ
         calibration = self._calibration
         calibration.columns.features = calibration.columns.fixed(Table(X), True)
         if difficulties.needs_fit(self.difficulty) and "difficulty_" not in self.__dict__:
