@@ -206,6 +206,17 @@ def test_a_function_of_the_target_takes_part_under_its_name() -> None:
     assert np.array_equal(found.records[0.1, "fast"].thresholds, fast.thresholds)
 
 
+def wants(lesson: str) -> Any:
+    """A method that wants to learn from something that may not exist."""
+
+    def make(alpha: float) -> ARC:
+        made = ARC(alpha)
+        made.learns_from = frozenset({lesson})
+        return made
+
+    return make
+
+
 @pytest.mark.parametrize(
     ("methods", "error", "what"),
     [
@@ -216,6 +227,8 @@ def test_a_function_of_the_target_takes_part_under_its_name() -> None:
         ([3], TypeError, "a method must be a name"),
         ([ARC(0.1)], TypeError, "a function of the target"),
         ([lambda alpha: 3], TypeError, "must make a calibrator"),
+        ([lambda: ARC(0.1)], TypeError, r"def __init__\(self, alpha\)"),
+        ([wants("group")], ValueError, r"learns_from must be a set with any of \['curve', 'gr"),
     ],
 )
 def test_an_unusable_method_is_rejected(methods: Any, error: type[Exception], what: str) -> None:

@@ -1,6 +1,8 @@
-"""Where AutoLARC loses: stationary streams, many features and few rounds, very late losses."""
+"""Where AutoLARC loses: stationary streams, heavy tails, many features, very late losses."""
 
 from __future__ import annotations
+
+from collections.abc import Callable
 
 import numpy as np
 
@@ -17,10 +19,16 @@ ALPHA = 0.1
 NORMAL_QUANTILE = 1.6448536269514722  # of |normal|, at 0.9
 SEEDS = range(5)
 DELAYS = (0, 10, 100, 1000)
+TAILS: dict[str, Callable[[np.random.Generator, int], FloatArray]] = {
+    "normal errors": lambda random, n: random.normal(size=n),
+    "Student errors, 3 degrees of freedom": lambda random, n: random.standard_t(3, n),
+    "Cauchy errors": lambda random, n: random.standard_cauchy(n),
+    "lognormal errors, sigma 3": lambda random, n: random.lognormal(0.0, 3.0, n),
+}
 
 
 def measure() -> list[Measured]:
-    return [*_stationary(), *_many_features(), *_delays()]
+    return [*_stationary(), *_heavy_tails(), *_many_features(), *_delays()]
 
 
 def _stationary() -> list[Measured]:
@@ -32,6 +40,23 @@ def _stationary() -> list[Measured]:
         ratios.append(run.thresholds.mean() / (NORMAL_QUANTILE * spread(work.X)).mean())
     text = with_error(ratios)
     return [plain("stationary, 10,000 rounds", "size over the oracle's", 0.0, text)]
+
+
+def _heavy_tails() -> list[Measured]:
+    """Scores that do not depend on the input, against their quantile: mean and median threshold."""
+    rows = []
+    for name, draw in TAILS.items():
+        means, medians = [], []
+        for seed in SEEDS:
+            random = np.random.default_rng(seed)
+            X, scores = random.uniform(size=(10_000, 2)), np.abs(draw(random, 10_000))
+            found = replay(AutoLARC(ALPHA), X, miscoverage(scores, widths=0.0)).thresholds
+            ratios = found / np.quantile(scores, 1.0 - ALPHA)
+            means.append(ratios.mean())
+            medians.append(np.median(ratios))
+        text = f"{with_error(means)}; {with_error(medians)}"
+        rows.append(plain(name, "mean over the quantile; median over it", 0.0, text))
+    return rows
 
 
 def _many_features() -> list[Measured]:

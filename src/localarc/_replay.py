@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike
 from localarc import frames, validation
 from localarc.calibrators import health
 from localarc.calibrators.adaptive import AdaptiveCalibrator
-from localarc.calibrators.base import BaseCalibrator, Calibrator, Progress
+from localarc.calibrators.base import BaseCalibrator, Calibrator, Progress, require_calibrator
 from localarc.calibrators.batched import replay_many_curves
 from localarc.calibrators.larc import LARC
 from localarc.calibrators.mondrian import Mondrian
@@ -221,14 +221,6 @@ def _labels(groups: Any, n: int) -> list[Hashable] | None:
     return [g.item() if isinstance(g, np.generic) else g for g in labels]
 
 
-def _check_calibrator(calibrator: object) -> None:
-    if isinstance(calibrator, type) or not isinstance(calibrator, Calibrator):
-        raise TypeError(
-            f"calibrator must be an object with alpha, threshold and update, got {calibrator!r}. "
-            "For example ARC(alpha=0.1)."
-        )
-
-
 def _inputs(calibrator: Calibrator, X: Any, curves: Curves) -> FloatArray:
     """The inputs, as the calibrator accepts them."""
     if not isinstance(calibrator, BaseCalibrator):
@@ -245,7 +237,7 @@ def _given(X: Any, curves: Curves) -> FloatArray:
 
 
 def _check(calibrator: Calibrator, curves: Curves) -> None:
-    _check_calibrator(calibrator)
+    require_calibrator(calibrator)
     require_curves(curves)
     bound = getattr(calibrator, "loss_bound", curves.bound)
     if curves.bound > bound:
@@ -278,7 +270,7 @@ def _warn_of_assumptions(full: Sequence[int], empty: Sequence[int], alpha: float
 
 
 def _iterate(calibrator: Calibrator, rounds: Any, progress: Progress) -> Record:
-    _check_calibrator(calibrator)
+    require_calibrator(calibrator)
     if not isinstance(calibrator, BaseCalibrator):
         return _play_rounds(calibrator, rounds, progress)
     with calibrator._unchanged_on_failure():

@@ -283,7 +283,7 @@ def target(alpha: Any, bound: float) -> float:
     return number
 
 
-def loss(value: Any, bound: float) -> float:
+def loss(value: Any, bound: float, bound_name: str = "loss_bound") -> float:
     """Return the loss of a round, which must lie in [0, bound]."""
     if type(value) is float and 0.0 <= value <= bound:
         return value
@@ -291,6 +291,6 @@ def loss(value: Any, bound: float) -> float:
     if not 0.0 <= number <= bound:  # NaN fails this test too
         raise ValueError(
             f"loss must lie between 0 and the loss bound {bound}, got {number}. "
-            "Rescale the loss, or set loss_bound to its largest possible value."
+            f"Rescale the loss, or set {bound_name} to its largest possible value."
         )
     return number

@@ -105,6 +105,7 @@ def test_the_summary_prints_the_verdict_first_and_the_three_terms_of_every_topic
 def test_without_rounds_there_is_a_summary_too() -> None:
     text = str(Gate(0.05).summary())
     assert text.startswith("No outcome so far, target 5 %.")
+    assert "nan" not in text
 
 
 def test_the_least_share_to_withhold_is_that_of_an_oracle() -> None:

@@ -273,6 +273,24 @@ def test_times_may_be_integers_have_a_zone_or_another_unit(convert: Callable[[An
         bands.predict(forecasts(t).assign(ds=lambda d: convert(d.ds)))
 
 
+def test_times_with_and_without_a_zone_are_not_mixed() -> None:
+    """Taken for UTC, a local time would get the outcome of another hour."""
+    zoned = forecasts(0).assign(ds=lambda d: d.ds.dt.tz_localize("Europe/Berlin"))
+    bands = Bands(horizon=4)
+    bands.predict(zoned)
+    for again in (bands, Bands.from_state(bands.state())):
+        with pytest.raises(TypeError, match="with a time zone as before, got times without a time"):
+            again.observe(actuals(1, np.zeros(2)))
+        with pytest.raises(TypeError, match="before must have a time zone"):
+            again.expire(START)
+    with pytest.raises(TypeError, match="with a time zone as before, got times without a time"):
+        Bands(horizon=4).replay(zoned.assign(cutoff=START, y=0.0))
+    in_utc = actuals(1, np.zeros(2)).assign(
+        ds=lambda d: d.ds.dt.tz_localize("Europe/Berlin").dt.tz_convert("UTC")
+    )
+    assert bands.observe(in_utc) == 2  # another zone, the same times
+
+
 def test_one_series_needs_no_column_that_names_it() -> None:
     bands = Bands(horizon=4, by=None)
     bands.predict(forecasts(0, names=("a",)).drop(columns="unique_id"))
@@ -304,7 +322,7 @@ BAD_FORECASTS = {
     "two rows for the same series and time": lambda f: pd.concat([f, f[:1]]),
     "the horizon is 4": lambda f: pd.concat([f, forecasts(9)]),
     "ds must contain times or integers": lambda f: f.assign(ds=f.ds.astype(str)),
-    "ds must contain times as before": lambda f: f.assign(ds=range(8)),
+    "must contain times without a time zone as before": lambda f: f.assign(ds=range(8)),
     "ds must not be missing": lambda f: f.assign(ds=f.ds.where(f.index != 2)),
     "unique_id must not be missing": lambda f: f.assign(unique_id=None),
     "already has a column 'hi-90'": lambda f: f.assign(**{"hi-90": 0.0}),
@@ -312,9 +330,9 @@ BAD_FORECASTS = {
 }
 BAD_ACTUALS = {
     "no column 'y'": lambda a: a.drop(columns="y"),
-    "y must be finite, got inf": lambda a: a.assign(y=np.inf),
+    "y must be finite, at most 1e.100 in magnitude, got inf": lambda a: a.assign(y=np.inf),
     "two rows for the same series and time": lambda a: pd.concat([a, a]),
-    "ds must contain times as before": lambda a: a.assign(ds=3),
+    "ds must contain times without a time zone as before, got integers": lambda a: a.assign(ds=3),
 }
 
 

@@ -55,6 +55,16 @@ SITUATIONS: dict[str, tuple[dict[str, Any], str, str]] = {
         "too early",
         "Too early to tell: risk 0.1 after 900 rounds, target 0.1.",
     ),
+    "a rare loss that is not rare": (
+        {"risk": 0.05, "rounds": 9000, "alpha": 0.001, "misses": True},
+        "not kept",
+        "Misses 5 %, target 0.1 %.",
+    ),
+    "a rare loss, above the target within chance": (
+        {"risk": 0.006, "rounds": 1000, "alpha": 0.001, "misses": True},
+        "too early",
+        "Too early to tell: misses 0.6 % after 1,000 rounds, target 0.1 %.",
+    ),
     "at the target": ({"risk": 0.102}, "kept", "Risk 0.102, target 0.1."),
     "misses at the target": (
         {"risk": 0.102, "misses": True},
@@ -129,6 +139,11 @@ SITUATIONS: dict[str, tuple[dict[str, Any], str, str]] = {
         {"risk": 0.102, "parts": [NORTH, SOUTH, Part("New", 5, 1.0)]},
         "kept",
         "Risk 0.102, target 0.1; every group with enough rounds within 0.02, 1 with too few.",
+    ),
+    "a new group that is missed beyond chance": (
+        {"risk": 0.102, "parts": [NORTH, SOUTH, Part("New", 60, 0.9)], "misses": True},
+        "not kept",
+        "New misses 90 %, target 10 %.",
     ),
     "only groups with too few rounds": (
         {"risk": 0.102, "rounds": 150, "parts": [Part("A", 75, 0.2), Part("B", 75, 0.004)]},

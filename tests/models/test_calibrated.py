@@ -224,6 +224,19 @@ def test_frames_come_back_with_their_index() -> None:
     assert list(ends.index) == list(lower.index)
 
 
+def test_pandas_rows_and_outcomes_in_another_order_are_rejected() -> None:
+    X, y = rows(30)
+    table, shuffled = frame(X), pd.Series(y, index=frame(X).index)[::-1]
+    m = Calibrated(size, local=["size"])
+    for learn in (m.update, m.warm_up):
+        with pytest.raises(ValueError, match="must have the same index"):
+            learn(table, shuffled)
+    with pytest.raises(ValueError, match="must have the same index"):
+        m.ask(table, prediction=shuffled)
+    assert m.summary().levels[0].rows == 0
+    assert m.update(table, shuffled.reindex(table.index)).summary().levels[0].rows == 30
+
+
 def test_polars_gives_the_same_numbers() -> None:
     X, y = rows(300)
     settings: dict[str, Any] = {"local": ["size"], "groups": ["region"]}
@@ -309,6 +322,18 @@ def test_errors_name_the_rule(settings: dict[str, Any], words: str) -> None:
     X, y = rows(20)
     with pytest.raises(ValueError, match=words):
         Calibrated(mean, **settings).update(X, y)
+
+
+def test_a_class_in_place_of_a_fitted_model_is_named() -> None:
+    X, y = rows(20)
+    with pytest.raises(TypeError, match="is the class LinearRegression"):
+        Calibrated(LinearRegression).update(X, y)
+
+
+def test_outcomes_in_a_table_say_which_column_to_pass() -> None:
+    X, y = rows(20)
+    with pytest.raises(ValueError, match=r"got shape \(20, 1\) for 20 row\(s\)\. Pass a single"):
+        Calibrated(mean).update(X, y[:, None])
 
 
 def test_bad_outcomes_change_nothing() -> None:

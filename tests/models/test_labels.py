@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from sklearn.linear_model import LogisticRegression
+from sklearn.linear_model import LogisticRegression, RidgeClassifier
 
 from localarc.models import Calibrated, FewOutcomesWarning
 from localarc.models.kinds.labels import label_scores
@@ -109,6 +109,13 @@ def test_margins_of_tied_labels_are_zero() -> None:
     np.testing.assert_array_equal(
         label_scores(np.array([[0.4, 0.4, 0.2]]), "margin")[0, :2], [0, 0]
     )
+
+
+def test_a_classifier_without_probabilities_is_not_taken_for_a_regressor() -> None:
+    X, y = rows(100)
+    classifier = RidgeClassifier().fit(X, y == "ant")  # whose labels look like numbers
+    with pytest.raises(TypeError, match="RidgeClassifier is a classifier without predict_proba"):
+        Calibrated(classifier).update(X, y == "ant")
 
 
 def test_probabilities_made_elsewhere_need_classes(model: Any) -> None:

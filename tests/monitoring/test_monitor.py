@@ -246,6 +246,11 @@ def test_settings_that_make_no_sense_are_rejected(settings: dict[str, float], me
         Monitor(**settings)  # type: ignore[arg-type]
 
 
+def test_a_loss_beyond_the_largest_names_the_setting() -> None:
+    with pytest.raises(ValueError, match="set max_loss to its largest"):
+        Monitor(target=0.1).update(2.0)
+
+
 @pytest.mark.parametrize(
     ("loss", "at"), [(1.5, 1.0), (-0.1, 1.0), (float("nan"), 1.0), (0.5, float("nan"))]
 )

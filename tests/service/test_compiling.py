@@ -187,6 +187,24 @@ print(activity.found, activity.stored, *activity.folders)
     assert all(line[2].startswith("data/compiled/") for line in said)
 
 
+def test_the_command_names_the_folder_before_it_imports_the_engine(tmp_path: Path) -> None:
+    code = """
+import sys
+from localarc.service import compile_cache
+
+def use(folder):
+    print(folder, [name for name in ("numba", "localarc.engine") if name in sys.modules])
+    raise SystemExit
+
+compile_cache.use = use
+from localarc.cli import main
+main(["serve", "--data", "data", "--port", "0"])
+"""
+    command = [sys.executable, "-c", code]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines() == ["data/compiled []"]
+
+
 class Timed(Caller):
     """A connection that knows its slowest request."""
 

@@ -16,7 +16,7 @@ from localarc import peers, validation
 from localarc._tune.from_data import lengths_by_share, regularization, score_unit, scores_of
 from localarc.calibrators.arc import ARC
 from localarc.calibrators.auto import AutoLARC
-from localarc.calibrators.base import Calibrator
+from localarc.calibrators.base import Calibrator, require_calibrator
 from localarc.calibrators.larc import LARC
 from localarc.calibrators.mondrian import Mondrian
 from localarc.curves import Curves
@@ -152,12 +152,20 @@ class Method:
         """Return a new calibrator."""
         if isinstance(self.source, str) and self.source in KNOWN:
             return KNOWN[self.source].make(setting)
-        made: object = _class_of(self.source)(setting.alpha)
+        make = _class_of(self.source)
+        try:
+            made: object = make(setting.alpha)
+        except TypeError as error:
+            raise TypeError(
+                f"{self.title} must make a calibrator from a target alone, as a class does with "
+                f"`def __init__(self, alpha)`: {error}."
+            ) from error
         if not isinstance(made, Calibrator):
             raise TypeError(
                 f"{self.title} must make a calibrator from a target, with alpha, threshold and "
                 f"update, got {made!r:.60}."
             )
+        require_calibrator(made)
         return made
 
     @property

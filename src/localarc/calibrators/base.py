@@ -61,6 +61,24 @@ class Calibrator(Protocol):
         """Learn from the loss of one round."""
 
 
+_LESSONS = frozenset({"groups", "score", "curve"})
+
+
+def require_calibrator(calibrator: object) -> None:
+    """Raise unless an object is a calibrator that wants no more than there is to learn from."""
+    if isinstance(calibrator, type) or not isinstance(calibrator, Calibrator):
+        raise TypeError(
+            f"calibrator must be an object with alpha, threshold and update, got {calibrator!r}. "
+            "For example ARC(alpha=0.1)."
+        )
+    wanted = getattr(calibrator, "learns_from", ())
+    if isinstance(wanted, str) or not _LESSONS.issuperset(wanted):
+        raise ValueError(
+            f"learns_from must be a set with any of {sorted(_LESSONS)}, got {wanted!r}. It names "
+            "the keywords that update receives beside the loss."
+        )
+
+
 @runtime_checkable
 class Resumable(Calibrator, Protocol):
     """A calibrator whose state can be stored, and resumed bit for bit.

@@ -61,11 +61,17 @@ def resumable(runs: Path, suffix: str) -> Iterator[None]:
 @contextlib.contextmanager
 def user_errors() -> Iterator[None]:
     """Turn errors that the user can fix into `BadInput`, without a traceback."""
-    from localarc.experiments.data import DataError
-
     try:
         yield
     except OSError as error:
         raise BadInput(f"{error.filename or 'file'}: {error.strerror or error}.") from error
-    except (ValueError, TypeError, ImportError, ArithmeticError, MemoryError, DataError) as error:
+    except (ValueError, TypeError, ImportError, ArithmeticError, MemoryError) as error:
+        raise BadInput(str(error)) from error
+    except RuntimeError as error:
+        # Imported here: it imports the engine, which the service must not before it has said where
+        # compiled loops are stored.
+        from localarc.experiments.data import DataError
+
+        if not isinstance(error, DataError):
+            raise
         raise BadInput(str(error)) from error

@@ -109,6 +109,7 @@ class Bands(Saved):
         self._bands: SeparateBands = kind(settings.alphas, settings.horizon)
         self._series = SeriesNames()
         self._temporal: bool | None = None  # whether times are times, or integers
+        self._zoned: bool | None = None  # whether they have a time zone
 
     # ---- forecasts and outcomes --------------------------------------------------------------
 
@@ -128,7 +129,7 @@ class Bands(Saved):
         """
         frame = frames.read(forecasts, "forecasts")
         found = read_forecasts(frame, "forecasts", self.settings)
-        self._check_times(found.times.temporal)
+        self._check_times(found.times)
         names = self._series.with_new(found.labels)
         everything = np.arange(len(found.labels))
         batch = found.batch(everything, names.find(found.labels), self.settings.horizon)
@@ -155,7 +156,7 @@ class Bands(Saved):
         frames.require(frame, "actuals", *settings.keys, settings.target)
         y = frames.numbers(frame, settings.target, gaps=True)
         times = frames.times(frame, settings.time)
-        self._check_times(times.temporal)
+        self._check_times(times)
         series = self._series.find(frames.labels(frame, settings.by))
         known = ~np.isnan(y) & (series != UNKNOWN)
         _check_distinct(series[known], times.values[known])
@@ -183,8 +184,7 @@ class Bands(Saved):
         found = read_forecasts(frame, "history", settings)
         y = frames.numbers(frame, settings.target, gaps=True)
         cutoff = frames.times(frame, batches.CUTOFF)
-        for times in (found.times, cutoff):
-            self._check_times(times.temporal)
+        self._check_times(found.times, cutoff)
         names = self._series.with_new(found.labels)
         series = names.find(found.labels)
         time = found.times.values
@@ -214,7 +214,7 @@ class Bands(Saved):
         int
             How many open forecasts were closed.
         """
-        rows = self._bands.rows.before(_instant(before, self._temporal))
+        rows = self._bands.rows.before(_instant(before, self._temporal, self._zoned))
         if len(rows):
             self._bands.forget(rows)
             self._bands.rows.remove(rows)
@@ -223,7 +223,8 @@ class Bands(Saved):
     def _know(self, names: SeriesNames, found: Forecasts) -> None:
         """Make room for new series."""
         self._bands.reserve(len(names))
-        self._series, self._temporal = names, found.times.temporal
+        self._series = names
+        self._temporal, self._zoned = found.times.temporal, found.times.zoned
 
     def _learn(self, series: IntArray, time: IntArray, y: FloatArray) -> int:
         """Outcomes by time, so that what is known at one time is learned from together."""
@@ -241,13 +242,18 @@ class Bands(Saved):
         bands.rows.remove(rows)
         return len(rows)
 
-    def _check_times(self, temporal: bool) -> None:
-        if self._temporal is not None and temporal != self._temporal:
-            kinds = {True: "times", False: "integers"}
-            raise TypeError(
-                f"{self.settings.time} must contain {kinds[self._temporal]} as before, got "
-                f"{kinds[temporal]}."
-            )
+    def _check_times(self, *columns: frames.Times) -> None:
+        """Raise unless times are of one kind, that of the forecasts before."""
+        temporal, zoned = self._temporal, self._zoned
+        for times in columns:
+            temporal = times.temporal if temporal is None else temporal
+            zoned = times.zoned if zoned is None else zoned
+            if (times.temporal, times.zoned) != (temporal, zoned):
+                raise TypeError(
+                    f"{self.settings.time} must contain {frames.kind_of_times(temporal, zoned)} as "
+                    f"before, got {frames.kind_of_times(times.temporal, times.zoned)}. In pandas, "
+                    "dt.tz_localize gives times a zone or takes it away."
+                )
 
     # ---- what was learned --------------------------------------------------------------------
 
@@ -304,6 +310,7 @@ class Bands(Saved):
         content = {
             "settings": self.settings.to_json(),
             "temporal": self._temporal,
+            "zoned": self._zoned,
             "series": [serialization.group_to_json(name) for name in self._series.names],
         }
         return serialization.encode("Bands", content, self._bands.state(len(self._series)))
@@ -325,6 +332,7 @@ class Bands(Saved):
             new._start(settings_from_json(content["settings"]))
             names = [serialization.group_from_json(name) for name in content["series"]]
             new._series, new._temporal = SeriesNames(names), content["temporal"]
+            new._zoned = content.get("zoned")  # unknown in states of 0.2
             new._bands.restore(dict(arrays), len(names))
         return new
 
@@ -339,11 +347,13 @@ def _check_distinct(series: IntArray, time: IntArray) -> None:
         )
 
 
-def _instant(value: Any, temporal: bool | None) -> int:
+def _instant(value: Any, temporal: bool | None, zoned: bool | None) -> int:
     """A time as `frames.times` turns it into an integer."""
     hint = "Pass a time like those of the forecasts."
     if temporal is False:
         return validation.integer("before", value, -(2**62), hint)
+    if isinstance(value, datetime.datetime) and zoned not in (None, value.tzinfo is not None):
+        raise TypeError(f"before must {'' if zoned else 'not '}have a time zone. {hint}")
     if isinstance(value, datetime.datetime) and value.tzinfo is not None:
         value = value.astimezone(datetime.UTC).replace(tzinfo=None)
     if not isinstance(value, datetime.date | np.datetime64):

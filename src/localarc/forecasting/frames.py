@@ -30,6 +30,7 @@ class Times:
     values: IntArray
     phase: IntArray
     temporal: bool
+    zoned: bool = False
 
 
 def read(frame: Any, name: str) -> nw.DataFrame[Any]:
@@ -75,8 +76,8 @@ def numbers(frame: nw.DataFrame[Any], column: str, *, gaps: bool = False) -> Flo
     if wrong.any():
         row = int(np.flatnonzero(wrong)[0])
         raise ValueError(
-            f"{column} must be finite, got {values[row]} in row {row}, counted from 0. "
-            "Drop such rows first."
+            f"{column} must be finite, at most {LARGEST:g} in magnitude, got {values[row]} in row "
+            f"{row}, counted from 0. Drop such rows first."
         )
     return values
 
@@ -99,7 +100,14 @@ def times(frame: nw.DataFrame[Any], column: str) -> Times:
         )
     zone = getattr(kind, "time_zone", None)
     instants = series.dt.convert_time_zone("UTC") if zone else series
-    return Times(_microseconds(instants), hour_of_week(_microseconds(series)), True)
+    return Times(_microseconds(instants), hour_of_week(_microseconds(series)), True, bool(zone))
+
+
+def kind_of_times(temporal: bool, zoned: bool) -> str:
+    """What a column of times contains, in words."""
+    if not temporal:
+        return "integers"
+    return "times with a time zone" if zoned else "times without a time zone"
 
 
 def _microseconds(series: nw.Series[Any]) -> IntArray:

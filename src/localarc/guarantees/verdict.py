@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from statistics import NormalDist
 from typing import Literal, TypeAlias
 
-from localarc.guarantees.chance import LEVEL, deviation, is_too_early
+from localarc.guarantees.chance import FIRST_LOOK, LEVEL, deviation, is_excess, is_too_early
 
 State: TypeAlias = Literal["kept", "cautious", "not kept", "too early", "inconsistent"]
 Kind: TypeAlias = Literal["group", "neighbourhood"]
@@ -28,7 +28,8 @@ class Verdict:
         "kept": nothing is above the target by more than chance. "cautious": the risk is below the
         target by more than chance, so that sets are larger than necessary. "not kept": the risk, a
         group or a neighbourhood is above the target by more than chance, or a bound was passed.
-        "too early": too few rounds to tell. "inconsistent": the consistency check failed.
+        "too early": too few rounds to tell, and no excess beyond chance. "inconsistent": the
+        consistency check failed.
     text : str
         The sentence.
 
@@ -152,9 +153,10 @@ def verdict(
         return Verdict("too early", f"No loss so far, target {words.target}.")
     if bound is not None and abs(risk - alpha) > bound + _ROUNDING * loss_bound:
         return Verdict("not kept", words.passed(risk, bound))
-    if is_too_early(rounds, alpha, loss_bound):
+    started = rounds >= FIRST_LOOK and is_excess(risk, rounds, alpha, loss_bound)
+    if is_too_early(rounds, alpha, loss_bound) and not started:
         return Verdict("too early", words.early(risk, rounds))
-    known = [part for part in parts if not is_too_early(part.rounds, alpha, loss_bound)]
+    known = [part for part in parts if _says_something(part, parts, alpha, loss_bound)]
     above = _above(known, alpha, loss_bound)
     if above:
         return Verdict("not kept", words.worst(above))
@@ -181,6 +183,14 @@ def _above(parts: Sequence[Part], alpha: float, loss_bound: float) -> list[Part]
 
     above = [part for part in parts if part.risk > alpha + limit(part)]
     return sorted(above, key=lambda part: -part.risk)
+
+
+def _says_something(part: Part, parts: Sequence[Part], alpha: float, loss_bound: float) -> bool:
+    """Whether a part has enough rounds, or, with fewer, an excess that chance does not explain."""
+    if not is_too_early(part.rounds, alpha, loss_bound):
+        return True
+    tries = max(_CANDIDATES[part.kind], len(parts))
+    return is_excess(part.risk, part.rounds, alpha, loss_bound, tries)
 
 
 @dataclass(frozen=True)

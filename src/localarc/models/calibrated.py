@@ -14,6 +14,7 @@ from sklearn.base import BaseEstimator, clone
 from sklearn.utils import get_tags
 
 from localarc import atomic_write, serialization, validation
+from localarc.frames import rows_of
 from localarc.models import difficulty as difficulties
 from localarc.models import one_row, predictors, storage
 from localarc.models.calibration import Calibration, Reading
@@ -256,6 +257,7 @@ class Calibrated(BaseEstimator):  # type: ignore[misc]
         prediction : array, optional
             Predictions made elsewhere; the model is then not called.
         """
+        rows_of(X, y)  # raises if their indexes differ
         self._calibration.learn(self._read(X, prediction), y)
         return self
 
@@ -500,6 +502,7 @@ class Calibrated(BaseEstimator):  # type: ignore[misc]
     def _prepare(self, X: Any, y: Any, given: Any) -> tuple[Reading, Any]:
         """Rows to start from, read and checked; with what they fix: categories, the difficulty."""
         require_rows(X)
+        rows_of(X, y)  # raises if their indexes differ
         calibration = self._calibration
         calibration.columns.features = calibration.columns.fixed(Table(X), True)
         if difficulties.needs_fit(self.difficulty) and "difficulty_" not in self.__dict__:

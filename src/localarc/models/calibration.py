@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from localarc.calibrators.one_thread import in_use
+from localarc.frames import rows_of
 from localarc.models.columns import Columns
 from localarc.models.features import Feature
 from localarc.models.frames import Table
@@ -69,6 +70,7 @@ class Calibration:
 
     def read(self, model: Any, X: Any, given: Any, *, many: bool) -> Reading:
         """Rows with the model's output; `many`: they show all categories of columns."""
+        rows_of(X, *(given if isinstance(given, tuple) else (given,)))  # raises if indexes differ
         table = Table(X)
         if given is None and not len(table):
             given = self.kind.nothing()  # models refuse to predict no rows

@@ -37,6 +37,10 @@ def call(model: Any, X: Any, method: str = "predict") -> NDArray[Any]:
         raise ValueError(
             "there is no model. Pass one to Calibrated, or prediction=... with every call."
         )
+    if isinstance(model, type):
+        raise TypeError(
+            f"the model is the class {model.__name__}. Pass an object of it that is fitted."
+        )
     asked = getattr(model, method, model)
     if not callable(asked):
         raise TypeError(

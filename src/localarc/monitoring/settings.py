@@ -60,7 +60,7 @@ class Settings:
 
     def scaled(self, loss: float) -> float:
         """Return a loss, scaled to [0, 1]."""
-        return validation.loss(loss, self.max_loss) / self.max_loss
+        return validation.loss(loss, self.max_loss, "max_loss") / self.max_loss
 
 
 @lru_cache(maxsize=4096)

@@ -12,7 +12,7 @@ import numpy as np
 
 from localarc import serialization
 from localarc._replay import replay
-from localarc.calibrators.base import Calibrator
+from localarc.calibrators.base import Calibrator, require_calibrator
 from localarc.calibrators.step_by_step import play_round
 from localarc.curves import Curves, miscoverage
 from localarc.guarantees import Evidence
@@ -39,11 +39,7 @@ def check_calibrator(calibrator: Calibrator, dimension: int = 2) -> None:
     >>> from localarc import ARC
     >>> check_calibrator(ARC(alpha=0.1))
     """
-    if isinstance(calibrator, type) or not isinstance(calibrator, Calibrator):
-        raise TypeError(
-            f"calibrator must be an object with alpha, threshold and update, got {calibrator!r}. "
-            "For example ARC(alpha=0.1)."
-        )
+    require_calibrator(calibrator)
     for needs, promise in PROMISES:
         if not all(hasattr(calibrator, name) for name in needs):
             continue

@@ -124,8 +124,6 @@ class GateSummary(GateTerms):
         return Verdict(self._state(), self._sentence())
 
     def _state(self) -> State:
-        if is_too_early(self.answered, self.alpha, 1.0):
-            return "too early"
         topics = [
             Part(name, topic.answered, topic.wrong_share)
             for name, topic in self.topics.items()
@@ -155,6 +153,8 @@ class GateSummary(GateTerms):
         return "\n".join(lines)
 
     def _least(self) -> str:
+        if not self.answered + self.withheld:
+            return "What any method must withhold is unknown so far."
         share = self.least_withheld
         own = f"this gate withheld {_percent(1.0 - self.answered_share)}"
         if math.isnan(share):

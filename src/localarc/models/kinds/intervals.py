@@ -84,7 +84,11 @@ class IntervalKind(SetKind):
         """Miscoverage of each tail."""
         at = validation.numbers("y", values_of(y))
         if at.shape != (len(outputs),):
-            raise ValueError(f"y must have one number per row, got {at.shape} for {len(outputs)}.")
+            column = " Pass a single column, e.g. y[:, 0]." if at.ndim > 1 else ""
+            raise ValueError(
+                f"y must have one number per row, got shape {at.shape} for {len(outputs)} row(s)."
+                f"{column}"
+            )
         below = (outputs[:, _LOW] - at) / outputs[:, _SCALE]
         above = (at - outputs[:, _HIGH]) / outputs[:, _SCALE]
         scores = {"": np.maximum(below, above), "lower": below, "upper": above}

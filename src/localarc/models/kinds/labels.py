@@ -87,8 +87,9 @@ class LabelKind(SetKind):
         unknown = [label for label in labels if label not in at]
         if unknown:
             raise ValueError(
-                f"label {unknown[0]!r} is not one of the classes {[*at]!r:.200}. Pass classes=... "
-                "in the order of the probabilities."
+                f"label {unknown[0]!r} is not one of the classes {[*at]!r:.200}. The model "
+                "gives no probability to other labels: leave such rows out, or, if only the names "
+                "differ, pass classes=... in the order of the probabilities."
             )
         return np.array([at[label] for label in labels], np.int64)
 
