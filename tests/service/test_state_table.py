@@ -103,7 +103,13 @@ def manager_of(store: Any) -> StreamManager:
     return manager
 
 
-@pytest.mark.parametrize("name", CALIBRATORS)
+COMPILED = "larc, automatic terms", "larc, one scale per feature", "larc, lattice", "larc, shape"
+
+
+@pytest.mark.parametrize(
+    "name",
+    [pytest.param(name, marks=[pytest.mark.slow] * (name in COMPILED)) for name in CALIBRATORS],
+)
 def test_streams_continue_like_the_keys_and_back_again(name: str, tmp_path: Path) -> None:
     make, features = CALIBRATORS[name]
     streams = keyed(make(), features)
@@ -210,7 +216,8 @@ def waiting_rows() -> KeyedStreams:
 
 
 def one_key(prototype: Prototype, key: str | int = "ann") -> Panel:
-    return Panel(prototype).update([key], [[0.5]], [1.0])
+    scores = [0.7] if isinstance(prototype, AutoLARC) else None
+    return Panel(prototype).update([key], [[0.5]], [1.0], scores)
 
 
 @pytest.mark.parametrize(
@@ -229,6 +236,7 @@ def one_key(prototype: Prototype, key: str | int = "ann") -> Panel:
             lambda: one_key(LARC(0.1, RBF(1.0), memory=KeepAll(), radius=1.0)),
             "cannot have radius = 1.0",
         ),
+        (lambda: one_key(AutoLARC(0.1, max_bytes=40_000)), "cannot have .*65536 - .*max_bytes"),
         (lambda: one_key(LARC(0.1, RBF(1.0), lambda t: 1.0 / t)), "the function '.*lambda.*' in"),
     ],
 )

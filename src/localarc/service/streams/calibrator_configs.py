@@ -37,7 +37,10 @@ def config_of(
     for name, value in settings.to_json().items():
         if made[name] != value:
             raise ValueError(f"a stream cannot have {name} = {value}: it would be {made[name]}.")
-    to_wire(config)  # raises if a value is out of the API's range
+    try:
+        to_wire(config)
+    except msgspec.ValidationError as error:
+        raise ValueError(f"a stream cannot have these settings: {error}.") from error
     return config
 
 
