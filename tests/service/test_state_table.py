@@ -37,6 +37,7 @@ from localarc.service.storage.opening import open_store
 from localarc.service.storage.store import EventStore
 from localarc.service.storage.transfer import Found, export_streams, import_streams, read_database
 from localarc.service.streams.manager import StreamManager
+from localarc.service.streams.stream import Stream
 from localarc.wire.config import AutoMemory, NodesMemory, StreamConfig
 from localarc.wire.key_names import stream_name
 from localarc.wire.predictions import FeedbackRequest, PredictRequest
@@ -166,6 +167,28 @@ def test_a_database_receives_and_gives_a_table(tmp_path: Path, address: Address)
         export_streams(read_database(address), tmp_path / "back.parquet", as_table=True)
     found = Panel.load(tmp_path / "back.parquet")
     assert found.thresholds(KEYS).tolist() == streams.panel.thresholds(KEYS).tolist()
+
+
+@pytest.mark.service
+def test_a_failed_import_leaves_the_database_as_it_was(
+    tmp_path: Path, address: Address, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    keyed(ARC(0.1), 0).save(tmp_path / "keys.parquet")
+    with contextlib.closing(open_store(address)) as store:
+        import_streams(store, tmp_path / "keys.parquet", ["ann"])
+        before, snapshot = snapshots(store.load()), Stream.snapshot
+
+        def fail(self: Stream) -> bytes:
+            if self.name == stream_name(KEYS[1]):
+                raise MemoryError
+            return snapshot(self)
+
+        monkeypatch.setattr(Stream, "snapshot", fail)
+        with pytest.raises(MemoryError):
+            import_streams(store, tmp_path / "keys.parquet", replace=True)
+        monkeypatch.undo()
+        assert snapshots(store.load()) == before
+        assert len(import_streams(store, tmp_path / "keys.parquet", replace=True)) == len(KEYS)
 
 
 def test_a_failed_import_leaves_the_store_as_it_was(
