@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pyarrow
 import pytest
+from pyarrow import parquet
 
 from localarc import (
     ARC,
@@ -285,6 +286,9 @@ def test_an_unknown_stream_and_a_foreign_file_are_named(tmp_path: Path) -> None:
             import_streams(store, tmp_path / "keys.parquet", ["ann", "eve"])
         with pytest.raises(StateError, match="not a Parquet file, or damaged"):
             import_streams(store, tmp_path / "damaged.parquet")
+        parquet.write_table(pyarrow.table({"key": ["a"]}), tmp_path / "other.parquet")
+        with pytest.raises(StateError, match=r"other\.parquet: the table is not a localarc state"):
+            import_streams(store, tmp_path / "other.parquet")
 
 
 AUTO = StreamConfig(0.1, features=1, memory=NodesMemory(135_000))

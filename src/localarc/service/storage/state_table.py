@@ -31,8 +31,8 @@ from localarc.wire.key_names import key_of_stream, stream_name
 def read(path: Path, names: Collection[str] = ()) -> Iterator[Stream]:
     """A stream for every key of a table, or those named; raises StateError if one cannot be."""
     found = table.read_table(path)
-    about = read_metadata(found)
     try:
+        about = read_metadata(found)
         keys = _keys(about, found["key"].to_pylist(), names)
         bucket = table.from_table(found, None, None)
         _require_complete(bucket)
