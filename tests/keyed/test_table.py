@@ -1,17 +1,19 @@
 """State that one can move: one Parquet file, one row per key."""
 
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
 import duckdb
 import numpy as np
+import pandas
 import pyarrow
 import pytest
 from pyarrow import parquet
 
 from keyed.keyed_events import PROTOTYPES, late, learn, roles, scored
 from localarc import ARC, LARC, RBF, Panel
-from localarc.keyed import KeyedStreams, calibrate, stored, table
+from localarc.keyed import KeyedStreams, calibrate, run_files, stored, table
 from localarc.keyed.bucket import Bucket
 from localarc.panel import table as panel_table
 from localarc.serialization import StateError
@@ -118,3 +120,52 @@ def test_a_table_that_lost_columns_on_its_way_is_refused() -> None:
     with pytest.raises(StateError, match=r"lost its columns .*local_clock"):
         table.from_table(renamed, None, roles(1))
     assert not any(" " in name for name in made.column_names)
+
+
+@pytest.mark.parametrize(("prototype", "dimension"), PROTOTYPES.values(), ids=PROTOTYPES)
+def test_a_job_with_other_columns_starts_from_a_table(
+    prototype: Any, dimension: int, tmp_path: Path
+) -> None:
+    frame = scored(dimension=dimension)
+    names = [f"x{i}" for i in range(dimension)]
+    streams = KeyedStreams(prototype, **USUAL, features=names)
+    streams.calibrate(frame[:40])
+    streams.save(tmp_path / "state.parquet")
+    expected = streams.calibrate(frame[40:])["threshold"].tolist()
+    later = frame[40:].drop(columns="order").rename(columns={"key": "who", "x0": "first"})
+    mine: dict[str, Any] = {"key": "who", "score": "score"}
+    mine["features"] = [{"x0": "first"}.get(name, name) for name in names]
+    mine["initial"] = tmp_path / "state.parquet"
+    assert KeyedStreams(prototype, **mine).calibrate(later)["threshold"].tolist() == expected
+    later.to_parquet(tmp_path / "later.parquet")
+    job = tmp_path / "job"
+    run_files([tmp_path / "later.parquet"], job, **mine, calibrator=prototype, shards=3, jobs=1)
+    found = pandas.concat(pandas.read_parquet(path) for path in (job / "rows").iterdir())
+    assert found.sort_values("when")["threshold"].tolist() == expected
+    panels = [Panel.load(path, prototype) for path in (job / "state").iterdir()]
+    assert sum(map(len, panels)) == frame["key"].nunique()
+
+
+def test_what_a_job_cannot_start_from_is_named(tmp_path: Path) -> None:
+    path = tmp_path / "state.parquet"
+
+    def start(**more: Any) -> None:
+        KeyedStreams(more.pop("calibrator", ARC(0.1)), **USUAL, **more, initial=path)
+
+    table.write_table(panel_table.to_table(Panel(ARC(0.1)).update([17], None, [1.0])), path)
+    with pytest.raises(StateError, match="keys that are integers"):
+        start()
+    late_streams = KeyedStreams(ARC(0.1), **USUAL, **LATE)
+    late_streams.calibrate(late()[:5])
+    late_streams.save(path)
+    with pytest.raises(StateError, match="5 asks of the table are pending"):
+        start()
+    start(**LATE)
+    with pytest.raises(StateError, match="other settings"):
+        start(calibrator=ARC(0.2), **LATE)
+    timed: dict[str, Any] = {"key": "key", "score": "score", "time": "when"}
+    waiting = KeyedStreams(ARC(0.1), **timed, delay=timedelta(hours=3))
+    waiting.calibrate(scored())
+    waiting.save(path)
+    with pytest.raises(StateError, match=r"\d rows of the table wait for the watermark"):
+        start()

@@ -71,6 +71,11 @@ _JOB: list[options.Option] = [
         default="fail",
         help="Whether a bad row ends the job, or is written with the violated rule.",
     ),
+    click.option(
+        "--initial",
+        type=click.Path(path_type=Path, dir_okay=False),
+        help="Parquet table of keys to start from, such as one that `localarc export` wrote.",
+    ),
     *options.OUTPUT,
 ]
 
@@ -133,7 +138,8 @@ def _arguments(given: dict[str, Any]) -> dict[str, Any]:
         name: None if given[name] is None else timedelta(seconds=given[name])
         for name in ("delay", "ttl")
     }
-    same = {name: given[name] for name in ("max_pending", "last", "shards", "jobs", "bad_rows")}
+    names = "max_pending", "last", "shards", "jobs", "bad_rows", "initial"
+    same = {name: given[name] for name in names}
     made = {"calibrator": _calibrator(given), "folder": given["out"]}
     features = given["features"] or ()
     return {"key": given["key"], "features": features, **roles, **durations, **same, **made}

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from localarc.service.storage.postgres.connection import Address
     from localarc.service.streams.stream import Stream
 
+_SHOWN = 20  # streams that a command lists
 _DATA = click.Path(path_type=Path, file_okay=False)
 
 
@@ -25,16 +26,29 @@ _DATA = click.Path(path_type=Path, file_okay=False)
 @click.option(
     "--out", required=True, type=click.Path(path_type=Path, dir_okay=False), help="File to write."
 )
+@click.option(
+    "--parquet",
+    is_flag=True,
+    help="Write the calibrators of streams with one configuration to a Parquet table.",
+)
 def export_command(
-    streams: tuple[str, ...], data: Path | None, store: str | None, store_schema: str, out: Path
+    streams: tuple[str, ...],
+    data: Path | None,
+    store: str | None,
+    store_schema: str,
+    out: Path,
+    parquet: bool,
 ) -> None:
     """Write all streams of a store, or those named, to one file for `localarc import`.
 
     It has everything about them: calibrators, pending predictions, histories. The service may run.
+    With --parquet it has their calibrators alone, one row per stream, for panels, keyed jobs and
+    Spark.
 
     \b
-    Example:
+    Examples:
       localarc export --data calibration --out streams.zip demand returns
+      localarc export --data calibration --parquet --out keys.parquet
     """
     with user_errors():
         from localarc.service.storage.transfer import export_streams, read_database, read_folders
@@ -45,7 +59,7 @@ def export_command(
             found = read_folders(store_folders(place))
         else:
             found = read_database(place)
-        done = export_streams(found, out, streams)
+        done = export_streams(found, out, streams, as_table=parquet)
     _report(done, f"to {out}")
 
 
@@ -82,13 +96,15 @@ def import_command(
 ) -> None:
     """Store the streams of a file that `localarc export` wrote, or those named: all or none.
 
-    They continue where they were, bit for bit. The file may come from an older release. Where
-    several workers share the streams, each gets its own, all or none; if the command is
-    interrupted in between, repeat it with --replace.
+    They continue where they were, bit for bit. The file may come from an older release. The Parquet
+    table of a panel, a keyed job or Spark is imported too: a stream for each key. Where several
+    workers share the streams, each gets its own, all or none; if the command is interrupted in
+    between, repeat it with --replace.
 
     \b
-    Example:
+    Examples:
       localarc import streams.zip --data other-calibration
+      localarc import keys.parquet --data calibration
     """
     with user_errors():
         from localarc.service.storage.transfer import import_streams
@@ -128,8 +144,10 @@ def _place(data: Path | None, store: str | None, schema: str) -> Path | Address:
 
 
 def _report(streams: list[Stream], where: str) -> None:
-    for stream in streams:
+    for stream in streams[:_SHOWN]:
         state = stream.state
         counts = f"event {state.seq}, {state.rounds} rounds, {len(state.pending)} pending"
         click.echo(f"{stream.name}: {counts}")
+    if len(streams) > _SHOWN:
+        click.echo(f"... and {len(streams) - _SHOWN} more")
     click.echo(f"{len(streams)} stream(s) {where}")

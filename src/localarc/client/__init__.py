@@ -67,6 +67,7 @@ from localarc.wire.events import (
     StreamEvent,
 )
 from localarc.wire.health import Health
+from localarc.wire.key_names import key_of_stream, stream_name
 from localarc.wire.lifecycle import ChangeResponse, DeleteResponse, RenameResponse
 from localarc.wire.predictions import (
     BatchResult,
@@ -181,5 +182,7 @@ __all__ = [
     "VerdictStatus",
     "WebhookError",
     "error_from_problem",
+    "key_of_stream",
+    "stream_name",
     "verify_webhook",
 ]

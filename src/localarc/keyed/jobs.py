@@ -55,6 +55,7 @@ class Job:
     limits: Limits
     rejects: bool
     shards: int
+    initial: Path | None = None
 
     def run(self, source: Source, jobs: int | None, last: bool) -> list[int]:
         """Learn what is new; returns how many files or messages each shard has learned in all."""
@@ -109,7 +110,7 @@ class Shard:
         """The bucket, its place in the source, and how many batches it has learned."""
         job = self.job
         if not self.state.exists():
-            return Bucket.new(job.calibrator, job.roles, job.limits), source.start(), 0
+            return self._new(), source.start(), 0
         stored = table.read_table(self.state)
         about = read_metadata(stored)
         if about["shards"] != job.shards:
@@ -121,6 +122,16 @@ class Shard:
         place = {name: about[name] for name in source.start()}
         number = about.get("batches", len(about.get("files", ())))
         return table.from_table(stored, job.calibrator, job.roles, job.limits), place, number
+
+    def _new(self) -> Bucket:
+        """A bucket that has learned nothing here: empty, or with its keys of the initial table."""
+        job = self.job
+        bucket = Bucket.new(job.calibrator, job.roles, job.limits)
+        if job.initial is not None:
+            found = table.read_table(job.initial)
+            mine = [shard_of(key, job.shards) == self.number for key in found["key"].to_pylist()]
+            table.seed(bucket, found.take(np.flatnonzero(mine)))
+        return bucket
 
     def _remove_partial_files(self) -> None:
         """What this shard was writing when it was killed."""
@@ -147,9 +158,14 @@ class Shard:
     def _mine(self, rows: Any) -> Any:
         """The rows of this shard's keys; rows without a key are the first shard's."""
         names, codes = key_codes(rows, self.job.roles.key)
-        hashes = [zlib.crc32(name.encode()) % self.job.shards for name in names]
+        hashes = [shard_of(name, self.job.shards) for name in names]
         shards = np.array([*hashes, 0])[codes]  # -1, a missing key, is the last
         return rows.take(np.flatnonzero(shards == self.number))
+
+
+def shard_of(key: str, shards: int) -> int:
+    """The shard of a key; fixed for the lifetime of a folder."""
+    return zlib.crc32(key.encode()) % shards
 
 
 def _shown(place: dict[str, Any]) -> str:

@@ -36,6 +36,7 @@ def run_files(
     shards: int = 2,
     jobs: int | None = -1,
     bad_rows: str = "fail",
+    initial: str | os.PathLike[str] | None = None,
 ) -> int:
     """Calibrate the events of files, one file after another, and resume where it stopped.
 
@@ -64,6 +65,9 @@ def run_files(
         How many processes work at once; -1 for one per core.
     bad_rows : {"fail", "reject"}, default "fail"
         Whether a bad row raises BadRowError, or is written with the violated rule in `rejected`.
+    initial : path-like, optional
+        A Parquet file of keyed streams to start from, as for `KeyedStreams`; read until every shard
+        has a state of its own.
 
     Returns
     -------
@@ -87,5 +91,6 @@ def run_files(
     )  # fmt: skip
     check_delay(roles, delay)
     limits = Limits.checked(roles, delay=delay, ttl=ttl, max_pending=max_pending)
-    job = Job(Path(folder), calibrator, roles, limits, rejects_bad_rows(bad_rows), shards)
+    rejects, start = rejects_bad_rows(bad_rows), None if initial is None else Path(initial)
+    job = Job(Path(folder), calibrator, roles, limits, rejects, shards, start)
     return min(job.run(Files(tuple(Path(each) for each in files)), jobs, last))

@@ -57,6 +57,9 @@ class KeyedStreams:
     max_pending : int, optional
         How many asks of a key can be pending; one more, and the oldest is given up. Its outcome is
         then rejected as an unknown id.
+    initial : path-like, optional
+        A Parquet file of keyed streams to start from, such as one of the service; unlike that of
+        `load`, its columns may have had other names.
 
     Examples
     --------
@@ -86,6 +89,7 @@ class KeyedStreams:
         delay: timedelta | None = None,
         ttl: timedelta | None = None,
         max_pending: int | None = None,
+        initial: str | os.PathLike[str] | None = None,
     ) -> None:
         roles = Roles.checked(
             key=key, order=order, features=features, score=score, loss=loss, kind=kind, id=id,
@@ -95,6 +99,8 @@ class KeyedStreams:
         check_delay(roles, delay)
         limits = Limits.checked(roles, delay=delay, ttl=ttl, max_pending=max_pending)
         self._bucket = Bucket.new(calibrator, roles, limits)
+        if initial is not None:
+            table.seed(self._bucket, table.read_table(initial))
 
     @property
     def panel(self) -> Panel:

@@ -64,6 +64,27 @@ def from_table(
         return bucket
 
 
+def seed(bucket: Bucket, table: Any) -> None:
+    """Load the keys of a table into a new bucket, whose columns may have other names."""
+    if not panel_table.read_metadata(table)["text keys"]:
+        raise serialization.StateError(
+            "the table has keys that are integers, and keys of rows are text. "
+            "Put the calibrators into a panel with text keys first."
+        )
+    other = from_table(table, bucket.panel.prototype, None)
+    if len(other.waiting):
+        raise serialization.StateError(
+            f"{len(other.waiting)} rows of the table wait for the watermark, and only the job that "
+            "wrote it can continue them. Finish it with last=True first."
+        )
+    if len(other.pending) and not bucket.roles.late:
+        raise serialization.StateError(
+            f"{len(other.pending)} asks of the table are pending, and rows of this job have no "
+            "kind= and id= to learn them."
+        )
+    bucket.absorb(other)
+
+
 def _read_times(bucket: Bucket, table: Any, about: dict[str, Any]) -> None:
     if LAST in table.column_names:
         pa = arrow()

@@ -38,6 +38,7 @@ def run_topic(
     shards: int = 2,
     jobs: int | None = -1,
     bad_rows: str = "fail",
+    initial: str | os.PathLike[str] | None = None,
     batch: int = 100_000,
     config: Mapping[str, str] | None = None,
 ) -> int:
@@ -70,6 +71,8 @@ def run_topic(
     bad_rows : {"fail", "reject"}, default "fail"
         Whether a bad row raises BadRowError, or is written with the violated rule in `rejected`.
         A message that is not a JSON object raises ValueError in any case.
+    initial : path-like, optional
+        A Parquet file of keyed streams to start from, as for `run_files`.
     batch : int, default 100000
         The largest number of messages that are learned at once.
     config : mapping of str to str, optional
@@ -93,5 +96,6 @@ def run_topic(
     limits = Limits.checked(roles, delay=delay, ttl=ttl, max_pending=max_pending)
     validation.integer("batch", batch, 1, "It is a number of messages.")
     settings = {**(config or {}), "bootstrap.servers": servers}
-    job = Job(Path(folder), calibrator, roles, limits, rejects_bad_rows(bad_rows), shards)
+    rejects, start = rejects_bad_rows(bad_rows), None if initial is None else Path(initial)
+    job = Job(Path(folder), calibrator, roles, limits, rejects, shards, start)
     return min(job.run(Topic(topic, tuple(settings.items()), batch), jobs, last))

@@ -1,4 +1,6 @@
-"""Transfer: streams leave a store in an export file and enter another, of whatever kind.
+"""Transfer: streams leave a store in a file and enter another, of whatever kind.
+
+The file is an export, with all of them, or the table of keyed streams, with their calibrators.
 
 Streams are read as of one moment, while a service may use the store. What enters is there as a
 whole or not at all: one transaction replaces what is stored about all streams of the file, where
@@ -81,8 +83,10 @@ def read_database(address: Address) -> Found:
     return Found(*read(address))
 
 
-def export_streams(found: Found, path: Path, names: Collection[str] = ()) -> list[Stream]:
-    """Write all streams to a file, or those named."""
+def export_streams(
+    found: Found, path: Path, names: Collection[str] = (), as_table: bool = False
+) -> list[Stream]:
+    """Write all streams to an export, or those named; or to a table of keyed streams."""
     chosen = list(names) or sorted({*found.streams, *found.damaged})
     for name in chosen:
         if name in found.damaged:
@@ -93,8 +97,23 @@ def export_streams(found: Found, path: Path, names: Collection[str] = ()) -> lis
         if name not in found.streams:
             raise ValueError(f"there is no stream {name!r}.")
     streams = [found.streams[name] for name in dict.fromkeys(chosen)]
-    export_file.write(path, streams)
+    if as_table:
+        from localarc.service.storage import state_table
+
+        state_table.write(path, streams)
+    else:
+        export_file.write(path, streams)
     return streams
+
+
+def read_streams(path: Path, names: Collection[str] = ()) -> dict[str, Stream]:
+    """All streams of an export or of a table of keyed streams, or those named."""
+    with path.open("rb") as file:
+        if file.read(4) != b"PAR1":
+            return {stream.name: stream for stream in export_file.read(file, names)}
+    from localarc.service.storage import state_table  # requires pyarrow
+
+    return {stream.name: stream for stream in state_table.read(path, names)}
 
 
 def import_streams(
@@ -109,8 +128,7 @@ def import_streams(
     A name that the store has is an error, unless the stream of that name is to be replaced.
     `renamed` has new names of streams by their old ones.
     """
-    with path.open("rb") as file:
-        streams = _renamed(list(export_file.read(file, names)), renamed or {})
+    streams = _renamed(list(read_streams(path, names).values()), renamed or {})
     if not store.acquire():
         raise ValueError(f"{store.place} is in use by another process: stop it first.")
     existing = sorted(streams.keys() & {*store.load(), *store.quarantined})

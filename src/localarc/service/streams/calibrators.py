@@ -25,7 +25,7 @@ GATE_CREDIT, GATE_IDLE, GATE_AUDITABLE = 0.001, 0.003, 1000
 if TYPE_CHECKING:
     from localarc import AutoLARC, Gate
 
-_KERNELS: dict[str, Callable[..., Stationary]] = {
+KERNELS: dict[str, Callable[..., Stationary]] = {
     "rbf": kernels.RBF,
     "laplace": kernels.Laplace,
     "matern32": kernels.Matern32,
@@ -56,7 +56,7 @@ def to_stored(config: StreamConfig, method: Method | None = None) -> Config:
                 f"length_scale must be one number or one per feature, got {len(lengths)} for "
                 f"{config.features} feature(s)."
             )
-        kernel = _KERNELS[config.kernel.kind](length_scale=lengths)
+        kernel = KERNELS[config.kernel.kind](length_scale=lengths)
         del fields["kernel"]["length_scale"]
         fields["kernel"]["denominator"] = msgspec.to_builtins(kernel.denominator)
     return msgspec.convert(fields, Config)
@@ -163,7 +163,7 @@ def _kernel(config: stored.Kernel) -> Stationary:
                 f"shape applies to rational-quadratic only: omit it for {config.kind}."
             )
         shape["shape"] = config.shape
-    return _KERNELS[config.kind](**shape).replace(config.denominator, config.scale)
+    return KERNELS[config.kind](**shape).replace(config.denominator, config.scale)
 
 
 def _rate(config: float | stored.Rate) -> Rate:

@@ -86,6 +86,13 @@ class Stream:
         """A stream without rounds."""
         return cls(name, StreamState(event.config, event.at), build_calibrator(event.config))
 
+    @classmethod
+    def adopt(cls, name: str, event: events.StreamCreated, calibrator: AnyCalibrator) -> Self:
+        """A stream as after its creation and the import of a calibrator, which fits the config."""
+        stream = cls(name, StreamState(event.config, event.at), calibrator)
+        stream._restart()
+        return stream
+
     @property
     def calibrator(self) -> Any:
         """The library's calibrator, of the kind that the config's method says."""
@@ -231,12 +238,16 @@ class Stream:
 
     def _apply_import(self, event: events.StateImported) -> ChangeEvent:
         self.method = method_of(self.load_calibrator(event.state), self.state.config)
-        self.state.seq += 1
-        self.state.restart(self.method.rounds, self.method.loss_sum)
-        self.state.imported = True
+        self._restart()
         self._match_tickets(event.at)
         self.watch.restart()
         return self.change(ImportedEvent, event.at)
+
+    def _restart(self) -> None:
+        """Continue from the sums of a calibrator that learned elsewhere."""
+        self.state.seq += 1
+        self.state.restart(self.method.rounds, self.method.loss_sum)
+        self.state.imported = True
 
     def _apply_health(self, event: events.HealthChanged) -> ChangeEvent:
         self.state.seq += 1

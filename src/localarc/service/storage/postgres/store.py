@@ -95,8 +95,8 @@ class PostgresStore:
         rows = [event_row(number, write) for number, write in enumerate(writes, first)]
         replaced = replaced or {}
         with self._ownership.transaction(len(rows)) as connection:
-            for name, stream in replaced.items():
-                _replace(connection, name, stream, first - 1)
+            if replaced:
+                _replace(connection, replaced, first - 1)
             if rows:
                 columns = [list(column) for column in zip(*rows, strict=True)]
                 connection.execute(_INSERT_EVENTS, columns)
@@ -196,16 +196,20 @@ class PostgresStore:
             yield from cursor.execute(select + where + order, None if names is None else (names,))
 
 
-def _replace(connection: Connection, name: str, stream: Stream | None, last_event: int) -> None:
+def _replace(
+    connection: Connection, replaced: Mapping[str, Stream | None], last_event: int
+) -> None:
+    """Replace all streams in a few round trips, however many they are."""
     for delete in (
-        "DELETE FROM events WHERE stream = %s",
-        "DELETE FROM snapshots WHERE stream = %s",
-        "DELETE FROM marks WHERE stream = %s",
+        "DELETE FROM events WHERE stream = ANY(%s)",
+        "DELETE FROM snapshots WHERE stream = ANY(%s)",
+        "DELETE FROM marks WHERE stream = ANY(%s)",
     ):
-        connection.execute(delete, (name,))
-    if stream is not None:
-        connection.execute(_SET_SNAPSHOT, _snapshot_row(stream, last_event))
-        _set_marks(connection, {name: stream.state.seq})
+        connection.execute(delete, (list(replaced),))
+    kept = [stream for stream in replaced.values() if stream is not None]
+    with connection.cursor() as cursor:
+        cursor.executemany(_SET_SNAPSHOT, (_snapshot_row(stream, last_event) for stream in kept))
+    _set_marks(connection, {stream.name: stream.state.seq for stream in kept})
 
 
 def _set_marks(connection: Connection, ends: Mapping[str, int]) -> None:
