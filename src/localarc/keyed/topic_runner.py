@@ -43,9 +43,9 @@ def run_topic(
 ) -> int:
     """Calibrate the messages of a topic up to its end, and resume where it stopped.
 
-    A message is a JSON object with a field for each role. Rows gain `kafka_partition` and
-    `kafka_offset`. The offsets are part of the state: a run that was killed, at any moment, is
-    continued by the same call, and every row is written once.
+    A message is a JSON object with a field for each role. Rows gain `kafka_topic`,
+    `kafka_partition` and `kafka_offset`. The offsets are part of the state: a run that was killed,
+    at any moment, is continued by the same call, and every row is written once.
 
     Parameters
     ----------
@@ -69,7 +69,7 @@ def run_topic(
         How many processes work at once; -1 for one per core.
     bad_rows : {"fail", "reject"}, default "fail"
         Whether a bad row raises BadRowError, or is written with the violated rule in `rejected`.
-        A message that is not a JSON object raises ValueError in any case.
+        So is a message that is not a JSON object: its rule is "bad message".
     batch : int, default 100000
         The largest number of messages that are learned at once.
     config : mapping of str to str, optional
@@ -93,5 +93,6 @@ def run_topic(
     limits = Limits.checked(roles, delay=delay, ttl=ttl, max_pending=max_pending)
     validation.integer("batch", batch, 1, "It is a number of messages.")
     settings = {**(config or {}), "bootstrap.servers": servers}
-    job = Job(Path(folder), calibrator, roles, limits, rejects_bad_rows(bad_rows), shards)
-    return min(job.run(Topic(topic, tuple(settings.items()), batch), jobs, last))
+    rejects = rejects_bad_rows(bad_rows)
+    job = Job(Path(folder), calibrator, roles, limits, rejects, shards)
+    return min(job.run(Topic(topic, tuple(settings.items()), batch, rejects), jobs, last))
