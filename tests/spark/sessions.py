@@ -18,6 +18,7 @@ SETTINGS = {
     "spark.ui.showConsoleProgress": "false",
     "spark.sql.shuffle.partitions": "2",
     "spark.driver.memory": "1g",
+    "spark.python.authenticate.socketTimeout": "300s",  # of workers on a busy machine
     # A third less CPU for jobs as short as these.
     "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
 }

@@ -15,7 +15,6 @@ from localarc.panel.table import arrow
 TOPIC, PARTITION, OFFSET = "kafka_topic", "kafka_partition", "kafka_offset"
 """Columns that say which message a row came from."""
 
-_BLOCK = 2**20  # bytes that Arrow parses at once; a message must fit
 _DEPTH = 10  # of lists and objects in a column; readers of Parquet have limits
 
 
@@ -175,11 +174,12 @@ def _read_json(rows: list[dict[str, Any]]) -> Any:
     pa = arrow()
     from pyarrow import json as arrow_json
 
-    lines = [json.dumps(row).encode() for row in rows]
-    options = arrow_json.ReadOptions(block_size=max(_BLOCK, 1 + max(map(len, lines))))
+    lines = b"\n".join(json.dumps(row).encode() for row in rows)
+    # Of several blocks, Arrow would take the types of the first, and then not convert lists.
+    options = arrow_json.ReadOptions(block_size=len(lines))
     try:
-        return arrow_json.read_json(pa.BufferReader(b"\n".join(lines)), options)
-    except pa.ArrowInvalid:
+        return arrow_json.read_json(pa.BufferReader(lines), options)
+    except pa.ArrowException:
         return None
 
 
