@@ -5,7 +5,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
 
-.PHONY: demo test slow training beams page service deploy cluster cluster-lowest peers jobs models forecasting package arena check format bench figures site clean
+.PHONY: demo test slow training beams page service deploy cluster cluster-lowest cluster-connect peers jobs models forecasting package arena check format bench figures site clean
 
 # The marks say which set of packages is installed and are out of date when its description changes.
 $(VENV)/.default: pyproject.toml constraints.txt
@@ -44,7 +44,7 @@ $(VENV)/.package: $(VENV)/.dev
 	touch $@
 
 $(VENV)/.cluster: $(VENV)/.dev
-	$(INSTALL) -e '.[dev,dask]' protobuf
+	$(INSTALL) -e '.[dev,dask]' protobuf grpcio grpcio-status googleapis-common-protos zstandard
 	touch $@
 
 $(VENV)/.site: $(VENV)/.dev
@@ -103,29 +103,37 @@ deploy: $(VENV)/.deploy
 	LOCALARC_REQUIRE_DEPLOY=1 LOCALARC_REQUIRE_SERVICE=1 $(BIN)/python -m pytest -m deploy -rs tests/deploy
 
 # PySpark warns about pandas 3, which constraints.txt has: these folders, first in the path, have pandas 2 and a PySpark.
+# Without its archive of itself, Spark's workers import the compiled modules, in a quarter of the time.
 LAYER := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --upgrade --target
 PANDAS_2 := pandas==2.3.3 pytz==2026.6 py4j==0.10.9.9
 
 build/spark-highest/.installed: $(VENV)/.cluster
 	$(LAYER) build/spark-highest $(PANDAS_2) $$(grep '^pyspark==' constraints.txt)
+	rm build/spark-highest/pyspark/python/lib/pyspark.zip
 	touch $@
 
 build/spark-lowest/.installed: $(VENV)/.cluster
 	$(LAYER) build/spark-lowest $(PANDAS_2) pyspark==4.1.0
+	rm build/spark-lowest/pyspark/python/lib/pyspark.zip
 	touch $@
 
 # Sweeps and streams on real engines, started on this machine: two dask workers, a Spark of two threads.
-cluster: build/spark-highest/.installed cluster-lowest
+cluster: build/spark-highest/.installed cluster-lowest cluster-connect
 	PYTHONPATH=build/spark-highest $(BIN)/python -c 'import distributed, pyspark'
 	java -version
 	PYTHONPATH=$(CURDIR)/build/spark-highest $(BIN)/python -m pytest -rs tests/cluster tests/spark
-	PYTHONPATH=$(CURDIR)/build/spark-highest $(BIN)/python -m pytest -rs tests/test_documentation.py -k 'scale or spark'
+	PYTHONPATH=$(CURDIR)/build/spark-highest $(BIN)/python -m pytest -rs tests/test_documentation.py -k spark
 
 # A part of it with the oldest PySpark that is allowed, which leaves sockets open: a stream, a batch, and a stream by time.
 cluster-lowest: build/spark-lowest/.installed
 	PYTHONPATH=$(CURDIR)/build/spark-lowest $(BIN)/python -m pytest -rs -W ignore::ResourceWarning \
 		-W ignore::pytest.PytestUnraisableExceptionWarning \
 		tests/spark -k 'alone or back_test or one_process_and_names'
+
+# A part of it through a Spark Connect server: a batch, streams with restarts, and state that moves.
+cluster-connect: build/spark-highest/.installed
+	LOCALARC_SPARK_CONNECT=1 PYTHONPATH=$(CURDIR)/build/spark-highest $(BIN)/python -m pytest -rs tests/spark \
+		-k 'back_test or may_change or resumes_in_other_buckets or one_process_and_names'
 
 # Calibrated models that MLflow logs and loads.
 models: $(VENV)/.models

@@ -3,6 +3,7 @@
 import contextlib
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -20,7 +21,7 @@ from keyed.runner_job import calibrator
 from keyed.test_runner import USUAL, files, thresholds, written
 from keyed.test_times import mixed, timed
 from localarc import ARC
-from localarc.keyed import KeyedStreams, calibrate, run_files, run_topic
+from localarc.keyed import BadRowError, KeyedStreams, calibrate, run_files, run_topic
 from localarc.serialization import StateError
 
 kafka = pytest.importorskip("confluent_kafka", reason="pip install 'localarc[kafka]'")
@@ -33,7 +34,9 @@ class Brokers:
     """Mock brokers, which live as long as the producer that started them."""
 
     def __init__(self) -> None:
-        self._producer = kafka.Producer({"test.mock.num.brokers": 1})
+        self._producer = kafka.Producer(
+            {"test.mock.num.brokers": 1, "message.max.bytes": 10_000_000}
+        )
         brokers = self._producer.list_topics(timeout=30).brokers.values()
         self.servers = ",".join(f"{each.host}:{each.port}" for each in brokers)
 
@@ -89,9 +92,7 @@ def test_messages_by_time_and_asks_without_scores(brokers: Brokers, tmp_path: Pa
     assert run_topic("asks", tmp_path / "asks", **job, **late) == 2
 
 
-def test_other_topics_and_messages_that_are_no_objects_are_refused(
-    brokers: Brokers, tmp_path: Path
-) -> None:
+def test_other_topics_and_files_are_refused(brokers: Brokers, tmp_path: Path) -> None:
     brokers.send(plain(rows=5))
     job: dict[str, Any] = {"servers": brokers.servers, "jobs": 1, **USUAL}
     run_topic("scores", tmp_path / "job", **job)
@@ -100,10 +101,95 @@ def test_other_topics_and_messages_that_are_no_objects_are_refused(
     paths = files(scored(), tmp_path / "in", 1)
     with pytest.raises(StateError, match="a job over a topic, not over files"):
         run_files(paths, tmp_path / "job", **USUAL, jobs=1)
-    for value in (b"{", b"[1]", None):
-        brokers.send_bytes(value, f"bad{value!r:.3}".replace("'", ""))
-        with pytest.raises(ValueError, match=r"message 0 of partition \d of topic .* JSON object"):
-            run_topic(f"bad{value!r:.3}".replace("'", ""), tmp_path / "bad", **job)
+
+
+BAD = [
+    (b"{", "is not a JSON object"),
+    (b"[1]", "is not a JSON object"),
+    (None, "is not a JSON object"),
+    (b"\xff", "is not a JSON object"),
+    (b'{"key": "a", "note": "\\ud800"}', "is not a JSON object"),
+    (b"[" * 100_000, "is not a JSON object"),
+    (b'{"key": "a", "order": 1, "Loss": 1}', "has a field 'Loss', the name of an added column"),
+    (b'{"key": "a", "kafka_offset": 1}', "has a field 'kafka_offset', the name of an added"),
+    (b'{"key": 1.5}', "has 1.5 in the field 'key', which must be text or an integer"),
+    (b'{"key": "a", "order": true}', "has True in the field 'order', which must be an integer"),
+    (b'{"key": "a", "order": 1, "score": "1"}', "has '1' in the field 'score', which must be a n"),
+]
+
+
+@pytest.mark.parametrize(("value", "says"), BAD, ids=[str(value)[:40] for value, _ in BAD])
+def test_a_message_that_cannot_be_a_row_ends_the_job_with_its_partition_and_offset(
+    brokers: Brokers, tmp_path: Path, value: bytes | None, says: str
+) -> None:
+    good = plain(rows=5)
+    brokers.send(good)
+    brokers.send_bytes(value, "scores")
+    place = rf"message \d+ of partition \d+ of topic 'scores' {re.escape(says)}"
+    with pytest.raises(BadRowError, match=place):
+        run_topic("scores", tmp_path / "job", servers=brokers.servers, jobs=1, **USUAL)
+    assert not list((tmp_path / "job" / "state").iterdir())
+
+
+def test_bad_messages_are_rejected_like_bad_rows_and_the_others_are_learned(
+    brokers: Brokers, tmp_path: Path
+) -> None:
+    frame = plain()
+    job: dict[str, Any] = {"servers": brokers.servers, "jobs": 1, "bad_rows": "reject", **USUAL}
+    brokers.send(frame[:25])
+    for value, _ in BAD:
+        brokers.send_bytes(value, "scores")
+    brokers.send(frame[25:])
+    assert run_topic("scores", tmp_path / "job", **job) == len(frame) + len(BAD)
+    rows = pandas.concat(
+        [pandas.read_parquet(path) for path in (tmp_path / "job" / "rows").iterdir()]
+    )
+    good = rows[rows["rejected"].isna()].set_index(["key", "order"])["threshold"]
+    expected = calibrate(frame, **USUAL).set_index(["key", "order"])["threshold"]
+    assert good.to_dict() == expected.to_dict()
+    rules = rows["rejected"].dropna()
+    assert rules.value_counts().to_dict() == {
+        "bad message": 8,
+        "missing key": 1,
+        "bad order": 1,
+        "bad score": 1,
+    }
+    assert (rows["kafka_topic"] == "scores").all()
+    assert not rows.duplicated(["kafka_partition", "kafka_offset"]).any()
+
+
+def test_a_field_of_the_wrong_type_consumes_its_order(brokers: Brokers, tmp_path: Path) -> None:
+    for line in (b'{"key": 7, "order": 1, "score": "?"}', b'{"key": "7", "order": 2, "score": 1}'):
+        brokers.send_bytes(line, "scores")
+    job: dict[str, Any] = {"servers": brokers.servers, "jobs": 1, "bad_rows": "reject", **USUAL}
+    assert run_topic("scores", tmp_path / "job", **job) == 2
+    rows = written(tmp_path / "job").sort_values("order")
+    assert rows["rejected"].fillna("").tolist() == ["bad score", ""]
+    assert rows["key"].tolist() == ["7", "7"]
+
+
+def test_fields_without_a_role_pass_whatever_they_hold(brokers: Brokers, tmp_path: Path) -> None:
+    deep = "[" * 50 + "]" * 50
+    notes = ["5", '"text"', "{}", '{"a": 1}', deep, '{"a": "b"}', "null", "[1]"]
+    roles: dict[str, Any] = {"key": "key", "time": "when", "score": "score"}
+    for i, note in enumerate(notes):
+        when = f'"2026-01-01T00:00:0{i}{".5" if i % 2 else ""}{"Z" if i % 3 else ""}"'
+        values = "[1" + ",1" * (600_000 if i == 7 else 0) + "]"
+        fields = f'"when": {when}, "score": {i}, "note": {note}, "values": {values}'
+        line = f'{{"key": "a", {fields}}}'
+        brokers.send_bytes(line.encode(), "scores")
+    job: dict[str, Any] = {"servers": brokers.servers, "jobs": 1, "calibrator": ARC(0.1)}
+    job |= roles | {"delay": timedelta(seconds=5)}
+    for batch in (1, 3, 100):
+        folder = tmp_path / str(batch)
+        assert run_topic("scores", folder, **job, batch=batch, last=True) == len(notes)
+        parts = [pandas.read_parquet(path) for path in sorted((folder / "rows").iterdir())]
+        rows = pandas.concat([part for part in parts if len(part)])
+        assert rows["score"].tolist() == list(range(len(notes)))
+        assert rows["values"].map(len).tolist() == [1] * 7 + [600_001]
+        assert rows["note"].fillna("").str[:4].tolist() == [
+            *("5", "text", "{}", '{"a"', "[[[[", '{"a"', "", "[1]")
+        ]
 
 
 def test_the_command_learns_a_topic(brokers: Brokers, tmp_path: Path) -> None:

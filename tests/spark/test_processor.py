@@ -1,9 +1,6 @@
 """The processor in PySpark's own tester: no Java, no cluster."""
 
 import json
-from dataclasses import replace
-from datetime import timedelta
-from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -14,14 +11,13 @@ import pytest
 
 from keyed.keyed_events import late
 from localarc import ARC, LARC, RBF, AutoLARC, Panel
-from localarc.keyed import BadRowError, KeyedStreams, calibrate, stored, table
+from localarc.keyed import BadRowError, calibrate, stored
 from localarc.keyed.bucket import Bucket
 from localarc.keyed.roles import Roles
 from localarc.panel.streams import Prototype
-from localarc.panel.table import METADATA
 from localarc.serialization import StateError
 from localarc.spark.passing import NULLS, PassingColumns, alias
-from localarc.spark.processor import STATE, BucketProcessor, Job, read_bucket, seed
+from localarc.spark.processor import STATE, BucketProcessor, Job, read_bucket
 from localarc.spark.recent import RecentBuckets
 from spark.streams import alone, keyed
 
@@ -198,28 +194,6 @@ def test_asks_of_one_batch_are_learned_in_another() -> None:
     ).sort_values(["key", "order"])
     assert found["threshold"].tolist() == expected["threshold"].tolist()
     assert found["when"].tolist() == expected["when"].tolist()
-
-
-def test_waiting_rows_are_only_continued_by_a_stream_with_their_columns(tmp_path: Path) -> None:
-    usual: dict[str, Any] = {"key": "key", "time": "when", "score": "score"}
-    streams = KeyedStreams(ARC(0.1), **usual, delay=timedelta(days=9))
-    streams.calibrate(late(rows=5).dropna(subset="score"))
-    bucket = Bucket.new(ARC(0.1), streams._bucket.roles)
-    streams._bucket.skip(dict.fromkeys(streams._bucket.waiting.keys.to_pylist(), 0))
-    saved = table.to_table(streams._bucket)
-    metadata = saved.schema.metadata[METADATA].decode()
-    for columns in (None, PassingColumns(("key", "when"), ("string", "timestamp"))):
-        with pytest.raises(StateError, match="5 rows of the saved state wait for the watermark"):
-            seed(bucket, saved, metadata, columns)
-    packed = [alias(0), alias(1), NULLS]
-    rows = streams._bucket.waiting.rows.select([0, 1, 2]).rename_columns(packed)
-    streams._bucket.waiting = replace(streams._bucket.waiting, rows=rows)
-    metadata = table.to_table(streams._bucket).schema.metadata[METADATA].decode()
-    seed(bucket, saved, metadata, PassingColumns(("key", "when"), ("string", "timestamp")))
-    assert len(bucket.waiting) == 5
-    streams.save(tmp_path / "state.parquet")
-    with pytest.raises(StateError, match="5 rows wait for Spark's watermark"):
-        KeyedStreams.load(tmp_path / "state.parquet")
 
 
 def test_a_kept_bucket_is_current_only_for_its_own_bytes_and_job() -> None:

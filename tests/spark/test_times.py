@@ -12,7 +12,7 @@ from keyed.keyed_events import late
 from keyed.test_times import HOUR, TIMED, mixed, rules, timed
 from localarc import ARC
 from localarc.keyed import KeyedStreams
-from localarc.spark import calibrate, export_state, import_state
+from localarc.spark import accepted, calibrate, export_state, import_state
 from spark.test_calibrate import files, run
 
 LIMITS: dict[str, Any] = {"ttl": 4 * HOUR}
@@ -60,6 +60,9 @@ def test_a_stream_by_time_returns_the_rows_of_one_process_and_names_late_ones(
     assert results(found.fillna({"note": ""})) == results(expected.fillna({"note": ""}))
 
     saved = export_state(tmp_path / "checkpoint", tmp_path / "saved.parquet")
+    moved = KeyedStreams.load(saved)  # out of Spark, and into it again
+    assert moved.waiting == streams.waiting > 5
+    moved.save(tmp_path / "moved.parquet")
     rest = pandas.DataFrame({"key": "key 0", "id": ["end"], "note": "", "score": 0.5})
     rest["when"] = frame["when"].max() + timedelta(hours=9)
     folder = tmp_path / "later"
@@ -70,7 +73,7 @@ def test_a_stream_by_time_returns_the_rows_of_one_process_and_names_late_ones(
         **usual,
         calibrator=ARC(0.1),
         buckets=2,
-        initial=import_state(saved),
+        initial=import_state(tmp_path / "moved.parquet"),
         bad_rows="reject",
     )
     run(later, folder)
@@ -79,6 +82,28 @@ def test_a_stream_by_time_returns_the_rows_of_one_process_and_names_late_ones(
     expected = streams.calibrate(rest[frame.columns], "reject")
     assert len(expected) > 5
     assert results(waited.fillna({"note": ""})) == results(expected.fillna({"note": ""}))
+    alone = moved.calibrate(rest[frame.columns], "reject")
+    assert results(alone.fillna({"note": ""})) == results(expected.fillna({"note": ""}))
+
+
+def test_windows_after_a_stream_by_time_count_every_accepted_row(
+    spark: Any, tmp_path: Path
+) -> None:
+    from pyspark.sql import functions
+
+    frame = with_late_rows()
+    stream = files(spark, frame, tmp_path / "in", 3).withWatermark("when", "3 hours")
+    usual: dict[str, Any] = {**TIMED, "id": "id", "bad_rows": "reject"}
+    rows = accepted(calibrate(stream, **usual, calibrator=ARC(0.1), buckets=3))
+    run(rows.groupBy(functions.window("when", "1 hour")).count(), tmp_path)
+    found = spark.read.parquet(str(tmp_path / "out")).collect()
+    _, expected = in_one_process(frame, 3, **{**TIMED, "id": "id"}, delay=3 * HOUR)
+    good = expected[expected["rejected"].isna()]
+    passed = frame["when"].max() - 3 * HOUR
+    counts = good.groupby(good["when"].dt.floor("h")).size()
+    ended = counts[counts.index + HOUR <= passed]
+    assert len(ended) > 5
+    assert sorted(row["count"] for row in found) == sorted(ended)
 
 
 def test_a_batch_frame_by_time_is_one_frame(spark: Any) -> None:

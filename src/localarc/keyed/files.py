@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from localarc.keyed.jobs import Batch
 from localarc.keyed.roles import Roles
 from localarc.panel.table import arrow
 from localarc.serialization import StateError
@@ -39,12 +40,12 @@ class Files:
         """How many files were learned."""
         return len(place["files"])
 
-    def batches(self, place: dict[str, Any], roles: Roles) -> Iterator[tuple[Any, dict[str, Any]]]:
+    def batches(self, place: dict[str, Any], roles: Roles) -> Iterator[Batch]:
         """Each of the other files."""
         names = place["files"]
         for path in self.paths[len(names) :]:
             names = [*names, path.name]
-            yield read_events(path), {"files": names}
+            yield Batch(read_events(path), {"files": names})
 
 
 def read_events(path: Path) -> Any:

@@ -25,8 +25,17 @@ from localarc.keyed.frames import with_columns
 from localarc.keyed.limits import Limits
 from localarc.keyed.roles import Roles
 from localarc.panel.streams import Prototype
-from localarc.panel.table import read_metadata
+from localarc.panel.table import arrow, read_metadata
 from localarc.serialization import StateError
+
+
+@dataclass(frozen=True)
+class Batch:
+    """Events as an Arrow table, the place after them, and what was rejected before it had a key."""
+
+    events: Any
+    place: dict[str, Any]
+    rejected: Any = None
 
 
 class Source(Protocol):
@@ -41,8 +50,8 @@ class Source(Protocol):
     def done(self, place: dict[str, Any]) -> int:
         """How many files or messages were learned."""
 
-    def batches(self, place: dict[str, Any], roles: Roles) -> Iterator[tuple[Any, dict[str, Any]]]:
-        """The batches after a place, each an Arrow table, with the place after it."""
+    def batches(self, place: dict[str, Any], roles: Roles) -> Iterator[Batch]:
+        """The batches after a place."""
 
 
 @dataclass(frozen=True)
@@ -86,12 +95,13 @@ class Shard:
         """Learn the batches that were not learned yet."""
         bucket, place, number = self._resumed(source)
         self._remove_partial_files()
-        for events, after in source.batches(place, self.job.roles):
-            self._check(events, after)
-            place = after
-            self._write(
-                bucket, self._learn(bucket, events, False), f"{number:08d}", place, number + 1
-            )
+        for batch in source.batches(place, self.job.roles):
+            place = batch.place
+            self._check(batch.events, place)
+            rows = self._learn(bucket, batch.events, False)
+            if batch.rejected is not None and self.number == 0:
+                rows = arrow().concat_tables([rows, batch.rejected], promote_options="default")
+            self._write(bucket, rows, f"{number:08d}", place, number + 1)
             number += 1
         if last and len(bucket.waiting):
             none = bucket.waiting.rows.slice(0, 0)

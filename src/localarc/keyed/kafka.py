@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-import json
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from localarc.keyed.jobs import Batch
+from localarc.keyed.messages import read_messages
 from localarc.keyed.roles import Roles
-from localarc.panel.table import arrow
 from localarc.serialization import StateError
-
-PARTITION, OFFSET = "kafka_partition", "kafka_offset"
-"""Columns that say which message a row came from."""
 
 _PATIENCE = 30.0  # seconds without an answer from the brokers
 _WAIT = 0.1  # seconds until messages that came are looked at
@@ -30,6 +27,7 @@ class Topic:
     name: str
     config: tuple[tuple[str, Any], ...]
     batch: int
+    rejects: bool
 
     def start(self) -> dict[str, Any]:
         """Before the oldest message that the brokers have."""
@@ -47,7 +45,7 @@ class Topic:
         """How many messages were learned."""
         return int(place["messages"])
 
-    def batches(self, place: dict[str, Any], roles: Roles) -> Iterator[tuple[Any, dict[str, Any]]]:
+    def batches(self, place: dict[str, Any], roles: Roles) -> Iterator[Batch]:
         """Batches of messages, up to the end of the topic as it is now."""
         consumer = _kafka().Consumer(
             {
@@ -63,9 +61,7 @@ class Topic:
         finally:
             consumer.close()
 
-    def _read(
-        self, consumer: Any, place: dict[str, Any], roles: Roles
-    ) -> Iterator[tuple[Any, dict[str, Any]]]:
+    def _read(self, consumer: Any, place: dict[str, Any], roles: Roles) -> Iterator[Batch]:
         offsets, ends = self._span(consumer, dict(place["offsets"]))
         done = int(place["messages"])
         waits = {p for p, end in ends.items() if offsets[p] < end}
@@ -76,7 +72,8 @@ class Topic:
             if messages:
                 done += len(messages)
                 after = {"topic": self.name, "offsets": dict(offsets), "messages": done}
-                yield to_table(messages, roles), after
+                events, rejected = read_messages(messages, roles, self.rejects)
+                yield Batch(events, after, rejected)
 
     def _span(
         self, consumer: Any, offsets: dict[str, int]
@@ -148,37 +145,6 @@ class Topic:
             raise ValueError(f"topic {self.name!r} cannot be read: {error.str()}.")
         if offsets[partition] >= ends[partition]:
             waits.discard(partition)
-
-
-def to_table(messages: list[Any], roles: Roles) -> Any:
-    """Messages as an Arrow table; columns that none of them has are null."""
-    pa = arrow()
-    from pyarrow import json as arrow_json
-
-    lines = [_line(message) for message in messages]
-    try:
-        rows = arrow_json.read_json(pa.BufferReader(b"\n".join(lines)))
-    except pa.ArrowException as error:
-        raise ValueError(f"messages do not fit together: {str(error).splitlines()[0]}") from error
-    for name in roles.columns:
-        if name not in rows.column_names:
-            rows = rows.append_column(name, pa.nulls(rows.num_rows))
-    rows = rows.append_column(PARTITION, pa.array([each.partition() for each in messages]))
-    return rows.append_column(OFFSET, pa.array([each.offset() for each in messages]))
-
-
-def _line(message: Any) -> bytes:
-    """The value of a message as JSON in one line; raises ValueError unless it is an object."""
-    try:
-        value = json.loads(message.value())
-        if not isinstance(value, dict):
-            raise TypeError
-        return json.dumps(value).encode()
-    except (TypeError, ValueError) as error:
-        raise ValueError(
-            f"message {message.offset()} of partition {message.partition()} of topic "
-            f"{message.topic()!r} is not a JSON object."
-        ) from error
 
 
 def _kafka() -> Any:

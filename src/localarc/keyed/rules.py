@@ -43,6 +43,7 @@ UNKNOWN_ID = Rule(
 BAD_TIME = Rule("bad time", "Every row must have a time.")
 LATE = Rule("late", "The watermark had passed the time of this event before it came.")
 REPEATED_EVENT = Rule("repeated event", "An event of this key with this time and id came before.")
+BAD_MESSAGE = Rule("bad message", "A message must be a JSON object with a field for each role.")
 
 RULES = (
     *(GOOD, MISSING_KEY, BAD_ORDER, BAD_FEATURES, BAD_SCORE, BAD_LOSS, BAD_WIDTH, BAD_KIND),

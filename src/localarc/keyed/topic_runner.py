@@ -44,9 +44,9 @@ def run_topic(
 ) -> int:
     """Calibrate the messages of a topic up to its end, and resume where it stopped.
 
-    A message is a JSON object with a field for each role. Rows gain `kafka_partition` and
-    `kafka_offset`. The offsets are part of the state: a run that was killed, at any moment, is
-    continued by the same call, and every row is written once.
+    A message is a JSON object with a field for each role. Rows gain `kafka_topic`,
+    `kafka_partition` and `kafka_offset`. The offsets are part of the state: a run that was killed,
+    at any moment, is continued by the same call, and every row is written once.
 
     Parameters
     ----------
@@ -70,7 +70,7 @@ def run_topic(
         How many processes work at once; -1 for one per core.
     bad_rows : {"fail", "reject"}, default "fail"
         Whether a bad row raises BadRowError, or is written with the violated rule in `rejected`.
-        A message that is not a JSON object raises ValueError in any case.
+        So is a message that is not a JSON object: its rule is "bad message".
     initial : path-like, optional
         A Parquet file of keyed streams to start from, as for `run_files`.
     batch : int, default 100000
@@ -98,4 +98,4 @@ def run_topic(
     settings = {**(config or {}), "bootstrap.servers": servers}
     rejects, start = rejects_bad_rows(bad_rows), None if initial is None else Path(initial)
     job = Job(Path(folder), calibrator, roles, limits, rejects, shards, start)
-    return min(job.run(Topic(topic, tuple(settings.items()), batch), jobs, last))
+    return min(job.run(Topic(topic, tuple(settings.items()), batch, rejects), jobs, last))

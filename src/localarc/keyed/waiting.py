@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,7 +11,6 @@ from numpy.typing import NDArray
 
 from localarc.keyed.events import NO_TIME
 from localarc.panel.table import arrow
-from localarc.serialization import StateError
 from localarc.validation import IntArray
 
 _KEY, _TIME = "localarc_key", "localarc_time"
@@ -75,14 +75,40 @@ class Waiting:
 
 
 def concat(tables: list[Any]) -> Any:
-    """Tables one after another; columns that one does not have are null there."""
+    """Tables one after another; columns that one does not have are null there.
+
+    A column that has types which do not go together becomes text.
+    """
     pa = arrow()
     full = [table for table in tables if table.num_rows] or tables[:1]
     if len(full) == 1:
         return full[0]
     try:
         return pa.concat_tables(full, promote_options="permissive")
-    except (pa.ArrowInvalid, pa.ArrowTypeError) as error:
-        raise StateError(
-            f"rows that wait for the watermark have other columns than the new ones: {error}"
-        ) from error
+    except (pa.ArrowInvalid, pa.ArrowTypeError):
+        return pa.concat_tables(_with_text(full), promote_options="permissive")
+
+
+def _with_text(tables: list[Any]) -> list[Any]:
+    """The tables, with text in the columns that cannot be concatenated."""
+    pa = arrow()
+    for name in dict.fromkeys(name for table in tables for name in table.column_names):
+        parts = [table.select([name]) for table in tables if name in table.column_names]
+        try:
+            pa.unify_schemas([part.schema for part in parts], promote_options="permissive")
+        except (pa.ArrowInvalid, pa.ArrowTypeError):
+            tables = [_text_column(table, name) for table in tables]
+    return tables
+
+
+def _text_column(table: Any, name: str) -> Any:
+    if name not in table.column_names:
+        return table
+    pa, column = arrow(), table[name]
+    try:
+        text = column.cast(pa.string())
+    except pa.ArrowNotImplementedError:  # lists and structs
+        text = pa.array(
+            [None if v is None else json.dumps(v, default=str) for v in column.to_pylist()]
+        )
+    return table.set_column(table.column_names.index(name), name, text)

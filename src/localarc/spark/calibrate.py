@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
@@ -116,7 +117,8 @@ def calibrate(
     check_session(frame.sparkSession)
     columns = PassingColumns.of(frame)
     if time is not None:
-        columns = columns.without_event_time()
+        columns = columns.holding_rows()
+        limits = replace(limits, delay=columns.delay * 1000)  # for those who continue its state
     job = Job(calibrator, int(buckets or 0), roles, columns, rejects, saved, limits)
     return _stream(frame, job, initial)
 

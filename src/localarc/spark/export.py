@@ -15,6 +15,7 @@ from localarc.panel.streams import Prototype
 from localarc.panel.table import METADATA, read_metadata
 from localarc.spark.processor import STATE, read_bucket
 from localarc.spark.session import current_session
+from localarc.spark.waiting_rows import unpack_waiting
 
 INDEX = "keys.json"
 """In a folder that earlier releases exported to: the file of each key."""
@@ -128,7 +129,9 @@ def _buckets(
     found = reader.option("operatorId", operator).load(os.fspath(checkpoint))
     for row in found.select("value.panel", "value.skipped", "value.buckets").toLocalIterator():
         bucket = read_bucket((row.panel, row.skipped, row.buckets), calibrator, None)
-        if len(bucket.waiting):  # each of their keys needs a row
+        if len(bucket.waiting):
+            unpack_waiting(bucket)
+            # Each of their keys needs a row.
             bucket.skip(dict.fromkeys(bucket.waiting.keys.to_pylist(), 0))
         yield bucket
 

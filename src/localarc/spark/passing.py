@@ -31,20 +31,27 @@ _NUMBERS |= {"timestamp": "bigint"} | dict.fromkeys(_INTEGERS, "bigint")
 
 @dataclass(frozen=True)
 class PassingColumns:
-    """The columns of a frame: their names and Spark types, in order, and the event time."""
+    """The columns of a frame: their names and Spark types, in order, and the event time.
+
+    Rows that we hold back until the watermark has passed them have a `held_time` in its place.
+    """
 
     names: tuple[str, ...]
     types: tuple[str, ...]
     event_time: str = ""
+    held_time: str = ""
+    delay: int = 0
 
     @classmethod
     def of(cls, frame: Any) -> PassingColumns:
         """The columns of a frame."""
         names, types = zip(*frame.dtypes, strict=True)
-        marked = [f.name for f in frame.schema.fields if WATERMARK in f.metadata]
-        return cls(names, types, marked[0] if marked else "")
+        for field in frame.schema.fields:
+            if WATERMARK in field.metadata:
+                return cls(names, types, field.name, delay=int(field.metadata[WATERMARK]))
+        return cls(names, types)
 
-    def _travels_as(self, i: int) -> str | None:
+    def travels_as(self, i: int) -> str | None:
         """The type in which column i has no nulls; None if it travels as it is."""
         if i >= _BITS or self.names[i] == self.event_time:
             return None
@@ -58,7 +65,7 @@ class PassingColumns:
     @property
     def schema(self) -> str:
         """The schema in which the columns travel."""
-        parts = [f"{alias(i)} {self._travels_as(i) or kind}" for i, kind in enumerate(self.types)]
+        parts = [f"{alias(i)} {self.travels_as(i) or kind}" for i, kind in enumerate(self.types)]
         return ", ".join([*parts, f"{NULLS} bigint"])
 
     def pack(self) -> list[Any]:
@@ -67,7 +74,7 @@ class PassingColumns:
         columns, bits = [], functions.lit(0).cast("bigint")
         for i, name in enumerate(self.names):
             column = functions.col(quoted(name))
-            if self._travels_as(i) is not None:
+            if self.travels_as(i) is not None:
                 bit = functions.when(column.isNull(), functions.lit(1 << i)).otherwise(0)
                 bits = bits.bitwiseOR(bit.cast("bigint"))
                 column = functions.coalesce(_to_number(column, self.types[i]), self._zero(i))
@@ -80,14 +87,17 @@ class PassingColumns:
         columns = []
         for i, name in enumerate(self.names):
             column = functions.col(alias(i))
-            if self._travels_as(i) is not None:
+            if self.travels_as(i) is not None:
                 is_null = functions.col(NULLS).bitwiseAND(functions.lit(1 << i)) != 0
                 column = functions.when(~is_null, _from_number(column, self.types[i]))
-            columns.append(column.alias(name))
+            # Rows are held until the watermark passes them: to the operators that follow they
+            # are of this micro-batch, and not late.
+            marked = {"metadata": {WATERMARK: self.delay}} if name == self.held_time else {}
+            columns.append(column.alias(name, **marked))
         return columns
 
     def _zero(self, i: int) -> Any:
-        return spark_sql().functions.lit(0).cast(self._travels_as(i))
+        return spark_sql().functions.lit(0).cast(self.travels_as(i))
 
     def table(self, columns: Mapping[str, Any], names: Iterable[str]) -> Any:
         """Some columns of a packed pandas frame as an Arrow table, null where they were."""
@@ -102,7 +112,7 @@ class PassingColumns:
 
         i = self.names.index(name)
         values = columns[alias(i)]
-        if self._travels_as(i) is None:
+        if self.travels_as(i) is None:
             return pyarrow.array(values, from_pandas=True)
         mask = None if nulls is None else ((nulls >> i) & 1).astype(bool)
         column = pyarrow.array(values.to_numpy(), mask=mask)
@@ -113,16 +123,20 @@ class PassingColumns:
         import pyarrow
 
         i = self.names.index(name)
-        values = rows[alias(i)].combine_chunks()
-        if self._travels_as(i) is None:
+        values, kind = rows[alias(i)].combine_chunks(), self.types[i]
+        if self.travels_as(i) is None:
             return values
+        if kind in ("float", "double"):  # NaN became null on its way through pandas
+            values = values.fill_null(float("nan"))
         nulls = (rows[NULLS].to_numpy() >> i) & 1
         column = pyarrow.compute.if_else(pyarrow.array(nulls == 0), values, None)
-        return column.view(pyarrow.timestamp("us")) if self.types[i] == "timestamp" else column
+        if kind == "date":
+            return column.cast(pyarrow.int32()).view(pyarrow.date32())
+        return column.view(pyarrow.timestamp("us", "UTC")) if kind == "timestamp" else column
 
-    def without_event_time(self) -> PassingColumns:
-        """The same columns, of which none is Spark's event time: it drops rows that are late."""
-        return replace(self, event_time="")
+    def holding_rows(self) -> PassingColumns:
+        """The same columns, of which none is the operator's event time: Spark drops late rows."""
+        return replace(self, event_time="", held_time=self.event_time)
 
 
 def alias(i: int) -> str:

@@ -19,8 +19,9 @@ from localarc.keyed.roles import Roles
 from localarc.panel import Panel
 from localarc.panel.streams import Prototype
 from localarc.panel.table import METADATA
-from localarc.spark.passing import BUCKET, NULLS, PassingColumns, alias
+from localarc.spark.passing import PassingColumns
 from localarc.spark.recent import RECENT
+from localarc.spark.waiting_rows import labelled, pack_waiting
 
 STATE = "bucket"
 """The name of the state variable: one value for each bucket."""
@@ -54,7 +55,9 @@ class Job:
                 f"the checkpoint was written with buckets={row[2]}, now it is {self.buckets}: keys "
                 "would move. Keep the number, or migrate with export_state and import_state."
             )
-        return read_bucket(row, self.calibrator, self.roles, self.limits, earlier)
+        bucket = read_bucket(row, self.calibrator, self.roles, self.limits, earlier)
+        pack_waiting(bucket, self.columns, self.roles)
+        return bucket
 
 
 class BucketProcessor:
@@ -75,7 +78,7 @@ class BucketProcessor:
         """All rows of one bucket in this micro-batch."""
         frame, bucket, job = _joined(list(rows)), self._bucket(key), self.job
         if job.roles.time is not None:
-            yield from self._exchange(key, bucket, _arrow(frame), timers)
+            yield from self._exchange(key, bucket, labelled(_arrow(frame), job.columns), timers)
             return
         columns = dict(frame.items())
         added = bucket.calibrate(job.columns.table(columns, job.roles.columns), job.rejects)
@@ -171,17 +174,19 @@ def read_bucket(
 def seed(bucket: Bucket, saved: Any, metadata: str, columns: PassingColumns | None = None) -> None:
     """Load saved calibrators, an Arrow table from `import_state`, into a bucket.
 
-    Rows that wait for the watermark can only be continued by a stream with the same columns.
+    Rows that wait for the watermark are continued by a stream, which has `columns`.
     """
     if metadata:
         made = saved.replace_schema_metadata({METADATA: metadata.encode()})
         other = table.from_table(made, bucket.panel.prototype, None)
         other.keep_waiting(saved["key"])
-        if len(other.waiting) and not _continues(other.waiting.rows, columns):
+        if len(other.waiting) and columns is None:
             raise serialization.StateError(
-                f"{len(other.waiting)} rows of the saved state wait for the watermark, and only a "
-                "stream of Spark with the same columns, which saved them, can continue them."
+                f"{len(other.waiting)} rows of the saved state wait for the watermark. Only a "
+                "stream can continue them: a batch frame has no watermark."
             )
+        if columns is not None:
+            pack_waiting(other, columns, bucket.roles)
         bucket.absorb(other)
         return
     keys = saved["key"].to_pylist()
@@ -189,14 +194,6 @@ def seed(bucket: Bucket, saved: Any, metadata: str, columns: PassingColumns | No
         fresh = copy.copy(bucket.panel.prototype)
         bucket.panel.put(name, fresh.restore(data))
     bucket.skip(dict(zip(keys, saved["skipped"].to_pylist(), strict=True)))
-
-
-def _continues(rows: Any, columns: PassingColumns | None) -> bool:
-    """Whether rows that wait have the columns of a stream."""
-    if columns is None:
-        return False
-    names = {BUCKET, NULLS, *map(alias, range(len(columns.names)))}
-    return names == {BUCKET, *rows.column_names}
 
 
 def _frame(columns: dict[str, Any], added: Added, rejects: bool) -> Any:
