@@ -22,6 +22,8 @@ from commands import (
     write_rounds,
 )
 from localarc import LARC, RBF, AutoLARC, replay
+from localarc.cli.group import BadInput, user_errors
+from localarc.experiments.data import DataError
 from localarc.streams import read_table
 
 
@@ -377,6 +379,13 @@ def test_an_interrupt_is_one_line_and_leaves_no_output(
     # click ends the line of the ^C first.
     assert result.stderr.strip() == "localarc: interrupted; no output was written."
     assert not (tmp_path / "out").exists()
+
+
+def test_data_that_cannot_be_had_is_the_users_to_fix_and_other_failures_are_ours() -> None:
+    with pytest.raises(BadInput, match="not here"), user_errors():
+        raise DataError("not here")
+    with pytest.raises(RuntimeError, match="a bug"), user_errors():
+        raise RuntimeError("a bug")
 
 
 def test_importing_the_command_imports_no_heavy_package() -> None:
