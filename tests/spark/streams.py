@@ -17,7 +17,11 @@ def keyed(keys: int, rounds: int, dimension: int = 0, seed: int = 0) -> Any:
     """One row for each of `rounds` events of each key, shuffled within each order."""
     random = np.random.default_rng(seed)
     names = [f"key {i}" for i in range(keys)]
-    rows = [(name, order) for order in range(1, rounds + 1) for name in random.permutation(names)]
+    rows = [
+        (name, order)
+        for order in range(1, rounds + 1)
+        for name in random.permutation(names).tolist()
+    ]
     frame = pandas.DataFrame(rows, columns=["key", "order"])
     for i in range(dimension):
         frame[f"x{i}"] = random.uniform(size=len(frame))

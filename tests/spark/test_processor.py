@@ -22,7 +22,7 @@ from localarc.spark.recent import RecentBuckets
 from spark.streams import alone, keyed
 
 pytest.importorskip("pyspark", reason="PySpark is not installed: make cluster installs it")
-pytest.importorskip("pyspark.sql.streaming.tws_tester", reason="PySpark before 4.3 has no tester")
+pytest.importorskip("pyspark.sql.streaming.tws_tester", reason="PySpark before 4.2 has no tester")
 
 
 class Simulated:
