@@ -15,7 +15,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TypeAlias
 
-IN_A_ROW = 3  # requests for one other worker, after which a connection moves there
+IN_A_ROW = 8  # requests for one other worker, after which a connection moves there
 _AT_ONCE = 64  # connections that are received before other work
 
 Adopt: TypeAlias = Callable[[socket.socket, int, bool], None]
