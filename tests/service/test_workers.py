@@ -160,6 +160,8 @@ def test_the_service_is_ready_when_all_workers_are() -> None:
     made = merging.ready([answer(one), answer({"detail": "starting"}, 503)])
     assert json.loads(made.body)["detail"] == "1 of 2 workers are ready: worker 1 is starting."
     standby = Ready(False, "standby: another process serves these streams.", 0, 0)
+    made = merging.ready([answer(standby, 503), answer({"detail": "starting"}, 503)])
+    assert json.loads(made.body)["detail"] == f"{standby.detail} worker 1 is starting."
     made = merging.ready([answer(standby, 503), answer(standby, 503)])
     assert json.loads(made.body)["detail"] == standby.detail
 

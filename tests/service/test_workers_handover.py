@@ -242,4 +242,5 @@ def test_a_worker_without_room_returns_the_connection(tmp_path: Path) -> None:
             for _ in range(3 * IN_A_ROW):
                 assert [connection.ask(OF_WORKER[0][0]) for connection in every] == [200] * 3
             placed = [holders(server, each.port) for each in every]
-            assert sorted(map(tuple, placed)) == [(0,), (0,), (1,)]
+            assert {1} in placed  # worker 0 has room for two at most
+            assert all(len(each) == 1 for each in placed)

@@ -152,8 +152,8 @@ class Writer:
             _log.warning("%s", status)
             self.status = _COMPILING
             self._compiler.load_all(())  # so that taking over takes less time
-            self.status = status
             self.on_standby()
+            self.status = status  # whoever reads it can rely on the report
         self._reject(self._drain(_STANDBY_SECONDS), f"not ready: {status}.")
 
     def _reject(self, jobs: list[Job], reason: str) -> None:

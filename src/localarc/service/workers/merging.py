@@ -49,7 +49,7 @@ def quarantine(answers: Sequence[Answer]) -> Response:
 
 
 def ready(answers: Sequence[Answer]) -> Response:
-    """Ready if all workers are; otherwise how many are, and why the first other one is not."""
+    """Ready if all workers are; otherwise how many are, and why the others are not."""
     found = [_ready(each, index) for index, each in enumerate(answers)]
     waiting = [each for each in found if not each.ready]
     counts = [
@@ -57,11 +57,10 @@ def ready(answers: Sequence[Answer]) -> Response:
         for name in ("streams", "unhealthy", "quarantined")
     ]
     if waiting:
-        first, count = waiting[0], len(found) - len(waiting)
-        if count:
-            detail = f"{count} of {len(found)} workers are ready: {first.detail}"
-            first = msgspec.structs.replace(first, detail=detail)
-        return response(encode(first), JSON, 503)
+        detail = " ".join(dict.fromkeys(each.detail for each in waiting))
+        if count := len(found) - len(waiting):
+            detail = f"{count} of {len(found)} workers are ready: {detail}"
+        return response(encode(msgspec.structs.replace(waiting[0], detail=detail)), JSON, 503)
     return response(encode(Ready(True, found[0].detail, *counts)), JSON)
 
 
