@@ -94,7 +94,7 @@ page: $(VENV)/.service node_modules/.installed
 # The real service, in processes of its own: crashes, full disks, hostile requests, a browser, Prometheus, PostgreSQL.
 # What is missing fails here, where `make test` skips. In Debian: `apt-get install chromium prometheus postgresql`.
 service: $(VENV)/.service page
-	LOCALARC_REQUIRE_SERVICE=1 $(BIN)/python -m pytest -m service -n 3 -rs tests/service
+	LOCALARC_REQUIRE_SERVICE=1 $(BIN)/python -m pytest -m service -n 2 -rs tests/service
 	$(BIN)/python -m pytest -rs tests/test_documentation.py -k fastapi
 
 # What is in deploy/, linted; the image's steps, without a container runtime, by a user who can write nowhere else.

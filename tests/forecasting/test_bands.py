@@ -317,7 +317,9 @@ def test_input_frames_are_not_changed() -> None:
 
 BAD_FORECASTS = {
     "no column 'ds'": lambda f: f.drop(columns="ds"),
-    "yhat must be finite, at most .* got nan in row 2": lambda f: f.assign(yhat=f.yhat.where(f.index != 2)),
+    "yhat must be finite, at most .* got nan in row 2": lambda f: f.assign(
+        yhat=f.yhat.where(f.index != 2)
+    ),
     "yhat must contain numbers": lambda f: f.assign(yhat="x"),
     "two rows for the same series and time": lambda f: pd.concat([f, f[:1]]),
     "the horizon is 4": lambda f: pd.concat([f, forecasts(9)]),

@@ -218,6 +218,16 @@ class Timed(Caller):
 
 
 @pytest.mark.service
+def test_what_compiles_is_imported_before_there_are_threads() -> None:
+    code = (
+        "import sys; from localarc.service.compiler import Compiler; "
+        "assert 'numba' not in sys.modules; Compiler(); "
+        "assert {'numba.core.event', 'localarc.engine.auto.loops'} <= sys.modules.keys()"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)
+
+
+@pytest.mark.service
 def test_with_an_empty_cache_no_request_waits_for_a_compiler_once_ready(tmp_path: Path) -> None:
     cache = {"NUMBA_CACHE_DIR": str(tmp_path / "cache")}
     with Server(tmp_path / "data", environment=cache) as server:

@@ -4,6 +4,7 @@ writer's, so that no stream waits for the loops of another."""
 from __future__ import annotations
 
 import contextlib
+import importlib
 import logging
 import os
 import subprocess
@@ -22,6 +23,7 @@ from localarc.service.streams.calibrators import to_stored
 from localarc.service.streams.rehearsal import USUAL, Shape, check, rehearse, shape_of
 from localarc.wire.config import StreamConfig
 
+_METHODS = "larc", "auto", "gate"  # that have compiled loops
 _PATIENCE = 0.5  # seconds that a request waits for its loops
 _RETRY_AFTER = 4  # seconds; the longest pause of our client
 _PROCESS_SECONDS = 600.0
@@ -33,6 +35,7 @@ class Compiler:
     """Loads the loops of one service, and compiles those that are not on disk."""
 
     def __init__(self) -> None:
+        _import_engine()
         self._futures: dict[Shape, Future[None]] = {}
         self._lock = threading.Lock()
         self._pool = ThreadPoolExecutor(os.cpu_count() or 1, "compiler")
@@ -127,6 +130,12 @@ class Compiler:
             process.kill()
         self._processes.discard(process)
         return process.returncode
+
+
+def _import_engine() -> None:
+    """Import what compiles, in one thread: those that import numba at once find half of it."""
+    for name in ("numba.core.event", *(f"localarc.calibrators.{each}" for each in _METHODS)):
+        importlib.import_module(name)
 
 
 def _failed(future: Future[None]) -> bool:
