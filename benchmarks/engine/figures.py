@@ -7,11 +7,17 @@ from pathlib import Path
 from matplotlib.figure import Figure
 
 from benchmarks.engine.cases import Cost, Growth
-from localarc.figures.findings import by_method
 from localarc.figures.frame import frame, legend
-from localarc.figures.palette import METHODS, colours
+from localarc.figures.palette import METHODS
 
 _NEAR = 1e-6  # of thresholds
+_LINES = {  # memories of L-ARC, and AutoLARC; the dimension is a style of the line
+    "KeepAll": METHODS["L-ARC"],
+    "Lattice": "tab:pink",
+    "Dictionary(1e-4)": "tab:olive",
+    "KeepLast(1000)": "tab:purple",
+    "AutoLARC": METHODS["AutoLARC"],
+}
 
 
 def growth(path: Path, points: list[Growth]) -> None:
@@ -21,9 +27,16 @@ def growth(path: Path, points: list[Growth]) -> None:
     names = list(dict.fromkeys(point.name for point in points))
     for name in names:
         mine = [(point.t, point.microseconds) for point in points if point.name == name]
-        axes.loglog(*zip(*mine, strict=True), marker="o", color=colours(names)[name], label=name)
+        memory, _, dimension = name.partition(", ")
+        style = {"color": _LINES[memory], "linestyle": "-" if dimension == "d = 7" else "--"}
+        axes.loglog(*zip(*mine, strict=True), marker="o", label=name, **style)
     growths = {name: _growth(points, name) for name in names}
-    title = f"Time per step grows by a factor of {by_method(growths, '.3g')}"
+    worst = max(growths, key=growths.__getitem__)
+    others = max(value for name, value in growths.items() if name != worst)
+    title = (
+        f"A step of {worst.partition(',')[0]} takes {growths[worst]:.0f} times as long at the end, "
+        f"others at most {others:.1f} times"
+    )
     frame(axes, title, "t", "microseconds per step (replay)")
     legend(axes)
     figure.savefig(path, dpi=160)
