@@ -5,7 +5,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
 
-.PHONY: demo test slow training beams page service deploy cluster cluster-lowest cluster-connect peers jobs models forecasting package arena check format bench figures site clean
+.PHONY: demo test pythons lowest slow training beams page service deploy cluster cluster-lowest cluster-connect peers jobs models forecasting package arena check format bench figures site clean
 
 # The marks say which set of packages is installed and are out of date when its description changes.
 $(VENV)/.default: pyproject.toml constraints.txt
@@ -65,13 +65,46 @@ demo: $(VENV)/.default
 	$(BIN)/localarc reproduce electricity --out demo-output
 
 # Loops that most files use are compiled once, before the processes that share them start.
-test: $(VENV)/.dev
-	$(BIN)/localarc warm-up --service --memories auto --features 1,3 --quiet
-	$(BIN)/python -m pytest -n auto --dist loadfile --no-loadscope-reorder --ignore tests/test_documentation.py
+FAST_TESTS := -m pytest -n auto --dist loadfile --no-loadscope-reorder --ignore tests/test_documentation.py
+WARM_UP := warm-up --service --memories auto --features 1,3 --quiet
 
-# Simulations that take minutes.
+test: $(VENV)/.dev
+	$(BIN)/localarc $(WARM_UP)
+	$(BIN)/python $(FAST_TESTS)
+
+# The fast tests with the other Pythons that we claim, where the machine has them.
+pythons: $(VENV)/.dev
+	set -e; for python in $$($(BIN)/python tests/interpreters.py); do \
+		env=build/$$($$python -c 'import sys; print("python-%d.%d" % sys.version_info[:2])'); \
+		echo "$$env"; \
+		test -x $$env/bin/python || $$python -m venv $$env; \
+		$$env/bin/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev]'; \
+		$$env/bin/localarc $(WARM_UP); \
+		$$env/bin/python $(FAST_TESTS); \
+	done
+
+# The fast tests with the lowest versions that pyproject.toml allows. Such packages warn of what has changed since.
+LOWEST := build/lowest
+OLD_WARNINGS := -W ignore::DeprecationWarning -W ignore::PendingDeprecationWarning -W ignore::FutureWarning
+
+$(LOWEST)/.installed: pyproject.toml constraints.txt .ci/lowest-versions
+	$(PYTHON) -m venv --clear $(LOWEST)
+	$(PYTHON) .ci/lowest-versions > $(LOWEST)/constraints.txt
+	$(LOWEST)/bin/python -m pip install --quiet --disable-pip-version-check -c $(LOWEST)/constraints.txt -e '.[dev]'
+	touch $@
+
+lowest: $(LOWEST)/.installed
+	$(LOWEST)/bin/localarc $(WARM_UP)
+	$(LOWEST)/bin/python $(FAST_TESTS) $(OLD_WARNINGS)
+
+# Simulations that take minutes; then tests of all loops again, with every index checked.
+INDEXED := $(addprefix tests/engine/test_,auto.py batched.py dictionary.py exact.py lattice.py) \
+	$(addprefix tests/calibrators/test_,loss_bound.py many_labels.py) \
+	tests/keyed/test_table.py tests/keyed/test_late.py
+
 slow: $(VENV)/.dev
 	$(BIN)/python -m pytest -n auto -m slow
+	NUMBA_BOUNDSCHECK=1 NUMBA_CACHE_DIR=$(CURDIR)/build/bounds-checked $(BIN)/python -m pytest -n auto --dist loadfile $(INDEXED)
 
 # The experiments again, with what trains their networks: torch and scikit-learn.
 training: $(VENV)/.experiments

@@ -1,6 +1,7 @@
 """Shared by all tests: data that may be absent, and examples that are the same on every machine."""
 
 import os
+from collections import Counter
 
 import pytest
 from hypothesis import settings
@@ -10,6 +11,14 @@ from localarc.experiments import data
 # A busy machine is no reason to fail, so no example has a deadline.
 settings.register_profile("localarc", derandomize=True, deadline=None)
 settings.load_profile("localarc")
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Say why tests were skipped, in one line for each reason; `-rs` says where, too."""
+    skipped = terminalreporter.getreports("skipped")
+    reasons = Counter(report.longrepr[2].removeprefix("Skipped: ") for report in skipped)
+    for reason, count in sorted(reasons.items()):
+        terminalreporter.write_line(f"{count} skipped: {reason}")
 
 
 @pytest.fixture(scope="session")

@@ -127,7 +127,7 @@ class ShadowedEngine(HostileEngine):
     def ask(self, x: Any, groups: Any = ()) -> Ticket:
         ticket = super().ask(x, groups)
         t, book, state = ticket.id - 1, self.book, self.state
-        issued = self.engine._pending()[3][-1]
+        issued = self.engine._pending().tickets[-1]
         base, unit, floor = issued[[layout.BASE, layout.ITS_UNIT, layout.ITS_FLOOR]].tolist()
         book.base[t], book.unit[t], book.low[t] = base, unit, floor
         book.high[t], book.b[t, 0] = self.scenario.score_range[1], 1.0

@@ -24,6 +24,7 @@ from commands import (
 from localarc import LARC, RBF, AutoLARC, replay
 from localarc.cli.group import BadInput, user_errors
 from localarc.experiments.data import DataError
+from localarc.reporting import Run, assess
 from localarc.streams import read_table
 
 
@@ -65,6 +66,23 @@ def test_a_replay_writes_what_the_library_computes(table: Path, tmp_path: Path) 
     assert result.stderr == ""
 
 
+def test_a_replay_says_that_sets_are_large_although_misses_are_right(tmp_path: Path) -> None:
+    random = np.random.default_rng(0)
+    scores = np.where(random.uniform(size=3000) < 0.01, 9999.0, abs(random.normal(size=3000)))
+    rows = [f"{x},{s}" for x, s in zip(random.uniform(size=3000), scores, strict=True)]
+    (tmp_path / "codes.csv").write_text("\n".join(["x,s", *rows]))
+    asked = ("--features", "x", "--score", "s", "--alpha", "0.1", "--out", tmp_path / "out")
+    result = localarc("replay", tmp_path / "codes.csv", *asked)
+    assert result.status == 0, result.stderr
+    (method,) = json.loads((tmp_path / "out" / "summary.json").read_text())["methods"]
+    sentence = f"{method['size_ratio']:.2g} times as large as a rolling quantile's"
+    assert method["size_ratio"] > 20
+    assert method["verdict"]["state"] == "cautious"
+    assert sentence in method["verdict"]["text"]
+    assert sentence in result.stdout
+    assert sentence in (tmp_path / "out" / "report.html").read_text().replace("&#x27;", "'")
+
+
 @pytest.mark.slow
 def test_compare_also_runs_arc(table: Path, tmp_path: Path) -> None:
     result = run_replay(table, tmp_path, "--method", "mondrian", "--group", "third", "--compare")
@@ -81,10 +99,12 @@ def test_without_a_kernel_the_method_is_autolarc(table: Path, tmp_path: Path) ->
     result = localarc(*columns(table), "--group", "third", "--out", tmp_path)
     assert result.status == 0, result.stderr
     stream = read_table(table, ["x1", "x2"], "s", group="third")
-    expected = replay(AutoLARC(0.1), stream.X, stream.curves, stream.groups)
+    cal = AutoLARC(0.1)
+    expected = replay(cal, stream.X, stream.curves, stream.groups)
+    verdict = assess(stream, Run("AutoLARC", cal, expected)).verdict
     found = [float(row["threshold"]) for row in read_rows(tmp_path / "record.csv")]
     np.testing.assert_array_equal(found, expected.thresholds)
-    assert result.stdout.startswith(f"AutoLARC: {expected.verdict.text.rstrip('.')}")
+    assert result.stdout.startswith(f"AutoLARC: {verdict.text.rstrip('.')}")
     assert "For future rounds, theorem E assumes" in result.stdout
     run = json.loads((tmp_path / "summary.json").read_text())["methods"][0]
     assert set(run["certificate"]["groups"]) == {"easy", "middle", "hard"}

@@ -63,7 +63,7 @@ def test_a_method_runs_as_replay_runs_it() -> None:
         assert np.array_equal(record.thresholds, run.thresholds)
         result = next(each for each in found.results if each.method == title)
         assert (result.risk, result.rounds) == (run.risk, 600)
-        assert result.size == run.sizes.mean()
+        assert result.size == run.mean_size
         parts = [part.mean() for part in np.array_split(run.losses, 20)]
         assert result.twentieth == max(parts)
         worst = max(metrics.group_risk(run.losses, STREAM.groups or ()), key=lambda row: row.risk)

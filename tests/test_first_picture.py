@@ -56,4 +56,4 @@ def test_the_caption_has_the_numbers_of_the_run(records: dict[str, Record]) -> N
         parts = thirds(record)
         risks = ", ".join(f"{100 * parts[third].risk:.1f}" for third in ("easy", "middle", "hard"))
         assert f"{risks} %" in caption, name
-        assert f"{record.sizes.mean():.2f}" in caption, name
+        assert f"{record.mean_size:.2f}" in caption, name

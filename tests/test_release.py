@@ -31,6 +31,27 @@ def test_the_conda_recipe_requires_what_the_project_requires() -> None:
     assert names <= recipe
 
 
-def test_the_extra_data_requires_the_data_package_of_this_tree() -> None:
-    (version,) = found(r'^version = "(\d+\.\d+)\.\d+"$', "packages/localarc-data/pyproject.toml")
-    assert PROJECT["optional-dependencies"]["data"] == [f"localarc-data>={version}"]
+COMMANDS = [
+    (str(path.relative_to(ROOT)), command)
+    for folder in ("README.md", "docs", "src", "packages", "benchmarks")
+    for path in sorted([ROOT / folder] if folder.endswith(".md") else (ROOT / folder).rglob("*"))
+    if path.suffix in {".md", ".py"}
+    for command in re.findall(r"pip install ([^`\n]*)", path.read_text(encoding="utf-8"))
+]
+
+
+def test_install_commands_name_extras_and_packages_that_this_tree_has() -> None:
+    assert len(COMMANDS) > 50
+    for file, command in COMMANDS:
+        for extras in re.findall(r"(?:localarc|\.)\[([a-z,-]+)\]", command):
+            assert set(extras.split(",")) <= set(PROJECT["optional-dependencies"]), file
+        for package in re.findall(r"\./(packages/[a-z-]+)", command):
+            assert (ROOT / package / "pyproject.toml").exists(), file
+
+
+def test_no_extra_requires_a_package_that_only_this_tree_has() -> None:
+    """pip would look for it on an index, and end with "No matching distribution found"."""
+    here = {path.parent.name for path in (ROOT / "packages").glob("*/pyproject.toml")}
+    for extra, required in PROJECT["optional-dependencies"].items():
+        names = {re.split(r"[\[<>=;! ]", name)[0] for name in required}
+        assert not names & here, extra

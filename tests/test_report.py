@@ -23,6 +23,8 @@ from localarc import (
 )
 from localarc.calibrators.base import BaseCalibrator
 from localarc.curves import miscoverage
+from localarc.metrics import localized_risk
+from localarc.metrics.neighbourhoods import spread_centres
 from localarc.reporting import Run, assess, summary, write_report
 from localarc.reporting.html import sections
 from localarc.reporting.neighbourhood import default_kernel
@@ -214,6 +216,20 @@ def test_neighbourhoods_without_a_kernel_do_not_depend_on_units(stream: Stream) 
         weights = kernel.matrix(X, X)
         shares = weights.sum(axis=1) ** 2 / (weights**2).sum(axis=1) / len(X)
         assert 0.07 < np.median(shares) < 0.14
+
+
+def test_a_verdict_names_the_highest_of_all_places_that_were_looked_at() -> None:
+    stream = heteroscedastic(3000, seed=1)
+    played, kernel = run("AutoLARC", AutoLARC(0.1), stream), default_kernel(stream, [])
+    assert kernel is not None
+    centres = stream.X[spread_centres(stream.X, 512)]
+    local = localized_risk(stream.X, played.record.losses, kernel, centres)
+    seen = local.risks[local.counts >= 100]
+    found = assess(stream, played, kernel)
+    assert found.verdict.state == "kept"
+    assert found.verdict.text.endswith(
+        f"worst of its {len(seen)} places with 100 rounds or more: {100 * seen.max():.3g} %."
+    )
 
 
 def test_names_from_the_data_are_escaped(tmp_path: Path) -> None:

@@ -35,6 +35,16 @@ def test_sizes() -> None:
     assert mask([[0.9, 0.1], [0.6, 0.2]], -0.5).size == 0.5
 
 
+def test_an_infinite_threshold_has_the_full_set() -> None:
+    assert interval(1.0, np.inf).size == np.inf
+    assert 1e99 in interval_from_quantiles(1.0, 3.0, np.inf)
+    lower, upper = interval(np.array([1.0, 2.0]), np.array([np.inf, 0.5]))
+    assert (lower.tolist(), upper.tolist()) == ([-np.inf, 1.5], [np.inf, 2.5])
+    assert label_set([0.2, 0.8], np.inf, score="cumulative").labels == (0, 1)
+    assert label_set([[0.2, 0.8], [0.3, 0.7]], np.array([np.inf, -0.5])).labels == [(0, 1), (1,)]
+    assert mask([[0.9, 0.1]], np.inf).size == 1.0
+
+
 def test_the_repr_shows_the_members() -> None:
     assert repr(interval(1.0, -0.5)) == "Interval(empty)"
     assert repr(label_set([0.2, 0.8], -0.1, labels=["no", "yes"])) == "LabelSet({'no', 'yes'})"

@@ -10,9 +10,10 @@ from pathlib import Path
 
 from benchmarks.machine import ROOT, argument_parser, describe, write_json
 
-EXTRAS = ("", "plots", "models", "pandas", "parquet", "forecasting", "service", "client", "data")
+EXTRAS = ("", "plots", "models", "pandas", "parquet", "forecasting", "service", "client")
+DATA = "localarc-data"  # a distribution of its own in this repository
 ARC_ALONE = "arc-alone"  # no extra: the least that ARC, Mondrian of ARC and `replay` run with
-NAMES = {"": "localarc", ARC_ALONE: "localarc without numba"}
+NAMES = {"": "localarc", ARC_ALONE: "localarc without numba", DATA: "localarc, localarc-data"}
 SHOWN = 3  # of the largest packages
 
 
@@ -36,11 +37,11 @@ def measure(extra: str) -> Size:
 
 
 def _wanted(extra: str) -> list[str]:
-    """What pip is asked for; localarc-data comes from this tree as well, and not from an index."""
+    """What pip is asked for."""
     if extra == ARC_ALONE:
         return ["--no-deps", str(ROOT), "numpy"]
-    if extra == "data":
-        return [str(ROOT), str(ROOT / "packages" / "localarc-data")]
+    if extra == DATA:
+        return [str(ROOT), str(ROOT / "packages" / DATA)]
     return [f"{ROOT}[{extra}]" if extra else str(ROOT)]
 
 
@@ -52,7 +53,7 @@ def _megabytes(path: Path) -> float:
 def main() -> None:
     """Print one line per extra."""
     parser = argument_parser("The size of each install.")
-    parser.add_argument("extras", nargs="*", metavar="EXTRA", default=(*EXTRAS, ARC_ALONE))
+    parser.add_argument("extras", nargs="*", metavar="EXTRA", default=(*EXTRAS, DATA, ARC_ALONE))
     options = parser.parse_args()
     print(describe())
     sizes = []

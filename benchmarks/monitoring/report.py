@@ -1,4 +1,4 @@
-"""Print false alarms, delays and cost of monitors beside other tests."""
+"""Print false alarms, delays, recoveries and cost of monitors beside other tests."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from rich.console import Console
 from rich.table import Table
 
 from benchmarks import machine
-from benchmarks.monitoring import cost, delays, false_alarms
+from benchmarks.monitoring import cost, delays, false_alarms, recoveries
 
 ROUNDS = 100_000
 
@@ -36,10 +36,12 @@ def main() -> None:
     console.print(f"memory of a monitor: {cost.bytes_of_a_monitor():.0f} bytes\n")
     late = delays.measure(options.streams)
     console.print(_table("rounds from a rise of 0.05 above 0.1 to the alarm", late))
+    ends = recoveries.measure(min(options.streams, 300))
+    console.print(_table("broken streams that are called recovered", ends))
     alarms = false_alarms.measure(options.streams, options.calibrated, ROUNDS, options.jobs)
     console.print(_table("streams that keep their promise and raise an alarm", alarms))
     console.print(f"{time.process_time():.0f} s of CPU time")
-    machine.write_json(options.json, costs=costs, delays=late, false_alarms=alarms)
+    machine.write_json(options.json, costs=costs, delays=late, recoveries=ends, false_alarms=alarms)
 
 
 def _table(title: str, rows: Sequence[Any]) -> Table:

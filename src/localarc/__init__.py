@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from localarc._tune import Tuning, tune
     from localarc.calibrators.arc import ARC
     from localarc.calibrators.auto import AutoLARC, LabelSets, LabelTicket, Safeguard
+    from localarc.calibrators.auto.pending_limit import PendingWarning
     from localarc.calibrators.base import Calibrator, Resumable
     from localarc.calibrators.gate import Decision, Gate, GateSummary, GateTerms
     from localarc.calibrators.health import PromiseWarning
@@ -58,6 +59,7 @@ _HOME = {
     "localarc.calibrators.auto": ("AutoLARC", "LabelSets", "LabelTicket", "Safeguard"),
     "localarc.calibrators.base": ("Calibrator", "Resumable"),
     "localarc.calibrators.gate": ("Decision", "Gate", "GateSummary", "GateTerms"),
+    "localarc.calibrators.auto.pending_limit": ("PendingWarning",),
     "localarc.calibrators.health": ("PromiseWarning",),
     "localarc.calibrators.larc": ("LARC",),
     "localarc.calibrators.mondrian": ("Mondrian",),
@@ -105,6 +107,7 @@ __all__ = [
     "Matern52",
     "Mondrian",
     "Panel",
+    "PendingWarning",
     "Power",
     "PromiseWarning",
     "Radial",

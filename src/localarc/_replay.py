@@ -19,12 +19,14 @@ from localarc.calibrators.batched import replay_many_curves
 from localarc.calibrators.larc import LARC
 from localarc.calibrators.mondrian import Mondrian
 from localarc.calibrators.step_by_step import Curve, play_round, replay_curves
+from localarc.curves import Curve as RoundCurve
 from localarc.curves import Curves
 from localarc.curves.inputs import require_as_many, require_curves
 from localarc.frames import IntoFrame, Rows
 from localarc.guarantees import Evidence
 from localarc.guarantees.assumptions import AssumptionWarning
 from localarc.record import Record
+from localarc.size_ratio import Reference
 from localarc.validation import FloatArray
 
 
@@ -79,7 +81,8 @@ def replay(
     labels = _labels(groups, len(points))
     evidence = examine(curves, calibrator.alpha)
     thresholds, losses = replay_curves(calibrator, points, curves, labels, report)
-    return _record(calibrator, thresholds, losses, curves, labels, evidence, rows)
+    reference = Reference.of_curves(curves, calibrator.alpha)
+    return _record(calibrator, thresholds, losses, curves, labels, evidence, rows, reference)
 
 
 def _unframed(X: Any, groups: Any) -> tuple[Any, Any, Rows | None]:
@@ -152,9 +155,11 @@ def replay_many(
             if isinstance(calibrator, BaseCalibrator):
                 guards.enter_context(calibrator._unchanged_on_failure())
         results = _run_all(shared, alone, points, curves, labels, dtype == "float32")
+    alphas = {calibrator.alpha for calibrator in calibrators}
+    references = {alpha: Reference.of_curves(curves, alpha) for alpha in alphas}
     return [
-        _record(calibrator, *results[id(calibrator)], curves, labels, seen, rows)
-        for calibrator, seen in zip(calibrators, evidence, strict=True)
+        _record(cal, *results[id(cal)], curves, labels, seen, rows, references[cal.alpha])
+        for cal, seen in zip(calibrators, evidence, strict=True)
     ]
 
 
@@ -182,12 +187,14 @@ def _record(
     labels: list[Hashable] | None,
     evidence: Evidence,
     rows: Rows | None,
+    reference: Reference,
 ) -> Record:
     groups = None if labels is None else tuple(labels)
     sizes = curves.sizes_at(thresholds)
     alpha, name = calibrator.alpha, repr(calibrator)
     told = _warnings(calibrator, thresholds, losses, evidence, curves)
-    return Record(thresholds, losses, sizes, groups, alpha, name, evidence, told, rows)
+    ratio = reference.ratio(thresholds, sizes)
+    return Record(thresholds, losses, sizes, groups, alpha, name, evidence, told, rows, ratio)
 
 
 def _warnings(
@@ -281,6 +288,7 @@ def _play_rounds(calibrator: Calibrator, rounds: Any, progress: Progress) -> Rec
     steps: list[tuple[float, float, float]] = []
     labels: list[Hashable] = []
     seen = _Examined(calibrator.alpha)
+    scores: list[float] = []
     for played in rounds:
         fits = isinstance(played, Sequence) and len(played) in (2, 3) and hasattr(played[1], "loss")
         if not fits:
@@ -291,13 +299,22 @@ def _play_rounds(calibrator: Calibrator, rounds: Any, progress: Progress) -> Rec
         group = played[2] if len(played) == 3 else None
         steps.append(play_round(calibrator, played[0], played[1], group))
         seen.add(played[1])
+        if isinstance(played[1], RoundCurve):
+            scores.append(played[1].min_threshold(calibrator.alpha))
         progress(1)
         labels.append(group)
     thresholds, losses, sizes = np.array(steps).reshape(-1, 3).T.copy()
     grouped = tuple(labels) if any(label is not None for label in labels) else None
     alpha, name, evidence = calibrator.alpha, repr(calibrator), seen.evidence()
     told = _warnings(calibrator, thresholds, losses, evidence)
-    return Record(thresholds, losses, sizes, grouped, alpha, name, evidence, told)
+    ratio = math.nan
+    if len(scores) == len(steps):  # a user's curves may have none
+        bound = getattr(calibrator, "loss_bound", 1.0)
+        reference = Reference.of_scores(np.array(scores), alpha, bound)
+        ratio = reference.ratio(thresholds, np.full(len(scores), np.nan))
+    return Record(
+        *(thresholds, losses, sizes, grouped, alpha, name, evidence, told), size_ratio=ratio
+    )
 
 
 class _Examined:

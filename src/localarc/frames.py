@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias, TypeGuard
 import numpy as np
 from numpy.typing import NDArray
 
-from localarc.validation import FloatArray
+from localarc.validation import FloatArray, distinct_columns
 
 if TYPE_CHECKING:
     import narwhals.stable.v2 as nw
@@ -62,6 +62,7 @@ def read(value: Any) -> nw.DataFrame[Any] | nw.Series[Any] | None:
                 f"frames of {library} require narwhals: pip install narwhals"
             ) from error
         return None
+    distinct_columns("a frame", value)
     found = nw.from_native(value, eager_only=True, allow_series=True, pass_through=True)
     return found if isinstance(found, nw.DataFrame | nw.Series) else None
 

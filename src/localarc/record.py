@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import math
 import os
 import zipfile
 import zlib
@@ -51,6 +52,11 @@ class Record:
         What went wrong without an error, each with the number to change and a value to try.
     rows : Rows, optional
         The library and the index of the frame that was replayed, for `to_frame`; not saved.
+    size_ratio : float, default NaN
+        How many times as large sets were as those of a rolling quantile of the latest 500 scores,
+        means without the largest twentieth of either. Where sizes are unknown, thresholds are
+        compared, from a lower quantile of these scores. NaN if scores are unknown, or with fewer
+        than 100 rounds to compare.
 
     Examples
     --------
@@ -70,6 +76,7 @@ class Record:
     evidence: Evidence = field(default_factory=Evidence)
     warnings: tuple[str, ...] = ()
     rows: Rows | None = None
+    size_ratio: float = math.nan
 
     def __len__(self) -> int:
         return len(self.losses)
@@ -80,8 +87,19 @@ class Record:
         return float(self.losses.mean()) if len(self) else float("nan")
 
     @property
+    def mean_size(self) -> float:
+        """The mean size of the sets that are bounded; NaN if sizes are unknown."""
+        bounded = self.sizes[~np.isinf(self.sizes)]
+        return float(bounded.mean()) if len(bounded) else float("nan")
+
+    @property
+    def unbounded(self) -> int:
+        """The number of rounds whose set was unbounded, as before anything is known."""
+        return int(np.isinf(self.sizes).sum())
+
+    @property
     def verdict(self) -> Verdict:
-        """Whether the target was met, overall and in every group, in one sentence."""
+        """Whether the target was met, overall and in every group, and with sets of what size."""
         return verdict(
             self.alpha,
             self.risk,
@@ -89,6 +107,7 @@ class Record:
             parts=self._parts(),
             loss_bound=max(1.0, float(self.losses.max(initial=0.0))),
             misses=bool(np.isin(self.losses, (0.0, 1.0)).all()),
+            size_ratio=self.size_ratio,
         )
 
     def _parts(self) -> list[Part]:
@@ -211,6 +230,7 @@ class Record:
             "calibrator": self.calibrator,
             "evidence": asdict(self.evidence),
             "warnings": self.warnings,
+            "size_ratio": None if math.isnan(self.size_ratio) else self.size_ratio,
             "labels": None if self.groups is None else [json.loads(text) for text in codes],
         }
         buffer = io.BytesIO()
@@ -274,6 +294,7 @@ class Record:
             meta["calibrator"],
             Evidence(**evidence),
             tuple(meta.get("warnings", ())),  # older records have none
+            size_ratio=math.nan if (ratio := meta.get("size_ratio")) is None else ratio,
         )
 
 

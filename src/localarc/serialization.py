@@ -204,11 +204,11 @@ def group_to_json(group: Hashable) -> Any:
 
 def group_from_json(value: Any) -> Hashable:
     """The group that `group_to_json` turned into JSON."""
-    return (
-        tuple(group_from_json(part) for part in value["tuple"])
-        if isinstance(value, dict)
-        else value
-    )
+    if isinstance(value, dict) and value.keys() == {"tuple"} and isinstance(value["tuple"], list):
+        return tuple(group_from_json(part) for part in value["tuple"])
+    if value is not None and not isinstance(value, str | bool | int | float):
+        raise StateError(f"the state is damaged: {validation.shown(value)} is no group.")
+    return value
 
 
 # ---- kernels, rates and memories as JSON -----------------------------------------------------

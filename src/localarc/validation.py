@@ -51,6 +51,20 @@ def finite(name: str, value: Any, hint: str) -> float:
     return number
 
 
+def threshold(value: Any, hint: str) -> float:
+    """Return a threshold as a float: finite, or +inf for the full set."""
+    number = real("threshold", value, hint)
+    return number if number == math.inf else finite("threshold", number, hint)
+
+
+def thresholds(values: ArrayLike) -> FloatArray:
+    """Return thresholds as a float64 array: finite, or +inf for full sets."""
+    array = floats("threshold", values)
+    full = np.isposinf(array)
+    numbers("threshold", np.where(full, 0.0, array))
+    return array
+
+
 def positive(name: str, value: Any, hint: str) -> float:
     """Return `value` as a positive float whose inverse is finite too."""
     number = finite(name, value, hint)
@@ -180,6 +194,20 @@ def _has_masked(values: Any) -> bool:
 def _not_numbers(name: str, values: Any, advice: str) -> TypeError:
     """Return the error of values that are not numbers."""
     return TypeError(f"{name} must contain only numbers, got {shown(values)}. {advice}")
+
+
+def distinct_columns(name: str, frame: Any) -> None:
+    """Raise if a frame has two columns of one name: nothing says which of them is meant."""
+    columns = getattr(frame, "column_names", getattr(frame, "columns", ()))  # of pyarrow; of others
+    if not isinstance(columns, list | tuple) and not hasattr(columns, "duplicated"):
+        return  # no frame
+    names = list(columns)
+    for column in names:
+        if names.count(column) > 1:
+            raise ValueError(
+                f"{name} must have distinct columns, got {names.count(column)} of the name "
+                f"{column!r}. Rename or drop all but one of them."
+            )
 
 
 def per_round(name: str, values: Any, rounds: int) -> list[Any]:

@@ -98,11 +98,14 @@ def test_a_ticket_is_told_or_forgotten_once() -> None:
 
 def test_groups_are_a_label_a_list_a_set_or_weights() -> None:
     forms: list[Any] = ["a", ["a"], {"a"}, frozenset({"a"}), {"a": 1.0}, {"a": 1.0, "b": 0.0}]
-    states = {AutoLARC(0.1).update(None, 1.0, 2.0, groups=groups).state() for groups in forms}
+
+    def updated(groups: Any) -> AutoLARC:
+        return AutoLARC(0.1, initial_threshold=0.0).update(None, 1.0, 2.0, groups=groups)
+
+    states = {updated(groups).state() for groups in forms}
     assert len(states) == 1
-    several = AutoLARC(0.1).update(None, 1.0, 2.0, groups=["a", ("b", 2), 3])
-    assert set(several.certificate().groups) == {"a", ("b", 2), 3}
-    assert AutoLARC(0.1).update(None, 1.0, 2.0, groups=None).certificate().groups == {}
+    assert set(updated(["a", ("b", 2), 3]).certificate().groups) == {"a", ("b", 2), 3}
+    assert updated(None).certificate().groups == {}
 
 
 def test_the_order_of_groups_does_not_matter() -> None:

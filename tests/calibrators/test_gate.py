@@ -1,6 +1,8 @@
 """Gate: decisions, outcomes, shadow mode, and a state with everything open inside."""
 
+import dataclasses
 import math
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -8,6 +10,7 @@ import numpy as np
 import pytest
 
 from localarc import AutoLARC, Decision, Gate, StateError
+from localarc.calibrators.gate.certificate import certify
 from localarc.calibrators.tickets import TicketError
 from localarc.engine.auto import layout
 
@@ -95,11 +98,35 @@ def test_the_summary_prints_the_verdict_first_and_the_three_terms_of_every_topic
     summary = gate.summary()
     first, head, *rows, least = str(summary).split("\n")
     assert first == str(summary.verdict)
-    assert "answered" in head
+    assert head.split("  ")[-1] == "of the known, at most"
     assert len(rows) == 4
     for row, part in zip(rows, (summary, *summary.topics.values()), strict=True):
         assert f"0.1 x {part.answered:,.0f} + 0.001 x {part.withheld:,.0f}" in row
     assert "unknown until some are audited" in least
+
+
+def reported(counts: dict[str, tuple[int, int]]) -> str:
+    """The verdict after so many answers and wrong ones by topic."""
+    gate = Gate(0.05, credit=0.05)
+    for topic, (answers, wrong) in counts.items():
+        asked = [gate.decide(topic, confidence=1.0) for _ in range(answers)]
+        for t, decision in enumerate(asked):
+            gate.feedback(decision, wrong=t * wrong // answers != (t + 1) * wrong // answers)
+    return str(gate.summary().verdict)
+
+
+def test_the_verdict_says_which_topics_it_looked_at() -> None:
+    text = reported({"a": (500, 26), "b": (400, 16), "c": (66, 9)})
+    assert "; of 2 topics with 200 answers or more, a is the worst, 5.2 % of 500 wrong" in text
+    assert "; c: 13.6 % of 66, too few to judge." in text
+    text = reported({"a": (500, 26), "c": (66, 5), "d": (60, 1)})
+    assert "; the only topic with 200 answers or more is a, 5.2 % of 500 wrong" in text
+    assert "; c: 7.58 % of 66 and 1 more, too few to judge." in text
+
+
+def test_a_topic_with_few_answers_leads_if_chance_does_not_explain_it() -> None:
+    text = reported({"a": (500, 26), "b": (400, 16), "c": (66, 22)})
+    assert text.startswith("c: 33.3 % of 66 wrong, more than chance explains; in all")
 
 
 def test_without_rounds_there_is_a_summary_too() -> None:
@@ -175,6 +202,28 @@ def test_the_certificate_is_about_the_share_of_wrong_answers() -> None:
     assert certificate.identity_holds
 
 
+def test_a_bound_that_the_wrong_answers_have_passed_is_withdrawn() -> None:
+    gate = Gate(0.1)
+    play(gate, 600)
+    summary, charged = gate.summary(), gate._bettors.certificate()
+    wrong = dataclasses.replace(summary.topics["legal"], wrong=summary.topics["legal"].limit + 1.0)
+    topics = {**summary.topics, "legal": wrong}
+    made = certify(
+        dataclasses.replace(summary, bound=-0.2 * summary.answered, topics=topics), charged
+    )
+    assert made.above.passed
+    assert made.observed.passed
+    assert made.groups["legal"].above.passed
+    assert not made.groups["billing"].above.passed
+
+
+def test_a_gate_does_not_know_how_many_rounds_it_will_answer() -> None:
+    gate = Gate(0.1)
+    play(gate, 20)
+    with pytest.raises(ValueError, match="unknown how many"):
+        gate.certificate().forward(100)
+
+
 def test_outcomes_can_be_reported_with_a_key_of_the_callers_own() -> None:
     gate = Gate(0.1, auditable=1)
     decision = gate.decide("a", confidence=0.99, key="mail-1")
@@ -188,14 +237,14 @@ def test_outcomes_can_be_reported_with_a_key_of_the_callers_own() -> None:
     with pytest.raises(TicketError, match="'mail-1' waits for no outcome"):
         gate.audit("mail-1", wrong=True)
     assert gate.audit("mail-2", wrong=True).summary().checked == 1.0
-    assert not gate._keys
+    assert not gate._records.keys
 
 
 def test_a_gate_that_remembers_nothing_withheld_frees_keys_at_once() -> None:
     gate = Gate(0.1, auditable=0)
     for _ in range(2):
         assert not gate.decide("a", confidence=0.1, key="mail-1").answer
-    assert not gate._keys
+    assert not gate._records.keys
 
 
 def test_a_state_is_restored_into_a_gate_with_the_same_settings_only() -> None:
@@ -216,6 +265,64 @@ def test_a_topic_that_is_always_right_is_answered_in_the_end() -> None:
             gate.feedback(decision, wrong=False)
     assert not answered[0]
     assert np.mean(answered[-1000:]) > 0.99
+
+
+def first_answer(gate: Gate, confidences: list[float]) -> tuple[int, float]:
+    """The round of the first answer, and the share of answers in 2,000 rounds; all are right."""
+    answered = []
+    for t in range(2000):
+        decision = gate.decide("easy", confidence=confidences[t % len(confidences)])
+        answered.append(decision.answer)
+        if decision.answer:
+            gate.feedback(decision, wrong=False)
+    return int(np.argmax(answered)), float(np.mean(answered))
+
+
+@pytest.mark.parametrize("confidences", [[0.9], [0.9, 0.91], [0.9, 0.9, 0.9, 0.91]])
+def test_a_gate_opens_when_confidences_are_next_to_constant(confidences: list[float]) -> None:
+    first, share = first_answer(Gate(0.05), confidences)
+    assert 100 < first < 400
+    assert share > 0.4
+
+
+def test_the_gap_above_all_confidences_is_crossed_in_larger_steps_but_not_passed() -> None:
+    gate, low = Gate(0.05), []
+    for t in range(2000):
+        decision = gate.decide(confidence=(0.9, 0.91)[t % 2])
+        low.append(decision.threshold)
+        if decision.answer:
+            gate.feedback(decision, wrong=decision.threshold < 0.9)
+    assert low[400] < 0.91
+    assert np.diff(low[50:200]).min() == pytest.approx(-0.5 * 0.003 * 0.1, rel=0.03)
+    assert np.diff(low[400:600]).min() > -1e-4
+
+
+def test_where_nothing_is_answered_the_summary_says_why_and_what_to_do() -> None:
+    gate = Gate(0.05)
+    for _ in range(100):
+        gate.decide("mail", confidence=0.8)
+    text = str(gate.summary().verdict)
+    assert text.startswith("Nothing was answered in 100 rounds: recent confidences reach 0.8 and")
+    assert "initial_threshold=0.79" in text
+    assert "Nothing about mail is answered at present" in str(gate.summary())
+    rounds = int(text.split("about ")[1].split(" ")[0].replace(",", ""))
+    first = next(t for t in range(5000) if gate.decide("mail", confidence=0.8).answer)
+    assert first == pytest.approx(rounds, abs=5)
+    assert gate.summary().topics["mail"].closed is None
+
+
+def test_a_gate_that_stays_closed_says_so() -> None:
+    stays, never, owing = Gate(0.05, idle=0.0), Gate(0.05), Gate(0.05, credit=0.0)
+    for _ in range(40):
+        stays.decide("mail", confidence=0.8)
+        never.decide("mail", confidence=0.0)
+        decision = owing.decide("mail", confidence=0.97)
+        if decision.answer:
+            owing.feedback(decision, wrong=True)
+    assert "Settings never lower the threshold: audit" in str(stays.summary().verdict)
+    assert "A confidence of 0 is never answered" in str(never.summary().verdict)
+    assert "Too many answers were wrong" in str(owing.summary())
+    assert "raise credit" in str(owing.summary())
 
 
 @pytest.mark.slow
@@ -384,9 +491,19 @@ def test_a_state_resumes_bit_for_bit_with_everything_open(tmp_path: Path) -> Non
     for each in (gate, other):
         for decision in each.pending:
             each.feedback(decision.id, wrong=decision.id % 9 == 0)
-        each.audit(next(iter(each._withheld)), wrong=True)
+        each.audit(next(iter(each._records.withheld)), wrong=True)
     assert play(other, 300, seed=1) == play(gate, 300, seed=1)
     assert other.state() == gate.state()
+
+
+def test_a_state_of_an_earlier_release_counts_what_went_out() -> None:
+    gate = Gate.load(Path(__file__).parents[1] / "golden" / "models_v4" / "gate.bin")
+    summary = gate.summary()
+    assert summary.waiting == len(gate.pending) > 0
+    assert summary.sent == summary.answered + summary.waiting
+    parts = summary.topics.values()
+    assert sum(part.waiting for part in parts) == summary.waiting
+    assert Gate.from_state(gate.state()).summary() == summary
 
 
 def test_a_fresh_gate_has_a_state() -> None:
@@ -402,8 +519,8 @@ def test_a_state_of_something_else_or_a_damaged_one_is_rejected() -> None:
     play(gate, 50, late=5)
     with pytest.raises(StateError, match="AutoLARC"):
         Gate.from_state(AutoLARC(0.1).state())
-    gate._sent.popitem()
-    gate._sent[10**6] = gate._sent[next(iter(gate._sent))]
+    gate._records.sent.popitem()
+    gate._records.sent[10**6] = gate._records.sent[next(iter(gate._records.sent))]
     with pytest.raises(StateError, match="not those of its bettors"):
         Gate.from_state(gate.state())
 
@@ -429,11 +546,16 @@ def test_a_round_that_was_lost_between_counts_and_bettors_is_reported() -> None:
     gate = Gate(0.1)
     play(gate, 300)
     assert gate.summary().verdict.state != "inconsistent"
-    gate._all.wrong += 1.0
+    records = gate._records
+    records.everyone = replace(records.everyone, wrong=records.everyone.wrong + 1.0)
     assert gate.summary().verdict.state == "inconsistent"
 
 
 def test_a_gate_in_use_by_another_thread_raises() -> None:
     gate = Gate(0.1)
-    with gate._exclusive(), pytest.raises(RuntimeError, match="another thread"):
-        gate.decide("a", confidence=0.5)
+
+    def meanwhile() -> None:
+        with pytest.raises(RuntimeError, match="another thread"):
+            gate.decide("a", confidence=0.5)
+
+    gate._alone(meanwhile)

@@ -102,7 +102,7 @@ def test_old_outcomes_are_forgotten() -> None:
 def test_the_strictest_topic_of_a_round_decides() -> None:
     base = TopicBase(0.1, 0.003, 0.001, 0.9)
     for _ in range(50):
-        base.learn({"easy": 1.0}, 0.6, wrong=False)
+        base.by_topic |= base.learn({"easy": 1.0}, 0.6, wrong=False)
     easy, hard = base.decide({"easy": 1.0})[0], base.decide({"hard": 1.0})[0]
     assert easy < hard == 0.9
     assert base.decide({"easy": 1.0, "hard": 1.0})[0] == hard

@@ -6,6 +6,7 @@ import pytest
 from localarc import Decision, Gate
 from localarc.calibrators.gate.base import Topics
 from localarc.calibrators.gate.bettors import GateBettors
+from localarc.calibrators.gate.decisions import decision_id
 from localarc.engine.auto import layout
 from localarc.testing import PlayedGate, attack_gate
 from localarc.testing.gate_adversary import ORDERS
@@ -68,7 +69,7 @@ class TaughtByAudits(Gate):
     """The mistake that the promise rules out: an audit is charged to the bettors as an answer."""
 
     def audit(self, decision: Decision | int | str, wrong: bool) -> "TaughtByAudits":
-        made = self._withheld[self._number(decision)]
+        made = self._records.withheld[self._records.number(decision_id(decision))]
         super().audit(decision, wrong)
         features = np.full(self._bettors.engine.dimensions, 0.0)
         self._bettors.update(features, float(wrong), groups=made.topics)

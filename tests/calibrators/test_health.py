@@ -1,5 +1,6 @@
 """Run-time warnings: each problem is named once, with a number to try; healthy runs are silent."""
 
+import sys
 import warnings
 from dataclasses import replace as with_changes
 
@@ -256,7 +257,7 @@ def test_a_restored_calibrator_looks_again() -> None:
 
 def test_looking_changes_no_threshold() -> None:
     quiet, loud = ARC(alpha=0.1), ARC(alpha=0.1)
-    quiet._next_look = -1
+    quiet._next_look = sys.maxsize
     run(quiet, MINUTES)
     run(loud, MINUTES)
     assert quiet.state() == loud.state()

@@ -135,12 +135,13 @@ def test_labels_are_added_when_they_first_appear() -> None:
     cal = LabelSets(0.1)
     cal.update(None, {"a": 0.2, "b": 0.4}, "a")
     assert [*cal.thresholds()] == ["a"]
+    cal.update(None, {"a": 0.2, "new": 0.4}, "a")
     cal.update(None, {"a": 0.2, "new": 0.4}, "new")
     assert [*cal.certificate().groups] == ["a", "new"]
 
 
 def test_a_label_in_a_group_has_a_certificate_of_its_own() -> None:
-    cal, losses = LabelSets(0.1, LABELS), defaultdict(list)
+    cal, losses = LabelSets(0.1, LABELS, initial_threshold=1.0), defaultdict(list)
     for t, (scores, label) in enumerate(rounds(300)):
         group = "odd" if t % 2 else "even"
         losses[label, group].append(missed(cal, scores, label, groups=group))

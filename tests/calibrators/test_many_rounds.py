@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from localarc import ARC, AutoLARC, Safeguard
-from localarc.calibrators.auto.groups import MOST_COMBINATIONS, GroupNames
+from localarc.calibrators.auto.groups import MOST_COMBINATIONS, NO_GROUPS, GroupNames
 from localarc.calibrators.tickets import Ticket, TicketError, Tickets
 
 INF = math.inf
@@ -69,8 +69,9 @@ def test_what_was_shown_is_charged_and_the_score_is_learned(make: Any) -> None:
     X, scores, groups = stream(2, 200)
     shown = np.random.default_rng(3).uniform(0.0, 9.0, size=200)
     shown[::5] = -INF
-    batched, stepped = make(), make()
-    thresholds, losses = batched.cover(X, scores, groups, at_least=shown)
+    batched, stepped, written = make(), make(), np.empty(200)
+    thresholds, losses = batched.cover(X, scores, groups, at_least=shown, out=written)
+    assert thresholds is written
     for t, x in enumerate(X):
         threshold = stepped.threshold(x, single(groups[t]))
         loss = stepped.loss_bound if scores[t] > max(threshold, shown[t]) else 0.0
@@ -181,6 +182,8 @@ def test_a_batch_with_a_bad_row_changes_nothing(make: Any) -> None:
         (lambda: cal.cover(X, [*scores[:39], math.nan]), "scores must be known, got NaN in row 39"),
         (lambda: cal.cover(X, scores, at_least=[0.0]), "at_least must have 40 numbers"),
         (lambda: cal.cover(X, scores, at_least=[math.nan] * 40), "at_least must be known"),
+        (lambda: cal.cover(X, scores, out=np.empty(39)), "out must be an array of 40 float64"),
+        (lambda: cal.cover(X, scores, out=np.empty(80)[::2]), "out must be contiguous"),
     ]
     for call, message in wrong:
         with pytest.raises(ValueError, match=message):
@@ -247,7 +250,7 @@ def test_known_labels_are_not_hashed_again(monkeypatch: pytest.MonkeyPatch) -> N
 def test_combinations_that_are_kept_are_bounded() -> None:
     names = GroupNames(range(100))
     for i in range(2 * MOST_COMBINATIONS):
-        names.add([i % 100, (i // 100) % 100])
+        names.add([([i % 100, (i // 100) % 100], ())], NO_GROUPS[0])
     assert len(names._combinations) <= MOST_COMBINATIONS
     assert len(names.known) == 100
 
@@ -255,8 +258,27 @@ def test_combinations_that_are_kept_are_bounded() -> None:
 def test_a_list_of_labels_is_not_the_label_that_is_a_tuple_of_them() -> None:
     names = GroupNames()
     for groups in (["a", "b"], ("a", "b"), ["a"], {"a": 0.5, "b": 1.0}, {"a", "b"}):
-        names.add(groups)
+        names.add([(groups, ())], NO_GROUPS[0])
     assert len(names.resolve(["a", "b"])[0]) == 2
     assert len(names.resolve(("a", "b"))[0]) == 1
     assert sorted(names.resolve({"a": 0.5, "b": 1.0})[1]) == [0.5, 1.0]
     assert names.resolve({"a", "b"})[1].tolist() == [1.0, 1.0]
+
+
+@pytest.mark.parametrize("many", [False, True])
+def test_names_of_groups_that_the_table_dropped_are_freed(many: bool) -> None:
+    cal = AutoLARC(0.1, max_bytes=31_000)  # 256 nodes
+    for start in range(0, 6000, 50):
+        names = [f"customer {number}" for number in range(start, start + 50)]
+        if many:
+            cal.tell_many(cal.ask_many(np.zeros((50, 0)), names), np.zeros(50), np.ones(50))
+        else:
+            for name in names:
+                cal.update(None, 0.0, 1.0, name)
+    assert len(cal._names.known) <= 2 * 256 + 1000
+    engine: Any = cal._engine
+    assert len(cal.certificate().groups) == np.count_nonzero(engine.keys)  # all have names
+    assert "customer 0" not in cal.certificate().groups
+    cal.partial_fit(np.zeros((300, 0)), np.zeros(300), np.ones(300))  # the others are idle
+    cal.update(None, 0.0, 1.0, "customer 0")
+    assert cal.certificate().groups["customer 0"].rounds == 1.0  # it starts anew

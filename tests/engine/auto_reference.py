@@ -13,6 +13,7 @@ from typing import Any
 LEVELS, K, WARM, RESERVOIR = 6, 16, 16, 128
 C2 = 4.0 * (math.log(2.0) - 0.5)
 INF = math.inf
+MOST = math.log(1e150)  # of an exponent in a bet
 
 
 @dataclass
@@ -77,14 +78,20 @@ def exponential(v: float) -> float:
 
 
 def wealth(side: Side, top: float) -> float:
-    """(1/K) sum_k beta_k exp(beta_k G - beta_k^2 W), by doubling beta from 2^-K."""
+    """(1/K) sum_k beta_k exp(beta_k G - beta_k^2 W), by doubling beta from 2^-K; or capped."""
     beta, total = 2.0**-K, 0.0
+    best = min(top, 0.5 * side.G / side.W) if side.W else top
+    if side.G > 2.0 * MOST and best * (side.G - best * side.W) > MOST:
+        while beta <= top:
+            total += beta * math.exp(min(beta * (side.G - beta * side.W), MOST))
+            beta *= 2.0
+        return total / K
     f = exponential(-beta * beta * side.W)
     p = exponential(beta * side.G) * f
     while beta <= top:
         total += beta * p
         f = f * f
-        p = min(p * p * f, 1e150)
+        p = p * p * f
         f = f * f
         beta *= 2.0
     return total / K
@@ -113,7 +120,9 @@ class Reference:
         start: float = 0.0,
     ) -> None:
         self.alpha, self.d, self.two, self.limits = alpha, d, two, limits
+        self.share, self.start = alpha / bound, start
         self.top = max(alpha, bound - alpha)
+        self.uninformed: list[float] = []  # losses of rounds that went out before anything
         self.rho = alpha / self.top, (bound - alpha) / self.top
         self.rate = 0.6 / math.sqrt(alpha * (bound - alpha))
         self.nodes: dict[Any, Node] = {"all": Node("all")}
@@ -220,14 +229,14 @@ class Reference:
 
     def base(self, located: Any) -> tuple[float, float, float, float]:
         mean, unit = self.local(located)
-        offset = self.nodes["all"].offset
-        for key, weight, _ in located[1:]:
+        offset = 0.0
+        for key, weight, _ in located:
             if key in self.nodes:
                 offset += weight * self.nodes[key].offset
         free = base = mean + unit * offset
         if self.scores:
             if self.scores < WARM:
-                rank = min(math.ceil((1.0 - self.alpha) * (self.scores + 1)), self.scores)
+                rank = min(math.ceil((1.0 - self.share) * (self.scores + 1)), self.scores)
                 free = sorted(self.first)[rank - 1]
             base = min(max(free, self.lo), self.hi)
         return mean, unit, free, min(max(base, self.limits[0]), self.limits[1])
@@ -252,10 +261,21 @@ class Reference:
                 down += share * (0.5 * wealth(node.down, largest(most, self.rho[1])))
         return up, down
 
+    def knows_enough(self) -> bool:
+        """Whether there is anything that a base could follow from."""
+        if self.start < INF or self.scores >= WARM:
+            return True
+        if not self.scores:
+            return self.mean < INF
+        return math.ceil((1.0 - self.share) * (self.scores + 1)) <= self.scores
+
     def threshold(self, x: Any, groups: Any = ()) -> float:
         return self.predict(self.locate(x, list(groups), make=False)).threshold
 
     def predict(self, located: Any) -> Pending:
+        if not self.knows_enough():
+            full = self.limits[1]
+            return Pending([], [], full, self.D, full, 1.0, 1.0, full, self.scores)
         _, unit, _, base = self.base(located)
         up, down = self.bets(located)
         floor, lu, ld = self.floor(base), 1.0, 1.0
@@ -273,11 +293,11 @@ class Reference:
         return 2.0 * self.lo - self.hi if self.scores else base
 
     def ask(self, x: Any, groups: Any = ()) -> Pending:
-        located = self.locate(x, list(groups), make=True)
+        located = self.locate(x, list(groups), make=True) if self.knows_enough() else []
         for key, _, _ in located:
             self.nodes[key].most = self.restricted(self.nodes[key])
         made = self.predict(located)
-        for key, weight, _ in located:
+        for key, weight, _ in made.nodes:
             node = self.nodes[key]
             made.late.append(Late(node.pending, node.pending))
             node.pending += weight
@@ -291,6 +311,8 @@ class Reference:
         del self.pending[at]
         mean, unit, free, base = self.base(told.nodes)
         self.settle(told, (loss - self.alpha) / self.top, later)
+        if not told.nodes:
+            self.uninformed.append(loss)
         excess = 0.0 if told.scores < WARM <= self.scores else loss - self.alpha
         self.learn(told, mean, unit, free, base, excess)
         if math.isfinite(score):
@@ -362,6 +384,8 @@ class Reference:
             self.away += share * (abs(r) - self.away)
             pace = 30.0 if abs(self.lean) > 0.95 * self.away else 1.0
         self.T += pace
+        if math.isnan(score) and self.mean == INF:
+            self.mean = 0.0
         if not math.isfinite(score):
             return
         if not self.scores:

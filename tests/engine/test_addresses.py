@@ -52,6 +52,20 @@ def test_a_function_that_fails_returns_zero() -> None:
     assert (array == 0.0).all()
 
 
+def test_with_bounds_checks_no_read_outside_an_array_by_its_address_is_missed() -> None:
+    """`make slow` runs the loops' tests with NUMBA_BOUNDSCHECK=1, which does the same."""
+
+    @njit(boundscheck=True)
+    def entry(address: int, i: int, j: int) -> Any:
+        return carray(float_pointer(address), (2, 3))[i, j]
+
+    array = np.arange(6.0).reshape(2, 3)
+    assert entry(array.ctypes.data, 1, 2) == 5.0
+    for outside in [(2, 0), (0, 3), (-3, 0)]:
+        with pytest.raises(IndexError):
+            entry(array.ctypes.data, *outside)
+
+
 def test_a_table_has_a_row_for_each_array_and_each_function() -> None:
     arrays = np.zeros(4), np.zeros((2, 3)), np.zeros((5, 6, 7))
     table = table_of(arrays, 11, 12)

@@ -13,7 +13,7 @@ from engine.auto_reference import Reference
 from localarc.engine.auto import layout
 from localarc.engine.auto.engine import AutoEngine, Rules
 from localarc.engine.auto.hats import GROUP, KIND_SHIFT
-from localarc.engine.auto.loops import ASK, PEEK
+from localarc.engine.auto.loops import ASK, PEEK, STEP
 
 INF = math.inf
 
@@ -32,6 +32,9 @@ class Case:
     bound: float = 1.0
     missing: float = 0.0
     harmless: float = 0.05
+    unavoidable: float = 0.02
+    start: float = 0.0
+    silent: float = 0.1  # losses without a score
 
 
 CASES = {
@@ -47,6 +50,15 @@ CASES = {
     "late, at most": Case(0, delay=5, two=False, limits=(0.0, INF)),
     "missing features": Case(2, missing=0.2, groups=1),
     "harmless rounds": Case(1, harmless=0.9),
+    "large losses": Case(1, groups=1, alpha=3.0, bound=10.0),
+    "unavoidable losses": Case(0, rounds=1500, unavoidable=0.999),
+    "unavoidable losses, late": Case(0, rounds=1500, delay=3, two=False, unavoidable=0.999),
+    "full sets first": Case(2, start=INF, groups=2),
+    "full sets first, late": Case(1, start=INF, delay=30, groups=2, silent=0.0),
+    "full sets first, limits": Case(1, start=INF, delay=4, limits=(0.2, 1.2), bound=2.0, alpha=0.3),
+    "full sets first, few misses": Case(1, start=INF, delay=20, alpha=0.01, two=False, silent=0.0),
+    "full sets first, harmless": Case(0, start=INF, delay=3, harmless=0.9, silent=0.0),
+    "full sets first, no scores": Case(1, start=INF, delay=3, limits=(0.0, INF), silent=1.0),
 }
 
 
@@ -58,9 +70,11 @@ def key(label: int) -> int:
 def test_the_engine_is_the_formulas_bit_for_bit(case: Case) -> None:
     random = np.random.default_rng(7)
     floor, ceiling = case.limits
-    rules = Rules(case.alpha, case.bound, floor, ceiling, case.two, slots=2**12)
+    rules = Rules(
+        case.alpha, case.bound, floor, ceiling, case.two, initial_threshold=case.start, slots=2**12
+    )
     engine = AutoEngine(rules, case.d)
-    slow = Reference(case.alpha, case.d, case.bound, case.limits, case.two)
+    slow = Reference(case.alpha, case.d, case.bound, case.limits, case.two, case.start)
     pending: list[Any] = []
     for _ in range(case.rounds):
         x, score = draw(random, case)
@@ -75,6 +89,9 @@ def test_the_engine_is_the_formulas_bit_for_bit(case: Case) -> None:
         pending.append((int(engine.numbers[layout.ISSUED]), ticket, score))
         while len(pending) > case.delay or (pending and random.random() < 0.1):
             settle_one(random, case, engine, slow, pending)
+    assert engine.numbers[layout.UNINFORMED] == len(slow.uninformed)
+    assert engine.numbers[layout.UNINFORMED_LOSSES] == sum(slow.uninformed)
+    assert bool(slow.uninformed) == (case.start == INF)
 
 
 def draw(random: np.random.Generator, case: Case) -> tuple[Any, float]:
@@ -82,7 +99,9 @@ def draw(random: np.random.Generator, case: Case) -> tuple[Any, float]:
     score = abs(random.normal()) * (0.3 + (abs(x[0]) if case.d else 0.0))
     x[random.random(case.d) < case.missing] = np.nan
     luck = random.random()
-    return x, -INF if luck < case.harmless else INF if luck > 0.98 else float(score)
+    return x, -INF if luck < case.harmless else INF if luck > 1.0 - case.unavoidable else float(
+        score
+    )
 
 
 def settle_one(
@@ -95,10 +114,32 @@ def settle_one(
         assert engine.forget(number)
         return
     loss = case.bound if score > ticket.threshold else 0.0
-    told = math.nan if random.random() < 0.1 else score
+    told = math.nan if random.random() < case.silent else score
     slow.tell(ticket, loss, told)
     assert engine.tell(number, loss, told)
     assert not engine.tell(number, loss, told)
+
+
+def test_bets_are_capped_one_by_one() -> None:
+    engine, none = AutoEngine(Rules(0.1), 0), (np.empty(0), np.empty(0, np.int64), np.empty(0))
+    engine.reserve(0, 100)
+
+    def check(largest: float) -> None:
+        node, betas = engine.node(), 2.0 ** -np.arange(1.0, 17.0)
+        power = betas * node[layout.UP_GAIN] - betas**2 * node[layout.UP_COST]
+        terms = betas * np.exp(np.minimum(power, math.log(1e150)))
+        expected = terms[betas <= largest].sum() / 16.0
+        assert 2.0 * node[layout.UP_BET] == pytest.approx(expected, rel=1e-6)
+
+    for t in range(1, 8001):
+        engine.serve(STEP, *none, math.nan, math.nan, 1.0, math.nan)
+        if t % 500 == 0:
+            check(0.5)
+    for pending in range(1, 40):
+        engine.serve(ASK, *none, math.nan, math.nan, 0.0, 0.0)
+        most = engine.node()[layout.MOST_WEIGHT]
+        assert most >= pending - 1
+        check(0.5 if most == 0.0 else 1.0 / (1.0 + most))
 
 
 def test_an_interrupt_while_the_ledger_grows_changes_nothing(
@@ -109,6 +150,7 @@ def test_an_interrupt_while_the_ledger_grows_changes_nothing(
 
     def ask(engine: AutoEngine, label: int) -> float:
         keys, weights = np.array([key(label)], np.int64), np.ones(1)
+        engine.reserve(1, 1)
         return engine.serve(ASK, np.empty(0), keys, weights, math.nan, math.nan, 0.0, 0.0)
 
     engine, twin = (AutoEngine(Rules(0.1, slots=2**8), 0, groups=1) for _ in range(2))

@@ -30,4 +30,4 @@ def test_a_missing_package_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     monkeypatch.setattr(module, "_IN_A_CLONE", tmp_path / "nowhere")
     monkeypatch.setitem(sys.modules, "localarc_data", None)
     result = localarc("reproduce", "polyps", "--quick", "--out", tmp_path / "out")
-    assert_rejected(result, "pip install 'localarc[data]'")
+    assert_rejected(result, "pip install ./packages/localarc-data")

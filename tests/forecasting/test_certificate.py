@@ -1,5 +1,7 @@
 """What bands guarantee: bounds that no outcome can break, and a verdict in words."""
 
+import re
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -67,15 +69,53 @@ def test_the_summary_leads_with_the_verdict() -> None:
         bands.predict(pd.DataFrame(frame))
         y = {"unique_id": ["North", "South"], "ds": t, "y": rng.normal(size=2)}
         bands.observe(pd.DataFrame(y))
-    first, *levels, last = bands.summary().splitlines()
+    first, *levels, start, last = bands.summary().splitlines()
     assert first.startswith("Misses ")
     assert "target" in first
-    assert [line.split(":")[0] for line in levels] == ["50 %", "90 %"]
+    assert [line.split(":")[0] for line in levels] == [
+        *("50 %", "  by step", "  by series"),
+        *("90 %", "  by step", "  by series"),
+    ]
+    assert start.split(":")[0].endswith("went out before enough outcomes were known")
     assert last == "2 forecasts of 2 series are pending"
 
 
-def test_a_series_that_misses_too_often_is_named_first() -> None:
+def test_the_summary_lists_hours_and_weekdays_beside_steps_and_series() -> None:
+    bands = Bands(horizon=2, initial_threshold=0.0)
+    start = pd.Timestamp("2026-01-05")  # a Monday
+    hours = [start + pd.Timedelta(hours=6 * t) for t in range(602)]
+    for t in range(600):
+        now = {"unique_id": ["a", "a"], "ds": hours[t : t + 2], "yhat": 0.0}
+        out = bands.predict(pd.DataFrame(now))
+        is_bad = hours[t].hour == 18 and hours[t].weekday() < 5
+        y = 1.001 * float(out["hi-90"].iloc[0]) + 1e-6 if is_bad and t % 3 else 0.01 * (t % 7)
+        bands.observe(pd.DataFrame({"unique_id": ["a"], "ds": [hours[t]], "y": [y]}))
+    found = bands.certificate()
+    assert [*found.hours] == [0, 6, 12, 18]
+    assert found.hours[18].rounds == pytest.approx(found.rounds / 4, abs=2)
+    assert found.hours[18].risk > 3 * found.hours[6].risk
+    assert [*found.weekdays][::6] == ["Monday", "Sunday"]
+    counts = [part.rounds for part in found.weekdays.values()]
+    assert sum(counts) == sum(part.rounds for part in found.hours.values()) == found.rounds
+    text = bands.summary()
+    assert re.search(
+        r"  by hour: [0-9.]+ to [0-9.]+ % \(18\)\n  by weekday: 7 of 7 with too few", text
+    )
+    assert Bands.from_state(bands.state()).certificate() == found
+
+
+def test_counts_without_times_have_no_hours() -> None:
     bands = Bands(horizon=1)
+    for t in range(30):
+        bands.predict(pd.DataFrame({"unique_id": ["a"], "ds": t, "yhat": 0.0}))
+        bands.observe(pd.DataFrame({"unique_id": ["a"], "ds": t, "y": 0.1}))
+    found = bands.certificate()
+    assert not found.hours
+    assert not found.weekdays
+
+
+def test_a_series_that_misses_too_often_is_named_first() -> None:
+    bands = Bands(horizon=1, initial_threshold=0.0)
     for t in range(240):
         frame = {"unique_id": ["North", "South"], "ds": t, "yhat": 0.0}
         out = bands.predict(pd.DataFrame(frame))

@@ -20,7 +20,7 @@ class Twin:
     """One cell, and the theorem's bettors beside it."""
 
     def __init__(self, alpha: float, rounds: int) -> None:
-        self.mine = Rounds(np.array([alpha]), 1)
+        self.mine = Rounds(np.array([alpha]), 1, start=0.0)
         self.mine.reserve(1)
         self.alpha, self.top = alpha, max(alpha, 1.0 - alpha)
         self.state = oracle.new_bettors(alpha, 1.0, [0.05], [[0.5, 0.5]], [True, False])
@@ -96,7 +96,7 @@ def test_several_scores_of_one_cell_at_one_time_count_in_order_of_prediction() -
 
 def test_rounds_of_other_cells_do_not_move_the_bettors_of_a_cell() -> None:
     def gains(other: float) -> list[float]:
-        rounds = Rounds(np.array([ALPHA]), 2)
+        rounds = Rounds(np.array([ALPHA]), 2, start=0.0)
         rounds.reserve(2)
         for _ in range(30):
             places = Places(integers(0, 1), integers(0, 1), integers(0, 0))

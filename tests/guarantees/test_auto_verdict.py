@@ -50,6 +50,24 @@ def test_a_promise_from_above_has_bounds_from_above() -> None:
     assert certificate.bound.value == certificate.above.value
 
 
+def test_a_certificate_says_what_it_is_about() -> None:
+    assert AutoLARC(alpha=0.1).certificate().about.startswith("about 0 rounds in order")
+    one_by_one = played().certificate()
+    assert str(one_by_one).endswith(
+        f"about {one_by_one.rounds:,} rounds in order, each at the threshold that it got; a "
+        "snapshot, the thresholds of one moment, may lose more or less"
+    )
+    cal = AutoLARC(alpha=0.1)
+    for start in range(0, 1000, 500):
+        tickets = cal.ask_many(STREAM.X[start : start + 500])
+        scores = STREAM.curves.min_thresholds()[start : start + 500]
+        cal.tell_many(tickets.ids, (scores > tickets.thresholds).astype(float), scores)
+    batch = cal.certificate()
+    few = f"{batch.rounds / 499:.0f}"
+    assert f"up to 499 of them in one batch: as much as {few} learned one by one" in batch.about
+    assert batch.to_dict()["about"] == batch.about
+
+
 def test_a_log_that_differs_is_inconsistent() -> None:
     certificate = dataclasses.replace(played().certificate(), identity_holds=False)
     assert certificate.verdict.state == "inconsistent"

@@ -199,8 +199,11 @@ def test_the_closed_form_covers_late_losses(lam: float, W: float, i: int, rho: f
 # The lemma: in the order of prediction, no round adds more to the potential than was bet on it.
 
 
-def potential_steps(seed: int, late_terms: bool) -> float:
-    """The largest (Phi_(t+1) - Phi_t - beta y_t u_t) / Phi_t over rounds, betas and sides."""
+def potential_steps(seed: int, late_terms: bool, most: float = math.inf) -> float:
+    """The largest (Phi_(t+1) - Phi_t - beta y_t u_t) / Phi_t over rounds, betas and sides.
+
+    Exponentials in a bet stay at exp(most).
+    """
     random = np.random.default_rng(seed)
     T, alpha = 40, float(random.choice([0.02, 0.1, 0.5, 0.9]))
     state = oracle.new_bettors(alpha, 1.0, [1.0], [[0.5, 0.5]], [False, False], late_terms)
@@ -218,11 +221,16 @@ def potential_steps(seed: int, late_terms: bool) -> float:
         while len(waiting) > patience or (t == T - 1 and waiting):
             s = waiting.pop(int(random.integers(len(waiting))))
             oracle.tell(state, book, s, (float(random.random() < 0.5) - alpha) / top, t)
-    return max(_worst_step(state, book, sums, side, late_terms) for side in range(2))
+    return max(_worst_step(state, book, sums, side, late_terms, most) for side in range(2))
 
 
 def _worst_step(
-    state: oracle.Bettors, book: oracle.Rounds, sums: np.ndarray, side: int, late_terms: bool
+    state: oracle.Bettors,
+    book: oracle.Rounds,
+    sums: np.ndarray,
+    side: int,
+    late_terms: bool,
+    most: float,
 ) -> float:
     y, q = book.y[:, 0, side], book.q[:, 0, side]
     top = oracle.largest_beta(late_terms, state.most[0], state.rho[side])
@@ -230,16 +238,29 @@ def _worst_step(
     for beta in 0.5 ** np.arange(1, K + 1):
         if beta <= top:
             steps = beta * y - beta**2 * q
-            before = np.cumsum(steps) - steps  # log Phi_t
-            u = np.exp(beta * sums[:, 0, side] - beta**2 * sums[:, 1, side] - before)
-            worst = max(worst, float(np.max(np.expm1(steps) - beta * y * u)))
+            before = np.cumsum(steps) - steps
+            u = np.exp(np.minimum(beta * sums[:, 0, side] - beta**2 * sums[:, 1, side], most))
+            old, new = potential(before, most), potential(before + steps, most)
+            worst = max(worst, float(np.max((new - old - beta * y * u) / old)))
     return worst
+
+
+def potential(x: np.ndarray, most: float) -> np.ndarray:
+    """exp(x), and its tangent at `most` from there."""
+    slope: np.ndarray = np.exp(np.minimum(x, most))
+    return slope * (1.0 + np.maximum(x - most, 0.0))
 
 
 @settings(max_examples=150)
 @given(st.integers(0, 10_000))
 def test_no_round_adds_more_to_the_potential_than_was_bet_on_it(seed: int) -> None:
     assert potential_steps(seed, late_terms=True) <= 1e-12
+
+
+@settings(max_examples=150)
+@given(st.integers(0, 10_000), st.sampled_from([0.0, 0.1, 0.5, 2.0, 5.0]))
+def test_nor_to_the_potential_of_capped_bets(seed: int, most: float) -> None:
+    assert potential_steps(seed, late_terms=True, most=most) <= 1e-12
 
 
 def test_without_the_terms_for_late_losses_a_round_can_add_more_than_was_bet_on_it() -> None:

@@ -1,6 +1,7 @@
 """The verdict: one sentence for every situation, and never a reassuring one that is wrong."""
 
-import dataclasses
+import re
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -17,6 +18,9 @@ SUBURB = Part("Suburb", 500, 0.31)
 NORTH, SOUTH = Part("North", 2500, 0.12), Part("South", 2500, 0.084)
 PLACE = Part("hour = 3", 400, 0.4, 0.02, "neighbourhood")
 NEAR = Part("hour = 9", 400, 0.14, 0.017, "neighbourhood")
+SMALL = [Part(f"hour = {hour}", 99, 0.5, 0.05, "neighbourhood") for hour in range(5)]
+FOUND = Part("area above 140", 1000, 0.23, kind="third")
+THIRDS = [Part(f"area, third {k}", 1000, risk, kind="third") for k, risk in enumerate([0.09, 0.11])]
 
 SITUATIONS: dict[str, tuple[dict[str, Any], str, str]] = {
     "no loss so far": (
@@ -138,7 +142,13 @@ SITUATIONS: dict[str, tuple[dict[str, Any], str, str]] = {
     "a group with too few rounds": (
         {"risk": 0.102, "parts": [NORTH, SOUTH, Part("New", 5, 1.0)]},
         "kept",
-        "Risk 0.102, target 0.1; every group with enough rounds within 0.02, 1 with too few.",
+        "Risk 0.102, target 0.1; every group with enough rounds within 0.02, too few in New (5).",
+    ),
+    "many groups with too few rounds": (
+        {"risk": 0.102, "parts": [NORTH, *(Part(name, 9, 0.5) for name in "abcde")]},
+        "kept",
+        "Risk 0.102, target 0.1; every group with enough rounds within 0.02, too few in a (9), "
+        "b (9), c (9) and 2 more.",
     ),
     "a new group that is missed beyond chance": (
         {"risk": 0.102, "parts": [NORTH, SOUTH, Part("New", 60, 0.9)], "misses": True},
@@ -148,7 +158,7 @@ SITUATIONS: dict[str, tuple[dict[str, Any], str, str]] = {
     "only groups with too few rounds": (
         {"risk": 0.102, "rounds": 150, "parts": [Part("A", 75, 0.2), Part("B", 75, 0.004)]},
         "kept",
-        "Risk 0.102, target 0.1; too early to tell by group.",
+        "Risk 0.102, target 0.1; too few rounds to tell by group: A (75), B (75).",
     ),
     "a bad neighbourhood": (
         {"risk": 0.1, "parts": [NORTH, SOUTH, PLACE], "misses": True},
@@ -163,7 +173,67 @@ SITUATIONS: dict[str, tuple[dict[str, Any], str, str]] = {
     "the worst of many neighbourhoods, within chance": (
         {"risk": 0.1, "parts": [NORTH, SOUTH, NEAR]},
         "kept",
-        "Risk 0.1, target 0.1; every group within 0.02; no neighbourhood above 0.14.",
+        "Risk 0.1, target 0.1; every group within 0.02; worst of its 1 place with 100 rounds or "
+        "more: 0.14.",
+    ),
+    "places far above a small target, within chance": (
+        {
+            "alpha": 0.01,
+            "risk": 0.012,
+            "misses": True,
+            "parts": [
+                Part(f"hour = {hour}", 120, 0.0075 * hour, kind="neighbourhood")
+                for hour in range(6)
+            ],
+        },
+        "kept",
+        "Misses 1.2 %, target 1 %; worst of its 6 places with 100 rounds or more: 3.75 %.",
+    ),
+    "a small place far above a small target, beyond chance": (
+        {
+            "alpha": 0.01,
+            "risk": 0.012,
+            "misses": True,
+            "parts": [Part("hour = 3", 131, 19 / 131, kind="neighbourhood")],
+        },
+        "not kept",
+        "The neighbourhood of hour = 3 misses 14.5 %, target 1 %.",
+    ),
+    "places that all lie below the risk": (
+        {"risk": 0.13, "rounds": 1000, "parts": [replace(NEAR, risk=risk) for risk in (0.1, 0.12)]},
+        "kept",
+        "Risk 0.13, target 0.1; none of its 2 places with 100 rounds or more above that.",
+    ),
+    "places with few rounds are not looked at": (
+        {"risk": 0.102, "parts": SMALL},
+        "kept",
+        "Risk 0.102, target 0.1.",
+    ),
+    "a third of a column that nobody named": (
+        {"risk": 0.1, "parts": [NORTH, SOUTH, *THIRDS, FOUND], "misses": True},
+        "not kept",
+        "The third with area above 140 misses 23 %, target 10 %.",
+    ),
+    "even thirds": (
+        {"risk": 0.1, "parts": THIRDS, "misses": True},
+        "kept",
+        "Misses 10 %, target 10 %; worst of its 2 thirds of columns: 11 %.",
+    ),
+    "misses are right, and sets are large": (
+        {"risk": 0.102, "parts": [NORTH, SOUTH], "misses": True, "size_ratio": 38.04},
+        "cautious",
+        "Misses 10.2 %, target 10 %: sets are 38 times as large as a rolling quantile's.",
+    ),
+    "sets are large, and misses are few": (
+        {"risk": 0.02, "size_ratio": 7.0},
+        "cautious",
+        "Risk 0.02, target 0.1: sets are larger than necessary, 7 times as large as a rolling "
+        "quantile's.",
+    ),
+    "sets are somewhat large": (
+        {"risk": 0.102, "size_ratio": 4.9},
+        "kept",
+        "Risk 0.102, target 0.1.",
     ),
     "a failed consistency check behind a perfect risk": (
         {"risk": 0.1, "consistent": False},
@@ -201,6 +271,20 @@ def test_a_promise_is_kept_only_if_no_number_speaks_against_it(
         assert risk <= alpha + deviation(rounds, alpha, 1.0) + 0.05 * alpha
     if found.state == "kept" and "every group within" in found.text:
         assert part[0] * alpha >= 10.0
+
+
+@given(
+    alpha=st.floats(0.01, 0.5),
+    risk=numbers,
+    places=st.lists(st.tuples(st.floats(1.0, 1e5), numbers), max_size=5),
+)
+def test_no_number_beside_the_risk_is_below_it(
+    alpha: float, risk: float, places: list[tuple[float, float]]
+) -> None:
+    parts = [Part(i, *place, kind="neighbourhood") for i, place in enumerate(places)]
+    text = verdict(alpha, risk, 10_000, parts=parts).text
+    if found := re.search(r"places? with 100 rounds or more: ([0-9.e-]+)\.$", text):
+        assert float(found[1]) >= float(f"{risk:.3g}")
 
 
 def test_a_calibrated_run_stays_within_chance() -> None:
@@ -248,6 +332,6 @@ def test_a_bound_that_was_withdrawn_because_the_risk_passed_it_is_not_forgotten(
     assert found.verdict.state == "kept"
     bound = Bound("theorem A", 0.2, ()).beside(0.9)
     assert (bound.holds, bound.passed) == (False, True)
-    passed = dataclasses.replace(found, theorem_a=bound, risk=1.0)
+    passed = replace(found, theorem_a=bound, risk=1.0)
     assert passed.verdict.state == "not kept"
     assert "further away than the bound, 20 points, allows" in passed.verdict.text

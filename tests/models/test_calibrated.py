@@ -90,13 +90,14 @@ def test_looking_changes_nothing() -> None:
     first = m.predict_interval(X)
     m.predict_interval(X[::-1])
     np.testing.assert_array_equal(m.predict_interval(X).lower, first.lower)
-    assert m.summary().levels[0].rows == 200
+    assert m.summary().levels[0].outcomes == 200
 
 
 def test_what_was_shown_is_what_is_charged() -> None:
     X, y = rows(600)
     m = Calibrated(mean, local=[0]).update(X[:200], y[:200])
-    missed = 200 * (1 - m.summary().levels[0].coverage)
+    level = m.summary().levels[0]
+    missed = level.rows * (1 - level.coverage)
     for start in range(200, 600, 50):
         part = slice(start, start + 50)
         batch = m.ask(X[part])
@@ -193,9 +194,10 @@ def test_a_difficulty_scales_intervals() -> None:
 def test_an_estimator_of_difficulty_is_fitted_by_warm_up_on_the_first_half() -> None:
     X, y = rows(2000)
     m = Calibrated(mean, local=(), difficulty=LinearRegression()).warm_up(X, y)
-    assert m.summary().levels[0].rows == 1000
+    level = m.summary().levels[0]
+    assert (level.rows, level.warm_up_rows, level.outcomes) == (0, 1000, 1000)
     assert m.difficulty_.coef_[0] == pytest.approx(0.8, abs=0.15)  # the mean of |N(0, s)|
-    assert m.summary().levels[0].coverage == pytest.approx(0.9, abs=0.03)
+    assert level.warm_up_coverage == pytest.approx(0.9, abs=0.03)
 
 
 def test_the_models_own_deviation_is_a_difficulty() -> None:
@@ -233,8 +235,8 @@ def test_pandas_rows_and_outcomes_in_another_order_are_rejected() -> None:
             learn(table, shuffled)
     with pytest.raises(ValueError, match="must have the same index"):
         m.ask(table, prediction=shuffled)
-    assert m.summary().levels[0].rows == 0
-    assert m.update(table, shuffled.reindex(table.index)).summary().levels[0].rows == 30
+    assert m.summary().levels[0].outcomes == 0
+    assert m.update(table, shuffled.reindex(table.index)).summary().levels[0].outcomes == 30
 
 
 def test_polars_gives_the_same_numbers() -> None:
@@ -350,7 +352,7 @@ def test_bad_outcomes_change_nothing() -> None:
         m.tell([batch.ids[0], batch.ids[0]], y[:2])
     m.forget(batch.ids)
     assert len(m.pending) == 0
-    assert m.summary().levels[0].rows == 100
+    assert m.summary().levels[0].outcomes == 100
     assert m.predict_interval(X).upper.shape == before.shape
     with pytest.raises(LookupError, match="not pending"):
         m.tell(batch.ids, y[:3])

@@ -100,8 +100,8 @@ def test_missing_text_is_one_group_of_its_own(missing: Any, dtype: Any) -> None:
     found = points(table, ["a"])
     assert np.isnan(found).sum() == 1
     assert np.isnan(found[1, 0])
-    y = np.arange(3.0)
-    m = Calibrated(lambda X: np.zeros(len(X)), local=["a"]).warm_up(table, y)
+    y, rows = np.arange(15.0), pd.concat([table] * 5, ignore_index=True)
+    m = Calibrated(lambda X: np.zeros(len(X)), local=["a"]).warm_up(rows, y)
     assert [part.name for part in m.summary().levels[0].groups] == ["a is missing"]
     assert groups(table, "a") == ["a=y", "a is missing", "a=x"]
 
@@ -109,7 +109,7 @@ def test_missing_text_is_one_group_of_its_own(missing: Any, dtype: Any) -> None:
 def test_a_missing_date_is_one_group_of_its_own() -> None:
     table = pd.DataFrame({"t": pd.to_datetime(["2024-01-01", None, "2024-01-02"])})
     m = Calibrated(lambda X: np.zeros(len(X)), local=["t"], cyclic={"t": "day"})
-    m.update(table, np.arange(3.0))
+    m.update(pd.concat([table] * 5, ignore_index=True), np.arange(15.0))
     assert [part.name for part in m.summary().levels[0].groups] == ["t is missing"]
 
 
@@ -131,7 +131,7 @@ def test_text_without_warm_up_says_what_to_do() -> None:
     m = Calibrated(lambda X: np.zeros(len(X)), local=["a"])
     with pytest.raises(ValueError, match="Call warm_up first"):
         m.update(table, [0.0, 1.0])
-    assert np.isfinite(m.warm_up(table, [0.0, 1.0]).summary().levels[0].coverage)
+    assert m.warm_up(table, [0.0, 1.0]).summary().levels[0].outcomes == 2
 
 
 @every_frame

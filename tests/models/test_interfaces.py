@@ -51,7 +51,7 @@ def test_labels_may_be_any_series() -> None:
     model = LogisticRegression().fit(X, LABELS)
     for series in (list, pd.Series, pl.Series, pa.array):
         m = Calibrated(model, per_class=True).update(X, series(LABELS.tolist()))
-        assert m.summary().levels[0].rows == N
+        assert m.summary().levels[0].outcomes == N
 
 
 def test_rows_may_be_a_list_of_lists() -> None:
@@ -107,7 +107,7 @@ def test_no_rows_are_no_work_in_every_method(per_class: bool) -> None:
             batch = m.ask(X[:0])
             assert len(batch) == len(batch.sets) == len(m.pending) == 0
             m.tell(batch.ids, outcomes[:0]).forget(batch.ids)
-            assert m.update(X, outcomes).summary().levels[0].rows == warm + N
+            assert m.update(X, outcomes).summary().levels[0].outcomes == warm + N
 
 
 def test_no_frames_are_no_work_either() -> None:
@@ -257,7 +257,7 @@ def test_models_of_river_learn_and_are_calibrated() -> None:
     sets = Calibrated(classifier, 0.8, classes=[False, True])
     for t in range(N):
         sets.learn_one({"a": X[t, 0]}, bool(Y[t] > 5))
-    assert sets.summary().levels[0].rows == N
+    assert sets.summary().levels[0].outcomes == N
 
 
 def test_one_row_is_a_batch_of_one() -> None:
@@ -294,11 +294,11 @@ def test_threads_share_a_locked_model() -> None:
     with ThreadPoolExecutor(8) as pool:
         served = sum(pool.map(serve, range(8)))
     assert served == 320
-    assert shared.summary().levels[0].rows == N + 2 * served
+    assert shared.summary().levels[0].outcomes == N + 2 * served
     assert len(shared.pending) == len({*shared.pending.tolist()}) == served
     shared.forget(shared.pending)
     assert shared.update(X, Y) is shared
-    assert shared.summary().levels[1].rows == 2 * N + 2 * served
+    assert shared.summary().levels[1].outcomes == 2 * N + 2 * served
 
 
 def test_an_unlocked_model_says_so_or_stays_in_step() -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import copy
 import inspect
 import sys
 from itertools import count
@@ -9,9 +11,12 @@ from types import FrameType
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 
-from localarc.models import Calibrated
+import interrupts
+from interrupt_model_cases import MODELS
+from localarc.models import Calibrated, storage
 
 N = 24
 RANDOM = np.random.default_rng(0)
@@ -121,3 +126,46 @@ def test_another_thread_inside_is_an_error_and_changes_nothing() -> None:
 
     m._calibration.alone(meanwhile)
     assert counts(m) == before
+
+
+@pytest.mark.parametrize("name", ["Calibrated", "Calibrated per class"])
+@pytest.mark.parametrize("what", ["update", "ask", "tell"])
+def test_a_second_interrupt_and_a_copy_change_nothing_of_that(name: str, what: str) -> None:
+    case = MODELS[name]
+    call = case.calls[what]
+    outcomes, places = interrupts.Outcomes(case, call), interrupts.places(case, call)
+    for n in range(places // 2, places, places // 8):
+        for again in (0, 20, 60, 150):
+            m = copy.deepcopy(outcomes.origin)
+            with pytest.raises(KeyboardInterrupt):
+                interrupts.interrupted(m, call, n)
+            with contextlib.suppress(KeyboardInterrupt):  # the call that finishes may end before
+                interrupts.interrupted(m, lambda m: m.pending, again)
+            twin = copy.deepcopy(m)
+            found = outcomes.judged(m)
+            assert found in ("before", "after")
+            assert outcomes.judged(twin) == found
+
+
+def test_what_columns_mean_is_fixed_by_an_interrupted_call_before_the_next_is_read() -> None:
+    sites = (pd.Categorical([*names] * 6) for names in ("ab", "bc"))
+    first, other = (pd.DataFrame({"site": found}) for found in sites)
+    case = interrupts.Case(
+        lambda: Calibrated(None, local=["site"]),
+        {"update": lambda m: m.update(first, Y[:12], prediction=X[:12, 0])},
+        lambda m: storage.encode(m.get_params(), m._calibration),
+        lambda m: m.update(other, Y[12:], prediction=X[12:, 0]),
+    )
+    call, ends = case.calls["update"], []
+    for calls in ([case.finish], [call, case.finish]):
+        m = case.start()
+        for one in calls:
+            one(m)
+        ends.append(case.facts(m))
+    places = interrupts.places(case, call)
+    for n in range(places // 3, places, places // 20):
+        m = case.start()
+        with pytest.raises(KeyboardInterrupt):
+            interrupts.interrupted(m, call, n)
+        case.finish(m)
+        assert case.facts(m) in ends

@@ -38,7 +38,7 @@ def test_masks_may_differ_in_shape_and_have_levels() -> None:
     assert all((mask[..., 0] <= mask[..., 1]).all() for mask in found)
     batch = m.ask(np.zeros((2, 1)), prediction=ragged[:2])
     m.tell(batch.ids[::-1], true[:2][::-1])
-    assert m.summary().levels[0].rows == 302
+    assert m.summary().levels[0].outcomes == 302
 
 
 @pytest.mark.parametrize("kind", ["ranking", "top-k"])

@@ -44,7 +44,7 @@ def test_the_promise_continues_in_other_units() -> None:
         sizes = m.predict_interval(np.array([[1.0], [9.0]])).sizes / factor
         assert 1 < sizes[0] < 10 < sizes[1] < 60
         level = m.summary().levels[0]
-        assert level.rows == (k + 1) * third
+        assert level.outcomes == (k + 1) * third
         assert level.at_least <= level.coverage <= level.at_most
         assert level.coverage == pytest.approx(0.9, abs=0.015)
     assert m.summary().verdict.good

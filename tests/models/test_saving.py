@@ -176,4 +176,4 @@ def test_loading_nothing_learned_is_a_new_model(tmp_path: Path) -> None:
     Calibrated(None, 0.8, classes=["a", "b"], per_class=True).save(tmp_path / "file")
     other = Calibrated.load(tmp_path / "file", None)
     other.update(X[:20], ["a"] * 20, prediction=np.tile([0.7, 0.3], (20, 1)))
-    assert other.summary().levels[0].rows == 20
+    assert other.summary().levels[0].outcomes == 20

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import numpy as np
 import pytest
-from benchmarks.monitoring import delays, false_alarms, streams
+from benchmarks.monitoring import delays, false_alarms, recoveries, streams
 from benchmarks.monitoring.watchers import (
     LIMIT,
     TARGET,
@@ -88,6 +88,13 @@ def test_a_rise_is_found_in_less_than_half_the_rounds_of_the_binomial_test(
     rows = {row.test: row for row in delays.measure(40)}
     assert rows["monitor, any alarm"].of_binomial < 0.5
     assert rows["binomial"].of_binomial == pytest.approx(1.0, abs=0.05)
+
+
+def test_recoveries_are_those_of_streams_that_came_back(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(recoveries, "RISKS", (0.02, 0.18))
+    back, still = recoveries.measure(10)
+    assert (back.within_2000, back.within_10000, back.broken_again) == (1.0, 1.0, 0.0)
+    assert (still.within_10000, still.median) == (0.0, np.inf)
 
 
 def test_streams_that_keep_their_promise_are_counted() -> None:

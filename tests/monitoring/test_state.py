@@ -2,6 +2,7 @@
 
 import json
 import random
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -40,6 +41,43 @@ def test_a_stored_monitor_continues_bit_for_bit(cut: int) -> None:
 def test_monitors_of_every_stored_version_continue_to_the_same_status(path: Path) -> None:
     golden = json.loads(path.read_text())
     assert continued(Monitor.from_state(golden["state"])) == pytest.approx(golden["continued"])
+
+
+@pytest.mark.parametrize("cut", [50, 400, 1100, 1400])
+def test_a_recovery_continues_bit_for_bit(cut: int) -> None:
+    losses = [0.3] * 200 + [0.0] * 1000 + [0.5] * 300
+    through, stopped = Monitor(target=0.1), Monitor(target=0.1)
+    changes = [through.update(loss, at=1e9 + t) for t, loss in enumerate(losses)]
+    first = [stopped.update(loss, at=1e9 + t) for t, loss in enumerate(losses[:cut])]
+    resumed = Monitor.from_state(json.loads(json.dumps(stopped.to_state())))
+    rest = [resumed.update(loss, at=1e9 + t) for t, loss in enumerate(losses[cut:], start=cut)]
+    assert first + rest == changes
+    assert resumed.to_state() == through.to_state()
+    assert [change for change in changes if change] == ["broken", "recovered", "broken"]
+
+
+def test_a_state_from_before_recoveries_continues_and_can_recover() -> None:
+    monitor = Monitor(target=0.1, stale_after=0.0)
+    for t in range(100):
+        monitor.update(1.0, at=1e9 + t)
+    state = monitor.to_state()
+    for new in "recovery", "recovered", "stale_after":
+        del state[new]
+    found = Monitor.from_state(state)
+    assert found.status(now=2e9) == monitor.status(now=2e9)
+    assert found.overdue_at == monitor.overdue_at
+    assert [found.update(0.0, at=1e9 + t) for t in range(100, 3000)].count("recovered") == 1
+
+
+def test_a_broken_monitor_stored_before_recoveries_continues_bit_for_bit_until_it_recovers() -> (
+    None
+):
+    golden = json.loads((FOLDER / "broken_v1.json").read_text())
+    monitor = Monitor.from_state(golden["state"])
+    for t in range(300, 400):
+        monitor.update(float(t % 3 == 0), at=1.7e9 + 60.0 * t)
+    assert asdict(monitor.status(now=1.8e9)) == golden["continued"]
+    assert [monitor.update(0.0) for _ in range(3000)].count("recovered") == 1
 
 
 def test_a_state_passes_through_msgpack() -> None:
@@ -82,11 +120,21 @@ def test_a_state_is_a_copy() -> None:
         ("money", [1e200] * 9),
         ("intervals", [None, 0, None, 0.0, [[999, 1.0]]]),
         ("intervals", [None, 0, -1.0, 0.0, []]),
+        ("recovered", [901, None]),
+        ("recovered", [3]),
+        ("stale_after", -1.0),
     ],
 )
 def test_a_state_that_makes_no_sense_is_rejected(key: str, value: Any) -> None:
     state = used().to_state() | {key: value}
     with pytest.raises(StateError, match=r"damaged|version"):
+        Monitor.from_state(state)
+
+
+@pytest.mark.parametrize("value", [[1], [-1, [0.0] * 4], [1, [0.0] * 3], [1, [float("nan")] * 4]])
+def test_bets_on_a_recovery_that_make_no_sense_are_rejected(value: Any) -> None:
+    state = used().to_state() | {"broken": True, "recovery": value}
+    with pytest.raises(StateError, match="damaged"):
         Monitor.from_state(state)
 
 

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { describeSince, headlineOf, stateOf } from "../../src/localarc/service/page/static/state.js";
 
-const STATES = ["ok", "drifting", "broken", "stale"];
+const STATES = ["ok", "drifting", "broken", "recovered", "stale"];
 const VERDICTS = ["kept", "cautious", "not kept", "too early", "inconsistent"];
 const stream = (state, verdict, healthy = true) => ({
   healthy,
@@ -35,6 +35,7 @@ test("the headline of an alarm has the risk, the target and the group", () => {
   assert.equal(alarm("broken", "city"), "The risk in city is 0.234, target 0.1.");
   assert.equal(alarm("drifting", null), "The recent risk is 0.3, target 0.1.");
   assert.equal(alarm("stale", "city"), "No feedback in city.");
+  assert.equal(alarm("recovered", "city"), "Was broken in city; the risk is back near its target.");
   assert.equal(alarm("ok", null), "verdict");
   assert.match(headlineOf(stream("ok", "inconsistent", false)), /do not rely on/);
 });

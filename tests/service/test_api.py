@@ -280,7 +280,7 @@ def test_a_state_can_be_exported_and_imported(start: Start) -> None:
     before = service.everything("other")
     for bad in (state, b"", b"nonsense", state[:-1], ARC(0.1).state()):
         status, answer = service.http.call("PUT", path.format("other"), bad, **put)
-        assert (status, answer["title"]) == (422, "Unprocessable Entity")
+        assert (status, answer["title"]) == (422, "Unprocessable Content")
     assert service.everything("other") == before
 
 

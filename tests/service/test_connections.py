@@ -8,6 +8,7 @@ import http.client
 import math
 import resource
 import socket
+import struct
 import threading
 import time
 from collections.abc import Iterator
@@ -19,6 +20,7 @@ import pytest
 from localarc.service.connections import Connections, Peer
 from localarc.service.http_server import allowed_connections
 from localarc.service.limits import Limits
+from localarc.service.protocol import Connection
 from service.conftest import Start
 from service.inside import Inside, wait_for
 from service.running import Caller, Server
@@ -105,6 +107,100 @@ def test_a_client_that_reads_the_end_of_a_response_late_still_owes_a_request(
 
     loop = service.app_state.writer._loop
     assert asyncio.run_coroutine_threadsafe(read_late(), loop).result(60) < math.inf
+
+
+@pytest.fixture
+def pipeline_lengths(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """How many requests waited whenever one began, and when it had."""
+    found: list[int] = []
+    begin = Connection.begin
+
+    def counted(connection: Connection) -> None:
+        begin(connection)
+        found.append(len(connection.pipeline))
+
+    monkeypatch.setattr(Connection, "begin", counted)
+    return found
+
+
+def test_a_client_that_never_waits_for_responses_takes_no_memory(
+    service: Inside, pipeline_lengths: list[int]
+) -> None:
+    for _ in range(3):
+        with connected(service.port) as wire, contextlib.suppress(ConnectionError):
+            wire.sendall((HEAD + b"\r\n") * 5_000)
+            assert everything_from(wire).count(b"HTTP/1.1 429 ") <= 1
+    assert 1 <= max(pipeline_lengths) <= 16
+
+
+def listening(service: Inside) -> socket.socket:
+    """A connection whose response goes on until `end_events`."""
+    service.create()
+    wire = connected(service.port)
+    wire.sendall(b"GET /v1/streams/s/events HTTP/1.1\r\nHost: localhost\r\n\r\n")
+    assert wire.recv(100).startswith(b"HTTP/1.1 200 ")
+    return wire
+
+
+def end_events(service: Inside) -> None:
+    loop = service.app_state.writer._loop
+    loop.call_soon_threadsafe(service.app_state.event_bus.interrupt)
+
+
+def test_what_waits_is_answered_in_order_before_the_client_is_told_that_it_was_too_much(
+    service: Inside, pipeline_lengths: list[int]
+) -> None:
+    with listening(service) as wire:
+        wire.sendall((HEAD + b"\r\n") * 1_000)
+        wait_for(lambda: pipeline_lengths[-1] == 16)
+        end_events(service)
+        answer = everything_from(wire)
+    statuses = [part[:3] for part in answer.split(b"HTTP/1.1 ")[1:]]
+    assert statuses == [b"200"] * 16 + [b"429"]
+    assert b"connection: close" in answer.rpartition(b"HTTP/1.1 ")[2]
+    assert max(pipeline_lengths) == 16
+
+
+def test_reading_resumes_when_one_request_at_most_is_left(
+    service: Inside, pipeline_lengths: list[int]
+) -> None:
+    with listening(service) as wire:
+        (peer,) = service.connections._peers.values()
+        (connection,) = (each for each in peer.open if each not in peer.idle)
+        assert isinstance(connection, Connection)
+        wire.sendall((HEAD + b"\r\n") * 2)
+        wait_for(lambda: pipeline_lengths[-1] == 2)
+        loop = service.app_state.writer._loop
+
+        async def resumed() -> bool:
+            connection.flow.resume_reading()  # as any part of a request's work may do
+            return not connection.flow.read_paused
+
+        assert not asyncio.run_coroutine_threadsafe(resumed(), loop).result(60)
+        end_events(service)
+        wait_for(lambda: connection in peer.idle)
+        assert not connection.flow.read_paused
+        wire.sendall(HEAD + b"Connection: close\r\n\r\n")
+        assert everything_from(wire).count(b"HTTP/1.1 200 ") == 3
+
+
+def test_a_client_that_leaves_while_its_requests_wait_is_no_error(
+    service: Inside, pipeline_lengths: list[int], caplog: pytest.LogCaptureFixture
+) -> None:
+    with listening(service) as wire:
+        wire.sendall((HEAD + b"\r\n") * 2)
+        wait_for(lambda: pipeline_lengths[-1] == 2)
+        wire.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+    end_events(service)
+    wait_for(lambda: len(service.connections) == 1)  # ours
+    assert caplog.records == []
+
+
+def test_a_bad_request_is_rejected_after_the_response_to_the_one_before(service: Inside) -> None:
+    with connected(service.port) as wire:
+        wire.sendall(HEAD + b"\r\n" + b"no HTTP at all\r\n\r\n")
+        answer = everything_from(wire)
+    assert [part[:3] for part in answer.split(b"HTTP/1.1 ")[1:]] == [b"200", b"400"]
 
 
 @pytest.mark.parametrize(

@@ -188,15 +188,18 @@ def assert_the_store_has_the_same_streams(place: Any, states: dict[str, bytes]) 
 
 
 def assert_monitors_are_those_of_the_losses(place: Any, name: str) -> None:
-    """The library's monitors of the stored losses are equal bit for bit, and were announced."""
+    """The library's monitors of the stored losses are equal bit for bit, and were announced.
+
+    Losses of predictions that were made before anything was known are no monitor's.
+    """
     with reopened(place) as store:
         watch = store.load([name])[name].watch
     stored = stored_events(place, name)
-    made = {each.id: each.group for each in stored if isinstance(each, events.PredictionMade)}
+    made = {each.id: each for each in stored if isinstance(each, events.PredictionMade)}
     twins: dict[str, Monitor] = {"": Monitor(STREAMS[name]["alpha"])}
     for event in stored:
-        if isinstance(event, events.FeedbackReceived):
-            for part in ("", *group_names(made[event.id])):
+        if isinstance(event, events.FeedbackReceived) and made[event.id].informed:
+            for part in ("", *group_names(made[event.id].group)):
                 twin = twins.setdefault(part, Monitor(STREAMS[name]["alpha"]))
                 twin.update(event.loss, event.at)
     found = msgspec.msgpack.decode(watch.encode())

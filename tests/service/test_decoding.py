@@ -28,9 +28,9 @@ BODIES = [each.body for each in ENDPOINTS if each.body not in (None, bytes)]
 def test_the_keys_that_are_checked_follow_from_the_type() -> None:
     predicted = {"x", "id", "group", "scores", "confidence"}
     assert unique_keys(PredictRequest) == predicted
-    assert unique_keys(FeedbackRequest) == {"loss", "score", "outcome", "y"}
+    assert unique_keys(FeedbackRequest) == {"loss", "score", "outcome", "y", "probability"}
     assert unique_keys(BatchEnvelope) == {"operations"}
-    reported = {"loss", "score", "outcome", "y"}
+    reported = {"loss", "score", "outcome", "y", "probability"}
     assert unique_keys(Operation) == {"op", "stream"} | predicted | reported
     assert unique_keys(StreamConfig) is None  # "kind" occurs in several objects
 

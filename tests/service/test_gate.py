@@ -187,6 +187,49 @@ def test_an_id_can_be_used_again_once_the_stream_has_forgotten_it() -> None:
     assert manager.streams["s"].healthy
 
 
+def test_a_random_part_of_the_answers_bounds_all_of_them(tmp_path: Path) -> None:
+    manager, twin, source = managed(), Gate(0.1), random.Random(0)
+    for t in range(400):
+        key, confidence = f"mail-{t}", source.uniform(0.9, 1.0)
+        mine = twin.decide(np.array([0.5]), confidence=confidence, key=key)
+        if not decide(manager, key, confidence).answer:
+            continue
+        if source.random() < 0.3:
+            wrong = source.random() > confidence
+            manager.feedback("s", key, FeedbackRequest(float(wrong), probability=0.3))
+            twin.feedback(mine, wrong, probability=0.3)
+        else:
+            first = manager.feedback("s", key, FeedbackRequest(probability=0.3))
+            assert manager.feedback("s", key, FeedbackRequest(probability=0.3)) == first
+            twin.forget(mine, probability=0.3)
+    stream = manager.streams["s"]
+    assert stream.healthy
+    assert stream.calibrator.state() == twin.state()
+    assert "confidence at most" in queries.summary(manager, "s").verdict.text
+    assert queries.summary(manager, "s").expired == 0
+    with contextlib.closing(EventStore(tmp_path)) as store:
+        store.append(manager.uncommitted)
+        assert store.load()["s"].snapshot() == stream.snapshot()
+
+
+def test_a_probability_is_for_gates_and_for_answers_that_wait() -> None:
+    manager = managed()
+    manager.create("other", StreamConfig(0.1))
+    manager.predict("other", PredictRequest(id="a"))
+    for body in (FeedbackRequest(1.0, probability=0.5), FeedbackRequest(probability=0.5)):
+        with pytest.raises(ApiError, match="method gate only") as error:
+            manager.feedback("other", "a", body)
+        assert error.value.status == 422
+    decide(manager, "high", 0.99)
+    with pytest.raises(ApiError, match="below 1 for an answer that was not looked at"):
+        manager.feedback("s", "high", FeedbackRequest(probability=1.0))
+    manager.feedback("s", "high", FeedbackRequest(probability=0.5))
+    with pytest.raises(ApiError, match="already has the report that it was not looked at"):
+        manager.feedback("s", "high", FeedbackRequest(1.0, probability=0.5))
+    with pytest.raises(ValueError, match="probability belongs to a loss"):
+        FeedbackRequest(y=1.0, probability=0.5)
+
+
 def test_a_gate_survives_a_restart_from_events_and_from_a_snapshot(tmp_path: Path) -> None:
     manager = managed()
     play(manager, 60)
@@ -198,7 +241,7 @@ def test_a_gate_survives_a_restart_from_events_and_from_a_snapshot(tmp_path: Pat
     again = Stream.from_snapshot(replayed.snapshot())
     assert again.snapshot() == replayed.snapshot()
     manager.streams["s"] = again
-    withheld = next(made.key for made in again.calibrator._withheld.values())
+    withheld = next(made.key for made in again.calibrator._records.withheld.values())
     manager.audit("s", withheld, AuditRequest(True))
     assert again.healthy
 
@@ -221,7 +264,7 @@ def test_the_client_decides_reports_and_audits_over_http(service: Inside) -> Non
         sent = client.predict("mail", group="billing", confidence=0.99)
         kept = client.predict("mail", group=["legal", "gold"], confidence=0.3)
         assert (sent.answer, kept.answer) == (True, False)
-        assert client.feedback("mail", sent.id, loss=0.0).rounds == 1
+        assert client.feedback("mail", sent.id, loss=0.0, probability=0.5).rounds == 1
         assert client.audit("mail", kept.id, wrong=True).rounds == 1
         summary = client.summary("mail")
         assert summary.config.method == "gate"

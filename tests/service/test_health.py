@@ -3,17 +3,23 @@
 from __future__ import annotations
 
 import contextlib
+import dataclasses
 import itertools
+import re
 import sqlite3
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 
 from localarc.monitoring import Monitor
+from localarc.service.storage import migrations
+from localarc.service.storage.format import decode_snapshot, encode_snapshot
 from localarc.service.storage.store import EventStore
 from localarc.service.streams import sweep
+from localarc.service.streams.stream import Stream
 from service.conftest import Start
 from service.inside import Inside, wait_for
 from service.test_events import Subscription, headers
@@ -43,6 +49,7 @@ def health(service: Inside) -> Any:
 def test_a_stream_whose_losses_keep_the_promise_is_ok(service: Inside) -> None:
     service.create()
     assert health(service)["state"] == "ok"
+    rounds(service, [0.0], group="a")  # before any feedback: not the monitors'
     rounds(service, GOOD * 20, group="a")
     found = service.get()
     assert [each["state"] for each in (found["health"], *found["groups_health"])] == ["ok"] * 2
@@ -51,6 +58,8 @@ def test_a_stream_whose_losses_keep_the_promise_is_ok(service: Inside) -> None:
 
 def test_a_stream_whose_risk_rises_is_broken_and_says_since_when_and_why(service: Inside) -> None:
     service.create(tolerance=0.05, window=100)
+    service.clock.now -= 1.0
+    rounds(service, [0.0])  # before any feedback: not the monitor's
     rounds(service, BAD * 30)
     found = health(service)
     assert found["state"] == "broken"
@@ -84,6 +93,7 @@ def test_the_summary_lists_the_worst_groups_and_says_how_many_it_leaves_out(
     service: Inside,
 ) -> None:
     service.create()
+    rounds(service, [0.0])  # before any feedback: not the monitors'
     for number in range(40):
         rounds(service, [0.0], group=f"group {number}")
     rounds(service, BAD * 30, group="late and bad")
@@ -138,6 +148,59 @@ def test_an_acknowledgement_starts_the_evidence_of_all_parts_anew(service: Insid
     assert service.http.call("POST", "/v1/streams/s/acknowledge")[1]["seq"] == seq + 3  # no event
     rounds(service, [1.0] * 20)
     assert health(service)["state"] == "broken"
+
+
+def test_a_stream_that_recovers_pages_no_longer_and_alarms_again(start: Start) -> None:
+    service = start(stream_metrics=10)
+    service.create(alpha=0.3, tolerance=0.2, window=10)
+    service.clock.now -= 1.0
+    rounds(service, [0.0])  # before any feedback: not the monitor's
+
+    def state() -> tuple[str, str, int]:
+        """In the summary, in metrics, and how many of the list are broken."""
+        metrics = bytes(service.http.call("GET", "/metrics")[1]).decode()
+        (shown,) = re.findall(r'stream_state{group="",state="(\w+)",stream="s"} 1.0', metrics)
+        counts = service.http.call("GET", "/v1/streams")[1]["states"]
+        return health(service)["state"], shown, counts["broken"]
+
+    rounds(service, [1.0] * 20)
+    assert state() == ("broken", "broken", 1)
+    rounds(service, [0.0] * 60)
+    assert state() == ("recovered", "recovered", 0)
+    found = health(service)
+    assert 20 < found["since_round"] <= 80
+    assert found["since"] == 1000.0 + found["since_round"]
+    everything = service.everything()
+    service.stop()
+    service = start(stream_metrics=10)
+    assert service.everything() == everything
+    assert service.http.call("GET", "/v1/streams?state=recovered")[1]["found"] == 1
+    service.clock.now = 2000.0
+    rounds(service, [1.0] * 150)
+    assert state() == ("broken", "broken", 1)
+    rounds(service, [0.0] * 300)
+    assert state() == ("recovered", "recovered", 0)
+    status, answer = service.http.call("POST", "/v1/streams/s/acknowledge")
+    assert (status, answer["health"]["state"]) == (200, "ok")
+
+
+def test_a_stream_of_a_format_without_usual_silence_gets_15_minutes(start: Start) -> None:
+    service = start()
+    service.create()
+    rounds(service, GOOD)
+    present = service.ask(lambda manager: manager.stream("s").snapshot())
+    snapshot = decode_snapshot(present)
+    watch = msgspec.msgpack.decode(snapshot.watch)
+    for monitor in watch["monitors"].values():
+        del monitor["stale_after"], monitor["recovery"], monitor["recovered"]
+    state = msgspec.msgpack.decode(snapshot.state)
+    del state["config"]["stale_after"], state["uninformed"], state["uninformed_loss"]
+    old = dataclasses.replace(
+        snapshot, state=msgspec.msgpack.encode(state), watch=msgspec.msgpack.encode(watch)
+    )
+    found = Stream.from_snapshot(migrations.upgrade_snapshot(encode_snapshot(old), 5))
+    assert found.state.config.stale_after == 900.0
+    assert decode_snapshot(found.snapshot()).watch == snapshot.watch
 
 
 def test_an_acknowledgement_of_an_unknown_stream_is_not_found(service: Inside) -> None:
@@ -239,7 +302,7 @@ def test_the_watch_is_stored_with_the_stream(start: Start, tmp_path: Path) -> No
         "a": "broken",
     }
     twin = Monitor(0.1)
-    for second in range(20):
+    for second in range(1, 20):  # the first went out before any feedback
         twin.update(1.0, 1001.0 + second)
     assert stream.watch._monitors["a"].to_state() == twin.to_state()
     again = start().get()

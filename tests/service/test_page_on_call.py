@@ -97,7 +97,7 @@ def test_the_worst_stream_is_first_with_a_word_and_a_shape(service: Inside, visi
     )
     chips = page.locator("#states a:not([data-tone=''])")
     marks = chips.evaluate_all("all => all.map((a) => getComputedStyle(a, '::before').clipPath)")
-    assert len(set(marks)) == 4  # one shape per state
+    assert len(set(marks)) == 5  # one shape per state
     assert watched.unexpected() == []
 
 

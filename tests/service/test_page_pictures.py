@@ -40,7 +40,7 @@ def url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     service = Inside(folder, Limits(), Tokens({}), now=NOW - 12 * HOUR).start()
     address = f"http://127.0.0.1:{service.port}"
     with Client(address) as client:
-        for seed, name in enumerate(("demand-north", "demand-south", "returns-berlin")):
+        for seed, name in enumerate(("demand-north", "demand-south", "returns-berlin"), 3):
             traffic = Traffic(client, name, pending=8, seed=seed)
             traffic.create(timeout=24 * HOUR, **NAMES)
             run(service, traffic, 900, 11 * HOUR, NOW - MINUTE)

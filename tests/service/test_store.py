@@ -111,7 +111,7 @@ def test_what_is_stored_about_a_stream_can_be_replaced_or_removed(opened: Open) 
 def test_a_newer_format_is_rejected(tmp_path: Path) -> None:
     with contextlib.closing(sqlite3.connect(tmp_path / "log.sqlite")) as database:
         database.execute("PRAGMA user_version = 9")
-    with pytest.raises(StorageError, match="format version 9, this localarc reads 1 to 5"):
+    with pytest.raises(StorageError, match="format version 9, this localarc reads 1 to 6"):
         EventStore(tmp_path)
 
 

@@ -152,7 +152,7 @@ def test_the_client_has_the_same_parameters(service: Inside) -> None:
     ("query", "reason"),
     [
         ("sort=best", "must be one of name, worst"),
-        ("state=bad", "must be one of ok, drifting, broken, stale"),
+        ("state=bad", "must be one of ok, drifting, broken, recovered, stale"),
         ("limit=0", "an integer from 1 to 1000"),
         ("search=" + 65 * "a", "search in the query must match"),
         ("search=%00", "search in the query must match"),

@@ -201,10 +201,11 @@ def test_a_connection_that_alternates_stays(server: Server) -> None:
 def test_requests_that_are_sent_without_waiting_are_all_answered(server: Server) -> None:
     for owner in (0, 1) * 3:
         with contextlib.closing(Raw(server)) as connection:
-            names = OF_WORKER[owner] * 40
-            for name in names:
-                connection.send(name)
-            assert [connection.receive() for _ in names] == [200] * len(names)
+            for _ in range(10):
+                names = (OF_WORKER[owner] * 16)[:16]  # as many as may wait
+                for name in names:
+                    connection.send(name)
+                assert [connection.receive() for _ in names] == [200] * len(names)
             for name in OF_WORKER[owner] * 2:
                 assert connection.ask(name) == 200
 

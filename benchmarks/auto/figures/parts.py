@@ -10,7 +10,7 @@ from numba import njit
 from localarc import AutoLARC
 from localarc.engine.addresses import table_of
 from localarc.engine.auto.base import local_scores, offset
-from localarc.engine.auto.layout import row_of, unpack
+from localarc.engine.auto.layout import played_in, unpack
 from localarc.validation import FloatArray
 
 
@@ -34,8 +34,8 @@ def parts(cal: AutoLARC, x: FloatArray) -> Parts:
 
 @njit
 def _read(table: Any) -> Any:
-    """m(x), D(x) and the offsets at the input that was looked at last: row 0 has its nodes."""
+    """m(x), D(x) and the offsets at the input that was looked at last: the scratch row has them."""
     state, ledger = unpack(table)
-    played = row_of(ledger, 0)
+    played = played_in(ledger)
     mean, unit = local_scores(state, played.slots, played.weights)
     return mean, unit, offset(state, played.slots, played.weights)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from localarc._compare.result import Local, Result
 from localarc.record import Record
-from localarc.reporting.format import number, plus_minus
+from localarc.reporting.format import mean_size, number, plus_minus
 
 if TYPE_CHECKING:
     import pandas
@@ -173,7 +173,11 @@ def _cells(result: Result, won: Score) -> list[str]:
     if result.group is not None:
         cells.append(f"{result.group.name}: {_risk(result.group)}")
     cells += [_risk(place) for place in result.neighbourhoods]
-    cells += [number(result.size), number(result.pinball), f"{result.twentieth:.3f}"]
+    cells += [
+        mean_size(result.size, result.unbounded),
+        number(result.pinball),
+        f"{result.twentieth:.3f}",
+    ]
     played = f"{won.wins}/{won.ties}/{won.losses}" if won.total else "-"
     return [*cells, played, f"{result.microseconds:.3g}"]
 

@@ -44,8 +44,11 @@ def _ask(calibrator: Any, x: FloatArray, stream: Stream, t: int, tickets: dict[i
         threshold = float(tickets[t].threshold)
     else:
         threshold = float(calibrator.threshold(x, **where))
-    if not math.isfinite(threshold):
-        raise ValueError(f"threshold must return a finite number, got {threshold} in round {t}.")
+    if math.isnan(threshold) or threshold == -math.inf:
+        raise ValueError(
+            f"threshold must return a number, or infinity for the full set, got {threshold} in "
+            f"round {t}."
+        )
     return threshold
 
 

@@ -43,10 +43,11 @@ def _result(
         risk=record.risk,
         group=_worst_group(record),
         neighbourhoods=places,
-        size=float(record.sizes.mean()),
+        size=record.mean_size,
         pinball=pinball_loss(scores, record.thresholds, level),
         twentieth=worst_part(record.losses, PARTS),
         microseconds=1e6 * seconds / len(record),
+        unbounded=record.unbounded,
     )
 
 

@@ -59,6 +59,8 @@ class Result:
         The highest mean loss among the twenty parts of the stream.
     microseconds : float
         Processor time per round, of this run on this machine.
+    unbounded : int, default 0
+        The number of rounds whose set was unbounded, which the mean size leaves out.
 
     Examples
     --------
@@ -77,6 +79,7 @@ class Result:
     pinball: float
     twentieth: float
     microseconds: float
+    unbounded: int = 0
 
     @property
     def distance(self) -> float:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import dataclasses
 import math
 import warnings
 from collections.abc import Sequence
@@ -105,7 +106,7 @@ def evaluate(
         risk=float(losses.mean()),
         worst=worst.risk,
         worst_error=worst.standard_error,
-        size=float(record.sizes[start:].mean()),
+        size=dataclasses.replace(record, sizes=record.sizes[start:]).mean_size,
         pinball=pinball_loss(scores, record.thresholds[start:], alpha / curves.bound),
         alpha=alpha,
     )
@@ -114,12 +115,13 @@ def evaluate(
 def pinball_loss(scores: FloatArray, thresholds: FloatArray, alpha: float) -> float:
     """Return the mean loss that the (1 - alpha)-quantile of the scores minimizes.
 
-    Rounds without a finite score are left out: no threshold is too high or too low for them.
+    Rounds without a finite score are left out: no threshold is too high or too low for them; and
+    those with an infinite threshold, which went out before anything was known.
 
     >>> pinball_loss(np.array([1.0, 3.0, np.inf]), np.array([2.0, 2.0, 2.0]), alpha=0.25)
     0.5
     """
-    known = np.isfinite(scores)
+    known = np.isfinite(scores) & np.isfinite(thresholds)
     if not known.any():
         return math.nan
     short = scores[known] - thresholds[known]

@@ -5,17 +5,16 @@ An interrupt (Ctrl-C) leaves a round done or not begun, and a second thread gets
 
 from __future__ import annotations
 
-import contextlib
 from abc import abstractmethod
-from collections.abc import Hashable, Iterator
+from collections.abc import Hashable
 from threading import get_ident
-from typing import Any, NamedTuple, Self
+from typing import Any, NamedTuple, Self, TypeAlias
 
 import numpy as np
 
 from localarc import validation
 from localarc.calibrators.base import Point, Progress
-from localarc.calibrators.running_constant import RunningConstant
+from localarc.calibrators.running_constant import RunningConstant, Watched
 from localarc.calibrators.settings import Settings
 from localarc.calibrators.tickets import PendingRounds, Ticket, ticket_id
 from localarc.calibrators.watched import WatchedCalibrator
@@ -24,6 +23,9 @@ from localarc.memory.base import Expansion, LossCurves
 from localarc.validation import FloatArray
 
 _ROUNDS_AT_ONCE = 8192  # between two reports of progress
+
+Step: TypeAlias = tuple[float, float, float, Watched | None]
+"""Rate, loss, push and what is watched."""
 
 
 class Checkpoint(NamedTuple):
@@ -50,12 +52,16 @@ class AdaptiveRounds(WatchedCalibrator):
         self._floor = settings.limits[1]
         self._norms: NormSums | None = None
         self._busy = 0  # the thread that is learning
-        self._midway = 0, 1.0, 0.0, 0.0, 0  # the round that is, or was last, being learned
+        self._midway: Step = 1.0, 0.0, 0.0, None  # the step that is, or was last, being made
+        self._before = -1, 0, 0  # it: the rounds, its ticket, and the most that were pending
         self._start_watch()
 
     def reset(self) -> Self:
         """Forget everything learned."""
-        self._start(self.settings)
+        new = type(self).__new__(type(self))
+        new._start(self.settings)
+        vars(self).update(vars(new))  # in one call, which no interrupt divides
+        self._plan_look()
         return self
 
     def restart(self) -> Self:
@@ -74,10 +80,9 @@ class AdaptiveRounds(WatchedCalibrator):
         """
         if self._busy:
             self._enter()
-        self._constant = RunningConstant(self._constant.constant, self.rounds)
-        self._pending.most = max(len(self._pending.tickets) - 1, 0)
-        self._pending.told = 0
-        self._norms = None
+        pending, most = self._pending, max(len(self._pending.tickets) - 1, 0)
+        constant = RunningConstant(self._constant.constant, self.rounds)
+        self._constant, pending.most, pending.told, self._norms = constant, most, 0, None
         self._plan_look()
         return self
 
@@ -99,10 +104,9 @@ class AdaptiveRounds(WatchedCalibrator):
         >>> cal.tell(second, loss=1.0).tell(first, loss=0.0).certificate().pending
         1
         """
-        point = self._point(x)
-        ticket = self._pending.issue(float(self.threshold(x)), point)
+        point, threshold = self._point(x), float(self.threshold(x))
         self._watched = True
-        return ticket
+        return self._pending.issue(threshold, point)
 
     def tell(self, ticket: Ticket | int, loss: float) -> Self:
         """Learn from the loss of a round that `ask` issued a ticket for, in any order.
@@ -117,14 +121,12 @@ class AdaptiveRounds(WatchedCalibrator):
         number = ticket_id(ticket)
         loss = validation.loss(loss, self._loss_bound)
         threshold, point = self._pending.get(number)
-        self._learn(point, loss, number)
-        self._watch(threshold, loss)
+        self._learn(point, loss, threshold, number)
         return self
 
     def _update_late(self, x: Point, loss: float, threshold: float) -> None:
         """Learn from a loss that came late, for a caller that keeps input and threshold itself."""
-        self._learn(self._point(x), validation.loss(loss, self._loss_bound))
-        self._watch(threshold, loss)
+        self._learn(self._point(x), validation.loss(loss, self._loss_bound), threshold)
 
     def forget(self, ticket: Ticket | int) -> Self:
         """Stop waiting for the loss of a round: it will never be known.
@@ -151,25 +153,43 @@ class AdaptiveRounds(WatchedCalibrator):
     def _move(self, point: Any, rate: float, push: float) -> None:
         """Let the local part learn."""
 
-    def _learn(self, point: FloatArray | None, loss: float, ticket: int = 0) -> None:
+    def _learn(
+        self, point: FloatArray | None, loss: float, threshold: float, ticket: int = 0
+    ) -> None:
         """One round; an interrupt (Ctrl-C) leaves all of it done, or nothing."""
         me = get_ident()
         if self._busy:
             self._enter()
         self._busy = me  # without a call in between, no other thread can be there
         try:
-            rate = self._rate(self._constant.rounds + 1)
+            constant, pending = self._constant, self._pending
+            rate = self._rate(constant.rounds + 1)
             push = rate * (loss - self.alpha)
-            self._midway = self.rounds, rate, loss, push, ticket
+            watched = self._watch(threshold)
+            self._midway = rate, loss, push, watched
+            self._before = constant.rounds + constant.earlier, ticket, pending.most
             self._move(point, rate, push)
-            self._constant.step(rate, loss, push, self._floor)
-        finally:
+            constant.step(rate, loss, push, self._floor, watched)
+            if ticket:
+                del pending.tickets[ticket]
+                pending.told += 1
+            self._busy = 0
+        except BaseException:
             self._finish()
-        if self._constant.rounds == self._next_look:
+            raise
+        self._warn_if_broken()
+        if constant.rounds >= self._next_look:
             self._look()
 
+    def _expect(self, rounds: int) -> None:
+        """A loss is about to be learned without a ticket, while others may be pending."""
+        pending = self._pending
+        most = max(pending.most, len(pending.tickets))
+        self._before = rounds, 0, pending.most
+        pending.most = most
+
     def _finish(self) -> None:
-        """The end of a round, or of one that was interrupted."""
+        """The end of a round that was interrupted."""
         self._repair()
         self._busy = 0
 
@@ -178,10 +198,12 @@ class AdaptiveRounds(WatchedCalibrator):
 
         It changes nothing after a round that was not.
         """
-        before, rate, loss, push, ticket = self._midway
+        (rate, loss, push, watched), (before, ticket, most) = self._midway, self._before
         if self._local_rounds > self.rounds:
-            self._constant.step(rate, loss, push, self._floor)
-        if ticket and self.rounds > before:
+            self._constant.step(rate, loss, push, self._floor, watched)
+        if self.rounds == before:
+            self._pending.most = most
+        elif ticket:
             self._pending.close(ticket)
 
     def _enter(self) -> None:
@@ -210,25 +232,26 @@ class AdaptiveRounds(WatchedCalibrator):
         """Thresholds and losses of rounds whose curves are known, as if step by step."""
         points = self._check_points(points)
         thresholds, losses = np.empty((2, len(points)))
-        with self._exclusive(), self._unchanged_on_failure():
-            for start in range(0, len(points), _ROUNDS_AT_ONCE):
-                part = slice(start, start + _ROUNDS_AT_ONCE)
-                thresholds[part], losses[part] = self._play(points[part], curves.take(part))
-                progress(len(points[part]))
-            self._look_back(thresholds, losses, curves)
-        return thresholds, losses
-
-    @contextlib.contextmanager
-    def _exclusive(self) -> Iterator[None]:
-        """Keep other threads out."""
         me = get_ident()
         if self._busy:
             self._enter()
         self._busy = me
         try:
-            yield
+            with self._unchanged_on_failure():
+                for start in range(0, len(points), _ROUNDS_AT_ONCE):
+                    part = slice(start, start + _ROUNDS_AT_ONCE)
+                    thresholds[part], losses[part] = self._play(points[part], curves.take(part))
+                    progress(len(points[part]))
+                self._look_back(thresholds, losses, curves)
         finally:
             self._busy = 0
+        return thresholds, losses
+
+    def _latest_ticket(self) -> int:
+        return self._pending.issued
+
+    def _is_pending(self, number: int) -> bool:
+        return number in self._pending.tickets
 
     def _rates(self, count: int) -> FloatArray:
         """The step sizes of the next rounds."""

@@ -118,16 +118,21 @@ class ARC(AdaptiveCalibrator):
         if self._busy:
             self._enter()
         self._busy = me
-        constant = self._constant
-        threshold = constant.constant
+        constant, watched = self._constant, None
         try:
+            if self._watched:
+                if self._pending.tickets:
+                    self._expect(constant.rounds + constant.earlier)
+                watched = self._watch(constant.constant)
             rate = self._rate(constant.rounds + 1)
-            constant.step(rate, loss, rate * (loss - self.alpha), self._floor)
-        finally:
+            constant.step(rate, loss, rate * (loss - self.alpha), self._floor, watched)
             self._busy = 0
+        except BaseException:
+            self._finish()
+            raise
         if self._watched:
-            self._after_update(threshold, loss)
-        if constant.rounds == self._next_look:
+            self._warn_if_broken()
+        if constant.rounds >= self._next_look:
             self._look()
         return self
 

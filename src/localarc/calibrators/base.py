@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import contextlib
+import copy
 import os
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Hashable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol, Self, TypeAlias, overload, runtime_checkable
 
@@ -191,6 +191,14 @@ class BaseCalibrator(ABC):
     def _rollback(self, checkpoint: Any) -> None:
         """Forget what was learned since the checkpoint."""
 
+    def _latest_ticket(self) -> int:
+        """The number of the latest ticket, 0 if there is none."""
+        return 0
+
+    def _is_pending(self, number: int) -> bool:
+        """Whether a ticket of this calibrator is pending."""
+        return False
+
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the state to a file, completely or not at all.
 
@@ -249,15 +257,31 @@ class BaseCalibrator(ABC):
                     raise
         return self
 
-    @contextlib.contextmanager
-    def _unchanged_on_failure(self) -> Iterator[None]:
+    def _unchanged_on_failure(self) -> UnchangedOnFailure:
         """Forget what is learned inside if anything fails inside."""
-        before = self._checkpoint()
-        try:
-            yield
-        except BaseException:
-            self._rollback(before)
-            raise
+        return UnchangedOnFailure(self)
+
+    def __copy__(self) -> Self:
+        """A separate calibrator: nothing that was learned is shared."""
+        return copy.deepcopy(self)
+
+
+class UnchangedOnFailure:
+    """Forget what a calibrator learned inside if anything fails inside.
+
+    It is no generator: an interrupt (Ctrl-C) could leave that half-way, and Python would run its
+    rest, which forgets, when it drops the generator: at any later time.
+    """
+
+    def __init__(self, calibrator: BaseCalibrator) -> None:
+        self._calibrator = calibrator
+
+    def __enter__(self) -> None:
+        self._before = self._calibrator._checkpoint()
+
+    def __exit__(self, kind: object, *error: object) -> None:
+        if kind is not None:
+            self._calibrator._rollback(self._before)
 
 
 @dataclass(frozen=True)

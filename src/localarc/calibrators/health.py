@@ -357,6 +357,7 @@ def scores_of(curves: LossCurves, alpha: float, loss_bound: float) -> Scores | N
 def latest_range(thresholds: FloatArray) -> tuple[float, float] | None:
     """The range of the latest half of the thresholds, but for one percent on either side."""
     latest = thresholds[len(thresholds) // 2 :]
+    latest = latest[np.isfinite(latest)]
     if not len(latest):
         return None
     first = math.floor(_OUTER * len(latest))

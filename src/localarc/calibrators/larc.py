@@ -176,10 +176,14 @@ class LARC(AdaptiveCalibrator):
         self._busy = me  # without a call in between, no other thread can be there
         constant = self._constant
         try:
-            threshold = 0.0 if self._scores is None else self.threshold(x)
+            watched = None
+            if self._watched:
+                if self._pending.tickets:
+                    self._expect(constant.rounds + constant.earlier)
+                watched = self._watch(0.0 if self._scores is None else float(self.threshold(x)))
             rate = self._rate(constant.rounds + 1)
             push = rate * (loss - self.alpha)  # positive after a costly round
-            self._midway = 0, rate, loss, push, 0
+            self._midway = rate, loss, push, watched
             if not (
                 type(x) is _ARRAY
                 and x.dtype is _FLOAT64
@@ -187,14 +191,14 @@ class LARC(AdaptiveCalibrator):
                 and self._local.try_learn_fast(x, 1.0 - rate * self._regularization, push)  # type: ignore[union-attr]
             ):
                 self._move(validation.point(x, self._features), rate, push)
-            constant.step(rate, loss, push, self._floor)
+            constant.step(rate, loss, push, self._floor, watched)
             self._busy = 0
         except BaseException:
             self._finish()  # an interrupt may have come between f and c
             raise
         if self._watched:
-            self._after_update(float(threshold), loss)
-        if constant.rounds == self._next_look:
+            self._warn_if_broken()
+        if constant.rounds >= self._next_look:
             self._look()
         if constant.rounds == MANY_TERMS:
             self._warn_growth()

@@ -157,11 +157,17 @@ class Mondrian(BaseCalibrator):
             The group of the input, unless there is a `group_of`.
         """
         key = self.group(x, groups)
-        calibrator = self.calibrators.get(key) or self._new_calibrator()
-        calibrator.update(x, loss)
-        self.calibrators[key] = calibrator  # a new group is kept once its first update worked
-        if not self._counts_rounds:
-            self._updates[key] += 1
+        part = self.calibrators.get(key) or self._new_calibrator()
+        count = self._updates[key] + 1
+        learned: list[object] = []
+        try:
+            # No signal is handled between the return of `update` and the entry in the list.
+            learned.extend(map(part.update, [x], [loss]))
+        finally:
+            if learned:
+                self.calibrators[key] = part  # a new group is kept once its first update worked
+                if not self._counts_rounds:
+                    self._updates[key] = count
         return self
 
     def ask(self, x: Point, groups: Group | None = None) -> Ticket:
@@ -178,12 +184,19 @@ class Mondrian(BaseCalibrator):
         part: Any = self.calibrators.get(key) or self._new_calibrator()
         if not hasattr(part, "ask"):
             raise TypeError(f"{part!r} issues no tickets. Use threshold and update.")
-        ticket = part.ask(x)
-        self.calibrators[key] = part
-        number = self._issued + 1
-        self._issued = number
-        self._tickets[number] = key, ticket.id
-        return Ticket(number, ticket.threshold)
+        number, before = self._issued + 1, _latest_ticket(part)
+        try:
+            ticket = part.ask(x)
+            made = Ticket(number, ticket.threshold)
+            self._tickets[number] = key, ticket.id
+            self._issued, self.calibrators[key] = number, part
+        except BaseException:
+            inner = _latest_ticket(part)
+            if inner > before:  # an interrupt came after it was issued
+                self._tickets[number] = key, inner
+                self._issued, self.calibrators[key] = number, part
+            raise
+        return made
 
     def tell(self, ticket: Ticket | int, loss: float) -> Self:
         """Learn from the loss of a round that `ask` issued a ticket for, in any order.
@@ -196,8 +209,7 @@ class Mondrian(BaseCalibrator):
             The loss of the set that the ticket's threshold made.
         """
         number, part, inner = self._pending_round(ticket)
-        part.tell(inner, loss)
-        del self._tickets[number]
+        self._close(number, part, inner, lambda: part.tell(inner, loss))
         return self
 
     def forget(self, ticket: Ticket | int) -> Self:
@@ -209,9 +221,18 @@ class Mondrian(BaseCalibrator):
             What `ask` returned, or its id.
         """
         number, part, inner = self._pending_round(ticket)
-        part.forget(inner)
-        del self._tickets[number]
+        self._close(number, part, inner, lambda: part.forget(inner))
         return self
+
+    def _close(self, number: int, part: Any, inner: int, close: Callable[[], object]) -> None:
+        """Close a ticket in the calibrator of its group, and here."""
+        try:
+            close()
+            del self._tickets[number]
+        except BaseException:
+            if isinstance(part, BaseCalibrator) and not part._is_pending(inner):
+                self._tickets.pop(number, None)  # an interrupt came after it was closed
+            raise
 
     def _pending_round(self, ticket: Ticket | int) -> tuple[int, Any, int]:
         """The number of the ticket, the calibrator of its group, and the ticket there."""
@@ -291,10 +312,8 @@ class Mondrian(BaseCalibrator):
 
     def reset(self) -> Self:
         """Forget everything learned, and all groups."""
-        self.calibrators = {}
-        self._updates = Counter()
-        self._tickets = {}
-        self._issued = 0
+        updates: Counter[Group] = Counter()
+        self.calibrators, self._updates, self._tickets, self._issued = {}, updates, {}, 0
         return self
 
     @property
@@ -413,6 +432,10 @@ class Mondrian(BaseCalibrator):
 
     def __repr__(self) -> str:
         return f"Mondrian({self._template!r}, groups={len(self.calibrators)}, rounds={self.rounds})"
+
+
+def _latest_ticket(part: Any) -> int:
+    return part._latest_ticket() if isinstance(part, BaseCalibrator) else 0
 
 
 def _rounds_by_group(keys: list[Group]) -> dict[Group, IntArray]:

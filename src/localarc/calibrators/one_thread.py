@@ -2,25 +2,43 @@
 
 from __future__ import annotations
 
-import contextlib
-from collections.abc import Iterator
+import threading
+from typing import Any, Self
+
+
+class Turn:
+    """A lock that a copy of its owner does not share."""
+
+    __slots__ = ("lock",)
+
+    def __init__(self) -> None:
+        self.lock = threading.Lock()
+
+    def __reduce__(self) -> tuple[type[Turn], tuple[()]]:
+        return Turn, ()
 
 
 class OneThread:
     """An object that only one thread at a time may be inside."""
 
-    _busy: bool
+    _turn: Turn
 
-    @contextlib.contextmanager
-    def _exclusive(self) -> Iterator[None]:
-        """Raise if another thread is inside."""
-        if self._busy:
+    def __new__(cls, *arguments: Any, **more: Any) -> Self:
+        """An object that nobody is inside."""
+        new = super().__new__(cls)
+        new._turn = Turn()
+        return new
+
+    def _exclusive(self) -> threading.Lock:
+        """The lock to hold inside; raises if it is held.
+
+        A lock is released wherever an interrupt (Ctrl-C) arrives: it is entered and left without
+        Python code, and hence without a place where CPython would handle a signal.
+        """
+        lock = self._turn.lock
+        if lock.locked():
             raise in_use()
-        self._busy = True
-        try:
-            yield
-        finally:
-            self._busy = False
+        return lock
 
 
 def in_use() -> RuntimeError:

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from localarc.validation import FloatArray
+
+Watched: TypeAlias = tuple[float, float, float, float]
+"""The threshold of a round, the target, and the range in which scores were stated to lie."""
 
 
 class RunningConstant:
@@ -41,8 +45,18 @@ class RunningConstant:
         self.empty_passes = self.empty_since = 0
 
     # No call and no loop: an interrupt (Ctrl-C) comes before or after a step, not within.
-    def step(self, rate: float, loss: float, push: float, floor: float = -math.inf) -> None:
-        """One round: `c <- max(c + push, floor)`, where push is `rate * (loss - alpha)`."""
+    def step(
+        self,
+        rate: float,
+        loss: float,
+        push: float,
+        floor: float = -math.inf,
+        watched: Watched | None = None,
+    ) -> None:
+        """One round: `c <- max(c + push, floor)`, where push is `rate * (loss - alpha)`.
+
+        A round that is watched is counted if it shows (A2) or (A3) to be false.
+        """
         constant = self.constant
         inverse_rate = 1.0 / rate
         self.rounds += 1
@@ -61,6 +75,19 @@ class RunningConstant:
             self.highest = constant
         elif constant < self.lowest:
             self.lowest = constant
+        if watched is not None:
+            threshold, alpha, low, high = watched
+            if loss > alpha and threshold >= high:
+                self.full_fails += 1
+                self.full_since = self.full_since or self.rounds
+            elif loss < alpha and threshold < low:
+                self.empty_passes += 1
+                self.empty_since = self.empty_since or self.rounds
+
+    @property
+    def just_broken(self) -> bool:
+        """Whether the latest round is the first that shows (A2) or (A3) to be false."""
+        return self.rounds > 0 and self.rounds in (self.full_since, self.empty_since)
 
     def extend(
         self, rates: FloatArray, losses: FloatArray, constants: FloatArray, pushed: FloatArray
@@ -96,24 +123,10 @@ class RunningConstant:
         running_constants.learn(fields, rows, rates, losses, unknown, rules)
         self._set(dict(zip(self.FIELDS, fields[0].tolist(), strict=True)))
 
-    def watch(
-        self, threshold: float, loss: float, alpha: float, scores: tuple[float, float]
-    ) -> bool:
-        """Count the round just learned if it shows (A2) or (A3) to be false; is it the first?"""
-        if loss > alpha and threshold >= scores[1]:
-            self.full_fails += 1
-            self.full_since = self.full_since or self.rounds
-            return self.full_fails == 1
-        if loss < alpha and threshold < scores[0]:
-            self.empty_passes += 1
-            self.empty_since = self.empty_since or self.rounds
-            return self.empty_passes == 1
-        return False
-
     def watch_many(
         self, thresholds: FloatArray, losses: FloatArray, alpha: float, scores: tuple[float, float]
     ) -> bool:
-        """`watch` for the rounds just learned, the latest last; is one the first of its kind?"""
+        """Count the rounds just learned, the latest last, as `step`; is one first of its kind?"""
         first, before = (
             self.rounds - len(losses) + 1,
             (self.full_fails > 0) + (self.empty_passes > 0),

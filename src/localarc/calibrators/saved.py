@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import os
 from typing import Self
 
@@ -25,6 +26,10 @@ class Saved:
             What `state` returned.
         """
         raise NotImplementedError
+
+    def __copy__(self) -> Self:
+        """A separate object: nothing that was learned is shared."""
+        return copy.deepcopy(self)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the state to a file, completely or not at all.

@@ -76,9 +76,9 @@ def _number(threshold: Any) -> float:
         raise TypeError(
             f"threshold must return one number for one input, got {threshold!r:.60}."
         ) from error
-    if not math.isfinite(number):
+    if math.isnan(number) or number == -math.inf:
         raise ValueError(
-            f"threshold must return a finite number, got {number}. For the full or the empty set, "
-            "return the largest or the smallest score that is possible."
+            f"threshold must return a number, or infinity for the full set, got {number}. For the "
+            "empty set, return the smallest score that is possible."
         )
     return number

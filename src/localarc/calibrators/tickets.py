@@ -129,11 +129,11 @@ class PendingRounds:
 
     def issue(self, threshold: float, point: FloatArray | None) -> Ticket:
         """A new ticket."""
-        number = self.issued + 1
-        self.issued = number
+        number, most = self.issued + 1, max(self.most, len(self.tickets))
+        ticket = Ticket(number, threshold)
+        self.issued, self.most = number, most  # no call from here on: an interrupt comes later
         self.tickets[number] = threshold, point
-        self.most = max(self.most, len(self.tickets) - 1)
-        return Ticket(number, threshold)
+        return ticket
 
     def get(self, number: int) -> tuple[float, FloatArray | None]:
         """The threshold and the input of a pending round."""
@@ -146,10 +146,6 @@ class PendingRounds:
         if number in self.tickets:
             del self.tickets[number]  # no call in between: an interrupt comes before or after
             self.told += 1
-
-    def learned_meanwhile(self) -> None:
-        """A loss was learned without a ticket while others were pending."""
-        self.most = max(self.most, len(self.tickets))
 
     def to_json(self) -> dict[str, Any]:
         """The counts, for storage."""

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import sys
 import warnings
 from collections.abc import Sequence
 from typing import Self
 
 from localarc.calibrators import health
 from localarc.calibrators.base import BaseCalibrator
-from localarc.calibrators.running_constant import RunningConstant
+from localarc.calibrators.running_constant import RunningConstant, Watched
 from localarc.calibrators.settings import Settings
 from localarc.calibrators.tickets import PendingRounds
 from localarc.guarantees.assumptions import warn_of_broken_assumption
@@ -35,17 +36,15 @@ class WatchedCalibrator(BaseCalibrator):
 
     # ---- assumptions, in every round -----------------------------------------------------------
 
-    def _after_update(self, threshold: float, loss: float) -> None:
-        """After a loss without a ticket: was any pending, and does it fit the assumptions?"""
-        if self._pending.tickets:
-            self._pending.learned_meanwhile()
-        self._watch(threshold, loss)
+    def _watch(self, threshold: float) -> Watched | None:
+        """What the next step is to be watched for."""
+        scores = self._scores
+        return None if scores is None else (threshold, self.alpha, *scores)
 
-    def _watch(self, threshold: float, loss: float) -> None:
-        constant, scores = self._constant, self._scores
-        broken = scores is not None and constant.watch(threshold, loss, self.alpha, scores)
-        if broken and self._looks:
-            warn_of_broken_assumption(self.settings, constant)
+    def _warn_if_broken(self) -> None:
+        """Warn if the latest round was the first that does not fit the assumptions."""
+        if self._looks and self._scores is not None and self._constant.just_broken:
+            warn_of_broken_assumption(self.settings, self._constant)
 
     def _watch_many(self, thresholds: FloatArray, losses: FloatArray) -> None:
         constant, scores = self._constant, self._scores
@@ -68,7 +67,8 @@ class WatchedCalibrator(BaseCalibrator):
 
     def _plan_look(self) -> None:
         """Look again when the number of rounds is the next power of two."""
-        self._next_look = max(64, 1 << self._constant.rounds.bit_length()) if self._looks else -1
+        rounds = self._constant.rounds
+        self._next_look = max(64, 1 << rounds.bit_length()) if self._looks else sys.maxsize
         self._looked = self._constant.rounds, self._constant.loss_sum
 
     def _look(self, stacklevel: int = 4) -> None:

@@ -16,6 +16,7 @@ from localarc.reporting.format import (
     describe_bound,
     describe_score_range,
     format_bound,
+    mean_size,
     number,
     omitted_groups,
     plus_minus,
@@ -58,7 +59,7 @@ def _methods(assessments: Sequence[Assessment]) -> Table:
             f"{certificate.risk:.4f}",
             f"{certificate.alpha:g}",
             format_bound(certificate.bound),
-            number(assessment.size),
+            mean_size(assessment.size, assessment.run.record.unbounded),
         )
     return table
 

@@ -163,12 +163,13 @@ class AsyncClient:
         score: SupportsFloat | str | None = None,
         outcome: SupportsFloat | str | None = None,
         y: SupportsFloat | str | None = None,
+        probability: SupportsFloat | None = None,
     ) -> FeedbackResponse:
         """Report the loss of a prediction, or what came true: the service computes the loss.
 
         See `Client.feedback` for the parameters and the result.
         """
-        return await self._send(requests.feedback(stream, id, loss, score, outcome, y))
+        return await self._send(requests.feedback(stream, id, loss, score, outcome, y, probability))
 
     async def audit(
         self,

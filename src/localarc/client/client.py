@@ -242,6 +242,7 @@ class Client:
         score: SupportsFloat | str | None = None,
         outcome: SupportsFloat | str | None = None,
         y: SupportsFloat | str | None = None,
+        probability: SupportsFloat | None = None,
     ) -> FeedbackResponse:
         """Report the loss of a prediction, or what came true: the service computes the loss.
 
@@ -261,6 +262,9 @@ class Client:
             The same as `y`, its name in older versions.
         y : float or str, optional
             Instead of a loss: the true value or label, where the service made the set.
+        probability : float, optional
+            For streams with method "gate", if only some answers are looked at, drawn at random: the
+            probability with which this one was to be. Without a loss: it was not drawn.
 
         Examples
         --------
@@ -271,7 +275,7 @@ class Client:
         >>> client.feedback("demand", "a", loss=1.0).rounds
         1
         """
-        return self._send(requests.feedback(stream, id, loss, score, outcome, y))
+        return self._send(requests.feedback(stream, id, loss, score, outcome, y, probability))
 
     def audit(
         self,
@@ -344,9 +348,9 @@ class Client:
         search : str, default ""
             Part of the name, in any case.
         state : str, optional
-            Only streams in this state: "ok", "drifting", "broken" or "stale".
+            Only streams in this state: "ok", "drifting", "broken", "recovered" or "stale".
         sort : str, default "name"
-            "name", or "worst": broken, drifting, stale and ok ones, by risk.
+            "name", or "worst": broken, drifting, stale, recovered and ok ones, by risk.
         labels : mapping of str to str, optional
             Only streams with all of these labels.
         """
@@ -459,7 +463,7 @@ class Client:
     def acknowledge(self, stream: str) -> AcknowledgeResponse:
         """Acknowledge the alarms of a stream: the evidence about it and its groups starts anew.
 
-        A broken stream is "ok" after that, until the losses from then on say otherwise.
+        A broken or recovered stream is "ok" after that, until later losses say otherwise.
 
         Parameters
         ----------

@@ -152,10 +152,12 @@ def feedback(
     score: SupportsFloat | str | None,
     outcome: SupportsFloat | str | None,
     y: SupportsFloat | str | None,
+    probability: SupportsFloat | None = None,
 ) -> Call[FeedbackResponse]:
     """Report a loss, or what came true."""
     path = _path(stream, "predictions", key, "feedback")
-    request = FeedbackRequest(*_report(loss, score, outcome, y))
+    stated = None if probability is None else _number("probability", probability)
+    request = FeedbackRequest(*_report(loss, score, outcome, y), stated)
     return Call("PUT", path, _reader(FeedbackResponse), _encode(request), _JSON)
 
 
@@ -343,7 +345,12 @@ def _checked_operation(operation: Operation) -> Operation:
     if isinstance(operation, FeedbackOperation):
         sent = operation.loss, operation.score, operation.outcome, operation.y
         loss, score, outcome, y = _report(*sent)
-        return msgspec.structs.replace(operation, loss=loss, score=score, outcome=outcome, y=y)
+        stated = (
+            None if operation.probability is None else _number("probability", operation.probability)
+        )
+        return msgspec.structs.replace(
+            operation, loss=loss, score=score, outcome=outcome, y=y, probability=stated
+        )
     if not isinstance(operation, PredictOperation):
         raise TypeError(
             f"operations must be PredictOperation or FeedbackOperation objects, got {operation!r}."

@@ -178,13 +178,13 @@ class Curves:
         >>> miscoverage([0.3, 0.1], widths=[0.0, 1.0]).sizes_at(0.2)
         array([0.4, 1.4])
         """
-        at = validation.numbers("thresholds", thresholds)
+        at = _levels(thresholds)
         if self.widths is not None:
             return np.maximum(0.0, self.widths + 2.0 * at)
         return np.full(len(self), np.nan) if self.sizes is None else self.sizes[self._entries(at)]
 
     def _entries(self, thresholds: ArrayLike) -> IntArray:
-        at = np.broadcast_to(validation.numbers("thresholds", thresholds), (len(self),))
+        at = np.broadcast_to(_levels(thresholds), (len(self),))
         if len(self) == 0:
             return np.zeros(0, dtype=np.int64)
         reached = self.breakpoints <= np.repeat(at, np.diff(self.offsets))
@@ -440,6 +440,13 @@ class Curve:
 def _number(name: str, value: object) -> float:
     """Return a number that may be infinite."""
     return validation.real(name, value, "It is in the units of the score, e.g. 0.5.")
+
+
+def _levels(thresholds: ArrayLike) -> FloatArray:
+    """Thresholds as numbers, which may be infinite: the full set, and the empty one."""
+    at = validation.floats("thresholds", thresholds)
+    validation.numbers("thresholds", np.where(np.isinf(at), 0.0, at))
+    return at
 
 
 def _no_such_round(t: int, count: int) -> IndexError:

@@ -9,16 +9,19 @@ its address is compiled once. The address is an argument: it differs between pro
 caller can be cached on disk.
 """
 
-from collections.abc import Sequence
+import ctypes
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 from llvmlite import ir
 from numba import types
 from numba.core import cgutils
-from numba.extending import intrinsic
 
+from localarc.engine.numba_tools import INTERPRETED, operation
 from localarc.validation import IntArray
+
+_interpreted: dict[int, Callable[..., int]] = {}  # functions that have no address
 
 
 def table_of(arrays: Sequence[Any], *addresses: int) -> IntArray:
@@ -30,7 +33,7 @@ def table_of(arrays: Sequence[Any], *addresses: int) -> IntArray:
     return np.array([*rows, *([address, 1, 1, 1] for address in addresses)], np.int64)
 
 
-def _pointer(kind: Any) -> Any:
+def _pointer(kind: Any, in_c: Any) -> Any:
     pointer: Any = types.CPointer(kind)  # type: ignore[no-untyped-call]
 
     def to_pointer(typing: Any, address: Any) -> Any:
@@ -39,14 +42,17 @@ def _pointer(kind: Any) -> Any:
 
         return pointer(types.int64), code
 
-    return intrinsic(to_pointer)
+    return operation(to_pointer, lambda at: ctypes.cast(int(at), ctypes.POINTER(in_c)))
 
 
-float_pointer: Any = _pointer(types.float64)
+float_pointer: Any = _pointer(types.float64, ctypes.c_double)
 """float_pointer(address): for `numba.carray`."""
 
-integer_pointer: Any = _pointer(types.int64)
+integer_pointer: Any = _pointer(types.int64, ctypes.c_int64)
 """integer_pointer(address): for `numba.carray`."""
+
+short_pointer: Any = _pointer(types.int32, ctypes.c_int32)
+"""short_pointer(address): for `numba.carray`, of integers of four bytes."""
 
 
 def address_of(function: Any, *kinds: Any) -> int:
@@ -54,6 +60,9 @@ def address_of(function: Any, *kinds: Any) -> int:
 
     It stays valid for as long as the function exists.
     """
+    if INTERPRETED:
+        _interpreted[id(function)] = function
+        return id(function)
     if kinds not in function.overloads:
         function.compile(kinds)
     compiled = function.overloads[kinds]
@@ -76,4 +85,4 @@ def caller_of(*kinds: Any) -> Any:
 
         return types.int64(types.int64, types.Tuple(kinds)), code  # type: ignore[no-untyped-call]
 
-    return intrinsic(call)
+    return operation(call, lambda address, arguments: _interpreted[address](*arguments))

@@ -5,9 +5,8 @@ from typing import Any
 import numpy as np
 from llvmlite import ir
 from numba import types
-from numba.extending import intrinsic
 
-from localarc.engine.numba_tools import jit
+from localarc.engine.numba_tools import jit, operation
 
 LOG2_E = 1.4426950408889634
 LOG_2 = 0.6931471805599453
@@ -30,7 +29,8 @@ def _reinterpret(source: Any, target: Any, llvm_target: Any) -> Any:
 
         return target(source), code
 
-    return intrinsic(bits)
+    given, made = np.dtype(source.name), np.dtype(target.name)
+    return operation(bits, lambda value: given.type(value).view(made))
 
 
 as_bits: Any = _reinterpret(types.float64, types.int64, ir.IntType(64))

@@ -5,17 +5,22 @@ The README of this folder describes the pipeline, and how to read code that goes
 
 import hashlib
 from collections.abc import Callable
-from functools import cache, partial
+from functools import cache, partial, wraps
 from pathlib import Path
 from types import FunctionType
 from typing import Any, TypeVar, cast
 
-from numba import njit, typeof, types
+import numpy as np
+from numba import config, njit, typeof, types
+from numba.extending import intrinsic
 
 from localarc import validation
 from localarc.engine.disk_cache import DiskCache
 
 Function = TypeVar("Function", bound=Callable[..., Any])
+
+INTERPRETED = bool(config.DISABLE_JIT)  # type: ignore[attr-defined]
+"""Whether `NUMBA_DISABLE_JIT=1` makes the loops plain Python, to debug them or measure coverage."""
 
 # Reassociation stays off: it would cancel the rounding trick of exponential.py, and it would make
 # sums depend on the width of the processor's vectors.
@@ -77,8 +82,26 @@ def compile_entry(
 
 def _on_disk(compiled: Any) -> Any:
     """Cache a compiled function on disk, where that is possible."""
+    if INTERPRETED:
+        return _as_compiled(compiled)
     compiled._cache = DiskCache(compiled.py_func)  # as numba's cache=True, which may raise
     return compiled
+
+
+def _as_compiled(function: Callable[..., Any]) -> Callable[..., Any]:
+    """A loop in plain Python: dividing by zero and integers that overflow are no news there."""
+
+    @wraps(function)
+    def call(*arguments: Any) -> Any:
+        with np.errstate(all="ignore"):
+            return function(*arguments)
+
+    return call
+
+
+def operation(build: Callable[..., Any], plain: Callable[..., Any]) -> Any:
+    """An operation that `build` emits for compiled loops; `plain` is the same one in Python."""
+    return plain if INTERPRETED else intrinsic(build)
 
 
 # One input as a user has it: any stride, perhaps read-only, perhaps inside a packed record.
@@ -92,6 +115,8 @@ def bind_state(function: Any, state: tuple[Any, ...], *argument_types: Any) -> p
     The dispatcher inspects the type of every argument of every call, which takes as long as a step
     on a lattice. Without it nothing is checked: callers must pass exactly the `argument_types`.
     """
+    if INTERPRETED:
+        return partial(function, *state)
     signature = (*map(cast(Any, typeof), state), *argument_types)
     if signature not in function.overloads:
         function.compile(signature)

@@ -6,9 +6,12 @@ instructions. The caller fixes the order of every sum; no processor's vector wid
 
 from typing import Any
 
+import numpy as np
 from llvmlite import ir
 from numba import types
-from numba.extending import intrinsic, models, register_model
+from numba.extending import models, register_model
+
+from localarc.engine.numba_tools import operation
 
 SIDE = 8  # numbers in a row
 
@@ -129,29 +132,29 @@ def _view(typing: Any, array: Any, start: Any, stop: Any) -> Any:
     return array(array, types.int64, types.int64), code
 
 
-view: Any = intrinsic(_view)
+view: Any = operation(_view, lambda array, start, stop: array[start:stop])
 """view(array, start, stop): array[start:stop] of a flat array, unchecked and unreferenced."""
 
-load: Any = intrinsic(_load)
+load: Any = operation(_load, lambda array, at: array[at : at + SIDE].copy())
 """load(array, at): eight numbers of a flat array from `at`."""
 
-store: Any = intrinsic(_store)
+store: Any = operation(_store, lambda array, at, row: np.copyto(array[at : at + SIDE], row))
 """store(array, at, row): write eight numbers there."""
 
-broadcast_at: Any = intrinsic(_broadcast_at)
+broadcast_at: Any = operation(_broadcast_at, lambda array, at: np.full(SIDE, array[at]))
 """broadcast_at(array, at): the number at `at`, in all eight lanes."""
 
-broadcast: Any = intrinsic(_broadcast)
+broadcast: Any = operation(_broadcast, lambda number: np.full(SIDE, number))
 """broadcast(number): the number, in all eight lanes."""
 
-multiply: Any = intrinsic(_multiply)
+multiply: Any = operation(_multiply, np.multiply)
 """multiply(left, right), lane by lane."""
 
-add: Any = intrinsic(_add)
+add: Any = operation(_add, np.add)
 """add(left, right), lane by lane."""
 
-multiply_add: Any = intrinsic(_multiply_add)
+multiply_add: Any = operation(_multiply_add, lambda left, right, onto: left * right + onto)
 """multiply_add(left, right, onto): left * right + onto, lane by lane."""
 
-sum_lanes: Any = intrinsic(_sum_lanes)
+sum_lanes: Any = operation(_sum_lanes, lambda row: row.reshape(2, 2, 2).sum(0).sum(0).sum())
 """sum_lanes(row): the sum of the eight lanes, by halves."""

@@ -20,5 +20,5 @@ def recorded(experiment: str, file: str) -> Path:
             return path
     raise DataError(
         f"{experiment} replays recorded outputs of our network, which are not installed: "
-        "pip install 'localarc[data]'"
+        "in a clone of localarc, run pip install ./packages/localarc-data"
     )

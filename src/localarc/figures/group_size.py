@@ -41,6 +41,8 @@ def group_size(axes: Axes, records: Mapping[str, Record]) -> Axes:
     """
     _, note = group_bars(axes, records, lambda row: (row.size, row.size_standard_error))
     axes.set_ylim(bottom=0.0)
-    means = {name: float(record.sizes.mean()) for name, record in records.items()}
+    means = {name: record.mean_size for name, record in records.items()}
+    left_out = {name: record.unbounded for name, record in records.items() if record.unbounded}
+    note += f"; unbounded rounds: {by_method(left_out, ',')}" if left_out else ""
     title = f"Mean set size: {by_method(means, '.3g')}{note}"
     return legend(frame(axes, title, "", "mean set size"))

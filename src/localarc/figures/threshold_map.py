@@ -35,7 +35,7 @@ def threshold_map(
     X : array_like of float, shape (n, d)
         Inputs; features after the second are averaged over.
     thresholds : array_like of float, shape (n,)
-        Threshold at each input.
+        Threshold at each input; infinite ones, of full sets, are left out.
     features : sequence of str, optional
         Names of the features. Default: x1, x2, ...
     name : str, default "L-ARC"
@@ -52,7 +52,11 @@ def threshold_map(
     >>> threshold_map(Figure().subplots(), [0.0, 1.0], [0.5, 0.7], ["hour"]).get_xlabel()
     'hour'
     """
-    points, values = validation.points(X), validation.numbers("thresholds", thresholds)
+    points, values = validation.points(X), validation.thresholds(thresholds)
+    finite = np.isfinite(values)
+    if not finite.any():
+        raise ValueError("thresholds must have a finite one, got none: all sets are the full one.")
+    points, values = points[finite], values[finite]
     labels = [*features, *(f"x{j + 1}" for j in range(len(features), points.shape[1]))]
     if points.shape[1] == 1:
         x, y = _means(points[:, 0], values)

@@ -65,6 +65,11 @@ def _segments(values: FloatArray, length: int) -> tuple[IntArray, FloatArray]:
     """Return the middle round of each segment, and three quantiles of its values."""
     starts = np.arange(0, len(values), max(1, length))
     parts = np.split(values, starts[1:])
-    quantiles = np.array([np.quantile(part, [0.1, 0.5, 0.9]) for part in parts]).T
+    quantiles = np.array([_quantiles(part[np.isfinite(part)]) for part in parts]).T
     middles = starts + np.array([len(part) for part in parts]) // 2
     return middles + 1, quantiles
+
+
+def _quantiles(values: FloatArray) -> FloatArray:
+    """Return three quantiles, NaN where every threshold was infinite."""
+    return np.quantile(values, [0.1, 0.5, 0.9]) if len(values) else np.full(3, np.nan)

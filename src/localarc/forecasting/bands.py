@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import copy
 import datetime
-from collections.abc import Hashable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from typing import Any, Self, TypeVar
 
 import numpy as np
 
 from localarc import serialization, validation
+from localarc.calibrators.one_thread import OneThread
 from localarc.calibrators.saved import Saved
 from localarc.forecasting import batches, frames
 from localarc.forecasting.batches import Forecasts, band_columns, read_forecasts
@@ -23,9 +25,10 @@ from localarc.serialization import StateError
 from localarc.validation import FloatArray, IntArray
 
 Frame = TypeVar("Frame")
+T = TypeVar("T")
 
 
-class Bands(Saved):
+class Bands(Saved, OneThread):
     """Bands around forecasts, in which a stated share of outcomes lies, learned as outcomes come.
 
     Forecasts arrive in long frames, one row per series and time, as the Nixtla libraries use them;
@@ -53,6 +56,10 @@ class Bands(Saved):
     joint : bool, default False
         Whether the whole path of a series shall lie inside with that frequency, rather than each of
         its steps.
+    initial_threshold : float or None, default None
+        How far bands reach before the first outcome. None: they are unbounded, until outcomes of
+        `1/(1 - coverage) - 1` times are known, at most 16. Such forecasts are counted apart, see
+        `certificate().uninformed`, and are not part of the promise.
 
     Examples
     --------
@@ -89,6 +96,7 @@ class Bands(Saved):
         model: str | None = None,
         quantiles: tuple[str, str] | None = None,
         joint: bool = False,
+        initial_threshold: float | None = None,
     ) -> None:
         self._start(
             checked_settings(
@@ -100,13 +108,14 @@ class Bands(Saved):
                 model=model,
                 quantiles=quantiles,
                 joint=joint,
+                initial_threshold=initial_threshold,
             )
         )
 
     def _start(self, settings: BandsSettings) -> None:
         self.settings = settings
         kind = JointBands if settings.joint else SeparateBands
-        self._bands: SeparateBands = kind(settings.alphas, settings.horizon)
+        self._bands: SeparateBands = kind(settings.alphas, settings.horizon, settings.start)
         self._series = SeriesNames()
         self._temporal: bool | None = None  # whether times are times, or integers
         self._zoned: bool | None = None  # whether they have a time zone
@@ -129,12 +138,7 @@ class Bands(Saved):
         """
         frame = frames.read(forecasts, "forecasts")
         found = read_forecasts(frame, "forecasts", self.settings)
-        self._check_times(found.times)
-        names = self._series.with_new(found.labels)
-        everything = np.arange(len(found.labels))
-        batch = found.batch(everything, names.find(found.labels), self.settings.horizon)
-        self._know(names, found)
-        thresholds = self._bands.ask(batch)
+        thresholds = self._whole(lambda: self._ask(found))
         native: Frame = frames.with_columns(frame, band_columns(found, thresholds, self.settings))
         return native
 
@@ -156,11 +160,16 @@ class Bands(Saved):
         frames.require(frame, "actuals", *settings.keys, settings.target)
         y = frames.numbers(frame, settings.target, gaps=True)
         times = frames.times(frame, settings.time)
-        self._check_times(times)
-        series = self._series.find(frames.labels(frame, settings.by))
-        known = ~np.isnan(y) & (series != UNKNOWN)
-        _check_distinct(series[known], times.values[known])
-        return self._learn(series[known], times.values[known], y[known])
+        labels = frames.labels(frame, settings.by)
+
+        def call() -> int:
+            self._check_times(times)
+            series = self._series.find(labels)
+            known = ~np.isnan(y) & (series != UNKNOWN)
+            _check_distinct(series[known], times.values[known])
+            return _learn(self._bands, series[known], times.values[known], y[known])
+
+        return self._whole(call)
 
     def replay(self, history: Frame) -> Frame:
         """Predict and observe past forecasts in the order in which it would have happened.
@@ -184,20 +193,7 @@ class Bands(Saved):
         found = read_forecasts(frame, "history", settings)
         y = frames.numbers(frame, settings.target, gaps=True)
         cutoff = frames.times(frame, batches.CUTOFF)
-        self._check_times(found.times, cutoff)
-        names = self._series.with_new(found.labels)
-        series = names.find(found.labels)
-        time = found.times.values
-        steps = moments(cutoff.values, outcomes(series, time, y), time)
-        plan = [
-            (known, made, found.batch(made, series[made], settings.horizon))
-            for known, made in steps
-        ]
-        self._know(names, found)
-        thresholds = np.empty((len(y), len(settings.coverage)))
-        for known, made, batch in plan:
-            self._learn(series[known], time[known], y[known])
-            thresholds[made] = self._bands.ask(batch)
+        thresholds = self._whole(lambda: self._play(found, cutoff, y))
         native: Frame = frames.with_columns(frame, band_columns(found, thresholds, settings))
         return native
 
@@ -214,33 +210,50 @@ class Bands(Saved):
         int
             How many open forecasts were closed.
         """
-        rows = self._bands.rows.before(_instant(before, self._temporal, self._zoned))
-        if len(rows):
-            self._bands.forget(rows)
-            self._bands.rows.remove(rows)
-        return len(rows)
 
-    def _know(self, names: SeriesNames, found: Forecasts) -> None:
-        """Make room for new series."""
+        def call() -> int:
+            rows = self._bands.rows.before(_instant(before, self._temporal, self._zoned))
+            if len(rows):
+                self._bands.forget(rows)
+                self._bands.rows.remove(rows)
+            return len(rows)
+
+        return self._whole(call)
+
+    def _whole(self, call: Callable[[], T]) -> T:
+        """Make a call that changes everything or nothing; raise if another thread is inside."""
+        with self._exclusive():
+            return self._bands.undo.unless_done(call)
+
+    def _ask(self, found: Forecasts) -> FloatArray:
+        """The thresholds of forecasts, which are open from now on."""
+        self._check_times(found.times)
+        names = self._series.with_new(found.labels)
+        everything = np.arange(len(found.labels))
+        batch = found.batch(everything, names.find(found.labels), self.settings.horizon)
+        known = {"_series": self._series, "_temporal": self._temporal, "_zoned": self._zoned}
+        self._bands.undo.note(vars(self).update, known)
         self._bands.reserve(len(names))
         self._series = names
         self._temporal, self._zoned = found.times.temporal, found.times.zoned
+        return self._bands.ask(batch)
 
-    def _learn(self, series: IntArray, time: IntArray, y: FloatArray) -> int:
-        """Outcomes by time, so that what is known at one time is learned from together."""
-        bands = self._bands
-        rows, position = bands.rows.matching(series, time)
-        if not len(rows):
-            return 0
-        open_rows, outcomes = bands.rows.pool, y[position]
-        scores = np.maximum(open_rows["low"][rows] - outcomes, outcomes - open_rows["high"][rows])
-        issued = bands.rounds.numbers(open_rows["round"][rows])
-        order = np.lexsort((open_rows["step"][rows], issued, time[position]))
-        rows, scores, when = rows[order], scores[order], time[position][order]
-        for group in np.split(np.arange(len(rows)), np.flatnonzero(np.diff(when)) + 1):
-            bands.tell(rows[group], scores[group])
-        bands.rows.remove(rows)
-        return len(rows)
+    def _play(self, found: Forecasts, cutoff: frames.Times, y: FloatArray) -> FloatArray:
+        """The thresholds of past forecasts, learned by a copy that replaces what was there."""
+        self._check_times(found.times, cutoff)
+        names, horizon = self._series.with_new(found.labels), self.settings.horizon
+        series, time = names.find(found.labels), found.times.values
+        steps = moments(cutoff.values, outcomes(series, time, y), time)
+        plan = [(known, made, found.batch(made, series[made], horizon)) for known, made in steps]
+        bands = copy.deepcopy(self._bands)
+        bands.reserve(len(names))
+        thresholds = np.empty((len(y), len(self.settings.coverage)))
+        for known, made, batch in plan:
+            _learn(bands, series[known], time[known], y[known])
+            thresholds[made] = bands.ask(batch)
+        kind = found.times.temporal, found.times.zoned
+        self._bands, self._series, (self._temporal, self._zoned) = bands, names, kind
+        return thresholds
 
     def _check_times(self, *columns: frames.Times) -> None:
         """Raise unless times are of one kind, that of the forecasts before."""
@@ -265,7 +278,8 @@ class Bands(Saved):
     @property
     def rounds(self) -> int:
         """The number of forecasts whose outcome was learned; of paths, if bands are joint."""
-        return int(self._bands.rounds.bettors.cells["visits"].sum())
+        rounds = self._bands.rounds
+        return int(rounds.bettors.cells["visits"][:].sum()) + rounds.uninformed
 
     @property
     def nbytes(self) -> int:
@@ -289,13 +303,15 @@ class Bands(Saved):
         level = levels[-1] if coverage is None else coverage
         if not isinstance(level, float) or level not in levels:
             raise ValueError(f"coverage must be one of {list(levels)}, got {coverage}.")
-        rounds = self._bands.rounds
-        return certify(
-            rounds.bettors, levels.index(level), self._series.names, rounds.steps, rounds.pending
-        )
+        at = levels.index(level)
+        return self._whole(lambda: certify(self._bands.rounds, at, self._series.names))
 
     def summary(self) -> str:
-        """How the bands do: the verdict first, then every level with its bounds."""
+        """How the bands do: the verdict first, then every level with its bounds.
+
+        Each level lists misses by step, series, hour and weekday: the lowest and the highest, and
+        where that is.
+        """
         found = [self.certificate(level) for level in self.settings.coverage]
         return summarize(found, "paths" if self.settings.joint else "forecasts")
 
@@ -307,6 +323,9 @@ class Bands(Saved):
 
     def state(self) -> bytes:
         """Everything, with all open forecasts, for storage."""
+        return self._whole(self._encoded)
+
+    def _encoded(self) -> bytes:
         content = {
             "settings": self.settings.to_json(),
             "temporal": self._temporal,
@@ -335,6 +354,22 @@ class Bands(Saved):
             new._zoned = content.get("zoned")  # unknown in states of 0.2
             new._bands.restore(dict(arrays), len(names))
         return new
+
+
+def _learn(bands: SeparateBands, series: IntArray, time: IntArray, y: FloatArray) -> int:
+    """Outcomes by time, so that what is known at one time is learned from together."""
+    rows, position = bands.rows.matching(series, time)
+    if not len(rows):
+        return 0
+    open_rows, outcomes = bands.rows.pool, y[position]
+    scores = np.maximum(open_rows["low"][rows] - outcomes, outcomes - open_rows["high"][rows])
+    issued = bands.rounds.numbers(open_rows["round"][rows])
+    order = np.lexsort((open_rows["step"][rows], issued, time[position]))
+    rows, scores, when = rows[order], scores[order], time[position][order]
+    for group in np.split(np.arange(len(rows)), np.flatnonzero(np.diff(when)) + 1):
+        bands.tell(rows[group], scores[group])
+    bands.rows.remove(rows)
+    return len(rows)
 
 
 def _check_distinct(series: IntArray, time: IntArray) -> None:

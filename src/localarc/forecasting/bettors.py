@@ -8,13 +8,15 @@ from __future__ import annotations
 
 import numpy as np
 
-from localarc.forecasting.columns import Arrays, Columns
+from localarc.calibrators.undo import Undo
+from localarc.forecasting.columns import FINITE, Arrays, Columns
 from localarc.validation import FloatArray, IntArray
 
 STAKE = 0.05
 BETAS = 2.0 ** -np.arange(1.0, 17.0)
 SQUARE = 4.0 * (np.log(2.0) - 0.5)
 LATE_RESTART = 2.72
+LARGEST_EXPONENT = 300.0  # of an exponential in a bet, which stays there: theorem E allows for that
 UP_STEP, UP_COST, DOWN_STEP, DOWN_COST = range(4)  # what is summed up of arrived losses
 
 _SUMS = (
@@ -26,14 +28,14 @@ _SUMS = (
 class Bettors:
     """The sums of every cell, by level, and the bets that follow from them."""
 
-    def __init__(self, alphas: FloatArray) -> None:
+    def __init__(self, alphas: FloatArray, undo: Undo | None = None) -> None:
         self.alphas = alphas
         self.top = np.maximum(alphas, 1.0 - alphas)
         self._up_drop = alphas / self.top
         self._down_drop = (1.0 - alphas) / self.top
         levels = len(alphas)
         sums = dict.fromkeys(_SUMS, ("f8", levels)) | {"arrived": ("f8", 4 * levels)}
-        self.cells = Columns(sums | dict.fromkeys(("visits", "most"), ("f8", None)))
+        self.cells = Columns(sums | dict.fromkeys(("visits", "most"), ("f8", None)), undo=undo)
 
     def reserve(self, cells: int) -> None:
         """Make room for so many cells."""
@@ -111,7 +113,7 @@ class Bettors:
         """
         sums, most = self.cells, self.cells["most"][cells][:, None]
         granted = STAKE + sums["staked"][cells] + sums["paid"][cells]
-        budget = np.log(2.0 * len(BETAS) * granted / STAKE)
+        budget = log_wealth(2.0 * len(BETAS) * granted / STAKE)
         up = smallest(budget, sums["up cost"][cells], largest_bet(most, self._up_drop))
         down = smallest(budget, sums["down cost"][cells], largest_bet(most, self._down_drop))
         return up, down + sums["lost"][cells]
@@ -123,6 +125,13 @@ class Bettors:
     def restore(self, arrays: Arrays) -> None:
         """Continue from `state`."""
         self.cells.restore(arrays)
+        self.cells.require(-FINITE, FINITE, "down gain", "excess", "paid", "arrived")
+        self.cells.require(0.0, FINITE, "up gain", "up cost", "down cost", "lost", "staked")
+        self.cells.require(0.0, FINITE, "misses", "visits", "most")
+        visits = self.cells["visits"][:, None]
+        misses, excess = self.cells["misses"][:], self.cells["excess"][:]
+        if (misses > visits).any() or (abs(excess) > visits).any():
+            raise ValueError("a cell has more misses than rounds")
 
 
 def largest_bet(pending: FloatArray, drop: FloatArray) -> FloatArray:
@@ -134,8 +143,16 @@ def largest_bet(pending: FloatArray, drop: FloatArray) -> FloatArray:
 def wealth(gain: FloatArray, cost: FloatArray, largest: FloatArray) -> FloatArray:
     """H(G, W) = (1/K) sum_k beta_k exp(beta_k G - beta_k^2 W), over the bets up to `largest`."""
     power = BETAS * (gain[..., None] - BETAS * cost[..., None])
-    terms = BETAS * np.exp(np.minimum(power, 300.0)) * (largest[..., None] >= BETAS)
+    terms = BETAS * np.exp(np.minimum(power, LARGEST_EXPONENT)) * (largest[..., None] >= BETAS)
     return np.asarray(terms.sum(axis=-1) / len(BETAS))
+
+
+def log_wealth(most: FloatArray) -> FloatArray:
+    """Lambda: a logarithm, continued by its tangent from where bets are capped."""
+    cap = np.exp(LARGEST_EXPONENT)
+    known = most > 0.0  # sums that were large have lost what is small to rounding
+    logarithm = np.log(np.clip(most, None, cap), out=np.full_like(most, np.inf), where=known)
+    return np.asarray(logarithm + np.maximum(most / cap - 1.0, 0.0))
 
 
 def smallest(budget: FloatArray, cost: FloatArray, largest: FloatArray) -> FloatArray:

@@ -3,18 +3,43 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable, Mapping
-from dataclasses import dataclass
+from collections.abc import Hashable, Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
 from localarc.forecasting.bettors import Bettors
-from localarc.guarantees.bounds import Bound
+from localarc.forecasting.offsets import HOURS
+from localarc.forecasting.rounds import Rounds
+from localarc.guarantees.bounds import Bound, Side
 from localarc.guarantees.theorem_e import NodeCertificate
 from localarc.guarantees.verdict import Part, Verdict, verdict
 from localarc.validation import FloatArray, IntArray
 
 _ASSUMES = ("the running sums are complete",)
+_DAYS = "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"
+
+
+@dataclass(frozen=True)
+class Share:
+    """What was seen in an hour of the day, or on a weekday; nothing is promised for it.
+
+    Parameters
+    ----------
+    rounds : float
+        How many rounds.
+    risk : float
+        The share of them that was missed.
+
+    Examples
+    --------
+    >>> Share(120.0, 0.25).risk
+    0.25
+    """
+
+    rounds: float
+    risk: float
 
 
 @dataclass(frozen=True)
@@ -27,25 +52,31 @@ class BandsCertificate(NodeCertificate):
     Parameters
     ----------
     rounds : float
-        The number of forecasts whose outcome is known; of paths, if bands are joint.
+        The number of forecasts that the promise is about and whose outcome is known; of paths, if
+        bands are joint.
     alpha, risk, excess, worst_stretch, above, below
         As of a node, for all rounds.
     coverage : float
         The level.
     pending : int
         How many outcomes are still to come.
+    uninformed : int
+        How many outcomes are of forecasts whose bands were unbounded, because nothing was known.
     times : float
         About how many rounds are independent: the steps of one path count as one.
     series : mapping
         The certificate of each series.
     steps : mapping
         The certificate of each step, counted from 1; empty if there is one, or bands are joint.
+    hours, weekdays : mapping
+        What was seen in each hour of the day, and on each weekday, of the times that forecasts are
+        about (of a path, its first step), by their clock. Empty if all have the same.
 
     Examples
     --------
     >>> import pandas as pd
     >>> from localarc.forecasting import Bands
-    >>> bands = Bands(coverage=0.9, horizon=1)
+    >>> bands = Bands(coverage=0.9, horizon=1, initial_threshold=0.0)
     >>> _ = bands.predict(pd.DataFrame({"unique_id": ["a"], "ds": [1], "yhat": [5.0]}))
     >>> bands.observe(pd.DataFrame({"unique_id": ["a"], "ds": [1], "y": [6.0]}))
     1
@@ -59,26 +90,29 @@ class BandsCertificate(NodeCertificate):
     times: float
     series: Mapping[Hashable, NodeCertificate]
     steps: Mapping[int, NodeCertificate]
+    uninformed: int
+    hours: Mapping[int, Share] = field(default_factory=dict)
+    weekdays: Mapping[str, Share] = field(default_factory=dict)
 
     @property
     def verdict(self) -> Verdict:
         """Whether the level is kept, over all and in every series, in one sentence."""
         share = self.times / self.rounds if self.rounds else 1.0
         parts = [Part(name, share * part.rounds, part.risk) for name, part in self.series.items()]
+        claimed = [bound for bound in (self.above, self.below) if bound.passed] or [self.bound]
         return verdict(
             self.alpha,
             self.risk,
             math.ceil(self.times),
-            bound=self.bound.value if self.bound.holds else None,
+            bound=min((b.value for b in claimed if b.holds or b.passed), default=None),
             parts=parts if len(parts) > 1 else (),
             misses=True,
         )
 
 
-def certify(
-    bettors: Bettors, level: int, names: list[Hashable], steps: int, pending: int
-) -> BandsCertificate:
+def certify(rounds: Rounds, level: int, names: list[Hashable]) -> BandsCertificate:
     """The certificate of one level; joint bands have one step."""
+    bettors, steps = rounds.bettors, rounds.steps
     cells = slice(len(names) * steps)
     sums = _Sums.of(bettors, level, cells)
     grid = np.arange(len(names) * steps).reshape(len(names), steps)
@@ -86,11 +120,31 @@ def certify(
     return BandsCertificate(
         **vars(whole),
         coverage=1.0 - whole.alpha,
-        pending=pending,
+        pending=rounds.pending,
+        uninformed=rounds.uninformed,
         times=whole.rounds / _overlap(bettors, cells, steps),
         series={name: sums.node(grid[i]) for i, name in enumerate(names)},
         steps={h + 1: sums.node(grid[:, h]) for h in range(steps)} if steps > 1 else {},
+        **_by_clock(rounds.by_phase[:, [0, 1 + level]]),
     )
+
+
+def _by_clock(counts: FloatArray) -> dict[str, Any]:
+    """Hours and weekdays, of rounds and misses by hour of the week."""
+    week = counts.reshape(7, HOURS, 2)
+    return {
+        "hours": _shares(range(HOURS), week.sum(axis=0)),
+        "weekdays": _shares(_DAYS, week.sum(axis=1)),
+    }
+
+
+def _shares(names: Iterable[Any], counts: FloatArray) -> dict[Any, Share]:
+    found = {
+        name: Share(rounds, missed / rounds)
+        for name, (rounds, missed) in zip(names, counts.tolist(), strict=True)
+        if rounds
+    }
+    return found if len(found) > 1 else {}
 
 
 def _overlap(bettors: Bettors, cells: slice, steps: int) -> float:
@@ -134,11 +188,15 @@ class _Sums:
             risk=misses / rounds if rounds else math.nan,
             excess=misses - self.alpha * rounds,
             worst_stretch=self.top * float(self.gains[cells].sum()),
-            above=self._bound(cells, rounds, self.above, "above"),
-            below=self._bound(cells, rounds, self.below, "below"),
+            above=self._bound(cells, self.above, "above"),
+            below=self._bound(cells, self.below, "below"),
         )
 
-    def _bound(self, cells: IntArray, rounds: float, most: FloatArray, side: str) -> Bound:
-        value = self.top * float(most[cells].sum()) / rounds if rounds else math.inf
-        unmet = () if rounds else ("no outcome is known",)
-        return Bound(f"theorem E, {side}", value, _ASSUMES, unmet, side)  # type: ignore[arg-type]
+    def _bound(self, cells: IntArray, most: FloatArray, side: Side) -> Bound:
+        rounds, misses = float(self.visits[cells].sum()), float(self.misses[cells].sum())
+        if not rounds:
+            return Bound(f"theorem E, {side}", math.inf, _ASSUMES, ("no outcome is known",), side)
+        value = self.top * float(most[cells].sum()) / rounds
+        return Bound(f"theorem E, {side}", value, _ASSUMES, (), side).beside(
+            misses / rounds - self.alpha
+        )

@@ -1,30 +1,57 @@
-"""Columns: named arrays of equal length that grow together, and rows that can be reused."""
+"""Columns: named arrays of equal length that grow together, and rows that can be reused.
+
+Whatever is written is noted first, so that it can be undone.
+"""
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Mapping
 from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
+from localarc.calibrators.undo import Undo
+
 Arrays: TypeAlias = dict[str, NDArray[Any]]
 Kinds: TypeAlias = Mapping[str, tuple[str, int | None]]
 """By name: the type of an entry, and how many entries a row has; None for a plain number."""
 
+FINITE = sys.float_info.max
 GROWTH = 1.25  # small: the empty rows of a table count as memory, too
+
+
+class Column:
+    """One of the arrays, by row."""
+
+    __slots__ = ("_array", "_undo")
+
+    def __init__(self, array: NDArray[Any], undo: Undo | None) -> None:
+        self._array, self._undo = array, undo
+
+    def __getitem__(self, rows: Any) -> NDArray[Any]:
+        return self._array[rows]  # type: ignore[no-any-return]
+
+    def __setitem__(self, rows: Any, values: Any) -> None:
+        if self._undo is not None:
+            self._undo.note(self._array.__setitem__, rows, np.array(self._array[rows]))
+        self._array[rows] = values
 
 
 class Columns:
     """Arrays by name, one entry or one vector per row; new rows are zero."""
 
-    def __init__(self, kinds: Kinds, rows: int = 0) -> None:
-        self.kinds = kinds
-        self.rows = rows
-        self._arrays = {name: _zeros(kind, rows) for name, kind in kinds.items()}
+    def __init__(self, kinds: Kinds, rows: int = 0, undo: Undo | None = None) -> None:
+        self.kinds, self._undo = kinds, undo
+        self._use({name: _zeros(kind, rows) for name, kind in kinds.items()}, rows)
 
-    def __getitem__(self, name: str) -> NDArray[Any]:
-        return self._arrays[name]
+    def _use(self, arrays: Arrays, rows: int) -> None:
+        columns = {name: Column(array, self._undo) for name, array in arrays.items()}
+        self._arrays, self._columns, self.rows = arrays, columns, rows
+
+    def __getitem__(self, name: str) -> Column:
+        return self._columns[name]
 
     def reserve(self, rows: int) -> None:
         """Have at least so many rows."""
@@ -34,7 +61,9 @@ class Columns:
         grown = {name: _zeros(kind, length) for name, kind in self.kinds.items()}
         for name, array in self._arrays.items():
             grown[name][: self.rows] = array
-        self._arrays, self.rows = grown, length
+        if self._undo is not None:
+            self._undo.note(self._use, self._arrays, self.rows)
+        self._use(grown, length)
 
     @property
     def nbytes(self) -> int:
@@ -50,20 +79,38 @@ class Columns:
         lengths = {len(arrays[name]) for name in self.kinds}
         if len(lengths) != 1:
             raise ValueError("its columns differ in length")
-        fresh = Columns(self.kinds, lengths.pop())
+        rows = lengths.pop()
+        fresh = {name: _zeros(kind, rows) for name, kind in self.kinds.items()}
         for name in self.kinds:
             if arrays[name].shape != fresh[name].shape:
                 raise ValueError(f"column {name} has the shape {arrays[name].shape}")
-            fresh[name][...] = arrays[name]
-        self._arrays, self.rows = fresh._arrays, fresh.rows
+            stored, made = arrays[name], fresh[name]
+            if (stored.dtype.kind == "f") != (made.dtype.kind == "f"):
+                raise ValueError(f"column {name} has the type {stored.dtype}")
+            made[...] = stored
+            if made.dtype.kind != "f" and (made != stored).any():
+                raise ValueError(f"column {name} has numbers that are too large")
+        self._use(fresh, rows)
+
+    def require(self, low: float, high: float, *names: str) -> None:
+        """Raise unless all values of these columns lie in [low, high]; NaN does not."""
+        for name in names:
+            values = self._arrays[name]
+            if not ((values >= low) & (values <= high)).all():
+                raise ValueError(f"column {name} has values outside [{low:g}, {high:g}]")
 
 
 class Pool(Columns):
     """Columns whose rows are taken and given back."""
 
-    def __init__(self, kinds: Kinds) -> None:
-        super().__init__(kinds)
+    def __init__(self, kinds: Kinds, undo: Undo | None = None) -> None:
+        super().__init__(kinds, undo=undo)
         self._free: NDArray[np.int32] = np.empty(0, np.int32)
+
+    def _now_free(self, rows: NDArray[np.int32]) -> None:
+        if self._undo is not None:
+            self._undo.note(setattr, self, "_free", self._free)
+        self._free = rows
 
     def take(self, count: int) -> NDArray[np.int64]:
         """The numbers of so many free rows."""
@@ -72,14 +119,14 @@ class Pool(Columns):
             before = self.rows
             self.reserve(before + missing)
             new = np.arange(self.rows - 1, before - 1, -1, dtype=np.int32)
-            self._free = np.concatenate([new, self._free])
+            self._now_free(np.concatenate([new, self._free]))
         taken = self._free[len(self._free) - count :][::-1].astype(np.int64)
-        self._free = self._free[: len(self._free) - count]
+        self._now_free(self._free[: len(self._free) - count])
         return taken
 
     def give_back(self, rows: NDArray[Any]) -> None:
         """These rows are free again."""
-        self._free = np.concatenate([self._free, rows.astype(np.int32)])
+        self._now_free(np.concatenate([self._free, rows.astype(np.int32)]))
 
     @property
     def used(self) -> int:

@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from localarc.forecasting.offsets import HOURS
-from localarc.validation import LARGEST, FloatArray, IntArray
+from localarc.validation import LARGEST, FloatArray, IntArray, distinct_columns, shown
 
 try:
     import narwhals.stable.v2 as nw
@@ -35,6 +35,7 @@ class Times:
 
 def read(frame: Any, name: str) -> nw.DataFrame[Any]:
     """The frame, as narwhals sees it."""
+    distinct_columns(name, frame)
     try:
         return nw.from_native(frame, eager_only=True)
     except TypeError as error:
@@ -61,6 +62,11 @@ def labels(frame: nw.DataFrame[Any], column: str | None) -> list[Hashable]:
     if frame[column].null_count():
         raise ValueError(f"{column} must not be missing: it says whose forecast a row is.")
     found: list[Hashable] = frame[column].to_list()
+    for label in found:
+        if not isinstance(label, Hashable):
+            raise TypeError(
+                f"{column} must contain names of series, text or integers, got {shown(label)}."
+            )
     return found
 
 

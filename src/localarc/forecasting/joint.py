@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from localarc.forecasting.columns import Arrays, Columns, named, part
+from localarc.calibrators.undo import Undo
+from localarc.forecasting.columns import FINITE, Arrays, Columns, named, part
 from localarc.forecasting.rounds import Places, Rounds
 from localarc.forecasting.rows import OpenRows
-from localarc.forecasting.scale import ScoreScale
+from localarc.forecasting.scale import TINY, ScoreScale
 from localarc.forecasting.separate import Batch, SeparateBands
 from localarc.validation import FloatArray, IntArray
 
@@ -20,11 +21,13 @@ class JointBands(SeparateBands):
     made before any score was known have no such unit, and are not judged.
     """
 
-    def __init__(self, alphas: FloatArray, horizon: int) -> None:
-        self.rounds = Rounds(alphas, 1, paths=True)
-        self.rows = OpenRows(mean=("f8", None), unit=("f8", None))
-        self._shape = ScoreScale(horizon)
-        self._paths = Columns({"worst": ("f8", None), "left": ("i8", None), "void": ("u1", None)})
+    def __init__(self, alphas: FloatArray, horizon: int, start: float = np.inf) -> None:
+        undo = self.undo = Undo()
+        self.rounds, self._start = Rounds(alphas, 1, start, paths=True, undo=undo), start
+        self.rows = OpenRows(undo, mean=("f8", None), unit=("f8", None))
+        self._shape = ScoreScale(horizon, undo)
+        kinds = {"worst": ("f8", None), "left": ("i8", None), "void": ("u1", None)}
+        self._paths = Columns(kinds, undo=undo)
 
     def reserve(self, series: int) -> None:
         """Make room for so many series."""
@@ -54,7 +57,7 @@ class JointBands(SeparateBands):
             mean=mean,
             unit=unit,
         )
-        unit = np.where(self._shape.knows(places.series), unit, 0.0)
+        unit = np.where(self._shape.knows(places.series), unit, float(self._start == np.inf))
         return np.maximum(mean[:, None] + unit[:, None] * levels[path], floor[:, None])
 
     def tell(self, rows: IntArray, scores: FloatArray) -> None:
@@ -63,7 +66,10 @@ class JointBands(SeparateBands):
         relative = (scores - mine["mean"][rows]) / mine["unit"][rows]
         series, step = mine["series"][rows].astype(np.int64), mine["step"][rows].astype(np.int64)
         self._shape.learn(series, step, scores)
-        np.maximum.at(self._paths["worst"], rounds, relative)
+        path, which = np.unique(rounds, return_inverse=True)
+        worst = self._paths["worst"][path]
+        np.maximum.at(worst, which, relative)
+        self._paths["worst"][path] = worst
         self._finish(rounds)
 
     def forget(self, rows: IntArray) -> None:
@@ -74,8 +80,8 @@ class JointBands(SeparateBands):
 
     def _finish(self, rounds: IntArray) -> None:
         """Judge the paths of which nothing is left."""
-        np.subtract.at(self._paths["left"], rounds, 1)
-        rounds = np.unique(rounds)
+        rounds, told = np.unique(rounds, return_counts=True)
+        self._paths["left"][rounds] -= told
         rounds = rounds[self._paths["left"][rounds] == 0]
         rounds = rounds[np.argsort(self.rounds.numbers(rounds))]
         void = self._paths["void"][rounds] > 0
@@ -97,3 +103,10 @@ class JointBands(SeparateBands):
         super().restore(arrays, series)
         self._shape.restore(part("shape", arrays))
         self._paths.restore(part("paths", arrays))
+        self.rows.pool.require(-FINITE, FINITE, "mean")
+        self.rows.pool.require(TINY, FINITE, "unit")
+        self._paths.require(-np.inf, FINITE, "worst")
+        self._paths.require(0, 1, "void")
+        left = np.bincount(self.rows.pool["round"][:], minlength=self.rounds.pending)
+        if (left != self._paths["left"][:]).any():
+            raise ValueError("its paths count other open forecasts")

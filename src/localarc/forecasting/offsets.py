@@ -7,7 +7,8 @@ from statistics import NormalDist
 
 import numpy as np
 
-from localarc.forecasting.columns import Arrays, Columns
+from localarc.calibrators.undo import Undo
+from localarc.forecasting.columns import FINITE, Arrays, Columns
 from localarc.forecasting.scale import UNIT_PART
 from localarc.validation import FloatArray, IntArray
 
@@ -24,13 +25,14 @@ class Offsets:
     are close (1, 2-3, 4-7, ...). Each series has one of its own, and one for each hour.
     """
 
-    def __init__(self, alphas: FloatArray, steps: int) -> None:
+    def __init__(self, alphas: FloatArray, steps: int, undo: Undo | None = None) -> None:
         self._rate = RATE / np.sqrt(alphas * (1.0 - alphas))
         self._blocks = steps.bit_length()
         sizes = (1, steps, HOURS, WEEKDAYS, HOURS * self._blocks)
         self._starts = np.cumsum((0, *sizes))
         levels = len(alphas)
-        self._nodes = Columns({"offset": ("f8", levels), "visits": ("f8", None)}, sum(sizes))
+        kinds = {"offset": ("f8", levels), "visits": ("f8", None)}
+        self._nodes = Columns(kinds, sum(sizes), undo)
         self._nodes["offset"][0] = [_of_gaussian_errors(alpha) for alpha in alphas]
 
     def reserve(self, series: int) -> None:
@@ -79,6 +81,8 @@ class Offsets:
     def restore(self, arrays: Arrays) -> None:
         """Continue from `state`."""
         self._nodes.restore(arrays)
+        self._nodes.require(-FINITE, FINITE, "offset")
+        self._nodes.require(0.0, FINITE, "visits")
 
 
 def _of_gaussian_errors(alpha: float) -> float:

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
+from localarc.calibrators.undo import Undo
 from localarc.forecasting.bettors import Bettors
-from localarc.forecasting.columns import Arrays, Columns, Pool, named, part
-from localarc.forecasting.offsets import Offsets
-from localarc.forecasting.scale import ScoreScale
+from localarc.forecasting.columns import FINITE, Arrays, Columns, Pool, named, part
+from localarc.forecasting.offsets import HOURS, Offsets
+from localarc.forecasting.scale import KNOWN, ScoreScale
 from localarc.validation import FloatArray, IntArray
 
 NONE = -1
@@ -29,17 +31,30 @@ class Rounds:
     """Thresholds for several levels at once, whose scores arrive late and in any order.
 
     threshold = mean + unit (offsets + bets), at least a floor and at least that of the level below.
+    Before enough scores are known it is `start`. If that is infinite, the round is uninformed: it
+    counts as pending, but nobody learns from its loss, as if that were alpha.
     """
 
-    def __init__(self, alphas: FloatArray, steps: int, paths: bool = False) -> None:
-        self.alphas, self.steps = alphas, steps
+    def __init__(
+        self,
+        alphas: FloatArray,
+        steps: int,
+        start: float = np.inf,
+        paths: bool = False,
+        undo: Undo | None = None,
+    ) -> None:
+        self.alphas, self.steps, self._start = alphas, steps, start
+        few = min(1.0 / float(alphas.min()) - 1.0, KNOWN) - 0.5  # too few for a conformal quantile
+        self._needed = few if start == np.inf else 0.0
+        self.uninformed = 0  # how many of these have got their score
+        self._undo = undo
         self._paths = paths  # whether scores have a unit already, and pending rounds overlap
-        self.scale = ScoreScale(steps)
-        self.offsets = Offsets(alphas, steps)
-        self.bettors = Bettors(alphas)
+        self.scale = ScoreScale(steps, undo)
+        self.offsets = Offsets(alphas, steps, undo)
+        self.bettors = Bettors(alphas, undo)
         levels = len(alphas)
         counts = dict.fromkeys(("newest", "pending", "closed"), ("i8", None))
-        self._cells = Columns(counts)
+        self._cells = Columns(counts, undo=undo)
         self._open = Pool(
             {
                 "number": ("i8", None),
@@ -54,9 +69,17 @@ class Rounds:
                 "bet": ("f8", levels),
                 "share": ("f8", levels),
                 "basis": ("u1", levels),  # of the threshold: FREE, AT_FLOOR or BLIND
-            }
+            },
+            undo,
         )
         self._issued = 0
+        self.by_phase = np.zeros((7 * HOURS, 1 + levels))  # rounds and misses, by hour of the week
+
+    def _change(self, **values: Any) -> None:
+        """Set attributes, so that it can be undone."""
+        if self._undo is not None:
+            self._undo.note(vars(self).update, {name: vars(self)[name] for name in values})
+        vars(self).update(values)
 
     def reserve(self, series: int) -> None:
         """Make room for so many series."""
@@ -80,7 +103,7 @@ class Rounds:
         new["seen"][rows], new["closed"][rows] = seen, self._cells["closed"][cell]
         new["arrived"][rows] = self.bettors.cells["arrived"][cell]
         self._play(rows, places, cell, floor)
-        self._issued += len(rows)
+        self._change(_issued=self._issued + len(rows))
         self._cells["pending"][cell] += 1
         self._append(rows, cell)
         return rows, self._open["threshold"][rows]
@@ -90,14 +113,15 @@ class Rounds:
         mean, unit = self.scale.look(places.series, places.step)
         offsets = self.offsets.at(self.offsets.nodes(places.series, places.step, places.phase))
         up, down = self.bettors.bets(cell)
-        known = self.scale.knows(places.series)
+        known = self.scale.knows(places.series, self._needed)
+        mean = np.where(known, mean, self._start)
         unit = np.where(known, unit, 1.0 if self._paths else 0.0)
         for level in range(len(self.alphas)):
             free = mean + unit * offsets[:, level]
             base = np.maximum(free, floor)
             bet, share = up[:, level] - down[:, level], np.ones(len(cell))
             low = base + unit * bet < floor
-            bet[low] = (floor - base)[low] / unit[low]
+            bet[low] = (floor[low] - base[low]) / unit[low]
             share[low] = np.clip((up[low, level] - bet[low]) / down[low, level], 0.0, 1.0)
             self._open["basis"][rows, level] = np.where(known, free < floor, BLIND)
             floor = np.where(low, floor, base + unit * bet)  # that of the next level
@@ -119,18 +143,31 @@ class Rounds:
         """Learn from the scores of pending rounds that became known at one time."""
         places = self.places(rows)
         missed = (scores[:, None] > self._open["threshold"][rows]).astype(np.float64)
+        informed = np.isfinite(self._open["threshold"][rows, 0])
+        counts = np.insert(missed[informed], 0, 1.0, axis=1)
+        by_phase = self.by_phase.copy()
+        np.add.at(by_phase, places.phase[informed], counts)
+        self._change(by_phase=by_phase, uninformed=self.uninformed + int((~informed).sum()))
         self._teach_base(rows, places, missed, scores)
         for wave in self._waves(rows):
-            self._settle(rows[wave], missed[wave])
+            known, unknown = wave[informed[wave]], wave[~informed[wave]]
+            if len(known):
+                self._settle(rows[known], missed[known])
+            if len(unknown):
+                self._correct_earlier(rows[unknown], self._nothing(len(unknown)))
             self._close(rows[wave])
         self._open.give_back(rows)
 
     def forget(self, rows: IntArray) -> None:
         """Close rounds whose scores will never be known: they count as a loss of alpha."""
         for wave in self._waves(rows):
-            self._correct_earlier(rows[wave], np.zeros((len(wave), 4, len(self.alphas))))
+            self._correct_earlier(rows[wave], self._nothing(len(wave)))
             self._close(rows[wave])
         self._open.give_back(rows)
+
+    def _nothing(self, count: int) -> FloatArray:
+        """Steps and costs of rounds whose loss counts as alpha."""
+        return np.zeros((count, 4, len(self.alphas)))
 
     def places(self, rows: IntArray) -> Places:
         """Where pending rounds are."""
@@ -221,8 +258,10 @@ class Rounds:
         for name in ("earlier", "later"):
             rounds[name][:] = NONE  # the lists follow from the order
         counts["newest"][:] = NONE
+        apart = {"uninformed": np.array([self.uninformed])} if self.uninformed else {}
         return (
-            {"issued": np.array([self._issued])}
+            {"issued": np.array([self._issued]), "by phase": self.by_phase.copy()}
+            | apart
             | named("scale", self.scale.state(series))
             | named("offsets", self.offsets.state(series))
             | named("bettors", self.bettors.state(cells))
@@ -233,12 +272,40 @@ class Rounds:
     def restore(self, arrays: Arrays) -> None:
         """Continue from `state`; the pending rounds are then rows 0, 1, ..."""
         self._issued = int(arrays["issued"][0])
+        if "by phase" in arrays:  # older states do not count hours
+            found = arrays["by phase"]
+            if found.shape != self.by_phase.shape:
+                raise ValueError("its counts by hour have other levels")
+            if not ((found >= 0.0) & (found <= found[:, :1]) & (found <= FINITE)).all():
+                raise ValueError("its counts by hour make no sense")
+            self.by_phase = found.copy()
+        self.uninformed = int(arrays["uninformed"][0]) if "uninformed" in arrays else 0
+        if self.uninformed < 0:
+            raise ValueError("it counts fewer than no rounds")
         self.scale.restore(part("scale", arrays))
         self.offsets.restore(part("offsets", arrays))
         self.bettors.restore(part("bettors", arrays))
         self._cells.restore(part("cells", arrays))
         self._open.restore(part("open", arrays))
+        self._check()
         self._relink()
+
+    def _check(self) -> None:
+        """Raise ValueError unless the pending rounds make sense, and are those that cells count."""
+        mine, cells, most = self._open, self._cells, 2**31
+        mine.require(0, self._issued - 1, "number")
+        mine.require(0, cells.rows - 1, "cell")
+        mine.require(0, 7 * HOURS - 1, "phase")
+        mine.require(0, most, "seen", "closed")
+        mine.require(-FINITE, FINITE, "arrived", "bet")
+        mine.require(-FINITE, np.inf, "threshold")
+        mine.require(0.0, 1.0, "share")
+        mine.require(FREE, BLIND, "basis")
+        cells.require(0, most, "pending", "closed")
+        if (np.diff(mine["number"][:]) <= 0).any():
+            raise ValueError("its pending rounds are not in order")
+        if (np.bincount(mine["cell"][:], minlength=cells.rows) != cells["pending"][:]).any():
+            raise ValueError("its cells count other pending rounds")
 
     def _relink(self) -> None:
         """Build the lists anew from rounds in order of prediction."""

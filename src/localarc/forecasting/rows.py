@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from localarc.forecasting.columns import Arrays, Pool
+from localarc.calibrators.undo import Undo
+from localarc.forecasting.columns import FINITE, Arrays, Pool
 from localarc.validation import FloatArray, IntArray
 
 NONE = -1
@@ -13,7 +14,8 @@ NONE = -1
 class OpenRows:
     """Forecasts without an outcome. Those of one series and time form a list."""
 
-    def __init__(self, **more: tuple[str, int | None]) -> None:
+    def __init__(self, undo: Undo | None = None, **more: tuple[str, int | None]) -> None:
+        self._undo = undo
         self.pool = Pool(
             {
                 "round": ("i4", None),
@@ -24,7 +26,8 @@ class OpenRows:
                 "low": ("f8", None),  # the forecast, or its quantiles
                 "high": ("f8", None),
                 **more,
-            }
+            },
+            undo,
         )
         self._first: list[dict[int, int]] = []  # by series: time to row
 
@@ -40,12 +43,28 @@ class OpenRows:
         self._link(rows, series, time)
 
     def _link(self, rows: IntArray, series: IntArray, time: IntArray) -> None:
+        places = [*zip(series.tolist(), time.tolist(), strict=True)]
+        self._note(places)
         same = []
-        for row, one, when in zip(rows.tolist(), series.tolist(), time.tolist(), strict=True):
+        for row, (one, when) in zip(rows.tolist(), places, strict=True):
             first = self._first[one]
             same.append(first.get(when, NONE))
             first[when] = row
         self.pool["same"][rows] = same
+
+    def _note(self, places: list[tuple[int, int]]) -> None:
+        """These lists are about to change."""
+        if self._undo is not None:
+            firsts = [self._first[one].get(when, NONE) for one, when in places]
+            self._undo.note(self._begin_at, places, firsts)
+
+    def _begin_at(self, places: list[tuple[int, int]], firsts: list[int]) -> None:
+        """Let lists begin with these rows."""
+        for (one, when), row in zip(places, firsts, strict=True):
+            if row == NONE:
+                self._first[one].pop(when, None)
+            else:
+                self._first[one][when] = row
 
     def matching(self, series: IntArray, time: IntArray) -> tuple[IntArray, IntArray]:
         """Rows, each with the position of the (series, time) that it belongs to."""
@@ -68,7 +87,9 @@ class OpenRows:
     def remove(self, rows: IntArray) -> None:
         """Drop rows; all rows of the same series and time must be among them."""
         series, time = self.pool["series"][rows], self.pool["time"][rows]
-        for one, when in set(zip(series.tolist(), time.tolist(), strict=True)):
+        places = [*{*zip(series.tolist(), time.tolist(), strict=True)}]
+        self._note(places)
+        for one, when in places:
             del self._first[one][when]
         self.pool.give_back(rows)
 
@@ -86,5 +107,10 @@ class OpenRows:
         self.pool.restore(arrays)
         self._first = []
         self.reserve(series)
+        self.pool.require(0, series - 1, "series")
+        self.pool.require(0, 2**31, "step")
+        self.pool.require(-FINITE, FINITE, "low", "high")
+        if (self.pool["low"][:] > self.pool["high"][:]).any():
+            raise ValueError("an open forecast has its quantiles reversed")
         rows = np.arange(self.pool.used)
         self._link(rows, self.pool["series"][rows], self.pool["time"][rows])

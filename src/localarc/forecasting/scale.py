@@ -6,7 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from localarc.forecasting.columns import Arrays, Columns, named, part
+from localarc.calibrators.undo import Undo
+from localarc.forecasting.columns import FINITE, Arrays, Columns, named, part
 from localarc.validation import FloatArray, IntArray
 
 MEMORY = 500.0  # times that a score is remembered
@@ -28,10 +29,10 @@ class ScoreScale:
     all others. All scores that arrive for one node at the same time count as one.
     """
 
-    def __init__(self, steps: int) -> None:
+    def __init__(self, steps: int, undo: Undo | None = None) -> None:
         self.steps = steps
-        self._all, self._cells = Columns(_KINDS, 1), Columns(_KINDS)
-        self._series = Columns(_KINDS | {"recent": ("f8", None)})
+        self._all, self._cells = Columns(_KINDS, 1, undo), Columns(_KINDS, undo=undo)
+        self._series = Columns(_KINDS | {"recent": ("f8", None)}, undo=undo)
 
     def reserve(self, series: int) -> None:
         """Make room for so many series."""
@@ -80,9 +81,9 @@ class ScoreScale:
         for nodes, index in ((own, at[changed]), (self._cells, cell[changed[inverse]])):
             nodes["weight"][index] = np.minimum(nodes["weight"][index], SHORT_MEMORY)
 
-    def knows(self, series: IntArray) -> Any:
-        """Whether anything says in which units the scores of a series are."""
-        return (self._series["weight"][series] > 0.0) | (self._all["weight"][0] > 0.0)
+    def knows(self, series: IntArray, times: float = 0.0) -> Any:
+        """Whether scores of more than so many times say in which units those of a series are."""
+        return (self._series["weight"][series] > times) | (self._all["weight"][0] > times)
 
     def state(self, series: int) -> Arrays:
         """The arrays of so many series."""
@@ -97,6 +98,10 @@ class ScoreScale:
         self._all.restore(part("all", arrays))
         self._series.restore(part("series", arrays))
         self._cells.restore(part("cells", arrays))
+        for nodes in (self._all, self._series, self._cells):
+            nodes.require(0.0, FINITE, "weight", "deviation")
+            nodes.require(-FINITE, FINITE, "mean")
+        self._series.require(-FINITE, FINITE, "recent")
 
 
 def _follow(

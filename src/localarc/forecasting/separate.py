@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from localarc.calibrators.undo import Undo
 from localarc.forecasting.columns import Arrays, named, part
 from localarc.forecasting.rounds import Places, Rounds
 from localarc.forecasting.rows import OpenRows
@@ -30,9 +31,10 @@ class Batch:
 class SeparateBands:
     """A threshold for every forecast, from bettors of its series and step."""
 
-    def __init__(self, alphas: FloatArray, horizon: int) -> None:
-        self.rounds = Rounds(alphas, horizon)
-        self.rows = OpenRows()
+    def __init__(self, alphas: FloatArray, horizon: int, start: float = np.inf) -> None:
+        self.undo = Undo()
+        self.rounds = Rounds(alphas, horizon, start, undo=self.undo)
+        self.rows = OpenRows(self.undo)
 
     def reserve(self, series: int) -> None:
         """Make room for so many series."""
@@ -84,3 +86,4 @@ class SeparateBands:
         """Continue from `state`."""
         self.rounds.restore(arrays)
         self.rows.restore(part("rows", arrays), series)
+        self.rows.pool.require(0, self.rounds.pending - 1, "round")

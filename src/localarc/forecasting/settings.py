@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
@@ -27,11 +28,17 @@ class BandsSettings:
     model: str | None
     quantiles: tuple[str, str] | None
     joint: bool
+    initial_threshold: float | None
 
     @property
     def alphas(self) -> FloatArray:
         """The target of each level: the share of misses."""
         return np.array([1.0 - level for level in self.coverage])
+
+    @property
+    def start(self) -> float:
+        """The threshold before anything is known: infinite unless one is stated."""
+        return math.inf if self.initial_threshold is None else self.initial_threshold
 
     @property
     def keys(self) -> tuple[str, ...]:
@@ -59,6 +66,7 @@ _DEFAULTS: dict[str, Any] = {
     "model": None,
     "quantiles": None,
     "joint": False,
+    "initial_threshold": None,
 }
 
 
@@ -71,6 +79,7 @@ def checked_settings(
     model: str | None,
     quantiles: tuple[str, str] | None,
     joint: bool,
+    initial_threshold: float | None,
 ) -> BandsSettings:
     """The settings, if they make sense."""
     columns = {"time": time, "target": target}
@@ -90,9 +99,15 @@ def checked_settings(
         model=model,
         quantiles=None if quantiles is None else _pair(quantiles),
         joint=validation.flag("joint", joint, "It says whether bands cover whole paths."),
+        initial_threshold=(
+            None
+            if initial_threshold is None
+            else validation.finite("initial_threshold", initial_threshold, _START)
+        ),
     )
 
 
+_START = "It is the threshold before the first outcome; None for unbounded bands."
 _HORIZON = "It is the largest number of steps ahead, e.g. 24 for a day of hours."
 
 
@@ -119,4 +134,5 @@ def _pair(quantiles: Any) -> tuple[str, str]:
 def settings_from_json(content: dict[str, Any]) -> BandsSettings:
     """The settings that `to_json` described."""
     pair = content["quantiles"]
+    content = {"initial_threshold": 0.0} | content  # once, it was always that
     return checked_settings(**{**content, "quantiles": None if pair is None else tuple(pair)})

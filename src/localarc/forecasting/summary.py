@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 from localarc.forecasting.certificate import BandsCertificate
+from localarc.guarantees.chance import is_too_early
 from localarc.guarantees.verdict import State
 
 _URGENCY: tuple[State, ...] = ("inconsistent", "not kept", "too early", "cautious", "kept")
@@ -16,6 +18,11 @@ def summarize(certificates: Sequence[BandsCertificate], what: str) -> str:
     lines = [worst.verdict.text]
     lines += [_level(found, what) for found in certificates]
     first = certificates[0]
+    if first.uninformed:
+        lines.append(
+            f"{first.uninformed:,} {what} went out before enough outcomes were known: unbounded, "
+            "not part of the promise"
+        )
     lines.append(f"{first.pending:,} {what} of {len(first.series):,} series are pending")
     return "\n".join(lines)
 
@@ -24,12 +31,39 @@ def _level(found: BandsCertificate, what: str) -> str:
     name = f"{100.0 * found.coverage:g} %"
     if not found.rounds:
         return f"{name}: no outcome is known"
-    most, least = found.alpha + found.above.value, max(0.0, found.alpha - found.below.value)
-    text = (
-        f"{name}: missed {100.0 * found.risk:.3g} % of {found.rounds:,.0f} {what}; theorem E "
-        f"excludes more than {100.0 * most:.3g} % and less than {100.0 * least:.3g} %"
+    text = f"{name}: missed {100.0 * found.risk:.3g} % of {found.rounds:,.0f} {what}"
+    limits = []
+    if found.above.holds:
+        limits.append(f"more than {100.0 * (found.alpha + found.above.value):.3g} %")
+    if found.below.holds:
+        limits.append(f"less than {100.0 * max(0.0, found.alpha - found.below.value):.3g} %")
+    text += f"; theorem E excludes {' and '.join(limits) or 'nothing'}"
+    share = found.times / found.rounds  # of rounds that are about outcomes of their own
+    series = found.series if len(found.series) > 1 else {}
+    parts = (
+        _range("step", found.steps, share * len(found.steps), found.alpha),
+        _range("series", series, share, found.alpha),
+        _range("hour", found.hours, share, found.alpha),
+        _range("weekday", found.weekdays, share, found.alpha),
     )
-    risks = [step.risk for step in found.steps.values() if step.rounds]
-    if risks:
-        text += f"; by step {100.0 * min(risks):.3g} to {100.0 * max(risks):.3g} %"
-    return text
+    return "\n".join([text, *filter(None, parts)])
+
+
+def _range(kind: str, by: Mapping[Any, Any], share: float, alpha: float) -> str:
+    """The lowest and the highest of those with enough rounds, and how many have too few."""
+    if not by:
+        return ""
+    seen = {name: part for name, part in by.items() if part.rounds}
+    enough = {
+        name: part.risk
+        for name, part in seen.items()
+        if not is_too_early(share * part.rounds, alpha, 1.0)
+    }
+    few = f"{len(seen) - len(enough):,} of {len(seen):,} with too few"
+    if not enough:
+        return f"  by {kind}: {few} to tell"
+    worst = max(enough, key=lambda name: enough[name])
+    return (
+        f"  by {kind}: {100.0 * min(enough.values()):.3g} to {100.0 * enough[worst]:.3g} % "
+        f"({worst}){f', {few}' if len(enough) < len(seen) else ''}"
+    )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Hashable, Mapping, Sequence
 from typing import Any
 
@@ -31,13 +32,15 @@ class Judged:
             [Part(group, part.rounds, part.risk) for group, part in self.groups.items()]
         )
 
-    def judge(self, parts: Sequence[Part]) -> Verdict:
+    def judge(self, parts: Sequence[Part], size_ratio: float = math.nan) -> Verdict:
         """The verdict, given the risks of groups or neighbourhoods.
 
         Parameters
         ----------
         parts : sequence of Part
             The groups and neighbourhoods.
+        size_ratio : float, default NaN
+            How many times as large sets are as those of a rolling quantile: `record.size_ratio`.
         """
         claimed = [bound for bound in self.bounds if bound.passed] or [
             bound for bound in self.bounds if bound.holds and not bound.one_sided
@@ -52,6 +55,7 @@ class Judged:
             misses=self.loss_bound == 1.0
             and counts_misses([Part(None, part.rounds, part.risk) for part in self._exact()]),
             consistent=self.identity_holds,
+            size_ratio=size_ratio,
         )
 
     def _exact(self) -> Sequence[Any]:

@@ -2,7 +2,8 @@
 
 At every node and side, `G <= min_beta (Lambda + beta^2 W) / beta` with `Lambda = ln(2 K A / p)`. G
 adds up (L - alpha) / top with the node's weights, W what these steps cost, p is the node's stake. A
-is what all bets were ever granted. The proof is in `docs/guarantees.md`.
+is what all bets were ever granted. The proof is in `docs/guarantees.md`. A bound that the losses
+have passed is withdrawn.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from numpy.typing import ArrayLike
 
 from localarc import validation
 from localarc.engine.auto import layout
+from localarc.engine.auto.wealth import LARGEST_TERM
 from localarc.guarantees.bounds import Bound, Side
 from localarc.guarantees.judged import Judged
 from localarc.validation import FloatArray
@@ -37,6 +39,16 @@ class Ledger:
 
     def __getitem__(self, index: int) -> float:
         return float(self.numbers[index])
+
+    @property
+    def rounds(self) -> float:
+        """The rounds that the promise is about: those whose threshold followed from something."""
+        return self[layout.ROUNDS] - self[layout.UNINFORMED]
+
+    @property
+    def loss_sum(self) -> float:
+        """The sum of their losses."""
+        return self[layout.LOSS_SUM] - self[layout.UNINFORMED_LOSSES]
 
     @property
     def two_sided(self) -> bool:
@@ -78,9 +90,16 @@ class Ledger:
         return smallest(self.budget(stake, total), float(cost), betas(node, drop))
 
     def budget(self, stake: float, total: float) -> float:
-        """Lambda of a node."""
-        sides = 2.0 if self.two_sided else 1.0
-        return math.log(sides * layout.BETS * total / stake) if total > 0.0 else math.inf
+        """Lambda of a node: a logarithm, continued by its tangent from where bets are capped."""
+        most = (2.0 if self.two_sided else 1.0) * layout.BETS * total / stake
+        if not most > 0.0:
+            return math.inf  # sums that were large have lost what is small to rounding
+        return math.log(min(most, LARGEST_TERM)) + max(0.0, most / LARGEST_TERM - 1.0)
+
+    def deviation(self, node: FloatArray) -> float:
+        """How far the mean loss at a node is above the target; NaN before the first."""
+        weight = float(node[layout.VISITS])
+        return self[layout.TOP] * float(node[layout.EXCESS]) / weight if weight else math.nan
 
 
 def betas(node: FloatArray, drop: float) -> list[float]:
@@ -99,7 +118,8 @@ def smallest(budget: float, cost: float, bets: list[float]) -> float:
 class NodeCertificate:
     """What was seen at a node (a group, a place, or all rounds), and what is guaranteed there.
 
-    Calibrators make these: `cal.certificate().groups["a"]`.
+    Calibrators make these: `cal.certificate().groups["a"]`. Rounds whose threshold went out before
+    anything was known have no nodes.
 
     Parameters
     ----------
@@ -119,7 +139,8 @@ class NodeCertificate:
     Examples
     --------
     >>> from localarc import AutoLARC
-    >>> cal = AutoLARC(alpha=0.1).update([0.0], 1.0, score=0.5, groups="a")
+    >>> cal = AutoLARC(alpha=0.1, initial_threshold=0.0)
+    >>> cal = cal.update([0.0], 1.0, score=0.5, groups="a")
     >>> node = cal.certificate().groups["a"]
     >>> node.rounds, node.risk, round(node.excess, 3)
     (1.0, 1.0, 0.9)
@@ -221,7 +242,7 @@ class AutoCertificate(NodeCertificate, Judged):
     Parameters
     ----------
     rounds : float
-        The number of losses learned from.
+        The number of losses that the promise is about.
     alpha, risk, excess, worst_stretch, above, below
         As of a node, for all rounds.
     observed : Bound
@@ -232,6 +253,9 @@ class AutoCertificate(NodeCertificate, Judged):
         The consistency check: whether the sum of losses is the one that the bettors saw.
     pending, most_pending : int
         How many losses are pending now, and the largest number that ever was.
+    uninformed : int
+        How many losses are of rounds that went out before enough scores were known: the full set.
+        They are not part of the promise, nor of `rounds` and `risk`.
     evicted, refused : mapping
         How many hats and groups a full table has dropped, and how often it made none.
     groups : mapping
@@ -241,11 +265,11 @@ class AutoCertificate(NodeCertificate, Judged):
     --------
     >>> from localarc import AutoLARC
     >>> cal = AutoLARC(alpha=0.1)
-    >>> for score in [0.2, 0.9, 0.4]:
+    >>> for score in [0.5] * 9 + [0.2, 0.9, 0.4]:
     ...     _ = cal.update(None, float(score > cal.threshold(None)), score)
     >>> certificate = cal.certificate()
-    >>> certificate.rounds, certificate.identity_holds
-    (3, True)
+    >>> certificate.rounds, certificate.uninformed, certificate.identity_holds
+    (3, 9, True)
     """
 
     observed: Bound
@@ -254,6 +278,7 @@ class AutoCertificate(NodeCertificate, Judged):
     identity_holds: bool
     pending: int
     most_pending: int
+    uninformed: int
     evicted: Mapping[str, int]
     refused: Mapping[str, int]
     groups: Mapping[Hashable, NodeCertificate]
@@ -291,12 +316,14 @@ class AutoCertificate(NodeCertificate, Judged):
         """Plain values for JSON."""
         return super().to_dict() | {
             "verdict": self.verdict.text,
+            "about": self.about,
             "bounds": [bound.to_dict() for bound in self.bounds],
             "observed": self.observed.to_dict(),
             "identity_gap": self.identity_gap,
             "identity_holds": self.identity_holds,
             "pending": self.pending,
             "most_pending": self.most_pending,
+            "uninformed": self.uninformed,
             "evicted": dict(self.evicted),
             "refused": dict(self.refused),
             "groups": {str(group): part.to_dict() for group, part in self.groups.items()},
@@ -307,17 +334,28 @@ class AutoCertificate(NodeCertificate, Judged):
         if not self.identity_holds:
             lines.append("identity IS BROKEN: losses were lost or repeated")
         lines += [
-            f"group {group}: risk {part.risk:.4f} over {part.rounds:g} rounds, at most "
-            f"{part.alpha + part.above.value:.4g}, at least {part.alpha - part.below.value:.4g}"
+            f"group {group}: risk {part.risk:.4f} over {part.rounds:g} rounds, {_limits(part)}"
             for group, part in self.groups.items()
         ]
-        lines += self.notes
-        return "\n".join(lines)
+        return "\n".join([*lines, *self.notes, *([self.about] if self.rounds else [])])
+
+    @property
+    def about(self) -> str:
+        """What the bounds are about: rounds in their order, not the thresholds of one moment."""
+        rounds = f"{self.rounds:,} round{'' if self.rounds == 1 else 's'}"
+        text = f"about {rounds} in order, each at the threshold that it got"
+        if self.most_pending > 1:
+            text += (
+                f", up to {self.most_pending:,} of them in one batch: as much as "
+                f"{self.rounds / self.most_pending:,.0f} learned one by one"
+            )
+        return f"{text}; a snapshot, the thresholds of one moment, may lose more or less"
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What happened at the table's capacity."""
-        notes = [
+        """Rounds that are counted apart, and what happened at the table's capacity."""
+        notes = [_apart(self.uninformed)] if self.uninformed else []
+        notes += [
             f"{self.evicted[what]} idle {what} were dropped from a full table"
             for what in ("hats", "groups")
             if self.evicted[what]
@@ -332,14 +370,21 @@ class AutoCertificate(NodeCertificate, Judged):
         return tuple(notes)
 
 
+def _limits(part: NodeCertificate) -> str:
+    most, least = part.alpha + part.above.value, part.alpha - part.below.value
+    above = f"at most {most:.4g}" if part.above.holds else "no guarantee above"
+    below = f"at least {least:.4g}" if part.below.holds else "no guarantee below"
+    return f"{above}, {below}"
+
+
 def certify(ledger: Ledger, node: FloatArray, groups: Mapping[Hashable, FloatArray]) -> Any:
     """The certificate of a calibrator with these sums, constant and groups."""
     whole = certify_node(ledger, node, layout.STAKE_ALL)
-    risk = ledger[layout.LOSS_SUM] / whole.rounds if whole.rounds else math.nan
-    gap = abs(ledger[layout.LOSS_SUM] - ledger[layout.ALPHA] * whole.rounds - whole.excess)
+    risk = ledger.loss_sum / whole.rounds if whole.rounds else math.nan
+    gap = abs(ledger.loss_sum - ledger[layout.ALPHA] * whole.rounds - whole.excess)
     scale = 1.0 + whole.rounds * ledger[layout.BOUND]
     return AutoCertificate(
-        rounds=int(ledger[layout.ROUNDS]),
+        rounds=int(ledger.rounds),
         alpha=whole.alpha,
         risk=risk,
         excess=whole.excess,
@@ -352,6 +397,7 @@ def certify(ledger: Ledger, node: FloatArray, groups: Mapping[Hashable, FloatArr
         identity_holds=gap <= _ROUNDING * scale,
         pending=int(ledger[layout.PENDING]),
         most_pending=int(ledger[layout.MOST_PENDING]),
+        uninformed=int(ledger[layout.UNINFORMED]),
         evicted=_counts(ledger, layout.EVICTED_HATS, layout.EVICTED_GROUPS),
         refused=_counts(ledger, layout.REFUSED_HATS, layout.REFUSED_GROUPS),
         groups={group: certify_node(ledger, part, layout.STAKE) for group, part in groups.items()},
@@ -364,12 +410,18 @@ def check_against_log(certificate: AutoCertificate, losses: ArrayLike | None) ->
     """The certificate, with its identity checked against a log of losses kept elsewhere."""
     if losses is None:
         return certificate
-    logged = validation.numbers("losses", losses).reshape(-1)
-    gap = abs(float((logged - certificate.alpha).sum()) - certificate.excess)
-    scale = 1.0 + certificate.rounds * certificate._ledger[layout.BOUND]
-    same = len(logged) == certificate.rounds and gap <= _ROUNDING * scale
+    logged, ledger = validation.numbers("losses", losses).reshape(-1), certificate._ledger
+    apart = ledger[layout.UNINFORMED_LOSSES] - certificate.alpha * certificate.uninformed
+    gap = abs(float((logged - certificate.alpha).sum()) - certificate.excess - apart)
+    scale = 1.0 + len(logged) * ledger[layout.BOUND]
+    same = len(logged) == ledger[layout.ROUNDS] and gap <= _ROUNDING * scale
     holds = certificate.identity_holds and same
     return dataclasses.replace(certificate, identity_gap=gap, identity_holds=holds)
+
+
+def _apart(rounds: int) -> str:
+    many = f"{rounds:,} rounds" if rounds > 1 else "1 round"
+    return f"{many} went out before enough scores were known: the full set; not part of the promise"
 
 
 def _counts(ledger: Ledger, hats: int, groups: int) -> dict[str, int]:
@@ -407,7 +459,8 @@ def above(ledger: Ledger, node: FloatArray, stake: float) -> Bound:
     unmet = [*_started(node), *_broken_ceiling(ledger)]
     value = _mean(ledger, node, gain, limit)
     assumes = _A1, _ceiling(ledger)
-    return Bound("theorem E, above", value, assumes, tuple(unmet), side="above")
+    bound = Bound("theorem E, above", value, assumes, tuple(unmet), side="above")
+    return bound.beside(ledger.deviation(node))
 
 
 def below(ledger: Ledger, node: FloatArray, stake: float) -> Bound:
@@ -419,7 +472,7 @@ def below(ledger: Ledger, node: FloatArray, stake: float) -> Bound:
     unmet = [*_started(node), *_broken_floor(ledger)]
     assumes = (_A1, _ceiling(ledger), *_floor(ledger))
     value = _mean(ledger, node, gain, alpha)
-    return Bound(_BELOW, value, assumes, tuple(unmet), "below")
+    return Bound(_BELOW, value, assumes, tuple(unmet), "below").beside(ledger.deviation(node))
 
 
 def observed(ledger: Ledger, node: FloatArray) -> Bound:
@@ -431,7 +484,8 @@ def observed(ledger: Ledger, node: FloatArray) -> Bound:
         down = ledger.most_gain(node, layout.STAKE_ALL, "below", ledger.paid)
         value = max(value, _mean(ledger, node, down + ledger[layout.LOST_DOWN], alpha))
     assumes = ("the running sums are complete",)
-    return Bound("observed (bets)", value, assumes, _started(node), ledger.side)
+    bound = Bound("observed (bets)", value, assumes, _started(node), ledger.side)
+    return bound.beside(ledger.deviation(node))
 
 
 def _mean(ledger: Ledger, node: FloatArray, gain: float, limit: float) -> float:
@@ -484,25 +538,32 @@ def _broken_floor(ledger: Ledger) -> list[str]:
 def forward(ledger: Ledger, node: FloatArray, rounds: int) -> Bound:
     """For the mean loss at a later round, if units, scores and delays stay as they were."""
     hint = "It must be a round that is still to come."
-    seen = int(ledger[layout.ROUNDS])
+    seen = int(ledger.rounds)
     ahead = validation.integer("rounds", rounds, seen + 1, hint) - seen
     total = ledger.granted + ahead * growth(ledger)
     budget = ledger.budget(layout.STAKE_ALL, total)
     values = [_forward_side(ledger, node, budget, ahead, rounds, up=True)]
-    unmet = [*_broken_ceiling(ledger)]
+    now = [above(ledger, node, layout.STAKE_ALL)]
     if ledger.two_sided:
         values.append(_forward_side(ledger, node, budget, ahead, rounds, up=False))
-        unmet = [*_broken_floor(ledger)]
-    if not seen:
-        unmet.append("no round has been seen")
-    elif math.isnan(ledger.ceiling):
+        now.append(below(ledger, node, layout.STAKE_ALL))
+    unmet = [*dict.fromkeys(reason for bound in now for reason in bound.unmet)]
+    if seen and math.isnan(ledger.ceiling):
         unmet.append("no score has been seen")
     assumes = (
         *(_A1, _ceiling(ledger), *_floor(ledger)),
         "units, the range of scores and the number of pending losses stay as seen",
         "no more thresholds at a limit that is not stated",
     )
-    return Bound(f"forward to T = {rounds}", max(values), assumes, tuple(unmet), ledger.side)
+    bound = Bound(f"forward to T = {rounds}", max(values), assumes, tuple(unmet), ledger.side)
+    return bound.beside(_least_deviation(ledger, node, ahead, rounds))
+
+
+def _least_deviation(ledger: Ledger, node: FloatArray, ahead: int, rounds: int) -> float:
+    """How far from the target the mean loss will be, whatever the rounds ahead bring."""
+    low, high = -ledger[layout.ALPHA], ledger[layout.BOUND] - ledger[layout.ALPHA]
+    so_far = ledger[layout.TOP] * float(node[layout.EXCESS])
+    return min(max(0.0, (so_far + ahead * low) / rounds), (so_far + ahead * high) / rounds)
 
 
 def growth(ledger: Ledger) -> float:

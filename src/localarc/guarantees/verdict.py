@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable, Sequence
+from collections import Counter
+from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from statistics import NormalDist
 from typing import Literal, TypeAlias
@@ -11,10 +12,17 @@ from typing import Literal, TypeAlias
 from localarc.guarantees.chance import FIRST_LOOK, LEVEL, deviation, is_excess, is_too_early
 
 State: TypeAlias = Literal["kept", "cautious", "not kept", "too early", "inconsistent"]
-Kind: TypeAlias = Literal["group", "neighbourhood"]
+Kind: TypeAlias = Literal["group", "neighbourhood", "third"]
+
+LEAST_ROUNDS = 100
+"""Neighbourhoods and thirds with fewer rounds are not looked at: their worst is chance."""
+
+LARGE = 5.0
+"""Sets so many times as large as a rolling quantile's are news, although the misses are right."""
 
 _MARGIN = 0.05  # of the target: less is of no practical interest
-_CANDIDATES = {"group": 1, "neighbourhood": 100}  # the parts shown are the worst of this many
+_CANDIDATES: dict[Kind, int] = {"group": 1, "neighbourhood": 100, "third": 1}  # looked at, or more
+_NAMED = 3  # small groups
 _ROUNDING = 1e-9
 
 
@@ -25,9 +33,10 @@ class Verdict:
     Parameters
     ----------
     state : {"kept", "cautious", "not kept", "too early", "inconsistent"}
-        "kept": nothing is above the target by more than chance. "cautious": the risk is below the
-        target by more than chance, so that sets are larger than necessary. "not kept": the risk, a
-        group or a neighbourhood is above the target by more than chance, or a bound was passed.
+        "kept": nothing is above the target by more than chance. "cautious": sets are larger than
+        necessary, because the risk is below the target by more than chance, or although it is
+        right. "not kept": the risk, a group, a neighbourhood or a third of a column is above the
+        target by more than chance, or a bound was passed.
         "too early": too few rounds to tell, and no excess beyond chance. "inconsistent": the
         consistency check failed.
     text : str
@@ -60,20 +69,21 @@ INCONSISTENT = Verdict(
 
 @dataclass(frozen=True)
 class Part:
-    """The risk of a group or of a neighbourhood.
+    """The risk of a group, of a neighbourhood, or of a third of the rounds by a column.
 
     Parameters
     ----------
     name : hashable
-        The group, or the centre of the neighbourhood.
+        The group, the centre of the neighbourhood, or where the column lies: "age above 60".
     rounds : float
         The number of its rounds; for a neighbourhood, the effective number.
     risk : float
         Their mean loss.
     standard_error : float, default NaN
         The standard error of the mean loss; NaN if unknown.
-    kind : {"group", "neighbourhood"}, default "group"
-        What it is.
+    kind : {"group", "neighbourhood", "third"}, default "group"
+        What it is. Pass all neighbourhoods and thirds that were looked at, not only the worst: how
+        far chance takes the worst depends on their number.
 
     Examples
     --------
@@ -92,6 +102,8 @@ class Part:
         """The part as the subject of a sentence."""
         if self.kind == "neighbourhood":
             return f"The neighbourhood of {self.name}"
+        if self.kind == "third":
+            return f"The third with {self.name}"
         proper = isinstance(self.name, str) and self.name[:1].isupper()
         return str(self.name) if proper else f"Group {self.name}"
 
@@ -108,16 +120,17 @@ def verdict(
     rounds: int,
     *,
     bound: float | None = None,
-    parts: Sequence[Part] = (),
+    parts: Iterable[Part] = (),
     loss_bound: float = 1.0,
     misses: bool = False,
     consistent: bool = True,
+    size_ratio: float = math.nan,
 ) -> Verdict:
     """Judge a run by its numbers, leading with what counts.
 
     The order is: a failed consistency check; a bound that the risk has passed; too few rounds; the
-    worst group or neighbourhood that is above the target by more than chance; the risk of all
-    rounds.
+    worst group, neighbourhood or third that is above the target by more than chance; the risk of
+    all rounds; sets that are much larger than those of a rolling quantile.
 
     Parameters
     ----------
@@ -129,14 +142,18 @@ def verdict(
         The number of rounds.
     bound : float or None, default None
         The tightest bound on `|risk - alpha|` that is claimed to hold, if there is one.
-    parts : sequence of Part, default empty
-        Groups and neighbourhoods.
+    parts : iterable of Part, default empty
+        Groups, neighbourhoods and thirds. Of the last two, those with fewer than 100 rounds are
+        left out.
     loss_bound : float, default 1.0
         The largest possible loss.
     misses : bool, default False
         Whether every loss is 0 or 1: then risks are given in percent.
     consistent : bool, default True
         Whether the consistency check passed.
+    size_ratio : float, default NaN
+        How many times as large sets are as those of a rolling quantile of the same scores, as
+        `replay` measures it; NaN if unknown.
 
     Examples
     --------
@@ -156,16 +173,20 @@ def verdict(
     started = rounds >= FIRST_LOOK and is_excess(risk, rounds, alpha, loss_bound)
     if is_too_early(rounds, alpha, loss_bound) and not started:
         return Verdict("too early", words.early(risk, rounds))
-    known = [part for part in parts if _says_something(part, parts, alpha, loss_bound)]
-    above = _above(known, alpha, loss_bound)
+    seen = [p for p in parts if p.kind == "group" or p.rounds >= LEAST_ROUNDS]
+    known, above = judged(seen, alpha, loss_bound)
     if above:
         return Verdict("not kept", words.worst(above))
     limit = deviation(rounds, alpha, loss_bound) + _MARGIN * alpha
     if risk > alpha + limit:
         return Verdict("not kept", f"{words.overall(risk)}.")
+    large = f"{size_ratio:.2g} times as large as a rolling quantile's"
     if risk < alpha - limit:
-        return Verdict("cautious", f"{words.overall(risk)}: sets are larger than necessary.")
-    return Verdict("kept", f"{words.overall(risk)}{words.spread(parts, known)}.")
+        than = f", {large}" if size_ratio >= LARGE else ""
+        return Verdict("cautious", f"{words.overall(risk)}: sets are larger than necessary{than}.")
+    if size_ratio >= LARGE:
+        return Verdict("cautious", f"{words.overall(risk)}: sets are {large}.")
+    return Verdict("kept", f"{words.overall(risk)}{words.spread(risk, seen, known)}.")
 
 
 def counts_misses(parts: Sequence[Part]) -> bool:
@@ -173,23 +194,22 @@ def counts_misses(parts: Sequence[Part]) -> bool:
     return all(round(p.risk * p.rounds) / p.rounds == p.risk for p in parts if p.rounds)
 
 
-def _above(parts: Sequence[Part], alpha: float, loss_bound: float) -> list[Part]:
-    """The parts above the target by more than chance, the worst first."""
-
-    def limit(part: Part) -> float:
-        tries = max(_CANDIDATES[part.kind], sum(other.kind == part.kind for other in parts))
-        quantile = NormalDist().inv_cdf(1.0 - LEVEL / tries)
-        return quantile * part.error(loss_bound) + _MARGIN * alpha
-
-    above = [part for part in parts if part.risk > alpha + limit(part)]
-    return sorted(above, key=lambda part: -part.risk)
+def _tries(seen: Sequence[Part]) -> dict[Kind, int]:
+    """How many parts of each kind were looked at."""
+    counts = Counter(part.kind for part in seen)
+    return {kind: max(least, counts[kind]) for kind, least in _CANDIDATES.items()}
 
 
-def _says_something(part: Part, parts: Sequence[Part], alpha: float, loss_bound: float) -> bool:
+def _is_above(part: Part, tries: int, alpha: float, loss_bound: float) -> bool:
+    """Whether a part is above the target by more than chance, as one of so many."""
+    quantile = NormalDist().inv_cdf(1.0 - LEVEL / tries)
+    return part.risk > alpha + quantile * part.error(loss_bound) + _MARGIN * alpha
+
+
+def _says_something(part: Part, tries: int, alpha: float, loss_bound: float) -> bool:
     """Whether a part has enough rounds, or, with fewer, an excess that chance does not explain."""
     if not is_too_early(part.rounds, alpha, loss_bound):
         return True
-    tries = max(_CANDIDATES[part.kind], len(parts))
     return is_excess(part.risk, part.rounds, alpha, loss_bound, tries)
 
 
@@ -235,25 +255,42 @@ class _Words:
             return f"{text}."
         return f"{text}; {more} more exceed{'s' if more == 1 else ''} it."
 
-    def spread(self, parts: Sequence[Part], known: Sequence[Part]) -> str:
-        kinds: tuple[Kind, ...] = ("group", "neighbourhood")
-        texts = [
-            self._spread_of(kind, [p for p in parts if p.kind == kind], known) for kind in kinds
-        ]
+    def spread(self, risk: float, seen: Sequence[Part], known: Sequence[Part]) -> str:
+        groups, places, thirds = (
+            [part for part in seen if part.kind == kind]
+            for kind in ("group", "neighbourhood", "third")
+        )
+        texts = (
+            self._groups(groups, [part for part in known if part.kind == "group"]),
+            self._highest(risk, places, "place", f"with {LEAST_ROUNDS} rounds or more"),
+            self._highest(risk, thirds, "third", "of columns"),
+        )
         return "".join(f"; {text}" for text in texts if text)
 
-    def _spread_of(self, kind: Kind, parts: Sequence[Part], known: Sequence[Part]) -> str:
-        judged = [part for part in known if part.kind == kind]
-        if not parts:
+    def _groups(self, groups: Sequence[Part], judged: Sequence[Part]) -> str:
+        if not groups:
             return ""
+        enough = {id(part) for part in judged}
+        small = [part for part in groups if id(part) not in enough]
+        named = ", ".join(f"{part.name} ({part.rounds:,.0f})" for part in small[:_NAMED])
+        if len(small) > _NAMED:
+            named += f" and {len(small) - _NAMED:,} more"
         if not judged:
-            return f"too early to tell by {kind}"
-        left = len(parts) - len(judged)
-        few = f" with enough rounds {{}}, {left} with too few" if left else " {}"
-        if kind == "neighbourhood":  # only the worst ones are known
-            return f"no {kind}" + few.format(f"above {self.number(max(p.risk for p in judged))}")
+            return f"too few rounds to tell by group: {named}"
         reach = self.distance(max(abs(part.risk - self.alpha) for part in judged))
-        return f"every {kind}" + few.format(f"within {reach}")
+        if not small:
+            return f"every group within {reach}"
+        return f"every group with enough rounds within {reach}, too few in {named}"
+
+    def _highest(self, risk: float, looked_at: Sequence[Part], noun: str, which: str) -> str:
+        """The worst of many; where all are below the risk, it lies in rounds that are in none."""
+        if not looked_at:
+            return ""
+        highest = max(part.risk for part in looked_at)
+        what = f"its {len(looked_at):,} {noun}{'' if len(looked_at) == 1 else 's'} {which}"
+        if highest < risk:
+            return f"none of {what} above that"
+        return f"worst of {what}: {self.number(highest)}"
 
 
 def _rounded_up(value: float) -> float:
@@ -262,3 +299,16 @@ def _rounded_up(value: float) -> float:
         return 0.0
     unit = 10.0 ** (math.floor(math.log10(value)) - 1)
     return math.ceil(value / unit - 1e-9) * unit
+
+
+def judged(
+    parts: Sequence[Part], alpha: float, loss_bound: float = 1.0
+) -> tuple[list[Part], list[Part]]:
+    """The parts that can be judged, and those of them above the target by more than chance.
+
+    The worst of those above comes first.
+    """
+    tries = _tries(parts)
+    known = [part for part in parts if _says_something(part, tries[part.kind], alpha, loss_bound)]
+    above = [part for part in known if _is_above(part, tries[part.kind], alpha, loss_bound)]
+    return known, sorted(above, key=lambda part: -part.risk)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any, Self
+from collections.abc import Callable
+from typing import Any, Self, TypeVar
 
 import numpy as np
 
@@ -22,6 +23,8 @@ from localarc.panel.late import ASK, LateEvents, serve
 from localarc.panel.streams import Prototype
 from localarc.panel.table import arrow
 from localarc.validation import IntArray
+
+T = TypeVar("T")
 
 
 class Bucket:
@@ -52,6 +55,17 @@ class Bucket:
         """A bucket without keys."""
         pending = Pending.none(len(roles.features))
         return cls(Panel(calibrator), roles, np.empty(0, np.int64), pending, limits)
+
+    def whole(self, call: Callable[[], T]) -> T:
+        """Make a call that changes everything or nothing."""
+        undo = self.panel._streams.undo
+
+        def whole() -> T:
+            own = {"skipped": self.skipped.copy(), "last": self.last.copy()}
+            undo.note(vars(self).update, vars(self) | own)
+            return call()
+
+        return undo.unless_done(whole)
 
     def due(self, names: list[str]) -> IntArray:
         """The order that the next event of each key must have."""
@@ -210,7 +224,7 @@ class Bucket:
 
     def _rename(self, keys: dict[str, str]) -> None:
         if keys:
-            self.panel._index = KeyIndex([keys.get(str(key), key) for key in self.panel.keys])
+            self.panel._use(KeyIndex([keys.get(str(key), key) for key in self.panel.keys]))
             self.pending = self.pending.renamed(keys)
 
     def _see(self, events: Events, good: Any) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
+from localarc import validation
 from localarc.panel.table import arrow
 
 
@@ -62,7 +63,9 @@ def _eager(frame: Any, is_duckdb: bool) -> Any:
         raise ImportError("this requires narwhals: pip install 'localarc[keyed]'") from error
     if is_duckdb:
         return nw.from_native(frame).collect("pyarrow")
-    found = nw.from_native(frame, eager_only=True, pass_through=True)
+    found = nw.from_native(frame, pass_through=True)
+    if not isinstance(found, nw.LazyFrame):
+        validation.distinct_columns("frame", frame)
     if not isinstance(found, nw.DataFrame):
         raise TypeError(
             f"frame must be a data frame of pandas, Polars, PyArrow or DuckDB, got "

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import os
 from collections.abc import Sequence
 from datetime import timedelta
@@ -102,6 +103,10 @@ class KeyedStreams:
         if initial is not None:
             table.seed(self._bucket, table.read_table(initial))
 
+    def __copy__(self) -> Self:
+        """Separate streams: nothing that was learned is shared."""
+        return copy.deepcopy(self)
+
     @property
     def panel(self) -> Panel:
         """The panel of all keys, which later frames change."""
@@ -144,10 +149,12 @@ class KeyedStreams:
         rejects, events = rejects_bad_rows(bad_rows), Frame(frame)
         made: FrameT
         if self._bucket.roles.time is None:
-            made = self._calibrate_in_place(events, rejects)
+            made = self._bucket.whole(lambda: self._calibrate_in_place(events, rejects))
             return made
         self._check(events, rejects)
-        made = events.like(arrive(self._bucket, events.table(), rejects, last=last))
+        given = events.table()
+        rows = self._bucket.whole(lambda: arrive(self._bucket, given, rejects, last=last))
+        made = events.like(rows)
         return made
 
     def _check(self, events: Frame, rejects: bool) -> None:

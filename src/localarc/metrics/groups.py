@@ -33,7 +33,7 @@ class GroupRisk:
     standard_error : float
         Standard error of the risk; NaN for a single round.
     size : float
-        Mean set size; NaN if sizes are unknown.
+        Mean size of the sets that are bounded; NaN if sizes are unknown.
     size_standard_error : float
         Standard error of the size.
 
@@ -88,7 +88,7 @@ def group_risk(
         )
     rounds = validation.rounds_by_group(labels)
     return [
-        GroupRisk(group, len(rows), *_mean(values[rows]), *_mean(extent[rows]))
+        GroupRisk(group, len(rows), *_mean(values[rows]), *_mean(_bounded(extent[rows])))
         for group, rows in sorted(rounds.items(), key=lambda item: _sort_key(item[0]))
     ]
 
@@ -99,7 +99,13 @@ def _sort_key(group: Hashable) -> tuple[bool, float, str]:
     return not number, float(group) if isinstance(group, int | float) else 0.0, str(group)
 
 
+def _bounded(sizes: FloatArray) -> FloatArray:
+    return sizes[~np.isinf(sizes)]
+
+
 def _mean(values: FloatArray) -> tuple[float, float]:
     """Return the mean and its standard error."""
+    if not len(values):
+        return math.nan, math.nan
     error = float(values.std(ddof=1) / math.sqrt(len(values))) if len(values) > 1 else math.nan
     return float(values.mean()), error

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -42,6 +43,16 @@ class LocalRisk:
     risks: FloatArray
     standard_errors: FloatArray
     counts: FloatArray
+
+    def __len__(self) -> int:
+        return len(self.risks)
+
+    def __iter__(self) -> Iterator[Neighbourhood]:
+        return (self[i] for i in range(len(self)))
+
+    def __getitem__(self, i: int) -> Neighbourhood:
+        numbers = self.risks[i], self.standard_errors[i], self.counts[i]
+        return Neighbourhood(self.centres[i], *map(float, numbers))
 
 
 def localized_risk(
@@ -219,8 +230,22 @@ def worst_neighbourhoods(
     >>> [place.centre[0].item() for place in worst_neighbourhoods(X, losses, RBF(1.0))]
     [9.0, 0.0]
     """
+    local = candidate_risks(X, losses, kernel, candidates)
+    return select_worst(local, kernel, number, min_count=min_count)
+
+
+def candidate_risks(
+    X: ArrayLike, losses: ArrayLike, kernel: Kernel, candidates: int = 512
+) -> LocalRisk:
+    """Return the risk around observed inputs that are spread over the input space."""
     points = validation.points(X)
-    local = localized_risk(points, losses, kernel, points[spread_centres(points, candidates)])
+    return localized_risk(points, losses, kernel, points[spread_centres(points, candidates)])
+
+
+def select_worst(
+    local: LocalRisk, kernel: Kernel, number: int = 5, *, min_count: float = 30.0
+) -> list[Neighbourhood]:
+    """Return those candidates that `worst_neighbourhoods` selects."""
     lower = local.risks - 2.0 * local.standard_errors
     order = [i for i in np.argsort(-lower) if local.counts[i] >= min_count]
     if not order:
@@ -234,15 +259,7 @@ def worst_neighbourhoods(
         peak = kernel.matrix(local.centres[i : i + 1], local.centres[i : i + 1])[0, 0]
         if len(chosen) < number and (near <= peak / 2).all():
             chosen.append(int(i))
-    return [
-        Neighbourhood(
-            local.centres[i],
-            float(local.risks[i]),
-            float(local.standard_errors[i]),
-            float(local.counts[i]),
-        )
-        for i in chosen
-    ]
+    return [local[i] for i in chosen]
 
 
 def spread_centres(points: FloatArray, number: int) -> IntArray:

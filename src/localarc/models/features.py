@@ -137,15 +137,16 @@ def _seconds(column: Column) -> FloatArray:
 
 def _numbers(name: ColumnName, column: Column) -> FloatArray:
     try:
-        values = _floats(column)
-    except (TypeError, ValueError) as error:
+        values = floats(column)
+    except (TypeError, ValueError, OverflowError) as error:
         raise TypeError(f"column {name!r} must have numbers: {error}.") from error
     if np.isinf(values).any():
         raise ValueError(f"column {name!r} has infinite values. Write NaN where it is missing.")
     return values
 
 
-def _floats(column: Column) -> FloatArray:
+def floats(column: Column) -> FloatArray:
+    """A column as numbers, NaN where it is missing."""
     if isinstance(column, nw.Series):
         if column.dtype == nw.Object or column.is_null().any():
             return np.array([np.nan if v is None else v for v in labels_of(column)], float)

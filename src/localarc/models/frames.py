@@ -8,11 +8,13 @@ from typing import Any, TypeAlias
 
 import narwhals.stable.v2 as nw
 import numpy as np
+from narwhals.stable.v2.typing import IntoDataFrame
 from numpy.typing import ArrayLike, NDArray
 
 from localarc import validation
+from localarc.validation import IntArray
 
-Rows: TypeAlias = ArrayLike | nw.typing.IntoDataFrame
+Rows: TypeAlias = ArrayLike | IntoDataFrame
 """Rows of features: an array of shape (n, d), a list of lists, or a frame."""
 
 ColumnName: TypeAlias = str | int
@@ -58,6 +60,14 @@ class Table:
         assert self.frame is not None
         return _by_its_clock(self.frame[:, at])
 
+    def take(self, rows: IntArray) -> Table:
+        """Some of the rows."""
+        if self.row is not None or len(rows) == len(self):
+            return self
+        if self.frame is not None:
+            return Table(self.frame[rows])
+        return Table(self.array.tocsr()[rows] if _is_sparse(self.array) else self.array[rows])
+
     def _by_position(self, name: ColumnName) -> NDArray[Any]:
         width = self.array.shape[1] if self.array.ndim == 2 else 0
         if isinstance(name, int) and -width <= name < width:
@@ -100,6 +110,7 @@ def require_rows(X: Any) -> None:
 
 
 def _frame(rows: Any) -> nw.DataFrame[Any] | None:
+    validation.distinct_columns("X", rows)
     found = nw.from_native(rows, eager_only=True, pass_through=True)
     return found if isinstance(found, nw.DataFrame) else None
 

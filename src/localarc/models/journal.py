@@ -1,16 +1,22 @@
 """Journal: what a call does with each of several calibrators, so that none is left behind.
 
 An interrupt (Ctrl-C, no memory) may come after some calibrators have learned from a row and before
-others have. The journal then keeps what is left to do, and the next call does it first.
+others have. The journal then keeps what is left to do, and the next call does it first. What
+follows from the rows beside the calibrators, such as counts, is worked out before anything of it
+changes, and then kept as changes that may be made twice: an interrupt between them does no harm.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Generic, TypeVar
 
 from localarc.engine.auto import layout
+
+T = TypeVar("T")
+Change = Callable[[], object]
+"""Changes something, to the same if it is called again."""
 
 
 @dataclass(frozen=True)
@@ -35,23 +41,47 @@ class Step:
         return int(max(issued - self.issued, self.pending - pending))
 
 
+@dataclass(frozen=True)
+class Work(Generic[T]):
+    """The steps of a call, and what they yield: `result()`, once all are taken."""
+
+    steps: Sequence[Step]
+    result: Callable[[], T]
+
+
 class Journal:
-    """The steps of the call that is under way, or that was interrupted."""
+    """The call that is under way, or that was interrupted."""
+
+    _steps: Sequence[Step]
+    _end: Callable[[], Sequence[Change]] | None
+    _changes: Sequence[Change] | None
 
     def __init__(self) -> None:
-        self._steps: Sequence[Step] = ()
+        self.clear()
 
-    def run(self, steps: Sequence[Step]) -> None:
-        """Take all steps, in order."""
-        self._steps = steps
+    def run(self, steps: Sequence[Step], end: Callable[[], Sequence[Change]] | None = None) -> None:
+        """Take all steps, in order, and make the changes that `end` then finds.
+
+        `end` changes nothing itself: after an interrupt it is called again.
+        """
+        self._steps, self._end, self._changes = steps, end, None
         self.finish()
 
     def finish(self) -> None:
-        """Take what is left of the steps."""
+        """Do what is left of the call."""
         for step in self._steps:
             done = step.done
             if done < step.rows:
                 step.run(done)
+        if self._changes is None and self._end is not None:
+            self._changes = self._end()
+        for change in self._changes or ():
+            change()
+
+    def conclude(self, changes: Sequence[Change]) -> None:
+        """Make the changes of a call whose steps had no end."""
+        self._changes = changes
+        self.finish()
 
     @property
     def is_empty(self) -> bool:
@@ -60,12 +90,12 @@ class Journal:
 
     @property
     def has_begun(self) -> bool:
-        """Whether a calibrator has changed."""
-        return any(step.done for step in self._steps)
+        """Whether a calibrator has changed, or anything beside them."""
+        return self._changes is not None or any(step.done for step in self._steps)
 
     def clear(self) -> None:
         """The call is over."""
-        self._steps = ()
+        self._steps, self._end, self._changes = (), None, None
 
 
 def _counts(calibrator: Any) -> tuple[float, float]:

@@ -13,7 +13,7 @@ from localarc import validation
 from localarc.calibrators.auto import AutoLARC
 from localarc.calibrators.tickets import Tickets
 from localarc.curves import Curves
-from localarc.models.journal import Journal, Step
+from localarc.models.journal import Journal, Step, Work
 from localarc.models.kinds.base import Outputs, SetKind
 from localarc.validation import FloatArray, IntArray
 
@@ -33,14 +33,22 @@ def checked_coverages(coverage: Any) -> tuple[float, ...]:
     return tuple(levels)
 
 
+class Learned(NamedTuple):
+    """What was learned from rows with outcomes, each in the order in which it was learned."""
+
+    played: FloatArray  # (n, levels, tails), or a threshold for each label
+    losses: FloatArray  # (n, levels) what was charged, of all tails together
+    scores: FloatArray | None  # (n, levels, tails); None with a threshold for each label
+
+
 class Lesson(NamedTuple):
     """Rows that one calibrator learns from."""
 
     points: FloatArray
     groups: GroupsOfRows
     curves: Curves
-    least: FloatArray  # thresholds of the set inside, minus infinity if there is none
-    played: FloatArray  # where to write what was charged
+    inside: FloatArray  # (levels below, n) thresholds of the sets inside
+    own: FloatArray  # (n,) where to write its thresholds
 
 
 class Levels:
@@ -75,6 +83,11 @@ class Levels:
         """The number of rows learned from."""
         return self.calibrators[0][0].rounds
 
+    @property
+    def alphas(self) -> list[list[float]]:
+        """The target of each level and tail."""
+        return [[cal.alpha for cal in level] for level in self.calibrators]
+
     def needed(self, level: int) -> int:
         """How many scores a level needs: with fewer, no finite threshold is large enough."""
         return math.ceil(1.0 / self.calibrators[level][0].alpha)
@@ -88,17 +101,20 @@ class Levels:
 
     def ask(
         self, points: FloatArray, groups: GroupsOfRows, outputs: Outputs
-    ) -> tuple[IntArray, FloatArray]:
+    ) -> Work[tuple[IntArray, FloatArray]]:
         """Ids, which are the same for all calibrators, and thresholds."""
         tickets: list[Tickets] = []
 
         def run(start: int, cal: AutoLARC) -> None:
             tickets.append(cal.ask_many(points[start:], groups_from(groups, start)))
 
-        self.journal.run([Step.of(cal, len(points), partial(run, cal=cal)) for cal in self.each])
-        if not tickets:
-            return np.empty(0, np.int64), np.empty((0, *self._shape))
-        return tickets[0].ids, self._nested([ticket.thresholds for ticket in tickets])
+        def asked() -> tuple[IntArray, FloatArray]:
+            if not tickets:
+                return np.empty(0, np.int64), np.empty((0, *self._shape))
+            return tickets[0].ids, self._nested([ticket.thresholds for ticket in tickets])
+
+        steps = [Step.of(cal, len(points), partial(run, cal=cal)) for cal in self.each]
+        return Work(steps, asked)
 
     def _nested(self, found: Sequence[FloatArray]) -> FloatArray:
         table = np.stack(found, axis=1).reshape(len(found[0]), *self._shape)
@@ -113,34 +129,47 @@ class Levels:
 
     def learn(
         self, points: FloatArray, groups: GroupsOfRows, outputs: Outputs, y: Any
-    ) -> FloatArray:
-        """Learn from rows in order; returns the thresholds that they would have had then."""
+    ) -> Work[Learned]:
+        """Learn from rows in order, with the thresholds that they would have had then."""
         curves = self.kind.curves(outputs, y)
-        played = np.full((len(points), *self._shape), -np.inf)
-        none, steps = np.full(len(points), -np.inf), []
+        own = np.empty((*self._shape, len(points)))
+        steps = []
         for level, calibrators in enumerate(self.calibrators):
             for tail, cal in enumerate(calibrators):
-                least = played[:, level - 1, tail] if level else none
-                lesson = Lesson(points, groups, curves[tail], least, played[:, level, tail])
+                inside = own[:level, tail]
+                lesson = Lesson(points, groups, curves[tail], inside, own[level, tail])
                 run = partial(self._learn_from, cal=cal, lesson=lesson)
                 steps.append(Step.of(cal, len(points), run))
-        self.journal.run(steps)
-        return played
+
+        def learned() -> Learned:
+            played = np.maximum.accumulate(own.transpose(2, 0, 1), axis=1)
+            return self._learned(curves, played)
+
+        return Work(steps, learned)
+
+    def _learned(self, curves: Sequence[Curves], played: FloatArray) -> Learned:
+        losses, scores = np.zeros(played.shape[:2]), np.empty(played.shape)
+        for level, calibrators in enumerate(self.calibrators):
+            for tail, cal in enumerate(calibrators):
+                losses[:, level] += _losses_at(curves[tail], played[:, level, tail])
+                scores[:, level, tail] = curves[tail].min_thresholds(cal.alpha)
+        return Learned(played, losses, scores)
 
     def _learn_from(self, start: int, cal: AutoLARC, lesson: Lesson) -> None:
-        """Learn from rows in order; charged is the larger of the own and the `least` threshold.
+        """Learn from rows in order; charged is the largest of the own threshold and those inside.
 
-        A threshold that an interrupt kept from being written is charged without the set inside.
+        The own ones are written where they are learned from, so that no interrupt loses them.
         """
         points, groups = lesson.points[start:], groups_from(lesson.groups, start)
-        least, curves = lesson.least[start:], lesson.curves.take(slice(start, None))
+        none, inside = np.full(len(points), -np.inf), lesson.inside[:, start:]
+        least = inside.max(axis=0) if len(inside) else none
+        own, curves = lesson.own[start:], lesson.curves.take(slice(start, None))
         if self.kind.counts_misses:
-            found = cal.cover(points, curves.min_thresholds(), groups, least)[0]
+            cal.cover(points, curves.min_thresholds(), groups, least, own)
         else:
-            found = _one_by_one(cal, points, groups, curves, least)
-        np.maximum(found, least, out=lesson.played[start:])
+            _one_by_one(cal, points, groups, curves, least, own)
 
-    def tell(self, ids: IntArray, played: FloatArray, outputs: Outputs, y: Any) -> None:
+    def tell(self, ids: IntArray, played: FloatArray, outputs: Outputs, y: Any) -> Work[Learned]:
         """Learn from rows that were asked, with the thresholds that they had."""
         curves, steps = self.kind.curves(outputs, y), []
         for level, calibrators in enumerate(self.calibrators):
@@ -149,15 +178,15 @@ class Levels:
                 scores = curves[tail].min_thresholds(cal.alpha)
                 run = partial(_tell_from, cal=cal, ids=ids, losses=losses, scores=scores)
                 steps.append(Step.of(cal, len(ids), run))
-        self.journal.run(steps)
+        return Work(steps, partial(self._learned, curves, played))
 
-    def forget(self, ids: IntArray) -> None:
+    def forget(self, ids: IntArray) -> list[Step]:
         """Stop waiting for the outcomes of rows."""
 
         def run(start: int, cal: AutoLARC) -> None:
             cal.forget_many(ids[start:])
 
-        self.journal.run([Step.of(cal, len(ids), partial(run, cal=cal)) for cal in self.each])
+        return [Step.of(cal, len(ids), partial(run, cal=cal)) for cal in self.each]
 
     def shown(self, played: FloatArray, learned: IntArray | int) -> FloatArray:
         """Thresholds with full sets where fewer scores were known than a level needs."""
@@ -197,6 +226,13 @@ def groups_from(groups: GroupsOfRows, start: int) -> GroupsOfRows:
     return None if groups is None else groups[start:]
 
 
+def _losses_at(curves: Curves, thresholds: FloatArray) -> FloatArray:
+    """The losses at thresholds, which may be infinite."""
+    full = np.isposinf(thresholds)
+    found = curves.losses_at(np.where(full, 0.0, thresholds))
+    return np.where(full, curves.losses[curves.offsets[1:] - 1], found)
+
+
 def _tell_from(
     start: int, cal: AutoLARC, ids: IntArray, losses: FloatArray, scores: FloatArray
 ) -> None:
@@ -204,13 +240,17 @@ def _tell_from(
 
 
 def _one_by_one(
-    cal: AutoLARC, points: FloatArray, groups: GroupsOfRows, curves: Curves, least: FloatArray
-) -> FloatArray:
-    """The thresholds of rows, each learned from at the larger of it and `least`."""
-    scores, found = curves.min_thresholds(cal.alpha), np.empty(len(points))
+    cal: AutoLARC,
+    points: FloatArray,
+    groups: GroupsOfRows,
+    curves: Curves,
+    least: FloatArray,
+    own: FloatArray,
+) -> None:
+    """Write the thresholds of rows, each learned from at the larger of it and `least`."""
+    scores = curves.min_thresholds(cal.alpha)
     for t, x in enumerate(points):
         of_row = () if groups is None else groups[t]
-        found[t] = cal.threshold(x, of_row)
-        loss = curves.loss_at(t, max(found[t], least[t]))
+        own[t] = cal.threshold(x, of_row)
+        loss = curves.loss_at(t, max(own[t], least[t]))
         cal.update(x, loss, float(scores[t]), of_row)
-    return found

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from localarc.calibrators.tickets import not_pending
 from localarc.models.kinds.base import Outputs
@@ -18,18 +18,22 @@ class Pending:
 
     def __init__(self) -> None:
         self.rows: dict[int, tuple[Any, FloatArray]] = {}
+        self.unbounded: dict[int, NDArray[np.bool_]] = {}  # of few: at which levels sets were full
+        self.sampled: dict[int, int] = {}  # of few: their numbers in the sample
 
     def __len__(self) -> int:
         return len(self.rows)
 
-    def add(self, ids: IntArray, outputs: Outputs, played: FloatArray) -> None:
-        """Remember rows."""
+    @staticmethod
+    def remembered(
+        ids: IntArray, outputs: Outputs, played: FloatArray
+    ) -> dict[int, tuple[Any, FloatArray]]:
+        """Rows as they are remembered."""
         # Copies: a row that is told must not keep its whole batch alive.
-        made = {
+        return {
             number: (np.array(output), threshold.copy())
             for number, output, threshold in zip(ids.tolist(), outputs, played, strict=True)
         }
-        self.rows.update(made)  # all or, after an interrupt, none
 
     def find(self, ids: ArrayLike) -> tuple[IntArray, Outputs, FloatArray]:
         """Ids, outputs and thresholds; raises unless all are pending, each once."""
@@ -49,10 +53,32 @@ class Pending:
         outputs = stacked([output for output, _ in found])
         return numbers.astype(np.int64), outputs, np.array([played for _, played in found])
 
+    def note(self, ids: IntArray, unbounded: NDArray[np.bool_], sampled: dict[int, int]) -> None:
+        """Remember which rows had unbounded sets, and which are in the sample."""
+        some = np.flatnonzero(unbounded.any(axis=1))
+        self.unbounded.update(zip(ids[some].tolist(), unbounded[some].copy(), strict=True))
+        self.sampled.update(sampled)
+
+    def notes(
+        self, ids: IntArray, losses: FloatArray
+    ) -> tuple[NDArray[np.bool_], IntArray, IntArray]:
+        """Where sets were unbounded, (n, levels); which rows are in the sample, and where."""
+        unbounded = np.zeros(losses.shape, bool)
+        sampled: list[tuple[int, int]] = []
+        for row, number in enumerate(ids.tolist()):
+            if number in self.unbounded:
+                unbounded[row] = self.unbounded[number]
+            if number in self.sampled:
+                sampled.append((row, self.sampled[number]))
+        rows, numbers = np.array(sampled, np.int64).reshape(-1, 2).T
+        return unbounded, rows, numbers
+
     def drop(self, ids: IntArray) -> None:
         """Forget rows that were told."""
         for number in ids.tolist():
             self.rows.pop(number, None)
+            self.unbounded.pop(number, None)
+            self.sampled.pop(number, None)
 
 
 def stacked(outputs: Sequence[Any]) -> Outputs:

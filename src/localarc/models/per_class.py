@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
 import numpy as np
 
 from localarc.calibrators.auto import LabelSets, many_labels
-from localarc.models.journal import Journal, Step
+from localarc.models.journal import Journal, Step, Work
 from localarc.models.kinds.base import Outputs
 from localarc.models.kinds.labels import LabelKind
-from localarc.models.levels import GroupsOfRows, full_until_known, groups_from
+from localarc.models.levels import GroupsOfRows, Learned, full_until_known, groups_from
 from localarc.validation import FloatArray, IntArray
 
 
@@ -67,59 +67,59 @@ class PerClass:
 
     def ask(
         self, points: FloatArray, groups: GroupsOfRows, outputs: Outputs
-    ) -> tuple[IntArray, FloatArray]:
+    ) -> Work[tuple[IntArray, FloatArray]]:
         """Ids, which are the same for all levels, and thresholds."""
         found: list[tuple[IntArray, FloatArray]] = []
 
-        def run(cal: LabelSets, start: int) -> None:
+        def run(start: int, cal: LabelSets) -> None:
             where = points[start:], outputs[start:], groups_from(groups, start)
             found.append(many_labels.ask(cal, *where))
 
-        self._run(self._ready(outputs), len(points), run)
-        if not found:
-            return np.empty(0, np.int64), np.empty((0, len(self.coverages), outputs.shape[1]))
-        return found[0][0], _nested([thresholds for _, thresholds in found])
+        def asked() -> tuple[IntArray, FloatArray]:
+            if not found:
+                return np.empty(0, np.int64), np.empty((0, len(self.coverages), outputs.shape[1]))
+            return found[0][0], _nested([thresholds for _, thresholds in found])
+
+        each = self._ready(outputs)
+        return Work([Step.of(cal, len(points), partial(run, cal=cal)) for cal in each], asked)
 
     # ---- learning ----------------------------------------------------------------------------
 
     def learn(
         self, points: FloatArray, groups: GroupsOfRows, outputs: Outputs, y: Any
-    ) -> FloatArray:
-        """Learn from rows in order; returns the thresholds that they would have had then."""
+    ) -> Work[Learned]:
+        """Learn from rows in order, with the thresholds that they would have had then."""
         true = self.kind.columns_of(outputs, y)
-        found: list[FloatArray] = []
+        own = np.empty((len(self.coverages), *outputs.shape))
 
-        def run(cal: LabelSets, start: int) -> None:
+        def run(start: int, cal: LabelSets, found: FloatArray) -> None:
             where = points[start:], outputs[start:], true[start:], groups_from(groups, start)
-            found.append(many_labels.learn(cal, *where))
+            many_labels.learn(cal, *where, found[start:])
 
-        self._run(self._ready(outputs), len(points), run)
-        if not found:
-            return np.empty((0, len(self.coverages), outputs.shape[1]))
-        return _nested(found)
+        pairs = zip(self._ready(outputs), own, strict=True)
+        steps = [
+            Step.of(cal, len(points), partial(run, cal=cal, found=part)) for cal, part in pairs
+        ]
+        return Work(steps, lambda: _learned(outputs, true, _nested([*own])))
 
-    def tell(self, ids: IntArray, played: FloatArray, outputs: Outputs, y: Any) -> None:
+    def tell(self, ids: IntArray, played: FloatArray, outputs: Outputs, y: Any) -> Work[Learned]:
         """Learn the labels of rows that were asked."""
         true = self.kind.columns_of(outputs, y)
 
-        def run(cal: LabelSets, start: int) -> None:
+        def run(start: int, cal: LabelSets) -> None:
             many_labels.tell(cal, ids[start:], true[start:])
 
-        self._run(self._ready(outputs), len(ids), run)
+        steps = [Step.of(cal, len(ids), partial(run, cal=cal)) for cal in self._ready(outputs)]
+        return Work(steps, lambda: _learned(outputs, true, played))
 
-    def forget(self, ids: IntArray) -> None:
+    def forget(self, ids: IntArray) -> list[Step]:
         """Stop waiting for the outcomes of rows."""
 
-        def run(cal: LabelSets, start: int) -> None:
+        def run(start: int, cal: LabelSets) -> None:
             for number in ids[start:].tolist():
                 cal.forget(number)
 
-        self._run(self.each, len(ids), run)
-
-    def _run(
-        self, each: Sequence[LabelSets], rows: int, run: Callable[[LabelSets, int], None]
-    ) -> None:
-        self.journal.run([Step.of(cal, rows, partial(run, cal)) for cal in each])
+        return [Step.of(cal, len(ids), partial(run, cal=cal)) for cal in self.each]
 
     def shown(self, played: FloatArray, learned: IntArray | int) -> FloatArray:
         """Thresholds with full sets where fewer labels were known than a level needs."""
@@ -142,6 +142,12 @@ class PerClass:
         if len(states) not in (0, len(self.coverages)):
             raise ValueError(f"{len(states)} states for {len(self.coverages)} levels")
         self.calibrators = tuple((LabelSets.from_state(data),) for data in states)
+
+
+def _learned(outputs: Outputs, true: IntArray, played: FloatArray) -> Learned:
+    rows = np.arange(len(true))
+    missed = outputs[rows, true][:, None] > played[rows, :, true]
+    return Learned(played, missed.astype(float), None)
 
 
 def _nested(found: Sequence[FloatArray]) -> FloatArray:

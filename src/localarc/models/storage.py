@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,7 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from localarc import serialization
+from localarc.calibrators.auto import AutoLARC, LabelSets
 from localarc.models.calibration import Calibration
+from localarc.models.counts import Counts
 from localarc.models.difficulty import needs_fit
 from localarc.models.features import Feature
 from localarc.models.kinds.intervals import IntervalKind
@@ -37,7 +39,12 @@ def encode(settings: Mapping[str, Any], calibration: Calibration) -> bytes:
     arrays: dict[str, NDArray[Any]] = {
         f"calibrator {i}": np.frombuffer(data, np.uint8) for i, data in enumerate(states)
     }
-    arrays["sizes"] = calibration.sizes
+    arrays["sizes"], arrays["counts"] = calibration.counts.sizes, calibration.counts.sums
+    if calibration.recent is not None:
+        arrays["recent"] = calibration.recent.scores
+    sample, columns = calibration.sample.state()
+    arrays |= {f"sample {name}": array for name, array in columns.items()}
+    arrays |= _pending_notes(calibration)
     arrays["ids"] = np.array([*rows], np.int64)
     shapes = [list(output.shape) for output, _ in rows.values()]
     arrays["outputs"] = _flat([output for output, _ in rows.values()])
@@ -50,6 +57,7 @@ def encode(settings: Mapping[str, Any], calibration: Calibration) -> bytes:
         "calibrators": len(states),
         "shapes": shapes,
         "widths": [list(played.shape) for _, played in rows.values()],
+        "sample": sample,
     }
     return serialization.encode("Calibrated", content, arrays)
 
@@ -95,8 +103,13 @@ def restore(calibration: Calibration, stored: Stored) -> None:
             calibration.columns.features = tuple(_from_json(part) for part in content["features"])
         names = [f"calibrator {i}" for i in range(content["calibrators"])]
         calibration.levels.restore([arrays[name].tobytes() for name in names])
-        _require(arrays["sizes"].shape == calibration.sizes.shape, "it has other levels")
-        calibration.sizes = arrays["sizes"].copy()
+        _require(arrays["sizes"].shape == calibration.counts.sizes.shape, "it has other levels")
+        sums = calibration.counts.sums
+        calibration.counts = Counts(sums, arrays["sizes"].copy())
+        if "sample" in content:
+            _restore_sample(calibration, content, arrays)
+        else:  # older states: all rows count as shown
+            _count_as_shown(calibration)
         outputs = _shaped(arrays["outputs"], content["shapes"])
         played = _shaped(arrays["thresholds"], content["widths"])
         rows = zip(outputs, played, strict=True)
@@ -104,6 +117,43 @@ def restore(calibration: Calibration, stored: Stored) -> None:
         for cal in calibration.levels.each:
             waiting = [ticket.id for ticket in cal.pending]
             _require(waiting == arrays["ids"].tolist(), "its pending rows are not those asked")
+
+
+def _pending_notes(calibration: Calibration) -> dict[str, NDArray[Any]]:
+    """What is remembered of some pending rows, by id."""
+    pending, levels = calibration.pending, len(calibration.levels.coverages)
+    unbounded = [row.astype(np.uint8) for row in pending.unbounded.values()]
+    return {
+        "unbounded ids": np.array([*pending.unbounded], np.int64),
+        "unbounded": np.array(unbounded, np.uint8).reshape(-1, levels),
+        "sampled": np.array([*pending.sampled.items()], np.int64).reshape(-1, 2),
+    }
+
+
+def _restore_sample(
+    calibration: Calibration, content: Mapping[str, Any], arrays: Mapping[str, Any]
+) -> None:
+    """Continue with the rows that were shown."""
+    _require(arrays["counts"].shape == calibration.counts.sums.shape, "it has other levels")
+    calibration.counts = Counts(arrays["counts"].copy(), calibration.counts.sizes)
+    if calibration.recent is not None:
+        calibration.recent.restore(arrays["recent"])
+    prefix = "sample "
+    columns = {name[len(prefix) :]: a for name, a in arrays.items() if name.startswith(prefix)}
+    calibration.sample.restore(content["sample"], columns)
+    full = arrays["unbounded"].astype(bool)
+    calibration.pending.unbounded = dict(zip(arrays["unbounded ids"].tolist(), full, strict=True))
+    calibration.pending.sampled = dict(arrays["sampled"].tolist())
+
+
+def _count_as_shown(calibration: Calibration) -> None:
+    """Count every row learned so far, at the loss that was charged."""
+    each: Sequence[Sequence[AutoLARC | LabelSets]] = calibration.levels.calibrators
+    for level, calibrators in enumerate(each):
+        found = [cal.certificate() for cal in calibrators]
+        if rows := found[0].rounds:
+            losses = rows * sum(each.risk for each in found)
+            calibration.counts.sums[:2, level] = rows, losses
 
 
 def check_difficulty(stored: Stored, difficulty: Any) -> None:

@@ -21,6 +21,12 @@ SIZES = (0.025, 0.05, 0.1, 0.2, 0.4, 0.8, 1.6, 3.2, 6.4)
 SHARES = tuple(part / 32 for part in (1, 2, 4, 8, 8, 4, 2, 2, 1))
 """The part of the money on each bet; rises of a fifth to a half are found first."""
 
+FALLS = (-0.1, -0.2, -0.4, -0.8)
+"""Sizes of the bets that losses are rarer than that; `-1` would be lost with the first loss."""
+
+FALL_SHARES = (0.125, 0.5, 0.25, 0.125)
+"""The part of the money on each; falls by a sixth to a third are found first."""
+
 _GROWTH = [math.log1p(size) for size in SIZES]  # logarithms of 1 + a
 _LOG_SHARES = tuple(map(math.log, SHARES))
 _STEPS = 30  # of Newton's method; five are usual
@@ -38,6 +44,12 @@ class Tally:
         self.rounds = rounds
         self.losses = losses
         self.won = array("d", won)  # logarithms of the shares times products of 1 + a loss
+
+    def copy(self) -> Tally:
+        """The same, to be changed on its own."""
+        new = Tally.__new__(Tally)
+        new.rounds, new.losses, new.won = self.rounds, self.losses, self.won  # which is replaced
+        return new
 
     def add(self, loss: float) -> None:
         """Count one more round."""
@@ -129,7 +141,9 @@ def _newton_step(played: Tally | Sums, mean: float, needed: float) -> float:
 
 
 @lru_cache(maxsize=4096)
-def payoffs(mean: float) -> tuple[tuple[float, float, float], ...]:
+def payoffs(
+    mean: float, sizes: tuple[float, ...] = SIZES, shares: tuple[float, ...] = SHARES
+) -> tuple[tuple[float, float, float], ...]:
     """Of each bet: its share, what a unit becomes after a loss of 0, and more per unit of loss."""
-    idle = [1.0 / (1.0 + size * mean) for size in SIZES]
-    return tuple((s, each, size * each) for s, each, size in zip(SHARES, idle, SIZES, strict=True))
+    idle = [1.0 / (1.0 + size * mean) for size in sizes]
+    return tuple((s, each, size * each) for s, each, size in zip(shares, idle, sizes, strict=True))

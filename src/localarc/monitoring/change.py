@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 
-from localarc.monitoring.bets import SIZES, log_money, payoffs
+from localarc.monitoring.bets import SHARES, SIZES, log_money, payoffs
 from localarc.monitoring.recent import Recent
 
 _EARLY = 1000.0  # rounds; starts before round 3,000 get half of the money
@@ -29,11 +29,24 @@ class ChangeDetector:
 
     __slots__ = ("cap", "mean", "money", "payoffs")
 
-    def __init__(self, mean: float, level: float) -> None:
+    def __init__(
+        self,
+        mean: float,
+        level: float,
+        sizes: tuple[float, ...] = SIZES,
+        shares: tuple[float, ...] = SHARES,
+    ) -> None:
         self.mean = mean
-        self.payoffs = payoffs(mean)
+        self.payoffs = payoffs(mean, sizes, shares)
         self.cap = 1.0 / level
-        self.money = [0.0] * len(SIZES)
+        self.money = [0.0] * len(self.payoffs)
+
+    def copy(self) -> ChangeDetector:
+        """The same, to be changed on its own."""
+        new = ChangeDetector.__new__(ChangeDetector)
+        new.mean, new.payoffs, new.cap = self.mean, self.payoffs, self.cap
+        new.money = self.money  # which is replaced
+        return new
 
     def add(self, loss: float, earlier: int) -> bool:
         """Play the round after so many earlier ones, and return whether there is evidence."""

@@ -32,6 +32,13 @@ class Intervals:
         self.total = 0.0  # of the weights
         self.weights = array("d")  # none before the first interval
 
+    def copy(self) -> Intervals:
+        """The same, to be changed on its own."""
+        new = Intervals.__new__(Intervals)
+        new.last, new.known, new.median = self.last, self.known, self.median
+        new.total, new.weights = self.total, self.weights[:]
+        return new
+
     def add(self, at: float) -> None:
         """Count an arrival; one at the time of the last, or somewhat before it, is the same one."""
         if self.last is None or at < self.last - PATIENCE * (self.median or 0.0):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import math
 from collections.abc import Mapping
 from dataclasses import astuple, replace
@@ -11,11 +12,12 @@ from localarc import validation
 from localarc.monitoring import reasons
 from localarc.monitoring import state as stored
 from localarc.monitoring.bets import Sums, Tally, log_evidence, lower_limit
-from localarc.monitoring.change import MOST, ChangeDetector, start_money
+from localarc.monitoring.change import ChangeDetector, start_money
 from localarc.monitoring.intervals import Intervals
 from localarc.monitoring.recent import Recent
+from localarc.monitoring.recovery import Recovery
 from localarc.monitoring.settings import Settings
-from localarc.monitoring.status import State, Status
+from localarc.monitoring.status import Moment, State, Status
 from localarc.serialization import StateError
 
 
@@ -23,8 +25,9 @@ class Monitor:
     """Says when the risk of a stream is above `target + tolerance`, however often it is asked.
 
     The probability that it ever calls a stream `drifting` or `broken` that keeps its promise is at
-    most `level`. An update costs a few microseconds and the monitor about two kilobytes, whatever
-    the number of rounds. See `docs/monitoring.md` for what is proved.
+    most `level`, and so is that of calling one `recovered` whose risk stays above. An update costs
+    a few microseconds and the monitor about two kilobytes, whatever the number of rounds. See
+    `docs/monitoring.md` for what is proved.
 
     Parameters
     ----------
@@ -39,6 +42,9 @@ class Monitor:
         Rounds that count as recent, and rounds without evidence after which `drifting` clears.
     max_loss
         The largest possible loss; losses lie in [0, max_loss].
+    stale_after
+        Seconds without feedback before a stream can be `stale`, 15 minutes by default; ten times
+        the usual interval is required as well.
 
     Examples
     --------
@@ -65,6 +71,8 @@ class Monitor:
         "_intervals",
         "_reached",
         "_recent",
+        "_recovered",
+        "_recovery",
         "_settings",
         "_since",
         "_since_round",
@@ -78,22 +86,25 @@ class Monitor:
         level: float = 0.01,
         window: int = 1000,
         max_loss: float = 1.0,
+        stale_after: float = 900.0,
     ) -> None:
-        self._settings = Settings.checked(target, tolerance, level, window, max_loss)
+        self._settings = Settings.checked(target, tolerance, level, window, max_loss, stale_after)
         self._total = 0
         self._since_round = 0
         self._since: float | None = None
+        self._intervals = Intervals()
+        self._recovered: Moment | None = None  # where the evidence was started anew by a recovery
         self._start_anew()
 
     def _start_anew(self) -> None:
-        """Forget all losses and intervals."""
+        """Forget all losses."""
         kept = self._settings
         self._all = Tally()
         self._recent = Recent(kept.window)
         self._change = ChangeDetector(kept.boundary, 0.5 * kept.level)
-        self._intervals = Intervals()
         self._reached = 0  # the last of `rounds` at which there was evidence of a change
         self._broken = False
+        self._recovery: Recovery | None = None  # while it is broken
 
     def update(self, loss: float, at: float | None = None) -> State | None:
         """Count the loss of one round.
@@ -111,18 +122,25 @@ class Monitor:
         """
         scaled = self._settings.scaled(loss)
         time = None if at is None else _seconds("at", at)
+        new = copy.copy(self)
+        state = new._count(scaled, time)
+        self._become(new)
+        return state
+
+    def _count(self, loss: float, time: float | None) -> State | None:
+        """`update`, for numbers that were checked."""
         before = self._state(time)
         if time is not None:
             self._intervals.add(time)
         self._total += 1
-        self._play(scaled)
+        self._play(loss, time)
         after = self._state(None)
         if after == before:
             return None
         self._since_round, self._since = self._total, time
         return after
 
-    def _play(self, loss: float) -> None:
+    def _play(self, loss: float, at: float | None) -> None:
         """Bet on one round, against all rounds and against recent ones."""
         self._all.add(loss)
         self._recent.add(loss)
@@ -133,8 +151,18 @@ class Monitor:
         elif self._reached and rounds - self._reached >= kept.window:
             self._reached = 0
             self._change.forget_all_but(self._recent, rounds)
-        if not self._broken:
-            self._broken = log_evidence(self._all, kept.boundary) >= kept.needed
+        if self._recovery is not None:
+            self._play_recovery(self._recovery, loss, at)
+        elif log_evidence(self._all, kept.boundary) >= kept.needed:
+            self._broken = True
+            self._recovery = Recovery(kept.boundary, kept.level)
+
+    def _play_recovery(self, recovery: Recovery, loss: float, at: float | None) -> None:
+        """Bet that a broken stream is below the limit again; then its evidence starts anew."""
+        found = recovery.add(loss)
+        if found and not self._reached and not self._recent.exceeds(self._settings.boundary):
+            self._start_anew()
+            self._recovered = Moment(self._total, at)
 
     def state(self, now: float | None = None) -> State:
         """Return the state alone, in less than a microsecond.
@@ -152,11 +180,15 @@ class Monitor:
             return "broken"
         if self._reached:
             return "drifting"
-        deadline = self._intervals.deadline
-        return "stale" if now is not None and deadline is not None and now > deadline else "ok"
+        deadline = self.overdue_at
+        if now is not None and deadline is not None and now > deadline:
+            return "stale"
+        return "ok" if self._recovered is None else "recovered"
 
     def acknowledge(self, at: float | None = None) -> None:
         """Start the evidence anew: the state is `ok`, and earlier rounds no longer count.
+
+        A stream that was broken recovers by itself; this says that somebody has seen it.
 
         Parameters
         ----------
@@ -164,8 +196,30 @@ class Monitor:
             The time in seconds since the epoch, for `Status.since`.
         """
         time = None if at is None else _seconds("at", at)
-        self._start_anew()
-        self._since_round, self._since = self._total, time
+        new = copy.copy(self)
+        new._intervals, new._recovered = Intervals(), None
+        new._start_anew()
+        new._since_round, new._since = new._total, time
+        self._become(new)
+
+    def __copy__(self) -> Self:
+        """A separate monitor."""
+        new = type(self).__new__(type(self))
+        new._become(self)
+        new._all, new._recent = self._all.copy(), self._recent.copy()
+        new._change, new._intervals = self._change.copy(), self._intervals.copy()
+        new._recovery = self._recovery and self._recovery.copy()
+        return new
+
+    # No call: an interrupt (Ctrl-C) comes before or after, so that a round counts whole or not.
+    def _become(self, other: Self) -> None:
+        """Take over everything from another monitor, which is not used again."""
+        self._settings, self._total = other._settings, other._total
+        self._since_round, self._since = other._since_round, other._since
+        self._all, self._recent, self._change = other._all, other._recent, other._change
+        self._intervals, self._reached = other._intervals, other._reached
+        self._broken, self._recovery = other._broken, other._recovery
+        self._recovered = other._recovered
 
     def status(self, now: float | None = None) -> Status:
         """Return the state, since when, why, and the figures.
@@ -181,18 +235,18 @@ class Monitor:
         if status.state == "stale" and time is not None and heard is not None and median:
             why = reasons.stale(time - heard, median)
         else:
-            why = reasons.risk(status, 0.5 * self._settings.level, self._total)
+            why = reasons.risk(status, self._settings.level, self._total, self._recovered)
         return replace(status, why=why)
 
     def _figures(self, state: State) -> Status:
         """A status without its reason."""
         kept, played, recent = self._settings, self._all, self._recent.sums
         needed_of_recent = kept.needed - math.log(start_money(played.rounds - recent.rounds))
-        stale = state == "stale"
+        since = self._since_in(state)
         return Status(
             state=state,
-            since_round=self._total if stale else self._since_round,
-            since=self._intervals.deadline if stale else self._since,
+            since_round=since.round,
+            since=since.at,
             why="",
             rounds=played.rounds,
             risk=_risk(played, kept.max_loss),
@@ -204,9 +258,17 @@ class Monitor:
             tolerance=kept.tolerance,
         )
 
+    def _since_in(self, state: State) -> Moment:
+        """Since when the stream is in its state."""
+        if state == "stale":
+            return Moment(self._total, self.overdue_at)
+        if state == "recovered" and self._recovered is not None:
+            return self._recovered
+        return Moment(self._since_round, self._since)
+
     @property
     def rounds(self) -> int:
-        """Number of losses since the last acknowledgement."""
+        """Number of losses since the last acknowledgement or recovery."""
         return self._all.rounds
 
     @property
@@ -222,7 +284,10 @@ class Monitor:
     @property
     def overdue_at(self) -> float | None:
         """When the monitor turns stale without another loss, None while that is unknown."""
-        return self._intervals.deadline
+        last, deadline = self._intervals.last, self._intervals.deadline
+        if last is None or deadline is None:
+            return None
+        return max(deadline, last + self._settings.stale_after)
 
     def __repr__(self) -> str:
         kept = self._settings
@@ -232,7 +297,8 @@ class Monitor:
         """Return everything as plain numbers and lists, for JSON or msgpack."""
         return {
             "version": stored.VERSION,
-            "settings": list(astuple(self._settings)),
+            "settings": list(astuple(self._settings)[:-1]),
+            "stale_after": self._settings.stale_after,
             "total": self._total,
             "since_round": self._since_round,
             "since": self._since,
@@ -242,6 +308,8 @@ class Monitor:
             "recent": [list(block) for block in self._recent.blocks],
             "money": list(self._change.money),
             "intervals": stored.stored_intervals(self._intervals),
+            "recovery": stored.stored_recovery(self._recovery),
+            "recovered": None if self._recovered is None else list(self._recovered),
         }
 
     @classmethod
@@ -255,7 +323,7 @@ class Monitor:
         """
         parts = stored.checked(state)
         try:
-            made = cls(*stored.settings(parts["settings"]))
+            made = cls(*stored.settings(parts))
             made._restore(parts)
         except (TypeError, ValueError) as error:
             raise StateError(f"the state of the monitor is damaged: {error}") from error
@@ -271,8 +339,12 @@ class Monitor:
         rounds = self._all.rounds
         self._reached = stored.count("reached", parts["reached"], rounds)
         self._recent = stored.recent(parts["recent"], self._settings.window, rounds)
-        self._change.money = stored.money(parts["money"], MOST)
+        self._change.money = stored.money(parts["money"])
         self._intervals = stored.intervals(parts["intervals"])
+        kept = self._settings
+        self._recovered = stored.moment(parts.get("recovered"), self._total)
+        if self._broken:
+            self._recovery = stored.recovery(parts.get("recovery"), kept.boundary, kept.level)
 
 
 def _seconds(name: str, value: float) -> float:

@@ -26,6 +26,12 @@ class Recent:
         self._most = window // self._block
         self._sums = array("d", [number for block in blocks for number in block])
 
+    def copy(self) -> Recent:
+        """The same, to be changed on its own."""
+        new = Recent.__new__(Recent)
+        new._block, new._most, new._sums = self._block, self._most, self._sums[:]
+        return new
+
     def add(self, loss: float) -> None:
         """Count one more round."""
         sums = self._sums

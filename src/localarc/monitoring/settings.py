@@ -11,17 +11,24 @@ from localarc import validation
 
 @dataclass(frozen=True)
 class Settings:
-    """Target, tolerance, level, window and largest loss, in the units of the losses."""
+    """Target, tolerance and largest loss in the units of the losses, level, window, silence."""
 
     target: float
     tolerance: float
     level: float
     window: int
     max_loss: float
+    stale_after: float
 
     @classmethod
     def checked(
-        cls, target: float, tolerance: float, level: float, window: int, max_loss: float
+        cls,
+        target: float,
+        tolerance: float,
+        level: float,
+        window: int,
+        max_loss: float,
+        stale_after: float,
     ) -> Settings:
         """Return the settings, or raise what is wrong with them."""
         made = cls(
@@ -30,6 +37,7 @@ class Settings:
             validation.positive("level", level, "It is a probability, e.g. 0.01."),
             validation.integer("window", window, 1, "It is a number of rounds, e.g. 1000."),
             validation.positive("max_loss", max_loss, "It is the largest possible loss, e.g. 1."),
+            validation.not_negative("stale_after", stale_after, "It is in seconds, e.g. 900."),
         )
         if made.level >= 1.0:
             raise ValueError(

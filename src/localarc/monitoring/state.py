@@ -7,9 +7,12 @@ from collections.abc import Mapping
 from typing import Any
 
 from localarc import validation
-from localarc.monitoring.bets import SIZES, Sums, Tally
+from localarc.monitoring.bets import FALLS, SIZES, Sums, Tally
+from localarc.monitoring.change import MOST
 from localarc.monitoring.intervals import BUCKETS, Intervals
 from localarc.monitoring.recent import Recent
+from localarc.monitoring.recovery import Recovery
+from localarc.monitoring.status import Moment
 from localarc.serialization import StateError
 
 VERSION = 1
@@ -18,6 +21,7 @@ _KEYS = {
     *("version", "settings", "total", "since_round", "since", "broken", "reached"),
     *("all", "recent", "money", "intervals"),
 }
+"""The others are optional: states had none of them when nothing recovered by itself."""
 
 
 def checked(state: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -34,9 +38,30 @@ def checked(state: Mapping[str, Any]) -> Mapping[str, Any]:
     return state
 
 
-def settings(values: Any) -> list[Any]:
-    """Return stored settings, which the monitor checks."""
-    return _listed("settings", values, 5)
+def settings(parts: Mapping[str, Any]) -> list[Any]:
+    """Return stored settings, which the monitor checks; older ones know no usual silence."""
+    return [*_listed("settings", parts["settings"], 5), parts.get("stale_after", 0.0)]
+
+
+def recovery(values: Any, mean: float, level: float) -> Recovery:
+    """Return the stored bets on a recovery; states without them begin with the next round."""
+    if values is None:
+        return Recovery(mean, level)
+    rounds, won = _listed("recovery", values, 2)
+    return Recovery(mean, level, count("rounds", rounds), _monies("recovery", won, len(FALLS)))
+
+
+def stored_recovery(made: Recovery | None) -> list[Any] | None:
+    """The same as plain numbers."""
+    return None if made is None else [made.rounds, list(made.bets.money)]
+
+
+def moment(values: Any, most: int) -> Moment | None:
+    """Return the stored moment of a recovery."""
+    if values is None:
+        return None
+    rounds, at = _listed("recovered", values, 2)
+    return Moment(count("recovered", rounds, most), time("recovered", at))
 
 
 def count(name: str, value: Any, most: float = validation.LARGEST) -> int:
@@ -79,9 +104,14 @@ def _block(values: Any) -> Sums:
     return Sums(played, _amount("losses", losses, played), _amount("spread", spread, played))
 
 
-def money(values: Any, cap: float) -> list[float]:
+def money(values: Any) -> list[float]:
     """Return the stored money of a change detector."""
-    return [_amount("money", value, cap) for value in _listed("money", values, len(SIZES))]
+    return _monies("money", values, len(SIZES))
+
+
+def _monies(name: str, values: Any, length: int) -> list[float]:
+    """Return what each of some bets has made."""
+    return [_amount(name, value, MOST) for value in _listed(name, values, length)]
 
 
 def intervals(values: Any) -> Intervals:

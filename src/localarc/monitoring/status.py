@@ -3,9 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal, TypeAlias
+from typing import Literal, NamedTuple, TypeAlias
 
-State: TypeAlias = Literal["ok", "drifting", "broken", "stale"]
+State: TypeAlias = Literal["ok", "drifting", "broken", "recovered", "stale"]
+
+
+class Moment(NamedTuple):
+    """A round, counted from 1 since the monitor was made, and its time, if it had one."""
+
+    round: int
+    at: float | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -16,8 +23,10 @@ class Status:
     ----------
     state
         `"ok"`, `"drifting"` (the risk of recent rounds is above `target + tolerance`; clears by
-        itself), `"broken"` (that of all rounds since the last acknowledgement is; stays until
-        acknowledged) or `"stale"` (no feedback for ten times the usual interval).
+        itself), `"broken"` (that of all rounds since the last acknowledgement or recovery is),
+        `"recovered"` (it was broken, and since then the risk of a stretch of rounds up to the
+        latest was below; stays until acknowledged) or `"stale"` (no feedback for ten times the
+        usual interval, and for `stale_after` seconds at least).
     since_round, since
         The round, counted from 1 since the monitor was made, that brought this state (0: none),
         and its time in seconds since the epoch, or None if it had no time. A stream is stale since
@@ -25,8 +34,8 @@ class Status:
     why
         One sentence with figures.
     rounds, risk, at_least
-        Rounds since the last acknowledgement, their mean loss (None without rounds), and a lower
-        limit of their expected mean loss that holds for all rounds at once.
+        Rounds since the last acknowledgement or recovery, their mean loss (None without rounds),
+        and a lower limit of their expected mean loss that holds for all rounds at once.
     recent_rounds, recent_risk, recent_at_least
         The same for the last rounds: at most `window`, at least seven eighths of it.
     target, tolerance

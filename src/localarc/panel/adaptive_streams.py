@@ -13,6 +13,7 @@ from localarc.calibrators.adaptive_rounds import Checkpoint
 from localarc.calibrators.arc import ARC
 from localarc.calibrators.larc import LARC
 from localarc.calibrators.tickets import Ticket
+from localarc.calibrators.undo import Undo
 from localarc.curves import Curves
 from localarc.memory.base import Arrays
 from localarc.panel import adaptive_state
@@ -32,6 +33,7 @@ class AdaptiveStreams:
         self.prototype = copy.copy(prototype).reset()
         self.settings = prototype.settings
         self.ignores_inputs = self.settings.kernel is None
+        self.undo = Undo()
         self._constants = RunningConstants(self.settings)
         self._local: LocalParts | None = None  # created when the first input shows its dimension
 
@@ -67,12 +69,11 @@ class AdaptiveStreams:
         self._make_room(rows)
         rates = self._constants.rates(self.settings.rate, rows)
         local = self._local_for(points)
+        self._about_to_change(rows, local)
         before = np.zeros(len(rows))
         if local is not None and points is not None:
             before = local.learn(rows, points, rates, rates * (costs - self.settings.alpha))
-        # Nothing can fail from here on.
         self._constants.learn(rows, rates, costs, before)
-        self._commit(rows, local)
 
     def ask(self, names: list[Key], rows: IntArray, X: ArrayLike | None) -> list[Ticket]:
         """Not available."""
@@ -103,12 +104,10 @@ class AdaptiveStreams:
         self._make_room(rows)
         rates = self._constants.rates(self.settings.rate, rows)
         local = self._local_for(points)
+        self._about_to_change(rows, local)
         if local is None or points is None:
-            played = self._constants.play(rows, rates, curves)
-        else:
-            played = local.play(self._constants, rows, points, rates, curves)
-        self._commit(rows, local)
-        return played
+            return self._constants.play(rows, rates, curves)
+        return local.play(self._constants, rows, points, rates, curves)
 
     def serve(self, rows: IntArray, events: LateEvents) -> Answers:
         """Thresholds that go out and losses that come in, in order."""
@@ -117,23 +116,28 @@ class AdaptiveStreams:
         learns, rates = events.learns, np.ones(len(rows))
         rates[learns] = self._constants.rates(self.settings.rate, rows[learns])
         local, answers = self._local_for(points), events.answers()
+        self._about_to_change(rows, local)
         if local is None:
             self._constants.serve(rows, rates, events, answers)
         else:
             local.serve(self._constants, rows, rates, events, answers)
-        self._commit(rows, local)
         return answers
 
     def _points(self, X: ArrayLike | None, names: list[Key]) -> FloatArray | None:
         return None if self.ignores_inputs else checked_points(X, names, self.dimension)
 
     def _make_room(self, rows: IntArray) -> None:
-        """Reserve the rows of new keys, which are invisible until `_commit`."""
+        """Reserve the rows of new keys, which are invisible as yet."""
         self._constants.make_room(max(self._constants.count, int(rows.max(initial=-1)) + 1))
 
-    def _commit(self, rows: IntArray, local: LocalParts | None) -> None:
-        """Add the rows of new keys, after their first events succeeded."""
-        self._constants.count = max(self._constants.count, int(rows.max(initial=-1)) + 1)
+    def _about_to_change(self, rows: IntArray, local: LocalParts | None) -> None:
+        """Note these rows as they are, and add those of new keys."""
+        undo, constants, distinct = self.undo, self._constants, np.unique(rows)
+        undo.note(setattr, self, "_local", self._local)
+        if self._local is not None:
+            self._local.note(distinct, undo)
+        constants.note(distinct, undo)
+        constants.count = max(constants.count, int(rows.max(initial=-1)) + 1)
         self._local = local
 
     def _local_for(self, points: FloatArray | None) -> LocalParts | None:
@@ -162,16 +166,18 @@ class AdaptiveStreams:
             parts = local_parts(self.settings, dimension, {})
         rows = np.array([row])
         self._make_room(rows)
+        self._about_to_change(rows, parts)
         if parts is not None:
             parts.put(row, local, square)
-        self._commit(rows, parts)
         self._constants.put(row, constant)
 
     def keep(self, rows: IntArray) -> None:
         """Drop all rows but these, which are renumbered from 0."""
         if self._local is not None:
-            self._local.keep(rows)
-        self._constants.keep(rows)
+            self._local.keep(rows, self.undo)
+        constants = self._constants
+        self.undo.note(setattr, self, "_constants", constants)
+        self._constants = constants.kept(rows)
 
     # ---- all streams -------------------------------------------------------------------------
 
@@ -181,9 +187,10 @@ class AdaptiveStreams:
         return self._constants.column("rounds").astype(np.int64)
 
     @property
-    def loss_sums(self) -> FloatArray:
-        """The sum of the losses of each stream."""
-        return self._constants.column("loss_sum")
+    def risks(self) -> FloatArray:
+        """The mean loss of each stream."""
+        with np.errstate(invalid="ignore"):
+            return np.asarray(self._constants.column("loss_sum") / self.rounds)
 
     @property
     def constants(self) -> FloatArray:
@@ -207,7 +214,7 @@ class AdaptiveStreams:
     def resume(self, stored: StoredPanel) -> Self:
         """The streams that were stored; raises ValueError if they make no sense."""
         constants, local = adaptive_state.from_arrays(stored, self.settings)
-        self._constants = RunningConstants(self.settings, constants)
+        self._constants, self.undo = RunningConstants(self.settings, constants), Undo()
         dimension = stored.dimension
         self._local = None if dimension is None else local_parts(self.settings, dimension, local)
         return self

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import contextlib
 import copy
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from itertools import pairwise
 from typing import Any, Self
 
@@ -16,8 +15,8 @@ from localarc.calibrators.auto import AutoLARC
 from localarc.calibrators.auto.inputs import many_features
 from localarc.calibrators.auto.settings import BYTES
 from localarc.calibrators.tickets import Ticket
+from localarc.calibrators.undo import Undo
 from localarc.curves import Curves
-from localarc.engine.auto import layout
 from localarc.memory.base import Arrays, LossCurves
 from localarc.panel.arguments import checked_losses
 from localarc.panel.keys import Key
@@ -40,6 +39,7 @@ class AutoStreams:
             settings["max_bytes"] = KEY_BYTES
         self.prototype = AutoLARC(**{**settings, "limits": prototype.settings.limits})
         self.dimension: int | None = None
+        self.undo = Undo()
         self._calibrators: list[AutoLARC] = []
 
     # ---- the algorithm -----------------------------------------------------------------------
@@ -66,15 +66,15 @@ class AutoStreams:
         points = self._points(X, names)
         costs = checked_losses(losses, names, self.prototype.settings.loss_bound).tolist()
         told = _scores(scores, names)
-        with self._all_or_none(rows, points) as streams:
-            for i, row in enumerate(rows.tolist()):
-                streams[row].update(points[i], costs[i], told[i])
+        streams = self._about_to_change(rows, points)
+        for i, row in enumerate(rows.tolist()):
+            streams[row].update(points[i], costs[i], told[i])
 
     def ask(self, names: list[Key], rows: IntArray, X: ArrayLike | None) -> list[Ticket]:
         """A ticket with a threshold for each event, in order."""
         points = self._points(X, names)
-        with self._all_or_none(rows, points) as streams:
-            return [streams[row].ask(points[i]) for i, row in enumerate(rows.tolist())]
+        streams = self._about_to_change(rows, points)
+        return [streams[row].ask(points[i]) for i, row in enumerate(rows.tolist())]
 
     def tell(
         self,
@@ -87,9 +87,9 @@ class AutoStreams:
         """Learn the loss of each ticket, in order."""
         costs = checked_losses(losses, names, self.prototype.settings.loss_bound).tolist()
         told, issued = _scores(scores, names), validation.per_round("tickets", tickets, len(names))
-        with self._all_or_none(rows, np.empty((0, 0))) as streams:
-            for i, row in enumerate(rows.tolist()):
-                streams[row].tell(issued[i], costs[i], told[i])
+        streams = self._about_to_change(rows, np.empty((0, 0)))
+        for i, row in enumerate(rows.tolist()):
+            streams[row].tell(issued[i], costs[i], told[i])
 
     def play(
         self, names: list[Key], rows: IntArray, X: ArrayLike | None, curves: Curves
@@ -101,11 +101,11 @@ class AutoStreams:
         self, rows: IntArray, points: FloatArray, curves: LossCurves
     ) -> tuple[FloatArray, FloatArray]:
         thresholds, losses = np.empty((2, len(rows)))
-        with self._all_or_none(rows, points) as streams:
-            for mine in _by_row(rows):
-                stream = streams[int(rows[mine[0]])]
-                played = stream.replay_curves(points[mine], curves.take(mine), None, _silent)
-                thresholds[mine], losses[mine] = played
+        streams = self._about_to_change(rows, points)
+        for mine in _by_row(rows):
+            stream = streams[int(rows[mine[0]])]
+            played = stream.replay_curves(points[mine], curves.take(mine), None, _silent)
+            thresholds[mine], losses[mine] = played
         return thresholds, losses
 
     def serve(self, rows: IntArray, events: LateEvents) -> Answers:
@@ -116,9 +116,9 @@ class AutoStreams:
             played = self._play(rows, points, events.curves)
             answers.thresholds[pending:], answers.losses[:] = played
             return answers
-        with self._all_or_none(rows, events.points) as streams:
-            for i, row in enumerate(rows.tolist()):
-                _serve_one(streams[row], events, answers, i)
+        streams = self._about_to_change(rows, events.points)
+        for i, row in enumerate(rows.tolist()):
+            _serve_one(streams[row], events, answers, i)
         return answers
 
     def _points(self, X: ArrayLike | None, names: list[Key]) -> FloatArray:
@@ -132,25 +132,23 @@ class AutoStreams:
             )
         return points
 
-    @contextlib.contextmanager
-    def _all_or_none(self, rows: IntArray, points: FloatArray) -> Iterator[dict[int, AutoLARC]]:
-        """The calibrators of these rows, new ones included; if anything fails, as they were."""
-        known, new = self._calibrators, dict[int, AutoLARC]()
-        streams: dict[int, AutoLARC] = {}
-        with contextlib.ExitStack() as guards:
-            for row in dict.fromkeys(rows.tolist()):
-                if row < len(known):
-                    streams[row] = known[row]
-                    guards.enter_context(known[row]._unchanged_on_failure())
-                else:
-                    streams[row] = new[row] = self._new()
-            yield streams
-        self._calibrators.extend(new[row] for row in sorted(new))
+    def _about_to_change(self, rows: IntArray, points: FloatArray) -> list[AutoLARC]:
+        """All calibrators, with new ones for new rows; these rows are noted as they are."""
+        undo, before = self.undo, len(self._calibrators)
+        for row in dict.fromkeys(rows[rows < before].tolist()):
+            known = self._calibrators[row]
+            undo.note(known._rollback, known._checkpoint())
+        undo.note(self._calibrators.__delitem__, slice(before, None))
+        undo.note(setattr, self, "dimension", self.dimension)
+        for _ in range(before, int(rows.max(initial=-1)) + 1):
+            self._calibrators.append(self._new())
         if len(points):
             self.dimension = points.shape[1]
+        return self._calibrators
 
     def _new(self) -> AutoLARC:
-        return copy.copy(self.prototype).reset()
+        settings = self.prototype.settings
+        return AutoLARC(**{**settings.to_json(), "limits": settings.limits})
 
     # ---- single streams ----------------------------------------------------------------------
 
@@ -161,12 +159,22 @@ class AutoStreams:
     def put(self, row: int, calibrator: AutoLARC) -> None:
         """Replace a stream, or add one."""
         mine = copy.deepcopy(calibrator)
-        self._calibrators[row : row + 1] = [mine]
+        calibrators = self._calibrators.copy()
+        calibrators[row : row + 1] = [mine]
+        self._note_all()
+        self._calibrators = calibrators
         self.dimension = mine._dimension if self.dimension is None else self.dimension
 
     def keep(self, rows: IntArray) -> None:
         """Drop all rows but these, which are renumbered from 0."""
-        self._calibrators = [self._calibrators[row] for row in rows.tolist()]
+        kept = [self._calibrators[row] for row in rows.tolist()]
+        self._note_all()
+        self._calibrators = kept
+
+    def _note_all(self) -> None:
+        """Which calibrators there are is about to change."""
+        before = {"_calibrators": self._calibrators, "dimension": self.dimension}
+        self.undo.note(vars(self).update, before)
 
     # ---- all streams -------------------------------------------------------------------------
 
@@ -176,10 +184,9 @@ class AutoStreams:
         return np.array([each.rounds for each in self._calibrators], np.int64)
 
     @property
-    def loss_sums(self) -> FloatArray:
-        """The sum of the losses of each stream."""
-        found = [float(each._numbers[layout.LOSS_SUM]) for each in self._calibrators]
-        return np.array(found, np.float64)
+    def risks(self) -> FloatArray:
+        """The mean loss of each stream."""
+        return np.array([each.risk for each in self._calibrators], np.float64)
 
     @property
     def constants(self) -> FloatArray:
@@ -212,7 +219,7 @@ class AutoStreams:
         found = [self._new().restore(data[start:stop]) for start, stop in pairwise(stops)]
         if {each._dimension for each in found} - {None, stored.dimension}:
             raise ValueError("its streams have other features")
-        self._calibrators, self.dimension = found, stored.dimension
+        self._calibrators, self.dimension, self.undo = found, stored.dimension, Undo()
         return self
 
 

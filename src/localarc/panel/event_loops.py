@@ -81,8 +81,7 @@ def _step(
     stream: RunningConstant, threshold: float, rate: float, loss: float, limits: Limits
 ) -> None:
     alpha, floor, low, high = limits
-    stream.step(rate, loss, rate * (loss - alpha), floor)
-    stream.watch(threshold, loss, alpha, (low, high))
+    stream.step(rate, loss, rate * (loss - alpha), floor, (threshold, alpha, low, high))
 
 
 @contextlib.contextmanager

@@ -8,6 +8,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
+from localarc.calibrators.undo import Undo
 from localarc.serialization import Rendered
 from localarc.validation import IntArray
 
@@ -78,11 +79,19 @@ class KeyIndex:
             self._rendered = Rendered.of(self.keys)
         return self._rendered
 
-    def add(self, new: list[Key]) -> None:
+    def add(self, new: list[Key], undo: Undo) -> None:
         """Assign rows to new keys, in order."""
         if not new:
             return
-        self._rendered = None
         start = len(self.keys)
-        self._rows.update((key, start + i) for i, key in enumerate(new))
+        undo.note(self._take_back, start, new)
+        self._rendered = None
+        self._rows.update(zip(new, range(start, start + len(new)), strict=True))
         self.keys.extend(new)
+
+    def _take_back(self, start: int, new: list[Key]) -> None:
+        """Forget new keys."""
+        self._rendered = None
+        for key in new:
+            self._rows.pop(key, None)
+        del self.keys[start:]

@@ -106,6 +106,4 @@ def serve(panel: Panel, names: list[str], codes: IntArray, events: LateEvents) -
     Every name must occur. New keys are added, also those that only ask.
     """
     rows, new = panel._index.plan(list(names))
-    answers = panel._streams.serve(rows[codes], events)
-    panel._index.add(new)
-    return answers
+    return panel._whole(new, lambda: panel._streams.serve(rows[codes], events))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, Protocol
 
 from localarc.calibrators.settings import Settings
+from localarc.calibrators.undo import Undo
 from localarc.memory.base import Arrays, Expansion
 from localarc.panel.late import Answers, LateEvents
 from localarc.panel.per_key import PerKeyExpansions
@@ -14,7 +15,7 @@ from localarc.validation import FloatArray, IntArray
 
 
 class LocalParts(Protocol):
-    """f of each row; a row without one has f = 0. Calls that learn apply all events or none."""
+    """f of each row; a row without one has f = 0. Before calls that learn, rows are noted."""
 
     dimension: int
 
@@ -55,7 +56,10 @@ class LocalParts(Protocol):
     def put(self, row: int, local: Expansion | None, square: float) -> None:
         """Replace the expansion of a row."""
 
-    def keep(self, rows: IntArray) -> None:
+    def note(self, rows: IntArray, undo: Undo) -> None:
+        """These distinct rows are about to change."""
+
+    def keep(self, rows: IntArray, undo: Undo) -> None:
         """Drop all rows but these, which are renumbered from 0."""
 
     def arrays(self) -> dict[str, Any]:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import copy
 import dataclasses
 import os
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, Self
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -32,6 +32,8 @@ from localarc.validation import FloatArray, IntArray
 if TYPE_CHECKING:
     from localarc.calibrators.auto.settings import AutoSettings
     from localarc.guarantees.theorem_e import AutoCertificate
+
+T = TypeVar("T")
 
 
 class Panel:
@@ -138,8 +140,7 @@ class Panel:
         """
         names = as_keys(keys)
         rows, new = self._index.plan(names)
-        self._streams.learn(names, rows, X, losses, scores)
-        self._index.add(new)
+        self._whole(new, lambda: self._streams.learn(names, rows, X, losses, scores))
         return self
 
     def ask(self, keys: Keys, X: ArrayLike | None = None) -> list[Ticket]:
@@ -167,9 +168,7 @@ class Panel:
         """
         names = as_keys(keys)
         rows, new = self._index.plan(names)
-        tickets = self._streams.ask(names, rows, X)
-        self._index.add(new)
-        return tickets
+        return self._whole(new, lambda: self._streams.ask(names, rows, X))
 
     def tell(
         self,
@@ -201,7 +200,7 @@ class Panel:
         """
         names = as_keys(keys)
         rows = np.array([self._index.row(name) for name in names], np.int64)
-        self._streams.tell(names, rows, tickets, losses, scores)
+        self._whole([], lambda: self._streams.tell(names, rows, tickets, losses, scores))
         return self
 
     def replay(self, keys: Keys, X: ArrayLike | None, curves: Curves) -> Record:
@@ -233,8 +232,8 @@ class Panel:
         check_curves(curves, names, self.prototype.loss_bound)
         evidence = examine(curves, self.alpha)
         rows, new = self._index.plan(names)
-        thresholds, losses = self._streams.play(names, rows, X, curves)
-        self._index.add(new)
+        played = self._whole(new, lambda: self._streams.play(names, rows, X, curves))
+        thresholds, losses = played
         sizes = curves.sizes_at(thresholds)
         name = repr(self.prototype)
         return Record(thresholds, losses, sizes, tuple(names), self.alpha, name, evidence)
@@ -289,8 +288,7 @@ class Panel:
                 "Use a separate panel for streams with other features."
             )
         rows, new = self._index.plan([name])
-        self._streams.put(int(rows[0]), calibrator)
-        self._index.add(new)
+        self._whole(new, lambda: self._streams.put(int(rows[0]), calibrator))
         return self
 
     def drop(self, keys: Keys) -> Self:
@@ -309,9 +307,29 @@ class Panel:
         """
         dropped = [self._index.row(as_key(name)) for name in as_keys(keys)]
         kept = np.delete(np.arange(len(self)), dropped)
-        self._streams.keep(kept)
-        self._index = KeyIndex([self._index.keys[row] for row in kept.tolist()])
+        index = KeyIndex([self._index.keys[row] for row in kept.tolist()])
+
+        def call() -> None:
+            self._streams.keep(kept)
+            self._use(index)
+
+        self._whole([], call)
         return self
+
+    def _use(self, index: KeyIndex) -> None:
+        """Rows have other keys from now on."""
+        self._streams.undo.note(setattr, self, "_index", self._index)
+        self._index = index
+
+    def _whole(self, new: list[Key], call: Callable[[], T]) -> T:
+        """Make a call that may add keys: it changes everything or nothing."""
+
+        def whole() -> T:
+            result = call()
+            self._index.add(new, self._streams.undo)
+            return result
+
+        return self._streams.undo.unless_done(whole)
 
     def certificate(
         self,
@@ -399,9 +417,11 @@ class Panel:
 
     @property
     def risks(self) -> FloatArray:
-        """The mean loss of each key, NaN before the first, in the order of `keys`."""
-        with np.errstate(invalid="ignore"):
-            return np.asarray(self._streams.loss_sums / self._streams.rounds)
+        """The mean loss of each key, NaN before the first, in the order of `keys`.
+
+        Without the rounds of an AutoLARC that went out before enough scores were known.
+        """
+        return self._streams.risks
 
     @property
     def nbytes(self) -> int:

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import contextlib
 import copy
 from bisect import bisect_right
-from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from localarc.calibrators.settings import Settings
+from localarc.calibrators.undo import Undo
 from localarc.memory.base import Arrays, Expansion
 from localarc.memory.stepwise import step
 from localarc.panel.late import AFTER, ASK, LEARN, Answers, LateEvents
@@ -39,7 +38,8 @@ class PerKeyExpansions:
     def get(self, row: int) -> Expansion | None:
         """The expansion of a row, None if it has none."""
         if row not in self._expansions and row in self._packed_rows:
-            self._expansions[row] = self._empty().restore(self._packed[self._packed_rows.pop(row)])
+            self._expansions[row] = self._empty().restore(self._packed[self._packed_rows[row]])
+            del self._packed_rows[row]
         return self._expansions.get(row)
 
     def square(self, row: int) -> float:
@@ -67,18 +67,13 @@ class PerKeyExpansions:
         here = 0.0 if local is None else local.evaluate_one(point)
         return min(max(here, -self._clip), self._clip)
 
-    @contextlib.contextmanager
-    def _all_or_nothing(self, rows: IntArray) -> Iterator[None]:
-        """Roll these rows back if anything inside fails."""
-        before = {
-            row: (self._arrays(row), self.square(row)) for row in dict.fromkeys(rows.tolist())
-        }
-        try:
-            yield
-        except BaseException:
-            for row, (arrays, square) in before.items():
-                self.put(row, None if arrays is None else self._empty().restore(arrays), square)
-            raise
+    def note(self, rows: IntArray, undo: Undo) -> None:
+        """These distinct rows are about to change."""
+        for row in rows.tolist():
+            undo.note(self._put_back, row, self._arrays(row), self.square(row))
+
+    def _put_back(self, row: int, arrays: Arrays | None, square: float) -> None:
+        self.put(row, None if arrays is None else self._empty().restore(arrays), square)
 
     def learn(
         self, rows: IntArray, points: FloatArray, rates: FloatArray, pushes: FloatArray
@@ -88,11 +83,10 @@ class PerKeyExpansions:
         events = zip(rows.tolist(), points, decays.tolist(), pushes.tolist(), strict=True)
         watched = self._settings.score_range is not None
         before = np.full(len(rows), np.nan)
-        with self._all_or_nothing(rows):
-            for i, (row, point, decay, push) in enumerate(events):
-                if watched:
-                    before[i] = self._at(row, point)
-                self._learn(row, point, decay, push)
+        for i, (row, point, decay, push) in enumerate(events):
+            if watched:
+                before[i] = self._at(row, point)
+            self._learn(row, point, decay, push)
         return before
 
     def _learn(self, row: int, point: FloatArray, decay: float, push: float) -> None:
@@ -112,8 +106,7 @@ class PerKeyExpansions:
         curves: Any,
     ) -> tuple[FloatArray, FloatArray]:
         """Threshold, loss and update for each event, in order."""
-        with self._all_or_nothing(rows):
-            played = self._play(constants.constants(rows), rows, points, rates, curves)
+        played = self._play(constants.constants(rows), rows, points, rates, curves)
         thresholds, losses, local = played
         constants.learn(rows, rates, losses, local)
         return thresholds, losses
@@ -151,8 +144,7 @@ class PerKeyExpansions:
         answers: Answers,
     ) -> None:
         """Thresholds that go out and losses that come in, in order."""
-        with self._all_or_nothing(rows):
-            self._serve(constants.constants(rows), rows, rates, events, answers)
+        self._serve(constants.constants(rows), rows, rates, events, answers)
         acts = np.where(events.learns, LEARN, 0)  # thresholds are known
         constants.serve(rows, rates, replace(events, acts=acts), answers)
 
@@ -180,8 +172,9 @@ class PerKeyExpansions:
             if act & AFTER:
                 answers.after[i] = now[row] + self._at(row, points[pending + i])
 
-    def keep(self, rows: IntArray) -> None:
+    def keep(self, rows: IntArray, undo: Undo) -> None:
         """Drop all rows but these, which are renumbered from 0."""
+        undo.note(vars(self).update, dict(vars(self)))
         new_rows = {old: new for new, old in enumerate(rows.tolist())}
         self._packed_rows = {
             new_rows[row]: p for row, p in self._packed_rows.items() if row in new_rows

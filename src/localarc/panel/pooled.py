@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from localarc.calibrators.settings import Settings
+from localarc.calibrators.undo import Undo
 from localarc.kernels import Stationary
 from localarc.memory import KeepAll, KeepLast
 from localarc.memory.base import Arrays, Expansion
@@ -37,21 +38,26 @@ class PooledTerms:
     """f of each row; a row without one has f = 0."""
 
     def __init__(self, settings: Settings, dimension: int, arrays: Arrays) -> None:
-        from localarc.engine.keyed.expansion import PARTS, KeyedExpansions
+        from localarc.engine.keyed.expansion import PARTS
 
         kernel: Any = settings.kernel
-        formula: Any = profile(kernel, dimension)
-        memory = settings.memory.chosen(kernel, dimension)
         self._settings = settings
         self.dimension = dimension
         self._roots = roots(kernel, dimension)
         self._clip = np.inf if settings.clip is None else settings.clip
-        self._pool: KeyedExpansions = KeyedExpansions(
-            formula, dimension, kernel.scale, memory.window, memory.averages
-        )
+        self._pool = self._empty_pool()
         if "rows" in arrays and len(arrays["rows"]):
             counts = arrays[PARTS[1] + SHAPE][:, 0]
             self._pool.put(np.array(arrays["rows"]), np.array(counts), arrays)
+
+    def _empty_pool(self) -> KeyedExpansions:
+        from localarc.engine.keyed.expansion import KeyedExpansions
+
+        kernel: Any = self._settings.kernel
+        formula: Any = profile(kernel, self.dimension)
+        memory = self._settings.memory.chosen(kernel, self.dimension)
+        rules = kernel.scale, memory.window, memory.averages
+        return KeyedExpansions(formula, self.dimension, *rules)
 
     def evaluate(self, rows: IntArray, points: FloatArray) -> FloatArray:
         """f, clipped, at each point, for the row it belongs to."""
@@ -133,9 +139,31 @@ class PooledTerms:
         counts = np.array([len(arrays["weights"])])
         self._pool.put(np.array([row]), counts, {**arrays, **scalars})
 
-    def keep(self, rows: IntArray) -> None:
+    def note(self, rows: IntArray, undo: Undo) -> None:
+        """These distinct rows are about to change."""
+        known = np.array([row for row in rows.tolist() if row in self._pool], np.int64)
+        undo.note(self._put_back, rows, known, *self._pool.get(known))
+
+    def _put_back(
+        self, rows: IntArray, known: IntArray, counts: IntArray, arrays: dict[str, Any]
+    ) -> None:
+        for row in rows.tolist():
+            self._pool.clear(row)
+        if len(known):
+            self._pool.put(known, counts, arrays)
+
+    def keep(self, rows: IntArray, undo: Undo) -> None:
         """Drop all rows but these, which are renumbered from 0."""
+        known = self._pool.rows()
+        undo.note(self._put_back_all, known, *self._pool.get(known))
         self._pool.keep(rows)
+
+    def _put_back_all(self, known: IntArray, counts: IntArray, arrays: dict[str, Any]) -> None:
+        """Fill an empty pool, which replaces the one of now."""
+        pool = self._empty_pool()
+        if len(known):
+            pool.put(known, counts, arrays)
+        self._pool = pool
 
     def arrays(self) -> dict[str, Any]:
         """Everything needed to resume, bit for bit, in the layout of `ragged.pack`."""

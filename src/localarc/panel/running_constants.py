@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from functools import cache
 from importlib.util import find_spec
 from typing import Any
@@ -10,6 +11,7 @@ import numpy as np
 
 from localarc.calibrators.running_constant import RunningConstant
 from localarc.calibrators.settings import Settings
+from localarc.calibrators.undo import Undo
 from localarc.panel import event_loops
 from localarc.panel.late import Answers, LateEvents
 from localarc.rates import Rate
@@ -55,9 +57,16 @@ class RunningConstants:
         """Make room for `count` rows; rows beyond those in use are initialised as new streams."""
         if count > len(self._array):
             old = self._array
-            self._array = np.empty((max(count, 2 * len(old), 16), len(self._new)))
-            self._array[: self.count] = old[: self.count]
+            larger = np.empty((max(count, 2 * len(old), 16), len(self._new)))
+            larger[: self.count] = old[: self.count]
+            self._array = larger
         self._array[self.count : count] = self._new
+
+    def note(self, rows: IntArray, undo: Undo) -> None:
+        """These distinct rows are about to change."""
+        known = rows[rows < self.count]
+        undo.note(vars(self).update, {"_array": self._array, "count": self.count})
+        undo.note(self._array.__setitem__, known, self._array[known])
 
     def rates(self, rate: Rate, rows: IntArray) -> FloatArray:
         """The step size of each event, by its position within its stream."""
@@ -121,10 +130,11 @@ class RunningConstants:
         values[known] = self._array[rows[known], column]
         return values
 
-    def keep(self, rows: IntArray) -> None:
-        """Drop all rows but these, which are renumbered from 0."""
-        self._array = self.values[rows]
-        self.count = len(rows)
+    def kept(self, rows: IntArray) -> RunningConstants:
+        """These rows alone, renumbered from 0."""
+        new = copy.copy(self)
+        new._array, new.count = self.values[rows], len(rows)
+        return new
 
     def get(self, row: int) -> RunningConstant:
         """A separate copy of one row."""

@@ -8,6 +8,7 @@ from typing import Any, Protocol, Self
 from numpy.typing import ArrayLike
 
 from localarc.calibrators.tickets import Ticket
+from localarc.calibrators.undo import Undo
 from localarc.curves import Curves
 from localarc.memory.base import Arrays
 from localarc.panel.keys import Key
@@ -25,6 +26,8 @@ class Streams(Protocol):
 
     prototype: Any
     ignores_inputs: bool
+    undo: Undo
+    """Where calls note what they change, so that the panel's call changes all or nothing."""
 
     @property
     def dimension(self) -> int | None:
@@ -78,8 +81,8 @@ class Streams(Protocol):
         """How many losses each stream has learned."""
 
     @property
-    def loss_sums(self) -> FloatArray:
-        """The sum of the losses of each stream."""
+    def risks(self) -> FloatArray:
+        """The mean loss of each stream, NaN before the first."""
 
     @property
     def constants(self) -> FloatArray:

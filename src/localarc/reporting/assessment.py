@@ -16,7 +16,8 @@ from localarc.calibrators.base import BaseCalibrator
 from localarc.calibrators.mondrian import Mondrian
 from localarc.guarantees import Certificate, Part, Verdict
 from localarc.kernels import Kernel
-from localarc.metrics import GroupRisk, Neighbourhood
+from localarc.metrics import GroupRisk, LocalRisk, Neighbourhood
+from localarc.metrics.neighbourhoods import candidate_risks, select_worst
 from localarc.record import Record
 from localarc.streams import Stream
 
@@ -89,8 +90,8 @@ class Assessment:
 
     @property
     def size(self) -> float:
-        """The mean set size."""
-        return float(self.run.record.sizes.mean())
+        """The mean size of the sets that are bounded."""
+        return self.run.record.mean_size
 
 
 def assess(stream: Stream, run: Run, kernel: Kernel | None = None) -> Assessment:
@@ -129,9 +130,10 @@ def assess(stream: Stream, run: Run, kernel: Kernel | None = None) -> Assessment
     certificate: AnyCertificate = run.calibrator.certificate(
         evidence=record.evidence, input_bound=largest, losses=known
     )
-    worst = _worst(stream, record, kernel)
-    verdict = certificate.judge([*_group_parts(groups), *_place_parts(worst, stream)])
-    return Assessment(run, certificate, groups, worst, verdict)
+    places = None if kernel is None else candidate_risks(stream.X, record.losses, kernel)
+    parts = [*_group_parts(groups), *_place_parts(places, stream)]
+    verdict = certificate.judge(parts, record.size_ratio)
+    return Assessment(run, certificate, groups, _worst(places, kernel), verdict)
 
 
 def _group_parts(groups: Sequence[GroupRisk]) -> list[Part]:
@@ -139,12 +141,12 @@ def _group_parts(groups: Sequence[GroupRisk]) -> list[Part]:
     return [Part(row.group, row.count, row.risk, row.standard_error) for row in groups]
 
 
-def _place_parts(places: Sequence[Neighbourhood], stream: Stream) -> list[Part]:
-    """Return the neighbourhoods, for the verdict."""
+def _place_parts(places: LocalRisk | None, stream: Stream) -> list[Part]:
+    """Return the neighbourhoods that were looked at, for the verdict."""
     names = feature_names(stream)
     return [
         Part(describe_centre(p, names), p.count, p.risk, p.standard_error, "neighbourhood")
-        for p in places
+        for p in places or ()
     ]
 
 
@@ -159,12 +161,12 @@ def coordinate(x: float) -> str:
     return f"{x:,.0f}" if 1e3 <= abs(x) < 1e9 else f"{x:.3g}"
 
 
-def _worst(stream: Stream, record: Record, kernel: Kernel | None) -> list[Neighbourhood]:
+def _worst(places: LocalRisk | None, kernel: Kernel | None) -> list[Neighbourhood]:
     """Return the worst neighbourhoods, or none if there are too few rounds."""
-    if kernel is None:
+    if places is None or kernel is None:
         return []
     try:
-        return metrics.worst_neighbourhoods(stream.X, record.losses, kernel)
+        return select_worst(places, kernel)
     except ValueError:  # no neighbourhood has enough rounds
         return []
 
@@ -178,6 +180,7 @@ class MethodSummary(TypedDict):
     warnings: list[str]
     risk: float | None
     size: float | None
+    size_ratio: float | None
     bound: dict[str, object] | None
     score_range: dict[str, float | bool | None]
     certificate: dict[str, object]
@@ -221,6 +224,8 @@ def summary(stream: Stream, assessments: Sequence[Assessment]) -> Summary:
           - verdict: whether the target is met (state, text)
           - warnings: what went wrong without an error, each with the number to change
           - risk, size: mean loss and mean set size
+          - size_ratio: how many times as large sets are as those of a rolling quantile
+          - unbounded: how many rounds had an unbounded set, which the mean size leaves out
           - bound: the smallest bound on |risk - target| that holds (value, name, assumes)
           - score_range: low, high, and whether it was stated or observed
           - certificate: risk, consistency check, and all bounds with met and unmet assumptions
@@ -259,6 +264,8 @@ def _method(assessment: Assessment, features: list[str]) -> dict[str, Any]:
         "warnings": list(record.warnings),
         "risk": record.risk,
         "size": assessment.size,
+        "size_ratio": record.size_ratio,
+        "unbounded": record.unbounded,
         "bound": bound.to_dict() if bound.holds else None,
         "score_range": {"low": low, "high": high, "stated": stated},
         "certificate": assessment.certificate.to_dict(),

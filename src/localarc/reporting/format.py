@@ -33,6 +33,29 @@ def number(value: float) -> str:
     return f"{value:,.0f}" if 1e4 <= abs(value) < 1e9 else f"{value:.4g}"
 
 
+def mean_size(size: float, unbounded: int) -> str:
+    """Return a mean set size, with the number of sets that it leaves out.
+
+    Parameters
+    ----------
+    size : float
+        The mean size of the bounded sets.
+    unbounded : int
+        The number of the others.
+
+    Returns
+    -------
+    str
+        Its text.
+
+    Examples
+    --------
+    >>> mean_size(3.25, 0), mean_size(3.25, 9)
+    ('3.25', '3.25 (and 9 unbounded)')
+    """
+    return f"{number(size)} (and {unbounded:,} unbounded)" if unbounded else number(size)
+
+
 def plus_minus(value: float, error: float) -> str:
     """Return a value with its standard error, if that is known.
 

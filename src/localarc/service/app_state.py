@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -16,6 +16,7 @@ from localarc.service.compiler import Compiler
 from localarc.service.event_bus import EventBus
 from localarc.service.limits import Limits
 from localarc.service.metrics import Metrics
+from localarc.service.storage.held_files import HeldFile
 from localarc.service.storage.opening import open_store
 from localarc.service.storage.writer import Writer
 from localarc.service.streams.manager import StreamManager
@@ -56,11 +57,12 @@ class AppState:
         webhook: Target | None = None,
         audit: AuditLog | None = None,
         token_file: Path | None = None,
+        held: Iterable[HeldFile] = (),
     ) -> AppState:
         """A service on a data folder or a database; events are replayed when the writer starts."""
         event_bus, metrics = EventBus(limits.subscribers), Metrics(stream_metrics)
         compiler = Compiler()
-        store = open_store(place, synchronous)
+        store = open_store(place, synchronous, held)
         manager = StreamManager(limits, clock or steady_clock())
         writer = Writer(store, manager, metrics, event_bus.publish, compiler)
         writer.on_loss = event_bus.interrupt

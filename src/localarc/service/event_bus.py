@@ -17,12 +17,13 @@ from localarc.wire.events import (
     ResetEvent,
     StreamEvent,
 )
+from localarc.wire.infinite import as_text
 
 REPLAY_EVENTS = 512  # latest events of a stream, for subscribers that reconnect
 MAX_BACKLOG = 1024  # unsent events of a slow subscriber
 HEARTBEAT_SECONDS = 15.0  # without events, after which a comment keeps the connection open
 
-_encode = msgspec.json.Encoder().encode
+_encode = msgspec.json.Encoder(enc_hook=as_text).encode
 
 
 class Subscriber:

@@ -2,16 +2,25 @@
 
 A client owes a request until the last byte of its body has arrived, from the moment it connects or
 the previous response is complete. Deadlines are checked twice per second, without timers.
+
+A client that sends requests without waiting for responses is not read from while two or more of
+them wait for their turn: what it sends meanwhile stays in the kernel's buffers, and then with it.
 """
 
 from __future__ import annotations
 
 import asyncio
 import math
+from collections.abc import Callable
 from typing import Any
 
 import msgspec
-from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol
+from uvicorn.protocols.http.flow_control import FlowControl
+from uvicorn.protocols.http.httptools_impl import (
+    STATUS_LINE,
+    HttpToolsProtocol,
+    RequestResponseCycle,
+)
 
 from localarc.service.api.errors import ApiError
 from localarc.service.api.request_ids import request_id
@@ -19,13 +28,34 @@ from localarc.service.connections import Connections, Peer
 
 _LINGER_SECONDS = 2.0  # for a rejected client to read the response
 _LINGER_BYTES = 2**20
+_MOST_WAITING = 16  # requests of one connection that wait for the responses to earlier ones
+_FEW_WAITING = 1  # at most, for more to be read
 _TOO_MANY = ApiError(
     429, "the service has too many connections, or too many from this address.", retry_after=1
+)
+_TOO_MANY_WAITING = ApiError(
+    429,
+    f"a connection may have {_MOST_WAITING} requests waiting for the responses to earlier ones: "
+    "read these first, then send the others again.",
+    retry_after=1,
 )
 
 
 class RejectedError(Exception):
     """The request has been rejected: the parser must stop."""
+
+
+class Flow(FlowControl):
+    """Reads from the client only while it may send: uvicorn resumes after every response."""
+
+    def __init__(self, transport: asyncio.Transport, may_read: Callable[[], bool]) -> None:
+        super().__init__(transport)
+        self._may_read = may_read
+
+    def resume_reading(self) -> None:
+        """Read again, if more is wanted."""
+        if self._may_read():
+            super().resume_reading()
 
 
 class Connection(HttpToolsProtocol):
@@ -41,12 +71,15 @@ class Connection(HttpToolsProtocol):
         self._in_head = True
         self._complete = False  # the latest request has arrived
         self._rejected = False
+        self._answering: RequestResponseCycle | None = None  # the others wait in the pipeline
+        self._rejection: ApiError | None = None  # to be sent after the responses that are due
 
     # ---- what the client owes ----------------------------------------------------------------
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         """Admit the connection, or reject it."""
         super().connection_made(transport)
+        self.flow = Flow(transport, self._may_read)
         host = self.client[0] if self.client else ""
         self._peer = self._connections.admit(self, host)
         self.deadline = self.loop.time() + self._limits.head_seconds
@@ -59,7 +92,11 @@ class Connection(HttpToolsProtocol):
         """Forget the connection."""
         if self._peer is not None:
             self._connections.remove(self, self._peer)
+        self.pipeline.clear()
         super().connection_lost(exc)
+        if self._answering is not None:  # uvicorn tells the latest request alone
+            self._answering.disconnected = True
+            self._answering.message_event.set()
 
     def data_received(self, data: bytes) -> None:
         """Parse what arrived, unless it is too much."""
@@ -84,6 +121,9 @@ class Connection(HttpToolsProtocol):
         if len(self.headers) > limits.head_fields or self._head_bytes() > limits.head_bytes:
             self._reject(self._too_large())
             raise RejectedError
+        if len(self.pipeline) >= _MOST_WAITING:
+            self._reject(_TOO_MANY_WAITING)
+            raise RejectedError
         self._in_head = False
         self.deadline = self.loop.time() + limits.body_seconds
         self.begin()
@@ -91,6 +131,10 @@ class Connection(HttpToolsProtocol):
     def begin(self) -> None:
         """Start the request."""
         super().on_headers_complete()
+
+    def _start_asgi_task(self, cycle: RequestResponseCycle, app: Any) -> None:
+        self._answering = cycle
+        super()._start_asgi_task(cycle, app)
 
     def on_body(self, body: bytes) -> None:
         """A part of the body has arrived; it has a limit of its own."""
@@ -112,9 +156,12 @@ class Connection(HttpToolsProtocol):
         self.server_state.total_requests += 1
         if self.transport.is_closing():
             return
+        following = self.pipeline.pop() if self.pipeline else None
         self.flow.resume_reading()
-        if self.pipeline:
-            self._start_asgi_task(*self.pipeline.pop())
+        if following is not None:
+            self._start_asgi_task(*following)
+        elif self._rejection is not None:
+            self._refuse(self._rejection)
         elif not self._complete:
             self.deadline = min(self.deadline, self.loop.time() + self._limits.head_seconds)
         else:
@@ -126,6 +173,9 @@ class Connection(HttpToolsProtocol):
             self.deadline = self.loop.time() + self._limits.idle_seconds
             self._peer.new.pop(self, None)
             self._peer.idle[self] = None
+
+    def _may_read(self) -> bool:
+        return len(self.pipeline) <= _FEW_WAITING and self._rejection is None
 
     # ---- what the client does not read -------------------------------------------------------
 
@@ -177,13 +227,23 @@ class Connection(HttpToolsProtocol):
         return len(self.url) + sum(len(name) + len(value) + 4 for name, value in self.headers)
 
     def _reject(self, error: ApiError) -> None:
-        """Respond, and close once the client has had time to read the response."""
+        """Respond when it is this request's turn, and read nothing more until then."""
         self._rejected = True
         self._owed_bytes = 0
-        self.deadline = self.loop.time() + _LINGER_SECONDS
-        if self.pipeline or (self._responding() and self.cycle.response_started):
+        if self._in_head and self._responding():  # to earlier requests, which were complete
+            self._rejection, self._complete, self.deadline = error, True, math.inf
+            self.flow.pause_reading()
+        elif self.pipeline or (self._responding() and self.cycle.response_started):
+            self.deadline = self.loop.time() + _LINGER_SECONDS
             self.transport.close()  # another response is under way
-            return
+        else:
+            self._refuse(error)
+
+    def _refuse(self, error: ApiError) -> None:
+        """Respond, and close once the client has had time to read the response."""
+        self._rejection = None
+        self.flow.resume_reading()
+        self.deadline = self.loop.time() + _LINGER_SECONDS
         self.transport.write(_response(error))
         self.transport.write_eof()
         if self._responding():

@@ -8,7 +8,7 @@ import ipaddress
 import logging
 import os
 import sqlite3
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
@@ -22,6 +22,7 @@ from localarc.service.app_state import AppState
 from localarc.service.http_server import Server, allowed_connections, listen, url_of
 from localarc.service.limits import Limits
 from localarc.service.logs import LogOptions, configure
+from localarc.service.storage.held_files import HeldFile
 from localarc.service.webhook import Target
 from localarc.service.workers import layout
 
@@ -57,8 +58,8 @@ class FolderLock:
     """Lets one process use a data folder; held until `release`, or until the process ends."""
 
     def __init__(self, folder: Path) -> None:
-        path = folder / "lock"
-        self._handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        self._path = folder / "lock"
+        self._handle = os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
         try:
             fcntl.flock(self._handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError as error:
@@ -68,23 +69,33 @@ class FolderLock:
                 "with --data."
             ) from error
 
+    @property
+    def file(self) -> HeldFile:
+        """The locked file, which must stay in its place."""
+        return HeldFile.at(self._path, self._handle)
+
     def release(self) -> None:
         """Let another process use the folder."""
         os.close(self._handle)
 
 
-def serve(options: Options, run: Run | None = None, counts: AccessCounts | None = None) -> None:
+def serve(
+    options: Options,
+    run: Run | None = None,
+    counts: AccessCounts | None = None,
+    held: Iterable[HeldFile] = (),
+) -> None:
     """Serve until stopped; raises ValueError if the service cannot start.
 
     `run` listens and serves the application's state, in place of a process on its own; `counts`
-    are then those of all workers.
+    and files in `held` are then those of all workers.
     """
     tokens = check_access(options, counts)
     configure(options.logs)
     os.umask(0o077)  # only the owner can read the data folder
-    with _folder(options):
+    with _folder(options) as own:
         hosts = None if tokens else _LOOPBACK | {options.host}
-        app_state = _open(options, tokens, hosts)
+        app_state = _open(options, tokens, hosts, [*held, *own])
         (run or _run)(options, app_state)
 
 
@@ -103,10 +114,10 @@ def check_access(options: Options, counts: AccessCounts | None = None) -> Tokens
 
 
 @contextlib.contextmanager
-def _folder(options: Options) -> Iterator[None]:
+def _folder(options: Options) -> Iterator[list[HeldFile]]:
     """Use the folder; one that keeps streams is locked, in a database the owner is."""
     if options.data is None:
-        yield
+        yield []
         return
     options.data.mkdir(parents=True, exist_ok=True)
     lock = FolderLock(options.data) if options.database is None else None
@@ -115,13 +126,15 @@ def _folder(options: Options) -> Iterator[None]:
     try:
         if options.database is None:
             layout.use(options.data, options.workers)
-        yield
+        yield [] if lock is None else [lock.file]
     finally:
         if lock is not None:
             lock.release()
 
 
-def _open(options: Options, tokens: Tokens, hosts: frozenset[str] | None) -> AppState:
+def _open(
+    options: Options, tokens: Tokens, hosts: frozenset[str] | None, held: list[HeldFile]
+) -> AppState:
     connections = allowed_connections(options.limits.connections)
     limits = replace(options.limits, connections=connections)
     place = options.database or options.data
@@ -138,6 +151,7 @@ def _open(options: Options, tokens: Tokens, hosts: frozenset[str] | None) -> App
             webhook=options.webhook,
             audit=_audit(options.logs),
             token_file=options.token_file,
+            held=held,
         )
     except sqlite3.Error as error:
         raise ValueError(f"the data folder {options.data} cannot be used: {error}.") from error

@@ -20,14 +20,17 @@ _PART = "stream", "group"
 _FAMILIES = {
     "risk": "Mean of all losses.",
     "recent_risk": "Mean of the latest losses, about as many as the stream's window.",
-    "at_least": "Lower confidence limit of the risk since the last acknowledgement.",
+    "at_least": "Lower confidence limit of the risk since the last acknowledgement or recovery.",
     "target": "Target risk.",
     "bound": "How far above the target the risk can be, where that is guaranteed.",
     "pending": "Predictions without feedback; of whole streams only.",
     "last_feedback_timestamp_seconds": "When the latest loss arrived.",
 }
 _LEFT_OUT = "localarc_stream_metrics_left_out", "Streams and groups without metrics of their own."
-_STATE = "localarc_stream_state", "1 for the present state: ok, drifting, broken or stale."
+_STATE = (
+    "localarc_stream_state",
+    "1 for the present state: ok, drifting, broken, recovered or stale.",
+)
 
 
 class Row(NamedTuple):

@@ -25,6 +25,8 @@ def interval(prediction: NDArray[np.floating], threshold: ArrayLike) -> Interval
 def interval(prediction: ArrayLike, threshold: ArrayLike) -> Interval | Intervals:
     """Return the interval `prediction +- threshold`, or the intervals of n predictions.
 
+    A threshold of infinity, as calibrators return before they know scores, gives the full set.
+
     Parameters
     ----------
     prediction : float, or array or series of shape (n,)
@@ -42,6 +44,8 @@ def interval(prediction: ArrayLike, threshold: ArrayLike) -> Interval | Interval
     --------
     >>> interval(2.0, 0.5), 2.5 in interval(2.0, 0.5), interval(2.0, -0.1)
     (Interval(1.5, 2.5), True, Interval(empty))
+    >>> interval(2.0, float("inf"))
+    Interval(-inf, inf)
     >>> lower, upper = interval(np.array([1.0, 2.0]), np.array([0.5, 0.25]))
     >>> lower, upper
     (array([0.5 , 1.75]), array([1.5 , 2.25]))
@@ -50,7 +54,7 @@ def interval(prediction: ArrayLike, threshold: ArrayLike) -> Interval | Interval
         centres = validation.numbers("prediction", prediction)
         return _intervals(centres, centres, threshold, frames.rows_of(prediction, threshold))
     centre = validation.finite("prediction", prediction, "Pass a finite number.")
-    margin = validation.finite("threshold", threshold, "Pass a finite number.")
+    margin = validation.threshold(threshold, _THRESHOLD_HINT)
     return Interval(centre, centre, margin)
 
 
@@ -87,7 +91,7 @@ def interval_from_quantiles(
         ends = validation.numbers("lower", lower), validation.numbers("upper", upper)
         return _intervals(*ends, threshold, frames.rows_of(lower, upper, threshold))
     hint = "Pass finite numbers."
-    margin = validation.finite("threshold", threshold, hint)
+    margin = validation.threshold(threshold, _THRESHOLD_HINT)
     low, high = validation.finite("lower", lower, hint), validation.finite("upper", upper, hint)
     return Interval(low, high, margin)
 
@@ -95,7 +99,7 @@ def interval_from_quantiles(
 def _intervals(
     low: FloatArray, high: FloatArray, threshold: ArrayLike, rows: Rows | None
 ) -> Intervals:
-    margins = validation.numbers("threshold", threshold)
+    margins = validation.thresholds(threshold)
     if low.ndim != 1 or high.shape != low.shape or margins.shape not in ((), low.shape):
         raise ValueError(
             "predictions and thresholds must be one number per row, got shapes "
@@ -167,12 +171,12 @@ def label_set(
     if len(names) != scores.shape[-1]:
         raise ValueError(f"labels must name all {scores.shape[-1]} labels, got {len(names)} names.")
     if several:
-        limits = validation.numbers("threshold", threshold)
+        limits = validation.thresholds(threshold)
         if limits.shape != scores.shape[:1]:
             raise ValueError(f"threshold must be one number per row, got shape {limits.shape}.")
         members = within(scores, limits[:, None])
         return LabelMatrix(members, np.array(names), _as_frame(rows, names))
-    limit = validation.finite("threshold", threshold, _THRESHOLD_HINT)
+    limit = validation.threshold(threshold, _THRESHOLD_HINT)
     chosen = [names[int(i)] for i in np.flatnonzero(within(scores, limit))]
     return LabelSet(tuple(y.item() if isinstance(y, np.generic) else y for y in chosen))
 
@@ -206,5 +210,5 @@ def mask(probabilities: ArrayLike, threshold: float) -> Mask:
     >>> mask([[0.9, 0.2], [0.6, 0.1]], threshold=-0.5)
     Mask(2 of 2 x 2 pixels)
     """
-    limit = validation.finite("threshold", threshold, _THRESHOLD_HINT)
+    limit = validation.threshold(threshold, _THRESHOLD_HINT)
     return Mask(within(negative_probability(probabilities), limit))

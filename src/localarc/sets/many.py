@@ -112,7 +112,9 @@ class LabelMatrix:
         return self.as_frame(self.members)
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
-        return np.array(self.members, dtype=dtype, copy=copy)
+        if copy is None:  # which NumPy 1 does not know
+            return np.asarray(self.members, dtype)
+        return np.array(self.members, dtype, copy=copy)
 
     def __len__(self) -> int:
         return len(self.members)

@@ -237,8 +237,9 @@ class StreamConfig(Request):
         Largest possible loss.
     score_range : tuple of float, optional
         Smallest and largest possible score; the bounds that hold in advance require it.
-    initial_threshold : float, default 0.0
-        Threshold before the first loss, in units of the score.
+    initial_threshold : float, optional
+        Threshold before the first loss, in units of the score. Default: 0; for method "auto"
+        infinite, which is the full set, until enough scores are known.
     memory : AutoMemory, LatticeMemory, DictionaryMemory, KeepLastMemory, KeepAllMemory, NodesMemory
         What the local part stores; requires a kernel, or method "auto" or "gate" for `NodesMemory`.
         Default: `AutoMemory()`.
@@ -277,6 +278,9 @@ class StreamConfig(Request):
         units of the loss. Default: 2 % of `loss_bound`, at most half of what is above `alpha`.
     window : int, default 1000
         How many of the latest losses show whether the stream drifts.
+    stale_after : float, default 900.0
+        Seconds without a loss before the stream can be stale; ten times the usual interval is
+        required as well.
     labels : dict of str to str, default {}
         What people say about the stream, such as `{"team": "pricing"}`; at most 16. The list of
         streams can be filtered by them.
@@ -298,7 +302,7 @@ class StreamConfig(Request):
     regularization: Number = 1e-4
     loss_bound: Number = 1.0
     score_range: tuple[Number, Number] | None = None
-    initial_threshold: Number = 0.0
+    initial_threshold: Number | None = None
     memory: MemoryConfig = msgspec.field(default_factory=AutoMemory)
     clip: Number | None = None
     set: LabelSetConfig | IntervalConfig | None = None
@@ -314,6 +318,7 @@ class StreamConfig(Request):
     feature_names: Annotated[list[GroupName], Meta(max_length=MAX_FEATURES)] | None = None
     tolerance: Annotated[float, Meta(ge=0, le=LARGEST)] | None = None
     window: Annotated[int, Meta(ge=10, le=1_000_000)] = 1000
+    stale_after: Annotated[float, Meta(ge=0, le=LARGEST)] = 900.0
     labels: Labels = msgspec.field(default_factory=dict)
     retention: Retention | None = None
 

@@ -6,6 +6,7 @@ from typing import TypeAlias
 
 from localarc.wire.fields import Response
 from localarc.wire.health import HealthState
+from localarc.wire.infinite import Extended, mark
 
 
 class StreamEvent(Response, tag_field="kind"):
@@ -93,9 +94,13 @@ class PredictedEvent(ChangeEvent, tag="predicted"):
     """
 
     id: str
-    threshold: float
-    size: float | None = None
+    threshold: Extended
+    size: Extended | None = None
     group: str | list[str] | None = None
+
+    def __post_init__(self) -> None:
+        """JSON has no infinity."""
+        mark(self, "threshold", "size")
 
 
 class FeedbackEvent(ChangeEvent, tag="feedback"):
@@ -118,9 +123,13 @@ class FeedbackEvent(ChangeEvent, tag="feedback"):
 
     id: str
     loss: float
-    threshold: float
-    size: float | None = None
+    threshold: Extended
+    size: Extended | None = None
     group: str | list[str] | None = None
+
+    def __post_init__(self) -> None:
+        """JSON has no infinity."""
+        mark(self, "threshold", "size")
 
 
 class AuditedEvent(ChangeEvent, tag="audited"):
@@ -185,7 +194,8 @@ class HealthEvent(ChangeEvent, tag="health"):
     Attributes
     ----------
     state, previous : str
-        The new state and the one before: "ok", "drifting", "broken" or "stale".
+        The new state and the one before: "ok", "drifting", "broken", "recovered" or
+        "stale".
     since_round : int
         Number of losses, of the group if there is one, at the change.
     why : str

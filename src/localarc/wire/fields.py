@@ -55,6 +55,8 @@ Labels: TypeAlias = Annotated[
     Meta(max_length=MAX_LABELS),
 ]
 """What people say about a stream, such as {"team": "pricing"}."""
+Probability: TypeAlias = Annotated[float, Meta(ge=0.001, le=1.0)]
+"""With which an answer was to be looked at."""
 Timeout: TypeAlias = Annotated[float, Meta(gt=0, le=LARGEST)]
 DefaultLoss: TypeAlias = Annotated[float, Meta(ge=0, le=LARGEST)]
 Retention: TypeAlias = Annotated[float, Meta(ge=SHORTEST_RETENTION, le=LARGEST)]

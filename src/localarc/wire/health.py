@@ -6,7 +6,7 @@ from typing import Literal, TypeAlias
 
 from localarc.wire.fields import Response
 
-HealthState: TypeAlias = Literal["ok", "drifting", "broken", "stale"]
+HealthState: TypeAlias = Literal["ok", "drifting", "broken", "recovered", "stale"]
 
 
 class Health(Response):
@@ -17,9 +17,11 @@ class Health(Response):
     Attributes
     ----------
     state : str
-        "broken": the risk since the last acknowledgement is above `target + tolerance`, by more
-        than chance; it stays broken until it is acknowledged. "drifting": that of the latest
-        rounds is. "stale": no loss arrived for ten times the usual interval. Else "ok".
+        "broken": the risk since the last acknowledgement or recovery is above `target + tolerance`,
+        by more than chance. "recovered": it was broken, and the risk of a stretch of rounds up to
+        `since_round` was below, by more than chance; it stays until it is acknowledged.
+        "drifting": the risk of the latest rounds is above. "stale": no loss arrived for ten times
+        the usual interval, and for the config's `stale_after` at least. Else "ok".
     since : float or None
         When the state changed to this one, in seconds since 1970; None before the first loss.
     since_round : int
@@ -27,13 +29,13 @@ class Health(Response):
     why : str
         The reason, in a sentence with numbers.
     rounds : int
-        Number of losses since the last acknowledgement.
+        Number of losses since the last acknowledgement or recovery.
     risk : float or None
         Mean of these losses; None without any.
     recent_risk : float or None
         Mean of the latest losses, about `window` of them.
     at_least : float or None
-        Lower confidence limit of the risk since the last acknowledgement.
+        Lower confidence limit of the risk over these losses.
     target, tolerance : float
         Target risk, and how far above it a risk is tolerated.
     window : int

@@ -1,6 +1,7 @@
 """Predictions, feedback and batches of them; and problems, the body of every error response.
 
-All numbers are finite: the parser rejects NaN, infinities and numbers in strings.
+All numbers of requests are finite: the parser rejects NaN, infinities and numbers in strings.
+Thresholds and ends of intervals may be infinite, in JSON the texts "inf" and "-inf".
 """
 
 from __future__ import annotations
@@ -19,12 +20,14 @@ from localarc.wire.fields import (
     Number,
     Outcome,
     PredictionId,
+    Probability,
     Request,
     Response,
     Score,
     Scores,
     StreamName,
 )
+from localarc.wire.infinite import Extended, mark
 
 
 class PredictRequest(Request, omit_defaults=True):
@@ -91,7 +94,7 @@ class Interval(Response, tag="interval", tag_field="kind"):
     Attributes
     ----------
     lower, upper : float
-        Both ends, which belong to the interval.
+        Both ends, which belong to the interval. May be infinite, in JSON "-inf" and "inf".
     size : float
         Width of the interval, 0 if it is empty.
 
@@ -101,9 +104,13 @@ class Interval(Response, tag="interval", tag_field="kind"):
     True
     """
 
-    lower: float
-    upper: float
-    size: float
+    lower: Extended
+    upper: Extended
+    size: Extended
+
+    def __post_init__(self) -> None:
+        """JSON has no infinity."""
+        mark(self, "lower", "upper", "size")
 
     def __contains__(self, y: float) -> bool:
         return self.lower <= y <= self.upper
@@ -119,7 +126,8 @@ class PredictResponse(Response):
     seq : int
         Position of the prediction in the stream.
     threshold : float
-        The threshold, in units of the score.
+        The threshold, in units of the score. Infinite (in JSON the text "inf") while too little is
+        known for one: the set is the full one.
     set : LabelSet, Interval or None
         The prediction set, if the request had scores.
     answer : bool or None
@@ -134,9 +142,13 @@ class PredictResponse(Response):
 
     id: str
     seq: int
-    threshold: float
+    threshold: Extended
     set: LabelSet | Interval | None = None
     answer: bool | None = None
+
+    def __post_init__(self) -> None:
+        """JSON has no infinity."""
+        mark(self, "threshold")
 
 
 class FeedbackRequest(Request):
@@ -155,6 +167,9 @@ class FeedbackRequest(Request):
     y : float or str, optional
         Instead of a loss: the true value, or the true label (its position if labels have no names).
         For streams with a `set`, if the prediction had scores. A miss costs the loss bound.
+    probability : float, optional
+        For method "gate", if only some answers are looked at, drawn at random: the probability with
+        which this one was to be. Without a loss it says that the answer was not drawn.
 
     Examples
     --------
@@ -168,6 +183,7 @@ class FeedbackRequest(Request):
     score: Score | None = None
     outcome: Outcome | None = None
     y: Outcome | None = None
+    probability: Probability | None = None
 
     def __post_init__(self) -> None:
         """Reject a body that says nothing, or two things."""
@@ -184,11 +200,20 @@ def check_report(report: FeedbackRequest | FeedbackOperation) -> None:
     if report.y is not None and report.outcome is not None:
         raise ValueError("y and outcome are names of the same: send y")
     known = report.y is not None or report.outcome is not None
+    if known and report.probability is not None:
+        raise ValueError("probability belongs to a loss of a gate: omit it")
+    if is_passed_over(report):
+        return
     if known == (report.loss is not None):
         got = "both" if known else "neither"
         raise ValueError(f"report either the loss of a prediction or y, what came true, got {got}")
     if known and report.score is not None:
         raise ValueError("score belongs to a loss: omit it, y determines it")
+
+
+def is_passed_over(report: FeedbackRequest | FeedbackOperation) -> bool:
+    """Whether an answer was not looked at, and could have been."""
+    return report.probability is not None and report.loss is None and report.score is None
 
 
 class AuditRequest(Request):
@@ -256,7 +281,7 @@ class FeedbackOperation(Request, tag="feedback", tag_field="op"):
         Name of the stream.
     id : str
         Id of the prediction.
-    loss, score, outcome, y
+    loss, score, outcome, y, probability
         As in `FeedbackRequest`.
 
     Examples
@@ -271,6 +296,7 @@ class FeedbackOperation(Request, tag="feedback", tag_field="op"):
     score: Score | None = None
     outcome: Outcome | None = None
     y: Outcome | None = None
+    probability: Probability | None = None
 
     def __post_init__(self) -> None:
         """Reject an operation that says nothing, or two things."""

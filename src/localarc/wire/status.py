@@ -9,6 +9,7 @@ import msgspec
 from localarc.wire.config import StreamConfig
 from localarc.wire.fields import Response
 from localarc.wire.health import Health
+from localarc.wire.infinite import Extended, mark
 from localarc.wire.quarantine import QuarantinedStream
 
 
@@ -77,7 +78,7 @@ class StateCounts(Response):
 
     Attributes
     ----------
-    broken, drifting, stale, ok : int
+    broken, drifting, stale, recovered, ok : int
         Number of streams whose `health` has this state. A stream whose consistency check fails
         counts as broken.
 
@@ -90,6 +91,7 @@ class StateCounts(Response):
     broken: int = 0
     drifting: int = 0
     stale: int = 0
+    recovered: int = 0
     ok: int = 0
 
 
@@ -307,6 +309,9 @@ class StreamSummary(Response):
         Number of predictions that expired.
     late : int
         Number of losses that arrived after the loss of a newer prediction.
+    uninformed : int
+        Number of losses of predictions that were made before anything was known. They are not shown
+        to the monitors, and with method "auto" are no part of `risk` and of the promise.
     memory : str
         What the calibrator remembers of places: the memory of the local part of L-ARC, or the
         table of nodes of method "auto"; "none" for one threshold per stream or group.
@@ -353,6 +358,7 @@ class StreamSummary(Response):
     overall: Health
     groups_health: list[Health]
     groups_left_out: int
+    uninformed: int = 0
 
 
 class HistoryPoint(Response, array_like=True):
@@ -386,13 +392,17 @@ class HistoryPoint(Response, array_like=True):
     rounds: int
     at: float
     risk: float
-    threshold: float
-    size: float | None
+    threshold: Extended
+    size: Extended | None
     bound: float | None
     observed: float | None
     pending: int
     late: int
     expired: int
+
+    def __post_init__(self) -> None:
+        """JSON has no infinity."""
+        mark(self, "threshold", "size")
 
 
 class History(Response):

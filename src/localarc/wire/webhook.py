@@ -33,7 +33,8 @@ class HealthNotice(Response, tag_field="type", tag="health"):
     group : str or None
         The group that changed; None for all rounds of the stream.
     state, previous : str
-        The new state and the one before: "ok", "drifting", "broken" or "stale".
+        The new state and the one before: "ok", "drifting", "broken", "recovered" or
+        "stale".
     at : float
         Time of the change, in seconds since 1970.
     since_round : int

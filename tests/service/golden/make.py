@@ -13,6 +13,7 @@ from typing import Any
 import msgspec
 import numpy as np
 
+from localarc import Gate
 from localarc.service.api.queries import summarize
 from localarc.service.limits import Limits
 from localarc.service.storage import events
@@ -23,6 +24,7 @@ from localarc.service.streams.calibrators import build_calibrator
 from localarc.service.streams.manager import StreamManager
 from localarc.service.streams.stream import Stream
 from localarc.wire.config import StreamConfig
+from localarc.wire.infinite import as_text
 from localarc.wire.lifecycle import ChangeRequest, RenameRequest
 from localarc.wire.predictions import FeedbackRequest, PredictRequest
 
@@ -63,6 +65,10 @@ STREAMS: dict[str, tuple[dict[str, Any], int | None]] = {
     "auto-losses": ({"alpha": 0.1, "method": "auto", "unit": 0.2, "limits": [0, 2],
                      "promise": "at most", "evenness": 2, "features": 3}, None),
     "auto-imported": ({"alpha": 0.1, "features": 2, "set": {"kind": "interval"}}, 2),
+    "gate": ({"alpha": 0.3, "method": "gate", "features": 1}, 5),
+    "gate-events": ({"alpha": 0.3, "method": "gate"}, None),
+    "recovered": ({"alpha": 0.3, "method": "arc", "tolerance": 0.4, "stale_after": 60}, 4),
+    "recovered-events": ({"alpha": 0.3, "method": "arc", "tolerance": 0.4}, None),
 }  # fmt: skip
 
 
@@ -96,6 +102,8 @@ class Maker:
         body: dict[str, Any] = {"x": x}
         if self.source.random() < 0.7 or config.method == "mondrian":
             body["group"] = self.source.choice(["a", "b", "ö"])
+        if config.method == "gate":
+            body["confidence"] = round(self.source.uniform(0.3, 1), 2)
         if config.method == "auto" and self.source.random() < 0.5:
             body["group"] = ["a", self.source.choice(["b", "ö"])]
         if config.set is not None:
@@ -111,7 +119,7 @@ class Maker:
         body = self.body(name, t)
         response = self.manager.predict(name, msgspec.convert(body, PredictRequest))
         if "id" in body:
-            told = exact(msgspec.to_builtins(response))
+            told = exact(as_builtins(response))
             self.sent[name]["predictions"].append({"body": body, "answer": told})
         self.manager.expire()
         pending = list(self.manager.streams[name].state.pending)
@@ -122,8 +130,18 @@ class Maker:
             told = {"id": key, **report, "answer": msgspec.to_builtins(answer)}
             self.sent[name]["losses"].append(told)
 
+    def break_and_recover(self, name: str, t: int) -> None:
+        """More rounds: the promise is broken at first, and kept later."""
+        for number in range(4):
+            key, loss = f"more-{t}-{number}", float(t < 12)
+            self.manager.predict(name, PredictRequest(id=key))
+            self.manager.feedback(name, key, FeedbackRequest(loss))
+
     def report(self, name: str) -> dict[str, Any]:
         config, value = self.manager.streams[name].state.config, round(self.source.random(), 3)
+        if config.method == "gate":
+            seen = {"loss": float(value < 0.1)} if value < 0.7 else {}
+            return seen | ({"probability": 0.7} if value > 0.05 else {})
         if config.method != "auto" or config.unit is not None:
             return {"loss": self.source.choice([0.0, 1.0, value])}
         assert config.set is not None
@@ -136,7 +154,7 @@ class Maker:
         for name, (config, _) in STREAMS.items():
             self.manager.create(name, msgspec.convert(config, StreamConfig))
         for t in range(ROUNDS):
-            for name, (_, after) in STREAMS.items():
+            for name, (config, after) in STREAMS.items():
                 if t == 17 and name in IMPORTED_FROM:
                     state = self.manager.stream(IMPORTED_FROM[name]).calibrator.state()
                     self.manager.import_state(name, state)
@@ -144,6 +162,8 @@ class Maker:
                     self.commit()
                     self.store.snapshot([self.manager.streams[name]])
                 self.round(name, t)
+                if "tolerance" in config:
+                    self.break_and_recover(name, t)
             if t == 15:
                 self.manager.acknowledge("arc")
                 for name, changes in CHANGES.items():
@@ -165,7 +185,8 @@ def probes(features: int) -> list[list[float]]:
 
 
 def thresholds(calibrator: Any, features: int) -> list[str]:
-    more = {"groups": "a"} if "groups" in calibrator.learns_from else {}
+    grouped = isinstance(calibrator, Gate) or "groups" in calibrator.learns_from
+    more = {"groups": "a"} if grouped else {}
     return [float(calibrator.threshold(np.array(x), **more)).hex() for x in probes(features)]
 
 
@@ -176,6 +197,11 @@ def exact(value: Any) -> Any:
     if isinstance(value, dict):
         return {name: exact(part) for name, part in value.items()}
     return [exact(part) for part in value] if isinstance(value, list | tuple) else value
+
+
+def as_builtins(message: Any) -> Any:
+    """A message as its JSON would have it."""
+    return msgspec.to_builtins(message, enc_hook=as_text)
 
 
 def fields(struct: Any) -> Any:
@@ -195,6 +221,11 @@ def describe(stream: Stream) -> dict[str, Any]:
     for _ in range(20):
         x = np.array([source.uniform(-1, 1) for _ in range(features)])
         value = source.random()
+        if isinstance(further, Gate):
+            made = further.decide(x, confidence=value, groups="a")
+            if made.answer:
+                further.feedback(made, wrong=value < 0.3)
+            continue
         more: dict[str, Any] = {}
         if "groups" in further.learns_from:
             more["groups"] = "a" if value < 0.5 else "b"

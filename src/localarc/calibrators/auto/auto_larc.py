@@ -7,7 +7,7 @@ from typing import Self
 from localarc.calibrators.auto import state as stored
 from localarc.calibrators.auto.groups import GroupNames
 from localarc.calibrators.auto.guarded import GuardedCalibrator
-from localarc.calibrators.auto.settings import BYTES, checked_settings
+from localarc.calibrators.auto.settings import BYTES, MOST_PENDING, checked_settings
 
 
 class AutoLARC(GuardedCalibrator):
@@ -32,10 +32,16 @@ class AutoLARC(GuardedCalibrator):
         B, the largest loss that a round may have.
     unit : float or None, default None
         A typical difference between scores, required only if scores are never passed.
-    initial_threshold : float, default 0.0
-        The threshold before the first score, in the units of the score.
+    initial_threshold : float or None, default None
+        The threshold before the first score, in the units of the score. None: infinite (the
+        ceiling, if `limits` state one), so that the set is the full one, until `1/alpha - 1` scores
+        are known, but at most 16. Such rounds are counted apart, see `certificate().uninformed`: no
+        bettor is charged for them. Once a loss was told without a score before any score, scores
+        are not to be expected, and thresholds start at 0.
     max_bytes : int, default 9000000
         Bounds the table of nodes. A full table adds no nodes until it can drop idle ones.
+    max_pending : int, default 1000000
+        How many tickets may be pending. `ask` then fails, until one is told or forgotten.
 
     Examples
     --------
@@ -63,8 +69,9 @@ class AutoLARC(GuardedCalibrator):
         evenness: float = 1.0,
         loss_bound: float = 1.0,
         unit: float | None = None,
-        initial_threshold: float = 0.0,
+        initial_threshold: float | None = None,
         max_bytes: int = BYTES,
+        max_pending: int = MOST_PENDING,
     ) -> None:
         self._start(
             checked_settings(
@@ -76,6 +83,7 @@ class AutoLARC(GuardedCalibrator):
                 unit=unit,
                 initial_threshold=initial_threshold,
                 max_bytes=max_bytes,
+                max_pending=max_pending,
             )
         )
 

@@ -57,6 +57,11 @@ class Candidates:
     keys: IntArray  # (n, groups)
     decisions: FloatArray  # (n, TICKET)
 
+    @property
+    def is_uninformed(self) -> bool:
+        """Whether nothing was known that could exclude a label."""
+        return bool(self.decisions[0, layout.GIVEN] == np.inf)
+
     def ticket(self, number: int) -> LabelTicket:
         """What the caller sees of it."""
         thresholds = self.decisions[:, layout.THRESHOLD]

@@ -19,7 +19,7 @@ def resolve_rows(
     """(n, g) keys and weights, 0 where a round has fewer; and what to remember of them.
 
     Features that are missing in `points` are groups as well. Nothing is remembered yet: pass the
-    second part to `names.add`, one by one.
+    second part to `names.add`.
     """
     gaps = np.isnan(points)
     if groups is None and not gaps.any():

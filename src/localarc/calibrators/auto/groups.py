@@ -21,7 +21,7 @@ Resolved: TypeAlias = tuple[IntArray, FloatArray]
 """The keys of a round's groups, and their weights."""
 
 MOST_COMBINATIONS = 4096  # that are kept resolved
-_SIMPLE = frozenset({str, int, tuple})  # types of a single label
+_SIMPLE = frozenset({str, int, tuple})  # types of a single label, by far the most frequent
 
 NO_GROUPS: Resolved = np.empty(0, np.int64), np.empty(0)
 
@@ -53,7 +53,9 @@ def weights_of(groups: Groups | None) -> dict[Hashable, float]:
         return {}
     if isinstance(groups, Mapping):
         return {_label(name): w for name, value in groups.items() if (w := _weight(name, value))}
-    if isinstance(groups, list | set | frozenset):
+    if isinstance(groups, set | frozenset):  # whose order depends on the hash seed
+        return dict.fromkeys(sorted(map(_label, groups), key=repr), 1.0)
+    if isinstance(groups, list):
         return {_label(name): 1.0 for name in groups}
     return {_label(groups): 1.0}
 
@@ -98,30 +100,36 @@ def _canonical(label: Hashable) -> Any:
 
 
 class GroupNames:
-    """The groups seen so far, by label. The table of nodes only knows their keys.
+    """The groups of the nodes in a table, by label: the table itself only knows their keys.
 
-    Rounds repeat combinations of groups, so those whose labels are known are kept resolved.
+    Rounds repeat combinations of groups, so those whose labels are known are kept resolved. Labels
+    whose nodes the table dropped are forgotten once they may be as many as those that it has.
     """
 
     def __init__(self, labels: Iterable[Hashable] = ()) -> None:
-        self.known: dict[Hashable, Resolved] = {label: _single(label) for label in labels}
+        self.known: dict[Hashable, int] = {label: key_of(label) for label in labels}
         self._combinations: dict[Hashable, Resolved] = {}
+        self._room = _room(len(self.known))
 
     def copy(self) -> GroupNames:
         """The same names, which then grow on their own."""
         new = GroupNames()
         new.known, new._combinations = self.known.copy(), self._combinations.copy()
+        new._room = self._room
         return new
 
     def resolve(
-        self, groups: Groups | None, missing: tuple[int, ...] = (), remember: bool = False
+        self,
+        groups: Groups | None,
+        missing: tuple[int, ...] = (),
+        table: IntArray | None = None,
     ) -> Resolved:
-        """Keys and weights of a round's groups, in an order that no hash seed changes."""
-        if not missing:
-            if groups is None or (type(groups) is tuple and not groups):
-                return NO_GROUPS
-            if type(groups) in _SIMPLE and groups in self.known:
-                return self.known[groups]
+        """Keys and weights of a round's groups, in an order that no hash seed changes.
+
+        With the keys of the table on which the round is about to be played, they are remembered.
+        """
+        if not missing and (groups is None or (type(groups) is tuple and not groups)):
+            return NO_GROUPS
         mark = combination(groups, missing)
         try:
             found = self._combinations.get(mark)
@@ -129,7 +137,8 @@ class GroupNames:
             mark = found = None
         if found is None:
             found = self._combined(groups, missing)
-            if remember:
+            if table is not None:
+                self._make_room(table)
                 self._remember(groups, missing, mark, found)
         return found
 
@@ -141,40 +150,63 @@ class GroupNames:
 
     def _key(self, label: Hashable) -> int:
         found = self.known.get(label)
-        return key_of(label) if found is None else int(found[0][0])
+        return key_of(label) if found is None else found
 
-    def add(self, groups: Groups | None, missing: tuple[int, ...] = ()) -> None:
-        """Remember the labels of a round."""
-        self.resolve(groups, missing, remember=True)
+    def add(self, rounds: Iterable[tuple[Groups | None, tuple[int, ...]]], table: IntArray) -> None:
+        """Remember the groups and missing features of rounds, which are about to be played.
+
+        `table` has the keys of the nodes that there are before them.
+        """
+        self._make_room(table)
+        for groups, missing in rounds:
+            mark = combination(groups, missing)
+            try:
+                known = mark in self._combinations
+            except TypeError:
+                mark, known = None, False
+            if not known:
+                self._remember(groups, missing, mark, self._combined(groups, missing))
+
+    def _make_room(self, table: IntArray) -> None:
+        """Forget the labels that have no node any more, if there may be many of them."""
+        if len(self.known) < self._room:
+            return
+        self._combinations = {}  # first: what is resolved must be known, should an interrupt come
+        self.known = self.present(table)
+        self._room = _room(len(self.known))
 
     def _remember(
         self, groups: Groups | None, missing: tuple[int, ...], mark: Hashable, found: Resolved
     ) -> None:
         for label in (*weights_of(groups), *map(MissingFeature, missing)):
             if label not in self.known:
-                self.known[label] = _single(label)
+                self.known[label] = key_of(label)
         if mark is not None:
             if len(self._combinations) >= MOST_COMBINATIONS:
                 self._combinations.clear()
             self._combinations[mark] = found
 
-    def present(self, keys: IntArray) -> dict[Hashable, int]:
-        """The labels whose nodes are in a table with these keys."""
-        found = {label: int(pair[0][0]) for label, pair in self.known.items()}
-        there = np.isin(np.array([*found.values()], np.int64), keys)
-        return {
-            label: key
-            for (label, key), is_there in zip(found.items(), there, strict=True)
-            if is_there
-        }
+    def present(self, table: IntArray) -> dict[Hashable, int]:
+        """The labels whose nodes are in a table with these keys, in order of their text.
+
+        The order in which they were met would not survive storage: rounds that are asked before
+        anything is known make no nodes.
+        """
+        there = np.isin(np.array([*self.known.values()], np.int64), table)
+        pairs = zip(self.known.items(), there, strict=True)
+        found = [(label, key) for (label, key), is_there in pairs if is_there]
+        return dict(sorted(found, key=lambda pair: repr(pair[0])))
 
 
-def _single(label: Hashable) -> Resolved:
-    return np.array([key_of(label)], np.int64), np.ones(1)
+def _room(labels: int) -> int:
+    """How many labels there may be before those without a node are looked for."""
+    return 2 * labels + 1000
 
 
 def combination(groups: Groups | None, missing: tuple[int, ...]) -> Any:
     """What rounds with the same groups have in common; hashable if labels and weights are."""
+    if type(groups) in _SIMPLE:
+        return type(groups), groups, missing
     if isinstance(groups, list):
         return list, tuple(groups), missing
     if isinstance(groups, Mapping):
@@ -192,5 +224,6 @@ def label_to_json(label: Hashable) -> Any:
 def label_from_json(value: Any) -> Hashable:
     """The label that `label_to_json` turned into JSON."""
     if isinstance(value, dict) and "missing" in value:
-        return MissingFeature(value["missing"])
+        index = validation.integer("missing", value["missing"], 0, "It is the number of a feature.")
+        return MissingFeature(index)
     return serialization.group_from_json(value)

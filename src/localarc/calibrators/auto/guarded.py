@@ -158,6 +158,7 @@ class GuardedCalibrator(ManyRounds):
         found = stored.decode(type(self).__name__, data, self._own_base)
         stored.check_same_settings(self.settings, found.settings)
         self._restore_base(found.base)
+        self.settings = found.settings
         self._continue(found.engine, GroupNames(found.labels))
         return self
 

@@ -46,7 +46,7 @@ def _numbers_or_missing(name: str, values: Any) -> FloatArray:
         raw = np.asarray(values)
         if raw.dtype.kind == "O" and not any(isinstance(v, str | bytes) for v in raw.ravel()):
             raw = raw.astype(np.float64)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         raw = np.empty(0, "U1")  # let `validation` say what is wrong with it
     if raw.dtype.kind != "f" or np.ma.is_masked(values):
         return validation.numbers(name, values)
@@ -106,6 +106,17 @@ def shown_levels(values: Any, rounds: int) -> FloatArray:
             "Pass minus infinity where nothing else was shown."
         )
     return levels
+
+
+def place_for(out: Any, rounds: int) -> FloatArray:
+    """Where to write a threshold for each round."""
+    if out is None:
+        return np.empty(rounds)
+    if not isinstance(out, np.ndarray) or (out.dtype, out.shape) != (np.float64, (rounds,)):
+        raise ValueError(f"out must be an array of {rounds} float64, got {validation.shown(out)}.")
+    if not (out.flags.c_contiguous and out.flags.writeable):
+        raise ValueError("out must be contiguous and writable; pass np.empty(n).")
+    return out
 
 
 def _per_round(name: str, array: FloatArray, rounds: int | None) -> FloatArray:

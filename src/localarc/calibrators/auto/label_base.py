@@ -75,18 +75,27 @@ class LabelBase:
     def to_json(self) -> dict[str, Any]:
         """The labels, with the number of recent scores of each."""
         return {
-            "labels": [label_to_json(label) for label in self.rows],
-            "counts": self.tables.facts[1 : len(self.rows) + 1, COUNT].astype(int).tolist(),
+            "labels": [label_to_json(label) for label in self.labels],
+            "counts": self.tables.facts[self._learned_rows, COUNT].astype(int).tolist(),
         }
 
     def arrays(self) -> dict[str, Any]:
         """The scores, of one label after the other and of all together; the offsets."""
-        rows = [*self.rows.values()]
+        rows = self._learned_rows
         return {
             "label scores": np.concatenate([np.empty(0), *map(self._scores, rows)]),
             "all scores": self._scores(0),
             "learned": self.tables.facts[rows][:, _LEARNED],
         }
+
+    @property
+    def labels(self) -> list[Hashable]:
+        """The labels that were true; an interrupt can leave a row of one that was not."""
+        return [label for label, row in self.rows.items() if self.tables.facts[row, ROUNDS]]
+
+    @property
+    def _learned_rows(self) -> list[int]:
+        return [self.rows[label] for label in self.labels]
 
     def _scores(self, row: int) -> FloatArray:
         """Recent scores in order of arrival."""

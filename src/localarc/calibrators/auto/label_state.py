@@ -54,7 +54,7 @@ def decode_into(cal: LabelSets, data: bytes) -> None:
     if found.base is None:
         raise StateError("the state is damaged: it has no scores.")
     _, content, arrays = serialization.decode(found.base)
-    base = LabelBase(found.settings.alpha, found.settings.initial_threshold)
+    base = LabelBase(found.settings.alpha, found.settings.start)
     try:
         order = content["order"]
         labels = None if order is None else checked_labels([*map(label_from_json, order)])
@@ -63,7 +63,7 @@ def decode_into(cal: LabelSets, data: bytes) -> None:
     except (KeyError, TypeError, ValueError, IndexError) as error:
         raise StateError(f"the state is damaged: {error}") from error
     _check_pending(found.engine, pending)
-    cal.settings, cal.labels, cal._busy = found.settings, labels, False
+    cal.settings, cal.labels = found.settings, labels
     cal._engine, cal._names = found.engine, GroupNames(found.labels)
     cal._base, cal._pending = base, pending
 

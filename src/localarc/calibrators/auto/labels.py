@@ -20,21 +20,22 @@ from localarc.calibrators.auto.candidates import (
 from localarc.calibrators.auto.groups import GroupNames, Groups, Resolved, weights_of
 from localarc.calibrators.auto.inputs import features
 from localarc.calibrators.auto.label_base import LabelBase
+from localarc.calibrators.auto.pending_limit import LimitedPending
 from localarc.calibrators.auto.round_input import RoundInput
-from localarc.calibrators.auto.settings import BYTES, checked_settings
+from localarc.calibrators.auto.settings import BYTES, MOST_PENDING, checked_settings
 from localarc.calibrators.base import Point
 from localarc.calibrators.one_thread import OneThread
 from localarc.calibrators.saved import Saved
 from localarc.calibrators.tickets import not_pending, ticket_id
 from localarc.engine.auto import label_rounds, layout
 from localarc.engine.auto.engine import AutoEngine
-from localarc.engine.auto.loops import ASK, PEEK, STEP
+from localarc.engine.auto.loops import ASK, PEEK
 from localarc.guarantees import theorem_e
 from localarc.guarantees.theorem_e import AutoCertificate
 from localarc.validation import FloatArray
 
 
-class LabelSets(Saved, OneThread):
+class LabelSets(LimitedPending, Saved, OneThread):
     """Prediction sets for classification whose coverage holds for each true class, online.
 
     The set of a round is `{y : score(x, y) <= g(x, y)}`. A label's threshold is the conformal
@@ -58,11 +59,13 @@ class LabelSets(Saved, OneThread):
         Thresholds that are never crossed, below and above, in the units of the score.
     promise : "both" or "at most", default "both"
         Whether each class is kept near `alpha` from both sides, or only from above.
-    initial_threshold : float, default 1.0
-        The threshold before the first label, in the units of the score: with scores of
-        `1 - probability`, 1 excludes nothing.
+    initial_threshold : float or None, default None
+        The threshold before the first label, in the units of the score. None: infinite, so that no
+        label is excluded. Such rounds are counted apart, see `certificate().uninformed`.
     max_bytes : int, default 9000000
         Bounds the table of nodes. A full table adds no labels until it can drop idle ones.
+    max_pending : int, default 1000000
+        How many tickets may be pending. `ask` then fails, until one is told or forgotten.
 
     Notes
     -----
@@ -93,8 +96,9 @@ class LabelSets(Saved, OneThread):
         *,
         limits: tuple[float | None, float | None] = (None, None),
         promise: str = "both",
-        initial_threshold: float = 1.0,
+        initial_threshold: float | None = None,
         max_bytes: int = BYTES,
+        max_pending: int = MOST_PENDING,
     ) -> None:
         self.settings = checked_settings(
             alpha=alpha,
@@ -105,16 +109,16 @@ class LabelSets(Saved, OneThread):
             unit=None,
             initial_threshold=initial_threshold,
             max_bytes=max_bytes,
+            max_pending=max_pending,
         )
         self.labels = checked_labels(labels)
-        self._busy = False
         self.reset()
 
     def reset(self) -> Self:
         """Forget everything learned, and all pending tickets."""
-        self._engine: AutoEngine | None = None
-        self._names = GroupNames()
-        self._base = LabelBase(self.alpha, self.settings.initial_threshold)
+        names, base = GroupNames(), LabelBase(self.alpha, self.settings.start)
+        self._engine = None
+        self._names, self._base = names, base
         self._pending: dict[int, Candidates] = {}
         return self
 
@@ -129,9 +133,11 @@ class LabelSets(Saved, OneThread):
                 "their labels, or forget them, first."
             )
         with self._exclusive():
-            if self._engine is not None:
-                self._engine.restart_units()
-            self._base = LabelBase(self.alpha, self.settings.initial_threshold)
+            engine = None if self._engine is None else self._engine.copy()
+            if engine is not None:
+                engine.restart_units()
+            base = LabelBase(self.alpha, self.settings.start)
+            self._engine, self._base = engine, base
         return self
 
     # ---- sets --------------------------------------------------------------------------------
@@ -150,7 +156,7 @@ class LabelSets(Saved, OneThread):
         labels : sequence of labels or None, default None
             The candidates; by default those of the constructor, or all that were true so far.
         """
-        names = checked_labels(labels) or self.labels or tuple(self._base.rows)
+        names = checked_labels(labels) or self.labels or tuple(self._base.labels)
         with self._exclusive():
             where = self._where(x, groups)
             found = {name: self._decide(name, where) for name in names}
@@ -189,13 +195,14 @@ class LabelSets(Saved, OneThread):
         score = by_label[_candidate(name, tuple(by_label))]
         with self._exclusive():
             where = self._where(x, groups)
-            decision = self._decide(name, where)
-            loss = float(score > decision[layout.THRESHOLD])
-            self._names.add(where.nodes(name), where.missing)
-            self._serve(STEP, name, where, loss, score)
-            engine: Any = self._engine
-            # An interrupt before this line costs the base a score; theorem E holds for any base.
-            self._base.learn(name, score, loss, engine.numbers[layout.PENDING])
+            keys, weights = self._resolve(name, where)
+            engine = self._prepared(len(where.point), len(keys), tickets=0)
+            self._names.add([(where.nodes(name), where.missing)], engine.keys)
+            self._base.add([name])
+            rows, true, given = self._base.rows_of([name]), np.zeros(1, np.int64), [[score]]
+            nodes = keys[None, None], weights[None, None]
+            told = self._base.tables, rows, true, np.array(given), np.empty((1, 1))
+            label_rounds.step(engine._table, where.point[None], *nodes, *told)
         return self
 
     # ---- late labels -------------------------------------------------------------------------
@@ -220,10 +227,11 @@ class LabelSets(Saved, OneThread):
                 weights |= where.nodes(name)
             keys, shares = self._names.resolve(weights, where.missing)
             engine = self._prepared(len(where.point), len(keys), tickets=1)
-            self._names.add(weights, where.missing)
+            self._names.add([(weights, where.missing)], engine.keys)
             number = int(engine.numbers[layout.ISSUED]) + 1
             self._pending[number] = made
-            engine.serve(ASK, where.point, keys, shares, 0.0, 1.0, 0.0, 0.0)
+            base = np.inf if made.is_uninformed else 0.0
+            engine.serve(ASK, where.point, keys, shares, base, 1.0, 0.0, 0.0)
         return made.ticket(number)
 
     def tell(self, ticket: LabelTicket | int, label: Hashable) -> Self:
@@ -317,7 +325,7 @@ class LabelSets(Saved, OneThread):
         if engine is None or engine.dimensions != dimensions:
             engine = self._engine = AutoEngine(self.settings.rules(own_base=False), dimensions)
         if tickets or groups > engine.groups:
-            engine.reserve(groups, max(1, tickets))
+            self._reserve(engine, groups, tickets)
         return engine
 
     def _tell(
@@ -343,15 +351,13 @@ class LabelSets(Saved, OneThread):
 
     @property
     def rounds(self) -> int:
-        """The number of labels learned from."""
+        """The number of labels told."""
         return 0 if self._engine is None else int(self._engine.numbers[layout.ROUNDS])
 
     @property
     def risk(self) -> float:
-        """The share of rounds whose set missed the true label, NaN before the first."""
-        if self._engine is None or not self.rounds:
-            return np.nan
-        return float(self._engine.numbers[layout.LOSS_SUM]) / self.rounds
+        """The share of sets without the true label, NaN before the first; no uninformed rounds."""
+        return np.nan if self._engine is None else layout.risk(self._engine.numbers)
 
     def certificate(self, losses: ArrayLike | None = None) -> AutoCertificate:
         """What is guaranteed about everyone, each label, and each label in each group: theorem E.
@@ -401,6 +407,7 @@ class LabelSets(Saved, OneThread):
         """
         found = type(self).from_state(data)
         label_state.check_same(self, found)
+        self.settings = found.settings
         self._engine, self._names = found._engine, found._names
         self._base, self._pending = found._base, found._pending
         return self

@@ -62,8 +62,8 @@ def ask(
         widths = [1 + len(kind.groups) + len(kind.missing) for kind in rows.kinds]
         own = [keys[:, : widths[code]] for keys, code in zip(rows.keys, rows.codes, strict=True)]
         parts = [*zip(ids.tolist(), scores, own, decisions, strict=True)]
-        for kind in rows.kinds:
-            cal._names.add(_all_nodes(cal, kind), kind.missing)
+        nodes = [(_all_nodes(cal, kind), kind.missing) for kind in rows.kinds]
+        cal._names.add(nodes, engine.keys)
         for number, *made in parts:
             cal._pending[number] = Candidates(labels, *made)
         where = rows.points, rows.keys, rows.weights
@@ -75,17 +75,26 @@ def ask(
 
 
 def learn(
-    cal: LabelSets, X: Any, scores: FloatArray, true: IntArray, groups: Sequence[Groups] | None
+    cal: LabelSets,
+    X: Any,
+    scores: FloatArray,
+    true: IntArray,
+    groups: Sequence[Groups] | None,
+    out: FloatArray | None = None,
 ) -> FloatArray:
-    """`LabelSets.update` for each row; returns the thresholds before it."""
+    """`LabelSets.update` for each row; returns the thresholds before it, in `out` if given.
+
+    An interrupt after the rows were learned loses no threshold in `out`, which is contiguous.
+    """
     with cal._exclusive():
         rows, labels = _rows(cal, X, groups), _labels(cal)
         engine = cal._prepared(rows.points.shape[1], rows.keys.shape[2], tickets=0)
-        for code, at in dict.fromkeys(zip(rows.codes, true.tolist(), strict=True)):
-            kind = rows.kinds[code]
-            cal._names.add(kind.nodes(labels[at]), kind.missing)
+        played = dict.fromkeys(zip(rows.codes, true.tolist(), strict=True))
+        kinds = [(rows.kinds[code], labels[at]) for code, at in played]
+        nodes = [(kind.nodes(label), kind.missing) for kind, label in kinds]
+        cal._names.add(nodes, engine.keys)
         cal._base.add([labels[at] for at in true.tolist()])
-        found = np.empty(scores.shape)
+        found = np.empty(scores.shape) if out is None else out
         where = rows.points, rows.keys, rows.weights
         base = cal._base.tables, cal._base.rows_of(labels)
         label_rounds.step(engine._table, *where, *base, true, scores, found)

@@ -11,7 +11,13 @@ from numpy.typing import ArrayLike
 from localarc import validation
 from localarc.calibrators.auto.group_rows import resolve_rows
 from localarc.calibrators.auto.groups import Groups
-from localarc.calibrators.auto.inputs import many_features, many_losses, many_scores, shown_levels
+from localarc.calibrators.auto.inputs import (
+    many_features,
+    many_losses,
+    many_scores,
+    place_for,
+    shown_levels,
+)
 from localarc.calibrators.auto.single_rounds import SingleRounds
 from localarc.calibrators.base import Progress
 from localarc.calibrators.tickets import Ticket, Tickets, not_pending, ticket_ids
@@ -68,7 +74,7 @@ class ManyRounds(SingleRounds):
     def _issue(self, batch: Batch) -> Tickets:
         given, count = self._given_many(batch), len(batch.points)
         engine = self._prepared_for(batch, count)
-        self._remember(batch)
+        self._remember(batch, engine)
         issued = int(engine.numbers[layout.ISSUED])
         thresholds = engine.serve_many(ASK, *_where(batch), given)
         return Tickets(np.arange(issued + 1, issued + count + 1), thresholds)
@@ -132,6 +138,7 @@ class ManyRounds(SingleRounds):
         scores: ArrayLike,
         groups: Sequence[Groups] | None = None,
         at_least: ArrayLike | None = None,
+        out: FloatArray | None = None,
     ) -> tuple[FloatArray, FloatArray]:
         """Learn to cover scores, row by row in one call: `threshold`, then `update`, for each.
 
@@ -148,6 +155,8 @@ class ManyRounds(SingleRounds):
         at_least : array of shape (n,), optional
             What was shown in each round if the threshold was lower: the loss is that of the larger
             of the two. So a set that contains another one is charged for what people saw.
+        out : contiguous array of float64, of shape (n,), optional
+            Where to write the thresholds: an interrupt after the rows were learned loses none.
 
         Returns
         -------
@@ -164,7 +173,7 @@ class ManyRounds(SingleRounds):
                 f"scores must be known, got NaN in row {row}. Leave out rounds whose score is "
                 "unknown, or use ask_many and tell_many."
             )
-        return self._cover(points, known_scores, groups, shown)
+        return self._cover(points, known_scores, groups, shown, place_for(out, len(points)))
 
     def _cover(
         self,
@@ -172,15 +181,16 @@ class ManyRounds(SingleRounds):
         scores: FloatArray,
         groups: Sequence[Groups] | None,
         at_least: FloatArray,
+        out: FloatArray,
     ) -> tuple[FloatArray, FloatArray]:
         if not len(points):
-            return np.empty(0), np.empty(0)
+            return out, np.empty(0)
         steps = _miscoverage(scores, self._loss_bound)
         with self._exclusive():
             batch = self._batch(points, groups)
             engine = self._prepared_for(batch)
-            self._remember(batch)
-            return engine.replay(*_where(batch), steps, at_least)
+            self._remember(batch, engine)
+            return engine.replay(*_where(batch), steps, at_least, out)
 
     def replay_curves(
         self,
@@ -205,7 +215,7 @@ class ManyRounds(SingleRounds):
     ) -> tuple[FloatArray, FloatArray]:
         batch = self._batch(points, groups)
         engine = self._prepared_for(batch)
-        self._remember(batch)
+        self._remember(batch, engine)
         offsets = np.require(curves.offsets, np.int64, ["C", "W"])
         steps = (_writable(curves.breakpoints), _writable(curves.losses), offsets)
         return engine.replay(*_where(batch), steps)
@@ -229,10 +239,9 @@ class ManyRounds(SingleRounds):
     def _prepared_for(self, batch: Batch, tickets: int = 0) -> AutoEngine:
         return self._prepared(batch.points.shape[1], batch.keys.shape[1], tickets)
 
-    def _remember(self, batch: Batch) -> None:
+    def _remember(self, batch: Batch, engine: AutoEngine) -> None:
         """Thresholds are about to go out: the number of features is fixed, groups are known."""
-        for labels, missing in batch.combinations:
-            self._names.add(labels, missing)
+        self._names.add(batch.combinations, engine.keys)
         self._fixed = batch.points.shape[1]
 
     def _given_many(self, batch: Batch) -> FloatArray:

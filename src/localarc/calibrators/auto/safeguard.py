@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-import copy
+import threading
 from collections.abc import Callable, Hashable, Sequence
-from typing import Any, Self
+from functools import partial
+from typing import Any, NamedTuple, Self, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -15,16 +16,27 @@ from localarc.calibrators.auto.groups import Groups
 from localarc.calibrators.auto.guarded import GuardedCalibrator
 from localarc.calibrators.auto.inputs import many_losses, many_scores
 from localarc.calibrators.auto.many_rounds import Batch
-from localarc.calibrators.auto.settings import BYTES, checked_settings
+from localarc.calibrators.auto.settings import BYTES, MOST_PENDING, checked_settings
 from localarc.calibrators.base import Calibrator, Point, Progress
 from localarc.calibrators.checkpoints import checkpoint, rolled_back
 from localarc.calibrators.step_by_step import play_round
 from localarc.calibrators.tickets import Ticket, Tickets, not_pending, ticket_id, ticket_ids
+from localarc.engine.auto import layout
 from localarc.memory.base import LossCurves
 from localarc.serialization import StateError
 from localarc.validation import FloatArray, IntArray
 
 Base = Calibrator | Callable[[Any], float]
+T = TypeVar("T")
+
+
+class Midway(NamedTuple):
+    """A round that the base learns first: what follows, and how to see whether it has learned."""
+
+    follow: Callable[[], object]
+    returned: list[object]  # by the base's update: one entry, or none
+    base_rounds: float  # before
+    rounds: float
 
 
 class Safeguard(GuardedCalibrator):
@@ -50,6 +62,8 @@ class Safeguard(GuardedCalibrator):
         A typical difference between scores, required only if scores are never passed.
     max_bytes : int, default 9000000
         Bounds the table of nodes.
+    max_pending : int, default 1000000
+        How many tickets may be pending. `ask` then fails, until one is told or forgotten.
 
     Examples
     --------
@@ -73,6 +87,7 @@ class Safeguard(GuardedCalibrator):
         loss_bound: float = 1.0,
         unit: float | None = None,
         max_bytes: int = BYTES,
+        max_pending: int = MOST_PENDING,
     ) -> None:
         self.base = _checked_base(base)
         self._start(
@@ -83,19 +98,26 @@ class Safeguard(GuardedCalibrator):
                 evenness=1.0,
                 loss_bound=loss_bound,
                 unit=unit,
-                initial_threshold=0.0,
+                initial_threshold=None,  # a base knows its own
                 max_bytes=max_bytes,
+                max_pending=max_pending,
             )
         )
+        self._begin_rounds()
+
+    def _begin_rounds(self) -> None:
+        """Nothing is pending, and no round was interrupted."""
         self._inputs: dict[int, tuple[Point, Groups]] = {}  # of pending tickets, for the base
+        self._midway: Midway | None = None  # the round that the base learns, or was to learn
+        self._stale = False  # whether a call was interrupted, and what it left is to be repaired
 
     def _given(self, point: FloatArray, groups: Groups) -> tuple[float, float]:
         threshold: Any = getattr(self.base, "threshold", self.base)
         where = {"groups": groups} if "groups" in _wanted(self.base) else {}
-        value = validation.finite(
-            "the base's threshold", threshold(point, **where), "It must be one number per input."
-        )
-        return value, np.nan
+        found, hint = threshold(point, **where), "It must be one number per input."
+        if isinstance(found, float) and found == np.inf:  # the base knows nothing yet
+            return np.inf, np.nan
+        return validation.finite("the base's threshold", found, hint), np.nan
 
     def ask(self, x: Point, groups: Groups = ()) -> Ticket:
         """A threshold whose loss will be told later, in any order.
@@ -112,9 +134,7 @@ class Safeguard(GuardedCalibrator):
         Ticket
             The threshold, and the id to report its loss with.
         """
-        ticket = super().ask(x, groups)
-        self._inputs[ticket.id] = (copy.copy(x), groups)
-        return ticket
+        return self._whole(lambda: super(Safeguard, self).ask(x, groups))
 
     def tell(self, ticket: Ticket | int, loss: float, score: float | None = None) -> Self:
         """Learn from the loss of a ticket, and let the base learn from it.
@@ -129,13 +149,18 @@ class Safeguard(GuardedCalibrator):
             The least threshold whose loss is at most `alpha`, as in `update`.
         """
         number = ticket_id(ticket)
-        if number not in self._inputs:
-            raise not_pending(number)
         cost, known_score = validation.loss(loss, self._loss_bound), self._checked_score(score)
-        x, groups = self._inputs[number]
-        self._update_base(x, cost, known_score, groups)  # what can fail comes first
-        super().tell(number, cost, score)
-        del self._inputs[number]
+
+        def call() -> None:
+            engine: Any = self._engine
+            if number not in self._inputs:
+                raise not_pending(number)
+            x, groups = self._inputs[number]
+            tell = partial(engine.tell, number, cost, known_score)
+            self._with_base(tell, x, cost, known_score, groups)
+            del self._inputs[number]
+
+        self._whole(call, alone=True)
         return self
 
     def forget(self, ticket: Ticket | int) -> Self:
@@ -146,16 +171,40 @@ class Safeguard(GuardedCalibrator):
         ticket : Ticket or int
             What `ask` returned, or its id.
         """
-        super().forget(ticket)
-        self._inputs.pop(ticket_id(ticket), None)
+        number = ticket_id(ticket)
+
+        def call() -> None:
+            super(Safeguard, self).forget(number)
+            del self._inputs[number]
+
+        self._whole(call)
         return self
 
+    def ask_many(self, X: ArrayLike, groups: Sequence[Groups] | None = None) -> Tickets:
+        """`ask` for each row, in one call.
+
+        Parameters
+        ----------
+        X : array of shape (n, d)
+            The inputs, in chronological order; NaN marks a missing feature.
+        groups : sequence of n groups, optional
+            The groups of each input.
+
+        Returns
+        -------
+        Tickets
+            The numbers and the thresholds of the n tickets.
+        """
+        return self._whole(lambda: super(Safeguard, self).ask_many(X, groups))
+
     def _issue(self, batch: Batch) -> Tickets:
-        tickets = super()._issue(batch)
-        groups = batch.groups or [()] * len(tickets)
-        inputs = zip(batch.points.copy(), groups, strict=True)
-        self._inputs.update(zip(tickets.ids.tolist(), inputs, strict=True))
-        return tickets
+        self._keep_inputs(batch.points.copy(), batch.groups or [()] * len(batch.points))
+        return super()._issue(batch)
+
+    def _keep_inputs(self, points: FloatArray, groups: Sequence[Groups]) -> None:
+        first = int(self._numbers[layout.ISSUED]) + 1
+        inputs = zip(points, groups, strict=True)
+        self._inputs.update(zip(range(first, first + len(points)), inputs, strict=True))
 
     def tell_many(
         self,
@@ -193,9 +242,13 @@ class Safeguard(GuardedCalibrator):
             What `ask_many` or `ask` returned, in any order, each once.
         """
         numbers = ticket_ids(tickets)
-        super().forget_many(numbers)
-        for number in numbers.tolist():
-            self._inputs.pop(number, None)
+
+        def call() -> None:
+            super(Safeguard, self).forget_many(numbers)
+            for number in numbers.tolist():
+                del self._inputs[number]
+
+        self._whole(call)
         return self
 
     def _cover(
@@ -204,8 +257,9 @@ class Safeguard(GuardedCalibrator):
         scores: FloatArray,
         groups: Sequence[Groups] | None,
         at_least: FloatArray,
+        out: FloatArray,
     ) -> tuple[FloatArray, FloatArray]:
-        thresholds, losses = np.empty((2, len(points)))
+        thresholds, losses = out, np.empty(len(points))
         each = [()] * len(points)
         if groups is not None:
             each = validation.per_round("groups", groups, len(points))
@@ -217,15 +271,62 @@ class Safeguard(GuardedCalibrator):
                 self.update(x, float(losses[t]), score, each[t])
         return thresholds, losses
 
-    def _update_base(self, x: Point, loss: float, score: float, groups: Groups) -> None:
+    # ---- completely or not at all ------------------------------------------------------------
+
+    def _with_base(
+        self, follow: Callable[[], T], x: Point, loss: float, score: float, groups: Groups
+    ) -> T:
         wanted = _wanted(self.base)
         learn: Any = getattr(self.base, "update", None)
         if learn is None:
-            return
+            return follow()
         more: dict[str, Any] = {"groups": groups} if "groups" in wanted else {}
         if "score" in wanted:
             more["score"] = None if score != score else score
-        learn(x, loss, **more)
+        returned: list[object] = []
+        counts = _rounds(self.base), self._numbers[layout.ROUNDS]
+        self._midway = Midway(follow, returned, *counts)
+        try:
+            # No signal is handled between the base's return and the entry in the list.
+            returned.extend(map(partial(learn, **more), [x], [loss]))
+            result = follow()
+            self._midway = None
+            return result
+        except BaseException:
+            self._stale = True
+            self._repair()
+            raise
+
+    def _whole(self, call: Callable[[], T], alone: bool = False) -> T:
+        """Make a call that may be interrupted; `alone`: it does not keep other threads out."""
+        try:
+            if not alone:
+                return call()
+            with self._exclusive():
+                return call()
+        except BaseException:
+            self._stale = True
+            self._exclusive()
+            raise
+
+    def _exclusive(self) -> threading.Lock:
+        lock = super()._exclusive()
+        if self._stale:
+            with lock:
+                self._repair()
+        return lock
+
+    def _repair(self) -> None:
+        """Bring base, bettors and inputs in step, wherever a call was interrupted."""
+        midway = self._midway
+        if midway is not None:
+            learned = midway.returned or _rounds(self.base) > midway.base_rounds
+            if learned and self._numbers[layout.ROUNDS] == midway.rounds:
+                midway.follow()
+            self._midway = None
+        pending = {ticket.id for ticket in self.pending}
+        self._inputs = {number: x for number, x in self._inputs.items() if number in pending}
+        self._stale = False
 
     def replay_curves(
         self,
@@ -245,10 +346,11 @@ class Safeguard(GuardedCalibrator):
 
     def reset(self) -> Self:
         """Forget everything learned; the base, too, if it can."""
-        if hasattr(self.base, "reset"):
-            self.base.reset()
-        self._inputs = {}
-        return super().reset()
+        with self._unchanged_on_failure():
+            if hasattr(self.base, "reset"):
+                self.base.reset()
+            self._begin_rounds()
+            return super().reset()
 
     # ---- state -------------------------------------------------------------------------------
 
@@ -269,11 +371,13 @@ class Safeguard(GuardedCalibrator):
             )
         found = stored.decode(cls.__name__, data, cls._own_base)
         new = cls.__new__(cls)
-        new.base, new._inputs = _checked_base(base), {}
+        new.base = _checked_base(base)
         new._start(found.settings)
+        new._begin_rounds()
         return new.restore(data)
 
     def _base_state(self) -> bytes | None:
+        self._exclusive()
         if self._inputs:
             raise StateError(
                 "a Safeguard with pending tickets cannot be saved, because it does not store their "
@@ -291,18 +395,25 @@ class Safeguard(GuardedCalibrator):
             if restore is None:
                 raise StateError(f"{self.base!r} has no restore(), but the state has its state.")
             restore(data)
-        self._inputs = {}
+        self._begin_rounds()
 
     def _checkpoint(self) -> Any:
         return super()._checkpoint(), checkpoint(self.base), dict(self._inputs)
 
     def _rollback(self, checkpoint: Any) -> None:
-        learned, kept, self._inputs = checkpoint
+        learned, kept, inputs = checkpoint
         self.base = rolled_back(self.base, kept)
         super()._rollback(learned)
+        self._begin_rounds()
+        self._inputs = inputs
 
     def __repr__(self) -> str:
         return f"Safeguard({self.base!r}, {self.settings.describe()}, rounds={self.rounds})"
+
+
+def _rounds(base: Any) -> float:
+    """How many rounds a base has learned; 0 if it does not count them."""
+    return float(getattr(base, "rounds", 0))
 
 
 def _wanted(base: Any) -> frozenset[str]:

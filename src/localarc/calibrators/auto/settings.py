@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from localarc import validation
@@ -11,6 +11,7 @@ from localarc.engine.auto.engine import Rules
 from localarc.engine.auto.layout import COLUMNS
 
 BYTES = 9_000_000  # of the state, by default
+MOST_PENDING = 1_000_000  # tickets, by default
 _PROMISES = ("both", "at most")
 _NODE_BYTES = 8 * COLUMNS + 8  # with its key
 _MIN_SLOTS = 2**8
@@ -27,13 +28,19 @@ class AutoSettings:
     evenness: float
     loss_bound: float
     unit: float | None
-    initial_threshold: float
+    initial_threshold: float | None
     max_bytes: int
+    max_pending: int = field(default=MOST_PENDING, compare=False)  # nothing learned depends on it
 
     @property
     def two_sided(self) -> bool:
         """Whether the risk is kept from falling below the target, too."""
         return self.promise == "both"
+
+    @property
+    def start(self) -> float:
+        """The threshold before anything is known: infinite, the full set, unless one is stated."""
+        return math.inf if self.initial_threshold is None else self.initial_threshold
 
     def rules(self, own_base: bool) -> Rules:
         """The settings as the engine reads them."""
@@ -46,14 +53,17 @@ class AutoSettings:
             two_sided=self.two_sided,
             evenness=self.evenness,
             unit=1.0 if self.unit is None else self.unit,
-            initial_threshold=self.initial_threshold,
+            initial_threshold=self.start,
             slots=_slots(self.max_bytes),
             own_base=own_base,
         )
 
     def to_json(self) -> dict[str, Any]:
         """Plain values for JSON."""
-        return asdict(self) | {"limits": list(self.limits)}
+        values = asdict(self) | {"limits": list(self.limits)}
+        if self.max_pending == MOST_PENDING:
+            del values["max_pending"]
+        return values
 
     def describe(self) -> str:
         """The settings that differ from the defaults, as they are written in a call."""
@@ -71,8 +81,9 @@ _DEFAULTS: dict[str, Any] = {
     "evenness": 1.0,
     "loss_bound": 1.0,
     "unit": None,
-    "initial_threshold": 0.0,
+    "initial_threshold": None,
     "max_bytes": BYTES,
+    "max_pending": MOST_PENDING,
 }
 
 
@@ -83,8 +94,9 @@ def checked_settings(
     evenness: float,
     loss_bound: float,
     unit: float | None,
-    initial_threshold: float,
+    initial_threshold: float | None,
     max_bytes: int,
+    max_pending: int = MOST_PENDING,
 ) -> AutoSettings:
     """The settings, if they make sense."""
     bound = validation.positive("loss_bound", loss_bound, "It is the largest possible loss.")
@@ -94,9 +106,6 @@ def checked_settings(
             "stay below alpha."
         )
     floor, ceiling = _checked_limits(limits)
-    start = validation.finite(
-        "initial_threshold", initial_threshold, "It is the threshold of the first round."
-    )
     return AutoSettings(
         alpha=validation.target(alpha, bound),
         limits=(floor, ceiling),
@@ -106,11 +115,17 @@ def checked_settings(
         ),
         loss_bound=bound,
         unit=None if unit is None else validation.positive("unit", unit, _UNIT),
-        initial_threshold=start,
+        initial_threshold=(
+            None
+            if initial_threshold is None
+            else validation.finite("initial_threshold", initial_threshold, _START)
+        ),
         max_bytes=_checked_bytes(max_bytes),
+        max_pending=checked_max_pending(max_pending),
     )
 
 
+_START = "It is the threshold before the first score; None for the full set."
 _UNIT = "It is a typical difference between scores, for streams without scores."
 
 
@@ -132,6 +147,11 @@ def _checked_bytes(max_bytes: Any) -> int:
     smallest = _MIN_SLOTS * _NODE_BYTES
     hint = f"It bounds the table of nodes; each takes {_NODE_BYTES} bytes."
     return validation.integer("max_bytes", max_bytes, smallest, hint)
+
+
+def checked_max_pending(most: Any) -> int:
+    """How many tickets may be pending."""
+    return validation.integer("max_pending", most, 1, "It is how many tickets may be pending.")
 
 
 def _slots(max_bytes: int) -> int:

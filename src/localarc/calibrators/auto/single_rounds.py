@@ -5,44 +5,45 @@ from __future__ import annotations
 import math
 from abc import abstractmethod
 from collections.abc import Callable, Sequence
-from typing import Any, Self, overload
+from functools import partial
+from typing import Any, Self, TypeVar, overload
 
 import numpy as np
 
 from localarc import validation
 from localarc.calibrators.auto.groups import NO_GROUPS, GroupNames, Groups
 from localarc.calibrators.auto.inputs import features, score
+from localarc.calibrators.auto.pending_limit import LimitedPending
 from localarc.calibrators.auto.settings import AutoSettings
 from localarc.calibrators.base import BaseCalibrator, Point, Points
-from localarc.calibrators.one_thread import OneThread, in_use
+from localarc.calibrators.one_thread import OneThread
 from localarc.calibrators.tickets import Ticket, not_pending, ticket_id
 from localarc.engine.auto import layout
 from localarc.engine.auto.engine import AutoEngine
 from localarc.engine.auto.loops import ASK, PEEK, STEP, UNCHECKED
 from localarc.validation import LARGEST, FloatArray
 
+T = TypeVar("T")
 _NAN = math.nan
 _ARRAY, _FLOAT64 = np.ndarray, np.dtype(np.float64)
 _ENGINE_BASE = _NAN, _NAN  # the engine computes base and unit itself
 _NO_ROUNDS = np.zeros(layout.FIRST)
 
 
-class SingleRounds(BaseCalibrator, OneThread):
+class SingleRounds(LimitedPending, BaseCalibrator, OneThread):
     """An engine, and one compiled call for each round."""
 
     learns_from = frozenset({"groups", "score"})
-    settings: AutoSettings
     _own_base = True
 
     def _start(self, settings: AutoSettings) -> None:
         """Begin, or begin again, before the first round."""
+        self._names = GroupNames()
         self.settings = settings
         self.alpha = settings.alpha
         self._loss_bound = settings.loss_bound
-        self._engine: AutoEngine | None = None
-        self._names = GroupNames()
+        self._engine = None
         self._fixed: int | None = None  # the number of features, once a threshold went out
-        self._busy = False
 
     def _continue(self, engine: AutoEngine | None, names: GroupNames) -> None:
         """Go on from what another calibrator learned."""
@@ -119,10 +120,7 @@ class SingleRounds(BaseCalibrator, OneThread):
 
     def _serve(self, mode: int, x: Point, groups: Groups, loss: float, score: float) -> float:
         """One compiled call; everything that can raise comes before it."""
-        if self._busy:
-            raise in_use()
-        self._busy = True
-        try:
+        with self._exclusive():
             quick = self._own_base  # other bases learn before the call, so x is checked first
             if quick and type(x) is _ARRAY and x.dtype is _FLOAT64 and x.shape == (self._fixed,):
                 threshold = self._call_unchecked(mode, x, groups, loss, score)
@@ -130,8 +128,6 @@ class SingleRounds(BaseCalibrator, OneThread):
                     return threshold
             point, missing = features(x, self._fixed)
             return self._call(mode, point, groups, missing, loss, score)
-        finally:
-            self._busy = False
 
     def _call_unchecked(
         self, mode: int, x: FloatArray, groups: Groups, loss: float, score: float
@@ -153,16 +149,21 @@ class SingleRounds(BaseCalibrator, OneThread):
         score: float,
     ) -> float:
         action = mode % UNCHECKED
-        keys, weights = self._names.resolve(groups, missing, action != PEEK)
         engine = self._engine
+        table = NO_GROUPS[0] if engine is None else engine.keys
+        keys, weights = self._names.resolve(groups, missing, None if action == PEEK else table)
         if engine is None or action == ASK or len(keys) > engine.groups or not self._fixed:
             engine = self._prepared(len(point), len(keys), int(action == ASK))
         given, unit = _ENGINE_BASE if self._own_base else self._given(point, groups)
         if action != PEEK:
             self._fixed = engine.dimensions
-            if action == STEP and not self._own_base:
-                self._update_base(point, loss, score, groups)
-        return engine.serve(mode, point, keys, weights, given, unit, loss, score)
+        if self._own_base or action == PEEK:
+            return engine.serve(mode, point, keys, weights, given, unit, loss, score)
+        serve = partial(engine.serve, mode, point, keys, weights, given, unit, loss, score)
+        if action == ASK:
+            self._keep_inputs(point[None].copy(), [groups])
+            return serve()
+        return self._with_base(serve, point, loss, score, groups)
 
     def _prepared(self, dimensions: int, groups: int, tickets: int) -> AutoEngine:
         """The engine, with room for so many groups per round, and so many more tickets."""
@@ -170,15 +171,24 @@ class SingleRounds(BaseCalibrator, OneThread):
         if engine is None or engine.dimensions != dimensions:
             engine = self._engine = AutoEngine(self.settings.rules(self._own_base), dimensions)
         if tickets or groups > engine.groups:
-            engine.reserve(groups, tickets)
+            self._reserve(engine, groups, tickets)
         return engine
 
     def _given(self, point: FloatArray, groups: Groups) -> tuple[float, float]:
         """The base threshold and its unit, NaN where they are the engine's own."""
         return _ENGINE_BASE
 
-    def _update_base(self, x: Point, loss: float, score: float, groups: Groups) -> None:
-        """Update a base that is not the engine's; the score is NaN if it is unknown."""
+    def _with_base(
+        self, follow: Callable[[], T], x: Point, loss: float, score: float, groups: Groups
+    ) -> T:
+        """Let a base that is not the engine's learn, if it does, and then the engine: `follow`.
+
+        The score is NaN if it is unknown.
+        """
+        return follow()
+
+    def _keep_inputs(self, points: FloatArray, groups: Sequence[Groups]) -> None:
+        """Keep what a base that is not the engine's will learn from: that of the next tickets."""
 
     # ---- late losses -------------------------------------------------------------------------
 
@@ -215,6 +225,12 @@ class SingleRounds(BaseCalibrator, OneThread):
         with self._exclusive():
             if self._engine is None or not close(self._engine):
                 raise not_pending(number)
+
+    def _latest_ticket(self) -> int:
+        return int(self._numbers[layout.ISSUED])
+
+    def _is_pending(self, number: int) -> bool:
+        return any(ticket.id == number for ticket in self.pending)
 
     @property
     def pending(self) -> tuple[Ticket, ...]:
@@ -257,14 +273,19 @@ class SingleRounds(BaseCalibrator, OneThread):
 
     @property
     def rounds(self) -> int:
-        """The number of losses learned from."""
+        """The number of losses told."""
         return int(self._numbers[layout.ROUNDS])
 
     @property
     def risk(self) -> float:
-        """The mean loss so far, NaN before the first."""
-        rounds = self.rounds
-        return float(self._numbers[layout.LOSS_SUM]) / rounds if rounds else _NAN
+        """The mean loss so far, NaN before the first, without uninformed rounds."""
+        return layout.risk(self._numbers)
+
+    @property
+    def is_informed(self) -> bool:
+        """Whether enough scores are known for a threshold that is not just the full set."""
+        engine = self._engine or AutoEngine(self.settings.rules(self._own_base), 0)
+        return engine.is_informed
 
     @property
     def loss_bound(self) -> float:

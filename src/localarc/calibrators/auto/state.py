@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -68,11 +68,13 @@ def _engine(settings: AutoSettings, dimension: Any, arrays: Any, own: bool) -> A
 
 
 def check_same_settings(mine: AutoSettings, theirs: AutoSettings) -> None:
-    """Raise unless a state was saved with these settings."""
+    """Raise unless a state was saved with these settings; where no start is stated, it has its."""
+    if mine.initial_threshold is None:
+        mine = replace(mine, initial_threshold=theirs.initial_threshold)
     if mine == theirs:
         return
     ours, other = mine.to_json(), theirs.to_json()
-    differing = {name: value for name, value in other.items() if value != ours[name]}
+    differing = {n: value for n, value in other.items() if ours.get(n, value) != value}
     raise StateError(
         f"the state was saved with other settings, {differing} instead of "
         f"{ {name: ours[name] for name in differing} }. Restore it into a calibrator with the same "

@@ -2,26 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Mapping
+import copy
+from collections.abc import Callable, Hashable, Iterable, Mapping
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from localarc.calibrators.auto.groups import label_from_json, label_to_json
+from localarc.calibrators.gate.closed import Closed, why_closed
 from localarc.calibrators.gate.outcomes import NUMBERS, WINDOW, RecentOutcomes
 from localarc.memory.base import Arrays
 
 Topics = Mapping[Hashable, float]
 """The topics of a round with their weights; empty if it has none."""
 
+Outcomes = dict[Hashable, RecentOutcomes]
+
 
 class TopicBase:
-    """Recent outcomes by topic; rounds without a topic share one."""
+    """Recent outcomes by topic; rounds without a topic share one.
+
+    What happens to a round changes nothing here: methods return the topics as they then are.
+    """
 
     def __init__(self, alpha: float, idle: float, credit: float, start: float) -> None:
         self.alpha, self.idle, self.credit, self.start = alpha, idle, credit, start
-        self.by_topic: dict[Hashable, RecentOutcomes] = {}
+        self.by_topic: Outcomes = {}
 
     def decide(self, topics: Topics) -> tuple[float, float]:
         """Threshold and unit of a round; changes nothing."""
@@ -31,25 +38,36 @@ class TopicBase:
         )
         return strictest.threshold, strictest.spread
 
-    def see(self, topics: Topics, confidence: float, answered: bool) -> None:
-        """A round was decided."""
-        for topic in self._of(topics):
+    def see(self, topics: Topics, confidence: float, answered: bool) -> Outcomes:
+        """The outcomes by topic after a round was decided."""
+
+        def seen(topic: RecentOutcomes) -> None:
             topic.see(confidence)
             if not answered:
                 topic.withhold(self.idle, self.credit)
 
-    def learn(self, topics: Topics, confidence: float, wrong: bool) -> None:
-        """The outcome of an answer that went out."""
-        for topic in self._of(topics):
-            topic.answer(confidence, wrong)
+        return self._after(topics, seen)
 
-    def audit(self, topics: Topics, confidence: float, wrong: bool) -> None:
-        """The outcome that a withheld answer would have had."""
-        for topic in self._of(topics):
-            topic.audit(confidence, wrong)
+    def learn(
+        self, topics: Topics, confidence: float, wrong: bool, weight: float = 1.0
+    ) -> Outcomes:
+        """The same after the outcome of an answer that went out."""
+        return self._after(topics, lambda topic: topic.answer(confidence, wrong, weight))
 
-    def _of(self, topics: Topics) -> list[RecentOutcomes]:
-        return [self.by_topic.setdefault(name, self._fresh()) for name in _names(topics)]
+    def audit(self, topics: Topics, confidence: float, wrong: bool) -> Outcomes:
+        """The same after the outcome that a withheld answer would have had."""
+        return self._after(topics, lambda topic: topic.audit(confidence, wrong))
+
+    def why_closed(self, name: Hashable | None) -> Closed | None:
+        """Why nothing of a topic is answered at present; None stands for rounds without one."""
+        return why_closed(self.by_topic.get(name), self.idle, self.credit)
+
+    def _after(self, topics: Topics, happens: Callable[[RecentOutcomes], None]) -> Outcomes:
+        found = {}
+        for name in _names(topics):
+            found[name] = topic = copy.copy(self.by_topic.get(name)) or self._fresh()
+            happens(topic)
+        return found
 
     def _fresh(self) -> RecentOutcomes:
         return RecentOutcomes(self.alpha, self.start)
@@ -76,6 +94,8 @@ class TopicBase:
         numbers, counts, known = (
             arrays[name] for name in ("topic numbers", "topic outcomes", "outcomes")
         )
+        if numbers.ndim == 2 and numbers.shape[1] == len(NUMBERS) - 1:  # of an earlier release
+            numbers = np.column_stack([numbers, np.ones(len(numbers))])  # no confidence is higher
         fits = numbers.shape == (len(labels), len(NUMBERS)) and known.shape == (counts.sum(), 3)
         if not fits or len(counts) != len(labels) or (counts > WINDOW).any() or (counts < 0).any():
             raise ValueError("its topics and their outcomes do not belong together")

@@ -8,8 +8,11 @@ from localarc.calibrators.auto.groups import GroupNames, Groups, weights_of
 from localarc.calibrators.auto.guarded import GuardedCalibrator
 from localarc.calibrators.auto.settings import AutoSettings, checked_settings
 from localarc.calibrators.gate.base import TopicBase
+from localarc.engine.auto import layout
 from localarc.engine.auto.engine import AutoEngine
 from localarc.validation import FloatArray
+
+_COUNTS = layout.ISSUED, layout.PENDING, layout.ROUNDS
 
 
 class GateBettors(GuardedCalibrator):
@@ -39,6 +42,16 @@ class GateBettors(GuardedCalibrator):
         """The number of features, once a threshold went out."""
         return self._fixed
 
+    @property
+    def counts(self) -> tuple[float, ...]:
+        """Numbers of which each step changes one: rounds issued, pending and learned from."""
+        return tuple(float(self._numbers[i]) for i in _COUNTS)
+
+    def settle(self) -> None:
+        """Undo what an interrupt left around a compiled call; nobody is inside."""
+        if not self._numbers[layout.ISSUED]:
+            self._fixed = None  # no threshold went out: nothing fixed the number of features
+
     def continue_from(self, engine: AutoEngine | None, names: GroupNames) -> None:
         """Replace what was learned."""
         self._continue(engine, names)
@@ -55,7 +68,7 @@ class GateBettors(GuardedCalibrator):
         return None
 
 
-def bettor_settings(alpha: float, max_bytes: int) -> AutoSettings:
+def bettor_settings(alpha: float, max_bytes: int, max_pending: int) -> AutoSettings:
     """One side, floor 0 and ceiling 1, at which nothing is answered."""
     return checked_settings(
         alpha=alpha,
@@ -66,4 +79,5 @@ def bettor_settings(alpha: float, max_bytes: int) -> AutoSettings:
         unit=1.0,
         initial_threshold=0.0,
         max_bytes=max_bytes,
+        max_pending=max_pending,
     )

@@ -8,7 +8,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from localarc.calibrators.gate.summary import GateSummary, GateTerms
+from localarc.calibrators.gate.summary import GateSummary
+from localarc.calibrators.gate.terms import GateTerms
 from localarc.guarantees.bounds import Bound
 from localarc.guarantees.theorem_e import AutoCertificate, NodeCertificate
 from localarc.guarantees.verdict import Part, Verdict
@@ -44,12 +45,25 @@ class GateCertificate(AutoCertificate):
 
     summary: GateSummary
 
-    def judge(self, parts: Sequence[Part]) -> Verdict:
+    def forward(self, rounds: int) -> Bound:
+        """There is none.
+
+        Parameters
+        ----------
+        rounds : int
+            Ignored.
+        """
+        raise ValueError(
+            "a gate has no forward bound, since it is unknown how many of the rounds ahead it will "
+            "answer. Use gate.summary(): target x answered + credit x withheld + bound."
+        )
+
+    def judge(self, parts: Sequence[Part], size_ratio: float = math.nan) -> Verdict:
         """The verdict of the summary, which knows the topics.
 
         Parameters
         ----------
-        parts : sequence of Part
+        parts, size_ratio
             Ignored.
         """
         return self.summary.verdict
@@ -76,12 +90,13 @@ def _node(part: GateTerms, charged: NodeCertificate | None) -> dict[str, Any]:
     answered, limit = part.answered, 1.0 - part.alpha
     value = min((part.limit / answered) - part.alpha, limit) if answered else math.inf
     unmet = () if answered else ("no outcome is known",)
+    above = Bound(_NAME, value, (), unmet, side="above")
     return {
         "rounds": answered,
         "alpha": part.alpha,
         "risk": part.wrong_share,
         "excess": part.wrong - part.alpha * answered,
         "worst_stretch": charged.worst_stretch if charged is not None else math.inf,
-        "above": Bound(_NAME, value, (), unmet, side="above"),
+        "above": above.beside(part.wrong_share - part.alpha),
         "below": Bound("not below 0", part.alpha, (), unmet, "below"),
     }

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator
-from typing import Self
+import copy
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any, Self
 
 from localarc import validation
 from localarc.calibrators.auto.groups import Groups, weights_of
 from localarc.calibrators.auto.inputs import features
-from localarc.calibrators.auto.settings import BYTES
+from localarc.calibrators.auto.settings import BYTES, MOST_PENDING
 from localarc.calibrators.gate import state as stored
 from localarc.calibrators.gate.base import TopicBase, Topics
 from localarc.calibrators.gate.bettors import GateBettors, bettor_settings
@@ -21,14 +23,14 @@ from localarc.calibrators.gate.decisions import (
     checked_key,
     decision_id,
     not_open,
-    not_sent,
-    not_withheld,
 )
+from localarc.calibrators.gate.draws import passed_over_with, probability_of
 from localarc.calibrators.gate.inputs import Input, confidence_of, outcome_of, split
 from localarc.calibrators.gate.promise import terms_of, terms_of_everyone
+from localarc.calibrators.gate.records import Records
 from localarc.calibrators.gate.settings import checked_settings
 from localarc.calibrators.gate.summary import GateSummary
-from localarc.calibrators.one_thread import OneThread
+from localarc.calibrators.gate.whole import Begun, Update, WholeCalls
 from localarc.calibrators.saved import Saved
 from localarc.engine.auto import layout
 from localarc.serialization import StateError
@@ -37,7 +39,7 @@ from localarc.validation import FloatArray
 _Place = tuple[FloatArray, Topics, tuple[bool, ...] | None]
 
 
-class Gate(Saved, OneThread):
+class Gate(Saved, WholeCalls):
     """Decides whether a model may answer by itself, so that few of its answers are wrong.
 
     An answer goes out if the model's confidence exceeds a threshold, which depends on the topic.
@@ -70,6 +72,9 @@ class Gate(Saved, OneThread):
         How many withheld decisions are remembered for `audit`, or for feedback in shadow mode.
     max_bytes : int, default 9000000
         Bounds the table of topics and places.
+    max_pending : int, default 1000000
+        How many answers may be without an outcome. `decide` then fails, until one is reported or
+        forgotten.
 
     Examples
     --------
@@ -102,28 +107,30 @@ class Gate(Saved, OneThread):
         shadow: bool = False,
         auditable: int = 1000,
         max_bytes: int = BYTES,
+        max_pending: int = MOST_PENDING,
     ) -> None:
         self._settings = checked_settings(
-            wrong_at_most, credit, idle, initial_threshold, auditable, max_bytes
+            *(wrong_at_most, credit, idle, initial_threshold, auditable, max_bytes, max_pending)
         )
-        self._rules = bettor_settings(self.alpha, max_bytes)
+        self._rules = bettor_settings(self.alpha, max_bytes, max_pending)
         self.shadow = validation.flag("shadow", shadow, "With True, every answer goes out.")
-        self._busy = False
-        self.reset()
+        self._begun: Begun | None = None
+        self._learned_nothing()
 
     def reset(self) -> Self:
         """Forget everything learned, and all open decisions."""
+        fresh = copy.copy(self)
+        fresh._learned_nothing()
+        return self._become(fresh)
+
+    def _learned_nothing(self) -> None:
         settings = self._settings
         self._base = TopicBase(
             self.alpha, settings.idle, settings.credit, settings.initial_threshold
         )
         self._bettors = GateBettors(self._base, self._rules)
         self._texts: tuple[bool, ...] | None = None
-        self._all, self._counts = Counts(), dict[Hashable, Counts]()
-        self._sent: Rounds = {}
-        self._withheld: Rounds = {}
-        self._keys: dict[str, int] = {}  # of both
-        return self
+        self._records = Records(settings.auditable)
 
     # ---- decisions ---------------------------------------------------------------------------
 
@@ -137,9 +144,7 @@ class Gate(Saved, OneThread):
         groups : hashable, list, set or mapping, default ()
             Topics of the round, in addition to the texts in x.
         """
-        with self._exclusive():
-            point, topics, _ = self._place(x, groups)
-            return self._bettors.threshold(point, groups=topics)
+        return self._alone(lambda: self._look(x, groups)[0])
 
     def decide(
         self,
@@ -165,60 +170,44 @@ class Gate(Saved, OneThread):
             An id of your own, such as that of the message, to report the outcome with.
         """
         sure = confidence_of(confidence)
-        with self._exclusive():
-            self._check_key(key)
-            point, topics, texts = self._place(x, groups)
-            threshold = self._bettors.threshold(point, groups=topics)
-            answered = sure > threshold
-            made = Round(topics, sure, threshold, answered or self.shadow, answered, key)
-            number = self.decisions + 1
-            self._charge(number, made, point)
-            self._texts = texts
-            if key is not None:
-                self._keys[key] = number
-            if not answered:
-                self._keep(number, made)
-            self._base.see(topics, sure, answered)
+        return self._alone(lambda: self._decide(x, sure, groups, checked_key(key)))
+
+    def _decide(self, x: Input, sure: float, groups: Groups, key: str | None) -> Decision:
+        if key in self._records.keys:
+            raise ValueError(f"key {key!r:.60} belongs to a decision that waits for its outcome.")
+        threshold, (point, topics, texts) = self._look(x, groups)
+        answered = sure > threshold
+        if answered:
+            self._bettors.require_room(1)
+        made = Round(topics, sure, threshold, answered or self.shadow, answered, key)
+        number = self.decisions + 1
+        updates = [
+            Update(vars(self), {"_texts": texts}),
+            Update(self._base.by_topic, self._base.see(topics, sure, answered)),
+            *self._records.opened(number, made),
+        ]
+        self._change(updates, lambda: self._charge(made, point))
         return made.decision(number)
 
-    def _charge(self, number: int, made: Round, point: FloatArray) -> None:
+    def _charge(self, made: Round, point: FloatArray) -> None:
         """Tell the bettors: an answer waits for its outcome, a withheld round is charged now."""
         if made.answered:
-            self._sent[number] = made
             self._bettors.ask(point, groups=made.topics)
         else:
             self._bettors.update(point, self.alpha - self.credit, groups=made.topics)
 
-    def _check_key(self, key: str | None) -> None:
-        if checked_key(key) in self._keys:
-            raise ValueError(f"key {key!r:.60} belongs to a decision that waits for its outcome.")
-
-    def _place(self, x: Input, groups: Groups) -> _Place:
-        """Features, topics, and which parts of x are texts."""
+    def _look(self, x: Input, groups: Groups) -> tuple[float, _Place]:
+        """The threshold of a round, its features, its topics, and which parts of x are texts."""
         numbers, words, texts = split(x, self._texts)
         point, _ = features(numbers, self._bettors.features_fixed)
-        return point, weights_of(groups) | dict.fromkeys(words, 1.0), texts
-
-    def _keep(self, number: int, made: Round) -> None:
-        """Count a withheld round, and remember it for an audit."""
-        for weight, counts in self._counted(made.topics):
-            counts.withhold(weight)
-        self._withheld[number] = made
-        while len(self._withheld) > self._settings.auditable:
-            self._drop(self._withheld, next(iter(self._withheld)))
-
-    def _drop(self, rounds: Rounds, number: int) -> None:
-        """Remember a round no longer."""
-        self._keys.pop(rounds.pop(number).key or "", None)
-
-    def _counted(self, topics: Topics) -> Iterator[tuple[float, Counts]]:
-        yield 1.0, self._all
-        for name, weight in topics.items():
-            yield weight, self._counts.setdefault(name, Counts())
+        topics = weights_of(groups) | dict.fromkeys(words, 1.0)
+        return self._bettors.threshold(point, groups=topics), (point, topics, texts)
 
     # ---- outcomes ----------------------------------------------------------------------------
 
-    def feedback(self, decision: Decision | int | str, wrong: bool) -> Self:
+    def feedback(
+        self, decision: Decision | int | str, wrong: bool, probability: float = 1.0
+    ) -> Self:
         """Report the outcome of an answer that went out, in any order, any time later.
 
         Parameters
@@ -227,28 +216,36 @@ class Gate(Saved, OneThread):
             What `decide` returned, its id, or your key.
         wrong : bool
             Whether the answer was wrong.
+        probability : float, default 1.0
+            If only some answers are looked at, drawn at random: the probability with which this one
+            was to be. The outcome then stands for `1 / probability` answers, and the summary bounds
+            the wrong ones among all. Call `forget` with it for those that were not drawn.
         """
-        bad = outcome_of(wrong)
-        with self._exclusive():
-            number = self._number(decision)
-            made = self._pending().get(number)
-            if made is None:
-                return self._count_rehearsal(number, bad)
-            self._bettors.tell(number, float(bad))
-            self._drop(self._sent, number)
-            for weight, counts in self._counted(made.topics):
-                counts.answer(weight, bad)
-            self._base.learn(made.topics, made.confidence, bad)
-        return self
+        bad, drawn_with = outcome_of(wrong), probability_of(probability)
+        return self._report(decision, lambda number: self._feedback(number, bad, drawn_with))
 
-    def _count_rehearsal(self, number: int, wrong: bool) -> Self:
-        """Count an answer that went out in shadow mode only; nothing is learned from it."""
-        made = self._withheld.get(number)
-        if made is None:
-            raise not_open(number)
-        if not made.sent:
-            raise not_sent(number)
-        self._check(number, made, wrong)
+    def _feedback(self, number: int, wrong: bool, probability: float) -> None:
+        made = self._records.sent.get(number)
+        if made is None:  # went out in shadow mode only: counted, and nothing is learned from it
+            self._change(self._checked(number, self._records.rehearsed(number), wrong))
+            return
+        learned = self._base.learn(made.topics, made.confidence, wrong, 1.0 / probability)
+        updates = [
+            Update(self._base.by_topic, learned),
+            *self._records.closed(number, made),
+            *self._records.counted(made.topics, lambda c, b: c.answer(b, wrong, probability)),
+        ]
+        self._change(updates, lambda: self._bettors.tell(number, float(wrong)))
+
+    def _checked(self, number: int, made: Round, wrong: bool) -> list[Update]:
+        records = self._records
+        counted = records.counted(made.topics, lambda counts, weight: counts.check(weight, wrong))
+        return [*records.closed(number, made), *counted]
+
+    def _report(self, decision: Decision | int | str, call: Callable[[int], Any]) -> Self:
+        """Make a call with the number of a decision."""
+        found = decision_id(decision)
+        self._alone(lambda: call(self._records.number(found)))
         return self
 
     def audit(self, decision: Decision | int | str, wrong: bool) -> Self:
@@ -265,59 +262,48 @@ class Gate(Saved, OneThread):
             Whether the answer would have been wrong.
         """
         bad = outcome_of(wrong)
-        with self._exclusive():
-            number = self._number(decision)
-            made = self._withheld.get(number)
-            if made is None:
-                raise not_withheld(number) if number in self._pending() else not_open(number)
-            self._check(number, made, bad)
-            self._base.audit(made.topics, made.confidence, bad)
-        return self
+        return self._report(decision, lambda number: self._audit(number, bad))
 
-    def _check(self, number: int, made: Round, wrong: bool) -> None:
-        self._drop(self._withheld, number)
-        for weight, counts in self._counted(made.topics):
-            counts.check(weight, wrong)
+    def _audit(self, number: int, wrong: bool) -> None:
+        made = self._records.to_audit(number)
+        learned = self._base.audit(made.topics, made.confidence, wrong)
+        self._change([Update(self._base.by_topic, learned), *self._checked(number, made, wrong)])
 
-    def forget(self, decision: Decision | int | str) -> Self:
+    def forget(self, decision: Decision | int | str, probability: float | None = None) -> Self:
         """Stop waiting for the outcome of an answer: it counts neither as right nor as wrong.
+
+        State the probability if it was not looked at by chance alone: those that were looked at
+        then say how many of all answers are wrong. Without it, nothing is known of the answer.
 
         Parameters
         ----------
         decision : Decision, int or str
             What `decide` returned, its id, or your key.
+        probability : float or None, default None
+            The probability with which this answer was to be looked at, and was not.
         """
-        with self._exclusive():
-            number = self._number(decision)
-            if number in self._withheld:
-                self._drop(self._withheld, number)
-            elif number in self._pending():
-                self._bettors.forget(number)
-                self._drop(self._sent, number)
-            else:
-                raise not_open(number)
-        return self
+        passed_with = passed_over_with(probability)
+        return self._report(decision, lambda number: self._forget(number, passed_with))
 
-    def _number(self, decision: Decision | int | str) -> int:
-        """The number of a decision, or the error for a key that no open one has."""
-        found = decision_id(decision)
-        if isinstance(found, int):
-            return found
-        if found not in self._keys:
-            raise not_open(found)
-        return self._keys[found]
+    def _forget(self, number: int, probability: float | None) -> None:
+        records = self._records
+        if number in records.withheld:
+            self._change(records.closed(number, records.withheld[number]))
+        elif number in records.sent:
+            made = records.sent[number]
+            counted = records.counted(made.topics, lambda c, weight: c.forget(weight, probability))
+            updates = [*records.closed(number, made), *counted]
+            self._change(updates, lambda: self._bettors.forget(number))
+        else:
+            raise not_open(number)
 
     @property
     def pending(self) -> tuple[Decision, ...]:
         """The answers whose outcome is still to come, in the order in which they went out."""
-        return tuple(made.decision(number) for number, made in self._pending().items())
+        return tuple(made.decision(number) for number, made in self._open().items())
 
-    def _pending(self) -> Rounds:
-        """The bettors know best: an interrupted call may have left a round that they closed."""
-        if len(self._sent) != self._bettors.engine.numbers[layout.PENDING]:
-            waiting = (ticket.id for ticket in self._bettors.pending)
-            self._sent = {number: self._sent[number] for number in waiting}
-        return self._sent
+    def _open(self) -> Rounds:
+        return self._alone(self._records.sent.copy)
 
     # ---- what was learned --------------------------------------------------------------------
 
@@ -342,14 +328,19 @@ class Gate(Saved, OneThread):
         return int(self._bettors.engine.numbers[layout.ISSUED])
 
     @property
+    def counts(self) -> Counts:
+        """What happened to the rounds of everyone."""
+        return self._alone(lambda: self._records.everyone)
+
+    @property
     def waiting(self) -> dict[int, float]:
         """The threshold of each answer whose outcome is still to come, by its number."""
-        return {number: made.threshold for number, made in self._pending().items()}
+        return {number: made.threshold for number, made in self._open().items()}
 
     @property
     def consistent(self) -> bool:
         """Whether the bettors saw what was counted, for everyone; `summary` also says by topic."""
-        return bool(terms_of_everyone(self)["consistent"])
+        return bool(self._alone(lambda: terms_of_everyone(self))["consistent"])
 
     @property
     def nbytes(self) -> int:
@@ -364,9 +355,11 @@ class Gate(Saved, OneThread):
         GateSummary
             Prints as a table.
         """
-        with self._exclusive():
-            everyone, topics = terms_of(self)
-            waiting = len(self._pending())
+        return self._alone(self._summary)
+
+    def _summary(self) -> GateSummary:
+        everyone, topics = terms_of(self)
+        waiting = len(self._records.sent)
         return GateSummary(**everyone, topics=topics, pending=waiting, shadow=self.shadow)
 
     def certificate(self) -> GateCertificate:
@@ -374,14 +367,13 @@ class Gate(Saved, OneThread):
 
         Its rounds are answers, and its bounds are `(credit x withheld + bound) / answered`.
         """
-        return certify(self.summary(), self._bettors.certificate())
+        return self._alone(lambda: certify(self._summary(), self._bettors.certificate()))
 
     # ---- state -------------------------------------------------------------------------------
 
     def state(self) -> bytes:
         """Everything, with open decisions, for storage."""
-        with self._exclusive():
-            return stored.encode(self)
+        return self._alone(lambda: stored.encode(self))
 
     @classmethod
     def from_state(cls, data: bytes) -> Self:
@@ -405,9 +397,18 @@ class Gate(Saved, OneThread):
         found = type(self).from_state(data)
         if found._settings != self._settings:
             raise StateError(f"the state is that of {found!r}, not of {self!r}. Use from_state.")
-        with self._exclusive():
-            self.__dict__.update(vars(found) | {"_busy": True})
-        return self
+        return self._become(found)
+
+    @property
+    def max_pending(self) -> int:
+        """How many answers may be without an outcome; can be set."""
+        return self._settings.max_pending
+
+    @max_pending.setter
+    def max_pending(self, most: int) -> None:
+        self._bettors.max_pending = most
+        self._rules = self._bettors.settings
+        self._settings = replace(self._settings, max_pending=self._rules.max_pending)
 
     def __repr__(self) -> str:
         shadow = ", shadow=True" if self.shadow else ""

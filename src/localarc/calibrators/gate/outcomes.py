@@ -3,7 +3,8 @@
 Outcomes are known for answers that went out, and for withheld ones that somebody audited. Nobody
 learns what lies below the threshold unless it moves. So it falls slowly, as long as the balance of
 the promise (target x answered + credit x withheld - wrong) pays for that; a wrong answer lifts it
-again to what the outcomes support.
+again to what the outcomes support. Steps are in units of the spread of the confidences, except
+while the threshold is above all of them: to fall down to them brings no answers, right or wrong.
 """
 
 from __future__ import annotations
@@ -22,9 +23,11 @@ SAVED_PART = 0.1  # of the target: what `idle` is for these
 SPREAD_MEMORY = 500.0  # rounds over which mean and spread of the confidences forget
 FIRST_MEAN, FIRST_SPREAD = 0.5, 0.1  # count as one confidence
 SMALLEST_SPREAD = 1.0 / 1024.0
+MANY = 30.0  # confidences: the highest of fewer says little about the next
+LEAST_STEP = 0.1  # as if the spread were this, where the threshold is above all confidences
 AUDIT_WEIGHT = 5.0  # an audit stands for the rounds withheld since the last, at most so many
 ROUNDING = 1e-9
-NUMBERS = ("supported", "below", "mean", "deviation", "seen", "unaudited", "balance")
+NUMBERS = ("supported", "below", "mean", "deviation", "seen", "unaudited", "balance", "highest")
 
 
 @dataclass
@@ -39,6 +42,7 @@ class RecentOutcomes:
     seen: float = 0.0  # confidences
     unaudited: float = 0.0  # rounds withheld since the last audit
     balance: float = 0.0  # target x answered + credit x withheld - wrong, within limits
+    highest: float = 0.0  # of the recent confidences
     known: FloatArray = field(default_factory=lambda: np.empty((0, 3)))  # confidence, wrong, weight
 
     @property
@@ -56,6 +60,8 @@ class RecentOutcomes:
         share = max(1.0 / (self.seen + 2.0), 1.0 / SPREAD_MEMORY)
         self.deviation += share * (abs(confidence - self.mean) - self.deviation)
         self.mean += share * (confidence - self.mean)
+        faded = self.highest + (confidence - self.highest) / SPREAD_MEMORY
+        self.highest = max(confidence, faded)
         self.seen += 1.0
 
     def withhold(self, idle: float, credit: float) -> None:
@@ -65,10 +71,10 @@ class RecentOutcomes:
             self._lower(idle)
         self._pay(credit)
 
-    def answer(self, confidence: float, wrong: bool) -> None:
-        """The outcome of an answer that went out."""
+    def answer(self, confidence: float, wrong: bool, weight: float = 1.0) -> None:
+        """The outcome of an answer that went out; it may stand for others that nobody looks at."""
         self._pay(self.alpha - wrong)
-        self._learn(confidence, wrong, 1.0)
+        self._learn(confidence, wrong, weight)
         if not wrong and self.balance >= SAVED:
             self._lower(SAVED_PART * self.alpha)
 
@@ -89,7 +95,15 @@ class RecentOutcomes:
         self.balance = min(max(self.balance + amount, -BALANCE), BALANCE)
 
     def _lower(self, part: float) -> None:
-        self.below = min(self.below + PACE * part * self.spread, self.supported)
+        self.below = min(self.below + self.step(part), self.supported)
+
+    def step(self, part: float) -> float:
+        """How far the threshold falls; confidences that are all alike have next to no spread."""
+        step = PACE * part * self.spread
+        above_all = self.threshold - self.highest
+        if above_all <= 0.0 or self.seen < MANY:
+            return step
+        return max(step, min(PACE * part * LEAST_STEP, above_all))
 
 
 def supported_by(known: FloatArray, alpha: float, current: float) -> float:

@@ -7,7 +7,7 @@ from collections.abc import Hashable
 from typing import TYPE_CHECKING, Any
 
 from localarc.calibrators.gate.counts import Counts
-from localarc.calibrators.gate.summary import GateTerms
+from localarc.calibrators.gate.terms import GateTerms
 from localarc.engine.auto import layout
 from localarc.guarantees.theorem_e import Ledger
 from localarc.validation import FloatArray
@@ -16,6 +16,10 @@ if TYPE_CHECKING:
     from localarc.calibrators.gate.gate import Gate
 
 _ROUNDING = 1e-9
+_COUNTED = (
+    *("answered", "wrong", "withheld", "checked", "checked_wrong"),
+    *("waiting", "forgotten", "draws"),
+)
 
 
 def terms_of(gate: Gate) -> tuple[dict[str, Any], dict[Hashable, GateTerms]]:
@@ -23,16 +27,17 @@ def terms_of(gate: Gate) -> tuple[dict[str, Any], dict[Hashable, GateTerms]]:
     engine, ledger = gate._bettors.engine, _ledger(gate)
     present = gate._bettors.names.present(engine.keys)
     topics = {}
-    for name, counts in gate._counts.items():
+    for name, counts in gate._records.topics.items():
         node = engine.node(present[name]) if name in present else None
-        topics[name] = GateTerms(**_terms(ledger, counts, node, layout.STAKE, gate.credit))
-    return terms_of_everyone(gate), topics
+        terms = _terms(ledger, counts, node, layout.STAKE, gate.credit)
+        topics[name] = GateTerms(**terms, closed=gate._base.why_closed(name))
+    return terms_of_everyone(gate) | {"closed": gate._base.why_closed(None)}, topics
 
 
 def terms_of_everyone(gate: Gate) -> dict[str, Any]:
     """The fields of the terms for everyone."""
     node = gate._bettors.engine.node()
-    return _terms(_ledger(gate), gate._all, node, layout.STAKE_ALL, gate.credit)
+    return _terms(_ledger(gate), gate._records.everyone, node, layout.STAKE_ALL, gate.credit)
 
 
 def _ledger(gate: Gate) -> Ledger:
@@ -44,7 +49,8 @@ def _terms(
     ledger: Ledger, counts: Counts, node: FloatArray | None, stake: float, credit: float
 ) -> dict[str, Any]:
     """A node that a full table dropped has forgotten rounds, and has no bound for all of them."""
-    found = {**vars(counts), "alpha": ledger[layout.ALPHA], "credit": credit}
+    found = {name: getattr(counts, name) for name in _COUNTED}
+    found |= {"alpha": ledger[layout.ALPHA], "credit": credit}
     if node is None or not math.isclose(
         node[layout.VISITS], counts.answered + counts.withheld, rel_tol=_ROUNDING, abs_tol=_ROUNDING
     ):

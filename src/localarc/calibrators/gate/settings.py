@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from localarc import validation
+from localarc.calibrators.auto.settings import MOST_PENDING, checked_max_pending
 
 
 @dataclass(frozen=True)
@@ -18,10 +19,14 @@ class GateSettings:
     initial_threshold: float
     auditable: int
     max_bytes: int
+    max_pending: int = field(default=MOST_PENDING, compare=False)  # nothing learned depends on it
 
     def to_json(self) -> dict[str, Any]:
         """Plain values for JSON."""
-        return asdict(self)
+        values = asdict(self)
+        if self.max_pending == MOST_PENDING:
+            del values["max_pending"]
+        return values
 
     def describe(self) -> str:
         """The settings as they are written in a call."""
@@ -35,6 +40,7 @@ def checked_settings(
     initial_threshold: float | None,
     auditable: int,
     max_bytes: int,
+    max_pending: int,
 ) -> GateSettings:
     """The settings, if they make sense."""
     hint = "It is the share of answers that may be wrong, e.g. 0.05."
@@ -58,4 +64,5 @@ def checked_settings(
         initial_threshold=start,
         auditable=validation.integer("auditable", auditable, 0, "It counts withheld decisions."),
         max_bytes=max_bytes,
+        max_pending=checked_max_pending(max_pending),
     )

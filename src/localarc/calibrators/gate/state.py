@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable, Iterable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -11,8 +12,10 @@ from localarc.calibrators.auto import state as stored
 from localarc.calibrators.auto.groups import GroupNames, label_from_json, label_to_json
 from localarc.calibrators.gate import decisions
 from localarc.calibrators.gate.counts import Counts
+from localarc.calibrators.gate.records import Records
 from localarc.engine.auto import layout
 from localarc.serialization import StateError
+from localarc.validation import FloatArray
 
 if TYPE_CHECKING:
     from localarc.calibrators.gate.gate import Gate
@@ -30,20 +33,20 @@ def encode(gate: Gate) -> bytes:
 
 
 def _outcomes(gate: Gate) -> bytes:
-    sent, withheld = gate._pending(), gate._withheld
+    records = gate._records
     content = {
         "arguments": gate._settings.to_json() | {"shadow": gate.shadow},
         "texts": gate._texts,
         "topics": gate._base.to_json(),
-        "counted": [label_to_json(name) for name in gate._counts],
-        "sent": decisions.to_json(sent),
-        "withheld": decisions.to_json(withheld),
+        "counted": [label_to_json(name) for name in records.topics],
+        "sent": decisions.to_json(records.sent),
+        "withheld": decisions.to_json(records.withheld),
     }
     arrays = {
         **gate._base.arrays(),
-        "counts": np.array([part.row() for part in (gate._all, *gate._counts.values())]),
-        "sent": decisions.rows(sent),
-        "withheld": decisions.rows(withheld),
+        "counts": np.array([part.row() for part in (records.everyone, *records.topics.values())]),
+        "sent": decisions.rows(records.sent),
+        "withheld": decisions.rows(records.withheld),
     }
     return serialization.encode(_BASE, content, arrays)
 
@@ -55,18 +58,29 @@ def decode(kind: type[Gate], data: bytes) -> Any:
         gate = kind(**content["arguments"])
         gate._base.restore(content["topics"], arrays)
         gate._texts = None if content["texts"] is None else tuple(map(bool, content["texts"]))
-        gate._all, *parts = map(Counts.of, arrays["counts"])
-        labels = map(label_from_json, content["counted"])
-        gate._counts = dict(zip(labels, parts, strict=True))
-        gate._sent = decisions.restored(content["sent"], arrays["sent"])
-        gate._withheld = decisions.restored(content["withheld"], arrays["withheld"])
-        both = gate._sent | gate._withheld
-        gate._keys = {made.key: n for n, made in both.items() if made.key is not None}
+        records = gate._records
+        records.sent = decisions.restored(content["sent"], arrays["sent"])
+        records.withheld = decisions.restored(content["withheld"], arrays["withheld"])
+        _restore_counts(records, map(label_from_json, content["counted"]), arrays["counts"])
+        both = records.sent | records.withheld
+        records.keys = {made.key: n for n, made in both.items() if made.key is not None}
         gate._bettors.continue_from(found.engine, GroupNames(found.labels))
         waiting = gate._bettors.engine.pending_tickets()[:, layout.NUMBER]
-        if waiting.tolist() != [*gate._sent]:
+        if waiting.tolist() != [*records.sent]:
             raise ValueError("its open decisions are not those of its bettors")
     return gate
+
+
+def _restore_counts(records: Records, names: Iterable[Hashable], rows: FloatArray) -> None:
+    waiting = dict.fromkeys(names, 0.0)
+    for made in records.sent.values():
+        for name, weight in made.topics.items():
+            waiting[name] = waiting.get(name, 0.0) + weight
+    everyone, *parts = rows
+    records.everyone = Counts.of(everyone, float(len(records.sent)))
+    parts += [np.zeros(len(everyone))] * (len(waiting) - len(parts))  # nothing is known of them yet
+    pairs = zip(waiting.items(), parts, strict=True)
+    records.topics = {name: Counts.of(row, weight) for (name, weight), row in pairs}
 
 
 def _content(data: bytes) -> tuple[stored.Stored, dict[str, Any], Any]:

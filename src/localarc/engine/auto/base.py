@@ -3,6 +3,11 @@
 m(x) and D(x) are the mean and the spread of recent scores, from coarse hats to fine ones. C and the
 offsets of nodes learn what the losses still find wrong. A base that the caller gives replaces all
 of that; m and D then describe the scores minus that base.
+
+Unless an initial threshold is stated, the base is infinite until scores are known, and while the
+first 15 are too few for a conformal quantile. A round with such a base is uninformed: it has no
+nodes, so that its loss teaches nobody; its score counts like any other. After a loss without a
+score, scores are not to be expected, and the base starts at 0.
 """
 
 import math
@@ -13,6 +18,7 @@ import numpy as np
 from localarc.engine.auto.layout import (
     ALPHA,
     AWAY,
+    BOUND,
     CEILING,
     CLOCK,
     DEVIATION,
@@ -34,6 +40,7 @@ from localarc.engine.auto.layout import (
     SCORE_WEIGHT,
     SCORES,
     SEEN,
+    START,
     TWO_SIDED,
     UNIT,
     VISITS,
@@ -93,12 +100,11 @@ def local_scores(state: State, slots: Any, weights: Any) -> Any:
 @jit
 def offset(state: State, slots: Any, weights: Any) -> float:
     """C + the weighted offsets of the nodes."""
-    nodes = state.nodes
-    total = nodes[slots[0], OFFSET]
-    for i in range(1, len(slots)):
+    nodes, total = state.nodes, 0.0
+    for i in range(len(slots)):
         if slots[i] >= 0:
             total += weights[i] * nodes[slots[i], OFFSET]
-    return total  # type: ignore[no-any-return]
+    return total
 
 
 @jit
@@ -108,17 +114,18 @@ def base_threshold(state: State, mean: float, unit: float, offsets: float) -> An
     free = base = mean + unit * offsets
     if numbers[SCORES] > 0.0:
         if numbers[SCORES] < WARM:
-            free = first_quantile(numbers[FIRST : FIRST + int(numbers[SCORES])], numbers[ALPHA])
+            share = numbers[ALPHA] / numbers[BOUND]  # of rounds that may cost the most
+            free = first_quantile(numbers[FIRST : FIRST + int(numbers[SCORES])], share)
         base = min(max(free, numbers[LOWEST]), numbers[HIGHEST])
     return free, min(max(base, numbers[FLOOR]), numbers[CEILING])
 
 
 @jit
-def first_quantile(scores: Any, alpha: float) -> float:
-    """The conformal quantile of the first few scores."""
+def first_quantile(scores: Any, share: float) -> float:
+    """The conformal quantile of the first few scores, which this share of rounds may exceed."""
     values = np.empty(len(scores))
     count = sort_into(values, scores)
-    rank = min(math.ceil((1.0 - alpha) * (count + 1)), count)
+    rank = min(math.ceil((1.0 - share) * (count + 1)), count)
     return values[rank - 1]  # type: ignore[no-any-return]
 
 
@@ -128,6 +135,13 @@ def lowest_threshold(numbers: Any, base: float) -> float:
     if not numbers[TWO_SIDED] or numbers[FLOOR] > -np.inf:
         return numbers[FLOOR]  # type: ignore[no-any-return]
     return 2.0 * numbers[LOWEST] - numbers[HIGHEST] if numbers[SCORES] > 0.0 else base
+
+
+@jit
+def anchor(state: State, mean: float, unit: float, free: float) -> None:
+    """C continues from the quantile of the first scores."""
+    if 0.0 < state.numbers[SCORES] < WARM and math.isfinite(free):
+        state.nodes[len(state.keys), OFFSET] = (free - mean) / unit
 
 
 @jit
@@ -143,8 +157,6 @@ def learn(
     nodes, factors = state.nodes, factors_of(state)
     slots, weights, late = played.slots, played.weights, played.late
     is_late = played.ticket[PENDING_BEFORE] > 0.0
-    if 0.0 < numbers[SCORES] < WARM:
-        nodes[slots[0], OFFSET] = (free - mean) / unit
     for i in range(len(slots)):
         s = slots[i]
         if s >= 0:
@@ -192,6 +204,8 @@ def note_score(state: State, score: float, target: float, mean: float, unit: flo
     steps = pace(state, target, mean, unit)
     numbers[CLOCK] += steps
     if not math.isfinite(target):
+        if math.isnan(score) and numbers[MEAN] == np.inf:
+            numbers[MEAN] = 0.0  # no scores are to be expected
         return
     seen = numbers[SCORES]
     if seen == 0.0:
@@ -208,6 +222,23 @@ def note_score(state: State, score: float, target: float, mean: float, unit: flo
     if spread < TINY_UNIT:
         spread = abs(score) if abs(score) > TINY_UNIT else 1.0
     numbers[UNIT] = spread
+
+
+def too_little_known(numbers: Any) -> bool:
+    """Whether there is no score for a base of our own, or too few for a conformal quantile."""
+    seen = numbers[SCORES]
+    if numbers[START] < np.inf or not 0.0 < seen < WARM:
+        return bool(numbers[MEAN] == np.inf)
+    return math.ceil((1.0 - numbers[ALPHA] / numbers[BOUND]) * (seen + 1.0)) > seen  # type: ignore[no-any-return]
+
+
+little_known = jit(too_little_known)
+
+
+@jit
+def is_uninformed(state: State, given: float) -> bool:
+    """Whether too little is known for a base."""
+    return little_known(state.numbers) if owns_base(state) else given == np.inf
 
 
 @jit

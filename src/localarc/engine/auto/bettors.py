@@ -38,12 +38,9 @@ from localarc.engine.auto.layout import (
     LOST_UP,
     MOST_WEIGHT,
     NEGLIGIBLE,
-    NEWEST,
-    NEXT,
     PAID,
     PENDING,
     PENDING_BEFORE,
-    PREVIOUS,
     ROUNDS,
     SEEN,
     SMALLEST_UNIT,
@@ -51,7 +48,6 @@ from localarc.engine.auto.layout import (
     STAKE_ALL,
     STAKED,
     THRESHOLD,
-    TOTALS,
     TWO_SIDED,
     UP_BASE,
     UP_BET,
@@ -62,7 +58,6 @@ from localarc.engine.auto.layout import (
     UP_SUM,
     VISITS,
     WEIGHT_PENDING,
-    Ledger,
     Round,
     State,
     bets_of,
@@ -213,27 +208,18 @@ def settle(state: State, played: Round, z: float) -> None:
 
 
 @jit
-def tell_all_later(state: State, played: Round, z: float, ledger: Ledger, row: int) -> None:
-    """Later pending rounds that share a node take note of the step that `settle` makes there.
-
-    Before, the round itself notes what has arrived since its threshold went out.
-    """
-    numbers, first, weights, late = state.numbers, first_group(state), played.weights, played.late
-    two, is_late = numbers[TWO_SIDED], played.ticket[PENDING_BEFORE] > 0.0
-    for i in range(len(played.slots)):
-        if played.slots[i] < 0:
-            continue
-        node = state.nodes[played.slots[i]]
-        if is_late:
-            note_arrivals(ledger, late[i], node)
-        up, down = played.ticket[UP_SHARE] * z * weights[i], 0.0
-        if bets_down(two, i, first):
-            down = -played.ticket[DOWN_SHARE] * z * weights[i]
-        up_cost, down_cost = SQUARE * up * up, SQUARE * down * down
-        if is_late:
-            up_cost = late_cost(up, numbers[DROP_UP], late, i, UP_SUM)
-            down_cost = late_cost(down, numbers[DROP_DOWN], late, i, DOWN_SUM) if down else 0.0
-        tell_later(ledger, row, i, node, (weights[i], up, up_cost, down, down_cost))
+def steps_at(state: State, played: Round, z: float, i: int) -> Any:
+    """What a round adds to the node in a column: its weight, and the steps of `settle` there."""
+    numbers, late = state.numbers, played.late
+    weight, is_late = played.weights[i], played.ticket[PENDING_BEFORE] > 0.0
+    up, down = played.ticket[UP_SHARE] * z * weight, 0.0
+    if bets_down(numbers[TWO_SIDED], i, first_group(state)):
+        down = -played.ticket[DOWN_SHARE] * z * weight
+    up_cost, down_cost = SQUARE * up * up, SQUARE * down * down
+    if is_late:
+        up_cost = late_cost(up, numbers[DROP_UP], late, i, UP_SUM)
+        down_cost = late_cost(down, numbers[DROP_DOWN], late, i, DOWN_SUM) if down else 0.0
+    return weight, up, up_cost, down, down_cost
 
 
 @inlined
@@ -318,46 +304,3 @@ def release(nodes: Any, slot: int, weight: float) -> None:
     """A round is no longer pending at a node."""
     left = nodes[slot, WEIGHT_PENDING] - weight
     nodes[slot, WEIGHT_PENDING] = left if left >= NEGLIGIBLE else 0.0
-
-
-@jit
-def newest_entry(node: Any) -> int:
-    """The newest pending round at a node, and the node's column there; -1 if there is none."""
-    return int(node[NEWEST]) - 1  # a new node's 0 is nobody
-
-
-@jit
-def note_arrivals(ledger: Ledger, late: Any, node: Any) -> None:
-    """Put what has arrived at a node since a round's threshold went out into its own row."""
-    width, newest = ledger.slots.shape[1], newest_entry(node)
-    totals = ledger.late[newest // width, newest % width]
-    for k in range(ARRIVED, ARRIVED + TOTALS):
-        late[k] = totals[k + TOTALS] - late[k]
-
-
-@jit
-def tell_later(ledger: Ledger, row: int, column: int, node: Any, arrived: Any) -> None:
-    """Later pending rounds at the same node note what an earlier one has added to it.
-
-    They do so through the totals, which the rounds before it must not notice; or, where there are
-    fewer later rounds than earlier ones, each by itself.
-    """
-    width, links = ledger.slots.shape[1], ledger.links
-    before, after = links[row, column, PREVIOUS], links[row, column, NEXT]
-    if after < 0:
-        return
-    while before >= 0 and after >= 0:
-        before = links[before // width, before % width, PREVIOUS]
-        after = links[after // width, after % width, NEXT]
-    direction, sign = (PREVIOUS, 1.0) if before < 0 else (NEXT, -1.0)
-    if before < 0:
-        newest = newest_entry(node)
-        totals = ledger.late[newest // width, newest % width]
-        for k in range(TOTALS):
-            totals[ARRIVED + TOTALS + k] += arrived[k]
-    entry = links[row, column, direction]
-    while entry >= 0:
-        late = ledger.late[entry // width, entry % width]
-        for k in range(TOTALS):
-            late[ARRIVED + k] += sign * arrived[k]
-        entry = links[entry // width, entry % width, direction]

@@ -2,23 +2,26 @@
 
 from typing import Any
 
-from localarc.engine.auto.bettors import first_group, release, tell_later
+from localarc.engine.auto.bettors import first_group
 from localarc.engine.auto.layout import (
     BASE,
+    CHAINED,
+    COLUMN,
     DOWN_SHARE,
     GIVEN,
     ITS_FLOOR,
     ITS_UNIT,
     PENDING,
     SCORES_KNOWN,
+    SLOT,
     THRESHOLD,
     UP_SHARE,
     Ledger,
     State,
     jit,
-    row_of,
+    played_in,
 )
-from localarc.engine.auto.ledger import leave, unlink
+from localarc.engine.auto.ledger import free_entry, leave, recall, withdraw
 from localarc.engine.auto.loops import finish, look
 
 _DECIDED = (BASE, GIVEN, ITS_UNIT, ITS_FLOOR, UP_SHARE, DOWN_SHARE, THRESHOLD, SCORES_KNOWN)
@@ -27,14 +30,20 @@ _DECIDED = (BASE, GIVEN, ITS_UNIT, ITS_FLOOR, UP_SHARE, DOWN_SHARE, THRESHOLD, S
 @jit
 def drop_others(state: State, ledger: Ledger, row: int, kept: Any) -> None:
     """The groups of the other candidates wait no longer: for them the loss was the target."""
-    slots, weights = ledger.slots[row], ledger.weights[row]
-    for i in range(first_group(state), len(slots)):
-        if slots[i] >= 0 and not contains(kept, state.keys[slots[i]]):
-            release(state.nodes, slots[i], weights[i])
-            node = state.nodes[slots[i]]
-            tell_later(ledger, row, i, node, (weights[i], 0.0, 0.0, 0.0, 0.0))
-            unlink(state, ledger, row, i)
-            slots[i] = -1
+    links, last, entry = ledger.links, 0, int(ledger.chains[row])
+    first = first_group(state)
+    while entry > 0:
+        after = int(links[entry, CHAINED])
+        if links[entry, COLUMN] < first or contains(kept, state.keys[links[entry, SLOT]]):
+            last = entry
+        else:
+            withdraw(state, ledger, entry)
+            free_entry(ledger, entry)
+            if last > 0:
+                links[last, CHAINED] = after
+            else:
+                ledger.chains[row] = after
+        entry = after
 
 
 @jit
@@ -52,10 +61,11 @@ def tell_row_of(
 ) -> None:
     """The loss of one candidate of a pending round, whose groups are `kept`."""
     drop_others(state, ledger, row, kept)
-    played = row_of(ledger, row)
+    recall(ledger, row)
+    played = played_in(ledger)
     for i in _DECIDED:
         played.ticket[i] = decision[i]
     state.numbers[PENDING] -= 1.0
     seen = look(state, played.slots, played.weights, played.ticket[GIVEN], played.ticket[ITS_UNIT])
     finish(state, ledger, row, seen, loss, score)
-    leave(state, ledger, row)
+    leave(ledger, row)

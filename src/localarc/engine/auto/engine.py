@@ -9,14 +9,16 @@ from functools import cache, partial
 from typing import Any, Self
 
 import numpy as np
+from numpy.typing import NDArray
 
 from localarc.engine.addresses import table_of
-from localarc.engine.auto import layout, loops
-from localarc.engine.auto.hats import JOINT, KIND_SHIFT
+from localarc.engine.auto import layout, loops, stored
+from localarc.engine.auto.base import too_little_known
+from localarc.engine.auto.pending import Pending, gathered, place
 from localarc.engine.auto.restart import restart_units
 from localarc.engine.auto.wealth import FRESH_BET
 from localarc.engine.numba_tools import FLOAT, INTEGER, POINT, bind_state, strict_jit
-from localarc.engine.step import check_shapes, require
+from localarc.engine.step import require
 from localarc.engine.tiles import FloatArray, IntArray
 
 Arrays = tuple[Any, ...]
@@ -25,11 +27,6 @@ LEVEL_SLOPE = 0.25  # level j learns 2^(-j/4) times as fast
 GROUP_FACTOR = 0.5  # and a group half as fast
 UNIT_PART = 1.5  # mean absolute deviations in a unit
 _KEYS = POINT.copy(dtype=INTEGER)
-_NOT_NEGATIVE = [
-    *(layout.VISITS, layout.WEIGHT_PENDING, layout.MOST_WEIGHT, layout.LAST_ASKED),
-    *(layout.UP_GAIN, layout.UP_COST, layout.UP_BET),
-]
-_SHARES = [layout.UP_SHARE, layout.DOWN_SHARE]
 
 
 @dataclass(frozen=True)
@@ -66,6 +63,7 @@ class Rules:
             layout.DROP_DOWN: up / self.top,
             layout.RATE: self.evenness * RATE / math.sqrt(down * up),
             layout.OWN_BASE: float(self.own_base),
+            layout.START: self.initial_threshold if self.own_base else 0.0,
             layout.MEAN: self.initial_threshold if self.own_base else 0.0,
             layout.UNIT: self.unit,
             layout.DEVIATION: self.unit / UNIT_PART,
@@ -95,7 +93,7 @@ class AutoEngine:
         leave a bound call with the addresses of arrays that are gone.
         """
         table = table_of(arrays)
-        groups = arrays[4].shape[1] - 1 - layout.LEVELS * layout.hat_columns(self.dimensions)
+        groups = len(arrays[4]) - 1 - layout.LEVELS * layout.hat_columns(self.dimensions)
         serve, tell, forget = (partial(entry, table) for entry in _entry_points())
         self.serve: Callable[..., float] = serve
         self.tell: Callable[..., bool] = tell
@@ -125,12 +123,14 @@ class AutoEngine:
         weights: FloatArray,
         curves: Arrays,
         at_least: FloatArray | None = None,
+        out: FloatArray | None = None,
     ) -> tuple[FloatArray, FloatArray]:
-        """Thresholds and losses of rounds whose curves are known.
+        """Thresholds, in `out` if it is given, and losses of rounds whose curves are known.
 
         Losses are those of the threshold, or of `at_least` where that is more.
         """
         thresholds, losses = np.empty((2, len(X)))
+        thresholds = thresholds if out is None else out
         own, least = np.full(len(X), np.nan), np.full(len(X), -np.inf)
         least = least if at_least is None else at_least
         step = loops.STEP
@@ -147,30 +147,36 @@ class AutoEngine:
 
     # ---- room --------------------------------------------------------------------------------
 
-    def reserve(self, groups: int, tickets: int) -> None:
-        """Make room for so many groups per round, and so many more pending tickets."""
-        rows = len(self._arrays[-1])
+    def reserve(self, groups: int, tickets: int) -> bool:
+        """Make room for so many groups per round, and so many more tickets; whether it had to."""
+        _, _, _, _, slots, _, _, rows, _, links, _ = self._arrays
+        most = max(groups, self.groups)
         needed = int(self.numbers[layout.PENDING]) + tickets + 1
-        while rows < needed:
-            rows *= 2
-        if groups > self.groups or rows > len(self._arrays[-1]):
-            self._bind(self._grown(max(groups, self.groups), rows))
+        used = int(links[0, layout.USED]) + 1
+        entries = used + tickets * (len(slots) - self.groups + most)
+        if groups <= self.groups and needed <= len(rows) and entries <= len(links):
+            return False
+        self._bind(self._grown(most, _doubled(len(rows), needed), _doubled(len(links), entries)))
+        return True
 
-    def _grown(self, groups: int, rows: int) -> Arrays:
+    def _grown(self, groups: int, rows: int, entries: int) -> Arrays:
         """The same state in larger arrays, which share nothing that is written here."""
-        table = self.keys, self.nodes.copy()  # whose lists of pending rounds are built anew
-        arrays = _new_arrays(self.rules, self.dimensions, groups, rows, *table)
+        table = self.keys, self.nodes.copy()  # whose trees of pending rounds are built anew
+        arrays = _new_arrays(self.rules, self.dimensions, groups, rows, entries, *table)
         kept = layout.lasting(self.dimensions)
         arrays[0][:kept] = self.numbers[:kept]
-        _place_tickets(arrays, self._pending())
+        place(arrays, self._pending())
         return arrays
 
-    def _pending(self) -> tuple[Any, ...]:
-        """The pending rows in order of prediction: slots, weights, late, tickets."""
-        _, _, _, _, slots, weights, late, _, tickets = self._arrays
-        rows = np.flatnonzero(tickets[1:, layout.NUMBER]) + 1
-        rows = rows[np.argsort(tickets[rows, layout.NUMBER])]
-        return slots[rows], weights[rows], late[rows], tickets[rows]
+    def _pending(self) -> Pending:
+        """The pending rounds in order of prediction."""
+        return gathered(self._arrays, self._rows())
+
+    def _rows(self) -> IntArray:
+        """The rows of pending tickets, in order of prediction."""
+        numbers = self._arrays[7][1:, layout.NUMBER]
+        rows = np.flatnonzero(numbers)
+        return 1 + rows[np.argsort(numbers[rows])]
 
     def restart_units(self) -> None:
         """Forget where scores lie; the bettors and their sums go on. Nothing may be pending."""
@@ -182,7 +188,7 @@ class AutoEngine:
     @property
     def columns(self) -> int:
         """How many nodes a round has, at most."""
-        return int(self._arrays[4].shape[1])
+        return len(self._arrays[4])
 
     def node(self, key: int | None = None) -> FloatArray:
         """A copy of the node of a group that exists, or of the constant."""
@@ -191,7 +197,7 @@ class AutoEngine:
 
     def located(self) -> tuple[IntArray, FloatArray]:
         """Slots and weights of the nodes of the latest input that was peeked at."""
-        return self._arrays[4][0].copy(), self._arrays[5][0].copy()
+        return self._arrays[4].copy(), self._arrays[5].copy()
 
     def grid(self) -> FloatArray:
         """(3, d): origin, width and exponent of each feature's grid."""
@@ -206,6 +212,11 @@ class AutoEngine:
         return kept.reshape(count, self.dimensions).copy()
 
     @property
+    def is_informed(self) -> bool:
+        """Whether our own base follows from anything."""
+        return not too_little_known(self.numbers)
+
+    @property
     def started(self) -> bool:
         """Whether a threshold went out."""
         return bool(self.numbers[layout.ISSUED] > 0.0)
@@ -213,11 +224,17 @@ class AutoEngine:
     @property
     def last_decision(self) -> FloatArray:
         """A copy of what the last peek or step decided: base, unit, threshold; as in `layout`."""
-        return self._arrays[-1][0].copy()  # type: ignore[no-any-return]
+        return self._arrays[7][0].copy()  # type: ignore[no-any-return]
 
     def pending_tickets(self) -> FloatArray:
         """The tickets that are pending, in order of prediction; columns as in `layout`."""
-        return self._pending()[3]  # type: ignore[no-any-return]
+        return self._arrays[7][self._rows()]  # type: ignore[no-any-return]
+
+    @property
+    def pending_bytes(self) -> int:
+        """The size of what is known about pending rounds, in bytes."""
+        entries = int(self._arrays[9][0, layout.USED]) * layout.ENTRY_BYTES
+        return entries + int(self.numbers[layout.PENDING]) * 8 * (layout.TICKET + 1)
 
     @property
     def nbytes(self) -> int:
@@ -242,12 +259,6 @@ class AutoEngine:
     def arrays(self) -> dict[str, Any]:
         """Everything needed to resume, bit for bit: used slots of the table, pending rounds."""
         used = np.flatnonzero(self.keys)
-        slots, weights, late, tickets = self._pending()
-        weights[slots < 0], late[slots < 0] = (
-            0.0,
-            0.0,
-        )  # what an earlier round left in a row is not part of a state
-        width = _used_width(slots, self.dimensions)
         kept = layout.lasting(self.dimensions)
         nodes = np.vstack([self.nodes[used], self.nodes[-1:]])
         nodes[:, layout.NEWEST] = 0.0  # follows from the tickets
@@ -256,93 +267,32 @@ class AutoEngine:
             "used": used,
             "keys": self.keys[used],
             "nodes": nodes,
-            "pending_slots": slots[:, :width],
-            "pending_weights": weights[:, :width],
-            "pending_late": late[:, :width],
-            "tickets": tickets,
+            **self._pending()._asdict(),
         }
 
     def restore(self, arrays: Mapping[str, Any]) -> Self:
         """Load what `arrays` returned; rules and dimensions must be the same."""
-        arrays = _with_totals(arrays)
-        self._check(arrays)
-        width = arrays["pending_slots"].shape[1]
-        groups = width - 1 - layout.LEVELS * layout.hat_columns(self.dimensions)
-        rows = 4
-        while rows < len(arrays["tickets"]) + 2:
-            rows *= 2
-        new = _new_arrays(self.rules, self.dimensions, groups, rows)
+        arrays = stored.upgraded(arrays)
+        stored.check(arrays, self.rules, self.dimensions)
+        pending = Pending(*(arrays[name] for name in Pending._fields))
+        hats = 1 + layout.LEVELS * layout.hat_columns(self.dimensions)
+        groups = max(0, int(pending.pending_columns.max(initial=0)) + 1 - hats)
+        rows = _doubled(4, len(pending.tickets) + 2)
+        entries = 1 + len(pending.pending_slots)
+        new = _new_arrays(self.rules, self.dimensions, groups, rows, entries)
         new[0][: len(arrays["numbers"])] = arrays["numbers"]
         new[2][arrays["used"]] = arrays["keys"]
         new[3][arrays["used"]], new[3][-1] = arrays["nodes"][:-1], arrays["nodes"][-1]
         require(bool(_is_sound(new[2])), "its table has keys that cannot be found")
-        pending = (arrays["pending_slots"], arrays["pending_weights"], arrays["pending_late"])
-        _place_tickets(new, (*pending, arrays["tickets"]))
+        place(new, pending, arrays.get(stored.SHARES))
         self._bind(new)
         return self
-
-    def _check(self, arrays: Mapping[str, Any]) -> None:
-        numbers, used, slots = arrays["numbers"], arrays["used"], arrays["pending_slots"]
-        kept = layout.lasting(self.dimensions)
-        require(slots.ndim == 2, "its pending rounds are not a table")
-        count, pending, width = len(used), len(arrays["tickets"]), slots.shape[1]
-        check_shapes(
-            arrays,
-            numbers=(kept,),
-            keys=(count,),
-            nodes=(count + 1, layout.COLUMNS),
-            pending_slots=(pending, width),
-            pending_weights=(pending, width),
-            pending_late=(pending, width, layout.LATE),
-            tickets=(pending, layout.TICKET),
-        )
-        hats = 1 + layout.LEVELS * layout.hat_columns(self.dimensions)
-        require(hats <= width <= hats + 2**16, f"it has {width} nodes per round")
-        size = self.rules.slots
-        require(count < size, f"it has {count} nodes in a table of {size}")
-        require(bool((np.diff(used) > 0).all()), "its slots are not ascending")
-        require(count == 0 or bool(used[0] >= 0 and used[-1] < size), "its slots do not exist")
-        require(bool((arrays["keys"] > 0).all()), "its keys are not positive")
-        known = np.isin(slots, [*(-1, size), *used.tolist()])
-        require(bool(known.all()), "its pending rounds name nodes that do not exist")
-        issued = arrays["tickets"][:, layout.NUMBER]
-        ascending = pending == 0 or bool(issued[0] >= 1 and (np.diff(issued) > 0).all())
-        require(ascending, "its tickets are not in order")
-        require(numbers[layout.PENDING] == pending, "it counts other pending rounds")
-        require(pending == 0 or bool(issued[-1] <= numbers[layout.ISSUED]), "a ticket is too new")
-        settings = _settings(self.rules)
-        same = bool((numbers[: layout.SETTINGS] == settings).all())
-        require(same, "it was made with other settings")
-        self._check_values(arrays)
-
-    def _check_values(self, arrays: Mapping[str, Any]) -> None:
-        numbers, weights = arrays["numbers"], arrays["pending_weights"]
-        finite = all(np.isfinite(arrays[name]).all() for name in ("nodes", "pending_late"))
-        require(finite, "its sums are not finite")
-        require(bool((arrays["nodes"][:, _NOT_NEGATIVE] >= 0.0).all()), "a node makes no sense")
-        seen = arrays["pending_late"][:, :, layout.SEEN]
-        require(bool((seen >= 0.0).all()), "a pending weight is < 0")
-        tickets = arrays["tickets"]
-        require(bool((tickets[:, layout.ITS_UNIT] > 0.0).all()), "a unit is not positive")
-        for part in (weights, tickets[:, _SHARES]):
-            require(bool(((part >= 0.0) & (part <= 1.0)).all()), "a share is not in [0, 1]")
-        counts = numbers[[layout.ROUNDS, layout.ASKED, layout.ISSUED, layout.SCORES]]
-        whole = bool((counts >= 0.0).all() and (counts == np.floor(counts)).all())
-        require(whole and counts[0] <= counts[2], "its counts make no sense")
-        total, most = numbers[layout.LOSS_SUM], self.rules.loss_bound * counts[0]
-        require(bool(0.0 <= total <= most * (1.0 + 1e-9)), "its losses do not add up")
-        require(bool(numbers[layout.LOWEST] <= numbers[layout.HIGHEST]), "its scores are reversed")
-        require(bool(numbers[layout.UNIT] > 0.0), "its unit is not positive")
-        kinds = (arrays["keys"] >> KIND_SHIFT) - 1
-        nodes, joints = numbers[layout.NODES], numbers[layout.JOINTS]
-        counted = nodes == len(kinds) and joints == int((kinds == JOINT).sum())
-        require(bool(counted), "it counts other nodes")
 
 
 @cache
 def _entry_points() -> tuple[Callable[..., Any], ...]:
     """The compiled calls, not yet bound: the tables of all engines have the same type."""
-    example = (np.zeros((9, 4), np.int64),)
+    example = (np.zeros((11, 4), np.int64),)
     where = INTEGER, POINT, _KEYS, POINT, FLOAT, FLOAT, FLOAT, FLOAT
     bound = (
         bind_state(_serve, example, *where),
@@ -352,38 +302,16 @@ def _entry_points() -> tuple[Callable[..., Any], ...]:
     return tuple(call.func for call in bound)
 
 
-def _with_totals(arrays: Mapping[str, Any]) -> Mapping[str, Any]:
-    """A state as it is stored now; once, rounds kept what had arrived instead of totals."""
-    late = arrays["pending_late"]
-    if late.ndim != 3 or late.shape[2] != 6:
-        return arrays
-    seen, left, sums = late[:, :, :1], late[:, :, 1:2], late[:, :, 2:]
-    before = -np.concatenate([seen - left, sums], axis=2)  # since then, the totals are 0
-    stored = np.concatenate([seen, before, np.zeros_like(before)], axis=2)
-    return {**arrays, "pending_late": stored}
-
-
-def _used_width(slots: IntArray, dimensions: int) -> int:
-    """The columns that pending rounds use; room for more groups is not part of a state."""
-    hats = 1 + layout.LEVELS * layout.hat_columns(dimensions)
-    used = np.flatnonzero((slots >= 0).any(axis=0))
-    return max(hats, int(used[-1]) + 1) if len(used) else hats
-
-
-def _settings(rules: Rules) -> FloatArray:
-    values = rules.numbers()
-    return np.array([values[i] for i in range(layout.SETTINGS)])
-
-
 def _new_arrays(
     rules: Rules,
     dimensions: int,
     groups: int,
     rows: int,
+    entries: int = 1,
     keys: IntArray | None = None,
     nodes: FloatArray | None = None,
 ) -> Arrays:
-    """The nine arrays, before the first round; with the table of another if one is given."""
+    """The eleven arrays, before the first round; with the table of another if one is given."""
     width = 1 + layout.LEVELS * layout.hat_columns(dimensions) + groups
     numbers = np.zeros(layout.numbers_length(dimensions, width))
     for index, value in rules.numbers().items():
@@ -398,12 +326,28 @@ def _new_arrays(
         *(numbers, integers),
         np.zeros(rules.slots, np.int64) if keys is None else keys,
         _new_nodes(rules) if nodes is None else nodes,
-        np.full((rows, width), -1, np.int64),
-        np.zeros((rows, width)),
-        np.zeros((rows, width, layout.LATE)),
-        np.full((rows, width, 2), -1, np.int64),
+        np.full(width, -1, np.int64),
+        np.zeros(width),
+        np.zeros((width, layout.LATE)),
         np.zeros((rows, layout.TICKET)),
+        np.zeros(rows, np.int64),
+        _no_links(entries),
+        np.zeros((entries, layout.ENTRY)),
     )
+
+
+def _no_links(entries: int) -> NDArray[np.int32]:
+    """Entries that were never used; memory that is not written to yet takes none."""
+    links = np.zeros((entries, layout.LINKS), np.int32)
+    links[0, layout.UNUSED] = 1
+    return links
+
+
+def _doubled(size: int, needed: int) -> int:
+    """A size, doubled until it is enough."""
+    while size < needed:
+        size *= 2
+    return size
 
 
 def _new_nodes(rules: Rules) -> FloatArray:
@@ -429,27 +373,11 @@ def _salts(dimensions: int) -> IntArray:
     return np.array(values, np.uint64).view(np.int64)
 
 
-def _place_tickets(arrays: Arrays, pending: tuple[Any, ...]) -> None:
-    """Enter pending rounds, in order of prediction, into arrays with enough rows."""
-    _, _, _, _, slots, weights, late, _, tickets = arrays
-    rows = []
-    for *columns, ticket in zip(*pending, strict=True):
-        row = 1 + int(ticket[layout.NUMBER]) % (len(tickets) - 1)
-        while tickets[row, layout.NUMBER]:
-            row = 1 + row % (len(tickets) - 1)
-        for target, values in zip((slots, weights, late), columns, strict=True):
-            target[row, : len(values)] = values
-        tickets[row] = ticket
-        rows.append(row)
-    _relink(table_of(arrays), np.array(rows, np.int64))
-
-
 _serve: Any = strict_jit(loops.serve)
 _tell: Any = strict_jit(loops.tell)
 _forget: Any = strict_jit(loops.forget)
 _serve_many: Any = strict_jit(loops.serve_many)
 _tell_many: Any = strict_jit(loops.tell_many)
 _forget_many: Any = strict_jit(loops.forget_many)
-_relink: Any = strict_jit(loops.relink)
 _find_group: Any = strict_jit(loops.find_group)
 _is_sound: Any = strict_jit(loops.is_sound)

@@ -17,7 +17,10 @@ from localarc.engine.auto.layout import (
     LAST_ASKED,
     NEWEST,
     NODES,
+    SLOT,
     SWEPT,
+    UNUSED,
+    Ledger,
     State,
     jit,
     variable,
@@ -25,7 +28,7 @@ from localarc.engine.auto.layout import (
 
 
 @jit
-def sweep_if_full(state: State, slots: Any) -> None:
+def sweep_if_full(state: State, ledger: Ledger) -> None:
     """Evict idle nodes from a full table, at most once in as many rounds as it has slots."""
     numbers = state.numbers
     if numbers[ASKED] - numbers[SWEPT] < len(state.keys) or not is_full(
@@ -34,10 +37,12 @@ def sweep_if_full(state: State, slots: Any) -> None:
         return
     numbers[SWEPT] = numbers[ASKED]
     moves = evict_idle(state)
-    for row in range(slots.shape[0]):
-        for i in range(slots.shape[1]):
-            if slots[row, i] >= 0:
-                slots[row, i] = moves[slots[row, i]]
+    for i in range(len(ledger.slots)):
+        if ledger.slots[i] >= 0:
+            ledger.slots[i] = moves[ledger.slots[i]]
+    for entry in range(1, ledger.links[0, UNUSED]):
+        if ledger.links[entry, SLOT] >= 0:
+            ledger.links[entry, SLOT] = moves[ledger.links[entry, SLOT]]
 
 
 @jit

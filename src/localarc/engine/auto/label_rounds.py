@@ -15,14 +15,16 @@ from localarc.engine.auto.label_scores import (
 )
 from localarc.engine.auto.layout import (
     ISSUED,
+    NUMBER,
     PEEKED,
     PENDING,
+    PENDING_BEFORE,
     THRESHOLD,
     TICKET,
     Ledger,
     State,
     jit,
-    row_of,
+    played_in,
     unpack,
 )
 from localarc.engine.auto.ledger import first_missing, free_row, row_of_ticket
@@ -35,11 +37,12 @@ def peek_each(
     state: State, ledger: Ledger, x: Any, keys: Any, weights: Any, base: Any, units: Any, out: Any
 ) -> None:
     """The decision of each candidate of an input: what `PEEK` leaves in row 0."""
-    played = row_of(ledger, 0)
+    played = played_in(ledger)
     for k in range(len(base)):
         bring(state, x, keys[k], weights[k], played.weights)
         begin(state, played, base[k], units[k], True)
         out[k] = played.ticket
+        out[k, NUMBER] = out[k, PENDING_BEFORE] = 0.0  # of the round that was here before
 
 
 def peek_candidates(
@@ -69,9 +72,9 @@ def ask_candidates(
     for t in range(len(X)):
         peek_each(state, ledger, X[t], keys[t], weights[t], base, units, decisions[t])
         row = free_row(ledger, state.numbers[ISSUED] + 1.0)
-        played = row_of(ledger, row)
+        played = played_in(ledger)
         bring(state, X[t], all_keys[t], all_weights[t], played.weights)
-        begin(state, played, 0.0, 1.0, False)
+        begin(state, played, base[0] if base[0] == np.inf else 0.0, 1.0, False)
         hand_out(state, ledger, row)
 
 
@@ -113,7 +116,7 @@ def step_candidates(
     state.integers[PEEKED] = 0
     base, units = np.empty(len(rows)), np.empty(len(rows))
     decisions = np.empty((len(rows), TICKET))
-    played = row_of(ledger, 0)
+    played = played_in(ledger)
     for t in range(len(X)):
         k, score = true[t], scores[t, true[t]]
         fill_bases(tables, rows, base, units)

@@ -1,7 +1,7 @@
 """The memory map: named indices into the arrays that Python owns, and views of their sections.
 
 `numbers` holds settings, running sums and scratch space, `integers` the sizes and the grid's salts,
-`keys` and `nodes` the hash table of nodes. The last four arrays are the ledger of pending rounds.
+`keys` and `nodes` the hash table of nodes. The last seven arrays are the ledger of pending rounds.
 """
 
 from typing import Any, NamedTuple
@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numba import carray, njit  # type: ignore[attr-defined]
 
-from localarc.engine.addresses import float_pointer, integer_pointer
+from localarc.engine.addresses import float_pointer, integer_pointer, short_pointer
 from localarc.engine.numba_tools import STRICT_OPTIONS, Function
 
 LEVELS = 6  # grids: a cell is 1, 1/2, ..., 1/32 of a feature's spread wide
@@ -27,7 +27,8 @@ ASKED, ISSUED, PENDING, MOST_PENDING, NODES, JOINTS, MEASURED = range(19, 26)
 STAKED, GRANTED, UP_INVERSE, UP_BASE, PAID, LOST_UP, LOST_DOWN, SMALLEST_UNIT = range(26, 34)
 ROUNDS, LOSS_SUM, COSTLIEST, CEILING_FAILS, CEILING_SINCE, FLOOR_FAILS, FLOOR_SINCE = range(34, 41)
 REFUSED_HATS, REFUSED_GROUPS, EVICTED_HATS, EVICTED_GROUPS, SWEPT = range(41, 46)
-PLANNED, PLANNED_JOINTS = range(46, 48)  # nodes that a peek would add; 0 outside of it
+UNINFORMED, UNINFORMED_LOSSES = range(46, 48)  # rounds asked before anything was known; in ROUNDS
+START, PLANNED, PLANNED_JOINTS = -3, -2, -1  # not stored: a setting; nodes that a peek would add
 SETTINGS = 10  # the first of them never change
 FIRST = 48  # the first scores
 GRID = FIRST + WARM  # by feature: origin, width, exponent
@@ -45,17 +46,25 @@ SCORE_WEIGHT, SCORE_MEAN, SCORE_DEVIATION, SCORE_CLOCK = range(10, 14)
 DOWN_GAIN, DOWN_COST, DOWN_BET = SCORE_WEIGHT, SCORE_MEAN, SCORE_DEVIATION
 COLUMNS = 14
 
-# ---- a pending round: its ticket, and by node what was pending there and has arrived since -------
-# What arrives at a node is added to the totals of its newest pending round. Each round remembers
-# the totals as they were when its threshold went out: what arrived since is the difference.
+# ---- a round: its ticket, and by node what was pending there and has arrived since ---------------
 NUMBER, BASE, ITS_UNIT, ITS_FLOOR, UP_SHARE, DOWN_SHARE, THRESHOLD = range(7)
 SCORES_KNOWN, GIVEN, PENDING_BEFORE = range(7, 10)
 LOCAL_MEAN, FREE_BASE = range(10, 12)  # scratch, of row 0
 TICKET = 12
 SEEN, ARRIVED, UP_SUM, UP_SPENT, DOWN_SUM, DOWN_SPENT = range(6)
-TOTALS = 5  # further on are the totals of ARRIVED to DOWN_SPENT
-LATE = SEEN + 1 + 2 * TOTALS
-NEXT, PREVIOUS = range(2)
+TOTALS = 5  # ARRIVED to DOWN_SPENT
+LATE = SEEN + 1 + TOTALS
+
+# ---- an entry: a pending round at one of its nodes -----------------------------------------------
+# Its place in the tree of the node's rounds, and the next entry of its own round. Entry 0 is nobody
+# and counts entries: the first of those that were given back, and the first that was never used.
+SLOT, COLUMN, PARENT, LEFT, RIGHT, CHAINED = range(6)
+FREE, UNUSED, USED = range(3)
+LINKS = 6
+ISSUE, WEIGHT = range(2)  # the number of its ticket; then SEEN, and the sums of `arrivals`
+SUMS = 3
+ENTRY = SUMS + TOTALS
+ENTRY_BYTES = 4 * LINKS + 8 * ENTRY
 
 
 # Python calls none of these: wrappers for it would take most of the time to compile.
@@ -102,7 +111,7 @@ class State(NamedTuple):
 
 
 class Round(NamedTuple):
-    """Views of one row of the ledger: the nodes of a round, their weights, and its ticket."""
+    """The scratch row: the nodes of a round, their weights, and its ticket."""
 
     slots: Any  # (width,): -1 where there is no node
     weights: Any
@@ -111,13 +120,15 @@ class Round(NamedTuple):
 
 
 class Ledger(NamedTuple):
-    """The rounds that are pending. Row 0 is scratch space."""
+    """The scratch row, and the rounds that are pending. Ticket 0 is that of the scratch row."""
 
-    slots: Any  # (rows, width)
+    slots: Any  # (width,)
     weights: Any
-    late: Any
-    links: Any  # (rows, width, 2): the pending rounds of a node, in order of prediction
-    tickets: Any
+    late: Any  # (width, LATE)
+    tickets: Any  # (rows, TICKET)
+    chains: Any  # (rows,): the first entry of each ticket, 0 if it has none
+    links: Any  # (entries, LINKS)
+    sums: Any  # (entries, ENTRY)
 
 
 def hat_columns(dimensions: int) -> int:
@@ -132,12 +143,18 @@ def lasting(dimensions: int) -> int:
 
 def numbers_length(dimensions: int, width: int) -> int:
     """The length of `numbers`."""
-    return lasting(dimensions) + 2 * dimensions + 14 * width + dimensions
+    return lasting(dimensions) + 2 * dimensions + 14 * width + dimensions + 3
 
 
 def integers_length(dimensions: int, groups: int) -> int:
     """The length of `integers`."""
     return SALTS + 3 * dimensions + groups
+
+
+def risk(numbers: Any) -> float:
+    """The mean loss of the rounds that the promise is about, NaN before the first."""
+    rounds = float(numbers[ROUNDS] - numbers[UNINFORMED])
+    return float(numbers[LOSS_SUM] - numbers[UNINFORMED_LOSSES]) / rounds if rounds else np.nan
 
 
 hats_of_level = jit(hat_columns)
@@ -207,7 +224,8 @@ def input_of(state: State) -> Any:
 @jit
 def positions_of(state: State) -> Any:
     """(d,) scratch: the input, in cells of a level."""
-    return state.numbers[len(state.numbers) - dimensions_of(state) :]
+    end = len(state.numbers) - 3
+    return state.numbers[end - dimensions_of(state) : end]
 
 
 @jit
@@ -232,8 +250,8 @@ def place_of(state: State) -> Any:
 
 @jit
 def unpack(table: Any) -> Any:
-    """The nine arrays, given their addresses and shapes, as a state and a ledger."""
-    at, n, m, k = table[:, 0], table[:, 1], table[:, 2], table[:, 3]
+    """The eleven arrays, given their addresses and shapes, as a state and a ledger."""
+    at, n, m = table[:, 0], table[:, 1], table[:, 2]
     state = State(
         carray(float_pointer(at[0]), (n[0],)),
         carray(integer_pointer(at[1]), (n[1],)),
@@ -241,16 +259,18 @@ def unpack(table: Any) -> Any:
         carray(float_pointer(at[3]), (n[3], m[3])),
     )
     ledger = Ledger(
-        carray(integer_pointer(at[4]), (n[4], m[4])),
-        carray(float_pointer(at[5]), (n[5], m[5])),
-        carray(float_pointer(at[6]), (n[6], m[6], k[6])),
-        carray(integer_pointer(at[7]), (n[7], m[7], k[7])),
-        carray(float_pointer(at[8]), (n[8], m[8])),
+        carray(integer_pointer(at[4]), (n[4],)),
+        carray(float_pointer(at[5]), (n[5],)),
+        carray(float_pointer(at[6]), (n[6], m[6])),
+        carray(float_pointer(at[7]), (n[7], m[7])),
+        carray(integer_pointer(at[8]), (n[8],)),
+        carray(short_pointer(at[9]), (n[9], m[9])),
+        carray(float_pointer(at[10]), (n[10], m[10])),
     )
     return state, ledger
 
 
 @jit
-def row_of(ledger: Ledger, row: int) -> Round:
-    """One pending round."""
-    return Round(ledger.slots[row], ledger.weights[row], ledger.late[row], ledger.tickets[row])
+def played_in(ledger: Ledger) -> Round:
+    """The round in the scratch row."""
+    return Round(ledger.slots, ledger.weights, ledger.late, ledger.tickets[0])

@@ -8,8 +8,10 @@ from typing import Any
 import numpy as np
 
 from localarc.engine.auto.base import (
+    anchor,
     base_threshold,
     follow,
+    is_uninformed,
     learn,
     local_scores,
     lowest_threshold,
@@ -17,9 +19,19 @@ from localarc.engine.auto.base import (
     offset,
     owns_base,
 )
-from localarc.engine.auto.bettors import all_bets, play, restrict_bets, settle, tell_all_later
+from localarc.engine.auto.bettors import all_bets, play, restrict_bets, settle
 from localarc.engine.auto.eviction import sweep_if_full
-from localarc.engine.auto.hats import GROUP, JOINT, TO_BE_MADE, bring, find, is_full, locate, touch
+from localarc.engine.auto.hats import (
+    GROUP,
+    JOINT,
+    NO_NODE,
+    TO_BE_MADE,
+    bring,
+    find,
+    is_full,
+    locate,
+    touch,
+)
 from localarc.engine.auto.layout import (
     ALPHA,
     ASKED,
@@ -34,7 +46,6 @@ from localarc.engine.auto.layout import (
     LOCAL_MEAN,
     LOSS_SUM,
     MOST_PENDING,
-    NEWEST,
     NUMBER,
     PEEKED,
     PENDING,
@@ -44,6 +55,8 @@ from localarc.engine.auto.layout import (
     SCORES_KNOWN,
     THRESHOLD,
     TOP,
+    UNINFORMED,
+    UNINFORMED_LOSSES,
     UP_SHARE,
     WARM,
     Ledger,
@@ -53,12 +66,11 @@ from localarc.engine.auto.layout import (
     group_keys_of,
     input_of,
     jit,
-    row_of,
+    played_in,
     unpack,
     variable,
 )
 from localarc.engine.auto.ledger import (
-    append,
     enter,
     first_missing,
     free_row,
@@ -66,7 +78,9 @@ from localarc.engine.auto.ledger import (
     hold,
     leave,
     note_pending,
+    recall,
     row_of_ticket,
+    tell_later,
 )
 from localarc.engine.auto.units import measure
 from localarc.engine.step import loss_at
@@ -92,6 +106,8 @@ def look(state: State, slots: Any, weights: Any, given: float, given_unit: float
 def predict(state: State, played: Round, given: float, given_unit: float) -> Any:
     """The threshold of a located round, with its ticket filled in; and what `learn` needs."""
     mean, unit, free, base = look(state, played.slots, played.weights, given, given_unit)
+    if played.slots[0] < 0:  # uninformed
+        base = state.numbers[CEILING]
     up, down = all_bets(state, played.slots, played.weights)
     threshold, up_share, down_share, floor = play(state, base, unit, up, down)
     ticket = played.ticket
@@ -109,7 +125,10 @@ def begin(state: State, played: Round, given: float, unit: float, peek: bool) ->
     `peek` is a literal wherever this is called: it is compiled for each of the two, which saves a
     tenth of a round.
     """
-    locate(state, peek, played.slots, played.weights)
+    if is_uninformed(state, given):
+        played.slots[:] = NO_NODE
+    else:
+        locate(state, peek, played.slots, played.weights)
     if not peek:
         note(state, played)
     return predict(state, played, given, unit)
@@ -123,28 +142,36 @@ def note(state: State, played: Round) -> None:
     if pending > 0.0:
         restrict_bets(state, played.slots)
         note_pending(state, played.slots, played.late)
-    elif played.ticket[PENDING_BEFORE] > 0.0:
-        played.late[:, :] = 0.0  # of an earlier round in this row
     played.ticket[PENDING_BEFORE] = pending
 
 
 @jit
 def finish(state: State, ledger: Ledger, row: int, seen: Any, loss: float, score: float) -> None:
-    """The loss of a round: the bets, then the base, then the scores. PENDING counts the others."""
-    numbers, played = state.numbers, row_of(ledger, row)
+    """The loss of a round: the bets, then the base, then the scores. PENDING counts the others.
+
+    The round is in the scratch row; its own row is 0 if it was not pending.
+    """
+    numbers, played = state.numbers, played_in(ledger)
     mean, unit, free, base = seen
-    z = (loss - numbers[ALPHA]) / numbers[TOP]
-    if row > 0:
-        tell_all_later(state, played, z, ledger, row)
-    settle(state, played, z)
+    informed, z = played.slots[0] >= 0, (loss - numbers[ALPHA]) / numbers[TOP]
+    if informed and row > 0:
+        tell_later(state, ledger, row, z)
+    if informed:
+        settle(state, played, z)
+    else:
+        numbers[UNINFORMED] += 1.0
+        numbers[UNINFORMED_LOSSES] += loss
     numbers[ROUNDS] += 1.0
     numbers[LOSS_SUM] += loss
     target = score
     if owns_base(state):
+        anchor(state, mean, unit, free)
         early = played.ticket[SCORES_KNOWN] < WARM <= numbers[SCORES]  # before there was a base
         learn(state, played, mean, unit, free, base, 0.0 if early else loss - numbers[ALPHA])
-    else:
+    elif informed or not np.isfinite(score):
         target = score - played.ticket[GIVEN]
+    else:
+        target = 0.0  # from no base there is no distance
     if np.isfinite(target):
         follow(state, played.slots, played.weights, mean, target)
     note_score(state, score, target, mean, unit)
@@ -152,8 +179,8 @@ def finish(state: State, ledger: Ledger, row: int, seen: Any, loss: float, score
 
 @jit
 def hand_out(state: State, ledger: Ledger, row: int) -> None:
-    """A threshold goes out: as a ticket, or in row 0 if its loss follows at once."""
-    numbers, played = state.numbers, row_of(ledger, row)
+    """A threshold goes out: as a ticket in a row, or in none (0) if its loss follows at once."""
+    numbers, played = state.numbers, played_in(ledger)
     numbers[ISSUED] += 1.0
     if row > 0:
         played.ticket[NUMBER] = numbers[ISSUED]
@@ -161,7 +188,7 @@ def hand_out(state: State, ledger: Ledger, row: int) -> None:
     elif numbers[PENDING] > 0.0:
         hold(state, played.slots, played.weights)
     measure(state)
-    sweep_if_full(state, ledger.slots)
+    sweep_if_full(state, ledger)
 
 
 @jit
@@ -241,7 +268,7 @@ def serve(
         mode -= UNCHECKED
     state, ledger = unpack(table)
     row = free_row(ledger, state.numbers[ISSUED] + 1.0) if mode == ASK else 0
-    played = row_of(ledger, row)
+    played = played_in(ledger)
     if mode == STEP and can_reuse(state, played, x, keys, weights):
         seen = reuse(state, played)
     else:
@@ -262,10 +289,11 @@ def serve(
 def tell_row(state: State, ledger: Ledger, row: int, loss: float, score: float) -> None:
     """The loss of a pending round."""
     state.numbers[PENDING] -= 1.0
-    played = row_of(ledger, row)
+    recall(ledger, row)
+    played = played_in(ledger)
     seen = look(state, played.slots, played.weights, played.ticket[GIVEN], np.nan)
     finish(state, ledger, row, seen, loss, score)
-    leave(state, ledger, row)
+    leave(ledger, row)
 
 
 @jit
@@ -273,7 +301,7 @@ def forget_row(state: State, ledger: Ledger, row: int) -> None:
     """A pending round whose loss will never come."""
     state.numbers[PENDING] -= 1.0
     give_up(state, ledger, row)
-    leave(state, ledger, row)
+    leave(ledger, row)
 
 
 def tell(table: Any, number: int, loss: float, score: float) -> bool:
@@ -340,12 +368,11 @@ def serve_many(
     state, ledger = unpack(table)
     state.integers[PEEKED] = 0
     row, alpha = variable(0), state.numbers[ALPHA]
-    played = row_of(ledger, row)
+    played = played_in(ledger)
     breakpoints, losses, offsets = curves
     for t in range(len(X)):
         if mode == ASK:
             row = free_row(ledger, state.numbers[ISSUED] + 1.0)
-            played = row_of(ledger, row)
         bring(state, X[t], keys[t], weights[t], played.weights)
         if mode == PEEK:
             begin(state, played, given[t], np.nan, True)
@@ -360,15 +387,6 @@ def serve_many(
             incurred[t] = loss_at(breakpoints, losses, start, stop, shown)
             score = least_threshold(breakpoints, losses, start, stop, alpha)
             finish(state, ledger, row, seen, incurred[t], score)
-
-
-def relink(table: Any, rows: Any) -> None:
-    """Build the lists of pending rounds anew, from rows in order of prediction."""
-    state, ledger = unpack(table)
-    for slot in range(len(state.nodes)):
-        state.nodes[slot, NEWEST] = 0.0
-    for row in rows:
-        append(state, ledger, row)
 
 
 def find_group(table: Any, key: int) -> int:

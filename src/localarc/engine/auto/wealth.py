@@ -1,4 +1,7 @@
-"""The bet of a node: H(G, W) = (1/K) sum_k beta_k exp(beta_k G - beta_k^2 W), beta_k = 2^-k."""
+"""The bet of a node: H(G, W) = (1/K) sum_k beta_k exp(beta_k G - beta_k^2 W), beta_k = 2^-k.
+
+Each exponential stays at `LARGEST_TERM` once it is there: theorem E allows for that.
+"""
 
 import math
 from typing import Any
@@ -7,7 +10,9 @@ from localarc.engine.auto.layout import BETS, jit
 
 SMALLEST = 2.0**-BETS
 FRESH_BET = (1.0 - SMALLEST) / BETS  # H(0, 0) with all bets
-LARGEST_TERM = 1e150  # exp(beta G - beta^2 W) stays below; under the theorem it is far smaller
+LARGEST_TERM = 1e150  # exp(beta G - beta^2 W) is far smaller, unless no threshold avoids losses
+LARGEST_EXPONENT = math.log(LARGEST_TERM)
+SAFE_GAIN = 2.0 * LARGEST_EXPONENT  # with betas of at most 1/2, no smaller gain leads there
 
 
 @jit
@@ -37,6 +42,8 @@ def largest_bet(pending: float, drop: float) -> float:
 @jit
 def wealth(gain: float, cost: float, largest: float) -> float:
     """H over the bets up to `largest`, by doubling beta."""
+    if gain > SAFE_GAIN and is_capped(gain, cost, largest):
+        return capped_wealth(gain, cost, largest)
     beta, total = SMALLEST, 0.0
     if gain == 0.0 and cost == 0.0:
         while 2.0 * beta <= largest:
@@ -49,6 +56,23 @@ def wealth(gain: float, cost: float, largest: float) -> float:
         shrink *= shrink
         term = min(term * term * shrink, LARGEST_TERM)
         shrink *= shrink
+        beta *= 2.0
+    return total / BETS
+
+
+@jit
+def is_capped(gain: float, cost: float, largest: float) -> bool:
+    """Whether some exponential may be above `LARGEST_TERM`."""
+    beta = min(largest, 0.5 * gain / cost)
+    return beta * (gain - beta * cost) > LARGEST_EXPONENT
+
+
+@jit
+def capped_wealth(gain: float, cost: float, largest: float) -> float:
+    """H where doubling does not work, since what is doubled must not be capped."""
+    beta, total = SMALLEST, 0.0
+    while beta <= largest:
+        total += beta * math.exp(min(beta * (gain - beta * cost), LARGEST_EXPONENT))
         beta *= 2.0
     return total / BETS
 
@@ -80,3 +104,6 @@ def wealths(
             terms[i] = term if term < LARGEST_TERM else LARGEST_TERM
             shrinks[i] = shrink * shrink
         beta *= 2.0
+    for i in range(count):
+        if gains[i] > SAFE_GAIN and is_capped(gains[i], costs[i], largests[i]):
+            totals[i] = BETS * capped_wealth(gains[i], costs[i], largests[i])

@@ -45,14 +45,14 @@ class KeyedExpansions:
         here = len(self._integers)
         if rows > here:
             size = max(rows, 2 * here, 16)
-            self._integers = _enlarge(self._integers, size)
-            self._fading = _enlarge(self._fading, size)
-            self._fading[here:, loops.FADE] = 1.0
+            integers, fading = _enlarge(self._integers, size), _enlarge(self._fading, size)
+            fading[here:, loops.FADE] = 1.0
+            self._integers, self._fading = integers, fading
         needed = int(self._room[loops.HANDED_OUT]) + events
         if needed > len(self._following):
             size = max(needed, 2 * len(self._following))
-            self._terms = _enlarge(self._terms, size)
-            self._following = _enlarge(self._following, size)
+            terms, following = _enlarge(self._terms, size), _enlarge(self._following, size)
+            self._terms, self._following = terms, following
 
     def learn(self, rows: IntArray, points: FloatArray, decays: Any, pushes: Any) -> None:
         """Apply eq. (kernel_update) to each event, in order; there must be room."""
@@ -143,17 +143,14 @@ class KeyedExpansions:
         require(bool(((first >= 0) & (first <= counts)).all()), "windows begin beyond their terms")
         chunks = int((-(-counts // loops.CHUNK)).sum())
         self.make_room(int(rows.max(initial=-1)) + 1, chunks)
-        for row in rows[self._integers[rows, loops.COUNT] > 0].tolist():
-            self.clear(row)
-        self._integers[rows, loops.FIRST] = first
-        self._integers[rows, loops.COUNT] = counts
-        self._integers[rows, loops.ROUNDS] = arrays["rounds"]
-        self._fading[rows, loops.FADE] = arrays["fade"]
-        self._fading[rows, loops.CLOCK] = arrays["clock"]
+        numbers = np.stack([first, counts, np.asarray(arrays["rounds"])], axis=1).astype(np.int64)
+        fading = np.stack([arrays["fade"], arrays["clock"]], axis=1).astype(np.float64)
         starts = np.concatenate(([0], np.cumsum(counts)))
         parts = [np.asarray(arrays[name]).reshape(starts[-1], -1) for name in PARTS]
         values = np.ascontiguousarray(np.concatenate(parts, axis=1), np.float64)
-        _load(self._store, rows, starts, values)
+        for row in rows[self._integers[rows, loops.COUNT] > 0].tolist():
+            self.clear(row)
+        _load(self._store, rows, starts, values, numbers, fading)  # all of it, in one call
 
     def keep(self, rows: IntArray) -> None:
         """Drop all rows but these, which are renumbered from 0."""

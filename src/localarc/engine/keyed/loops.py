@@ -305,9 +305,11 @@ def unload(store: Any, rows: Any, starts: Any, values: Any) -> None:
         copy_chain(store, rows[i], size, values[starts[i] : starts[i + 1]], False)
 
 
-def load(store: Any, rows: Any, starts: Any, values: Any) -> None:
-    """The inverse of `unload`, for rows without a list whose counts are already set."""
+def load(store: Any, rows: Any, starts: Any, values: Any, counts: Any, fading: Any) -> None:
+    """The inverse of `unload`, for rows without a list; `counts` has first, count and rounds."""
     for i in range(len(rows)):
+        store[2][rows[i], FIRST : ROUNDS + 1] = counts[i]
+        store[3][rows[i]] = fading[i]
         size = starts[i + 1] - starts[i]
         copy_chain(store, rows[i], size, values[starts[i] : starts[i + 1]], True)
 

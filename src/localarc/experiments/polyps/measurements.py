@@ -96,7 +96,7 @@ def _rows(known: Row, part: Outputs, space: str, thresholds: FloatArray) -> list
             "size": float(sizes[chosen].mean()),
             "whole": float((sizes[chosen] > _WHOLE).mean()),
             "same_size_fnr": float(single[chosen].mean()),
-            "spread": float(thresholds[chosen].std()),
+            "spread": float(thresholds[chosen & np.isfinite(thresholds)].std()),
         }
         for group, chosen in members.items()
         if chosen.any()

@@ -15,7 +15,7 @@ from localarc.reporting.assessment import (
     describe_centre,
     feature_names,
 )
-from localarc.reporting.format import describe_bound, format_bound, number, plus_minus
+from localarc.reporting.format import describe_bound, format_bound, mean_size, plus_minus
 from localarc.reporting.html import sections
 from localarc.reporting.html.guarantees import guarantees
 from localarc.reporting.html.markup import document, heading, paragraph, table
@@ -125,7 +125,7 @@ def _row(assessment: Assessment, names: Sequence[str]) -> list[str]:
         f"{assessment.certificate.risk:.4f}",
         f"{assessment.certificate.alpha:g}",
         format_bound(assessment.certificate.bound),
-        number(assessment.size),
+        mean_size(assessment.size, assessment.run.record.unbounded),
         group,
         place,
     ]

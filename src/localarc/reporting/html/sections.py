@@ -105,7 +105,9 @@ def thresholds(stream: Stream, assessments: Sequence[Assessment]) -> str:
     notes = ""
     for i, assessment in enumerate(assessments):
         name, values = assessment.run.name, _next_thresholds(assessment.run, stream)
-        if np.ptp(values) == 0.0 or not stream.X.shape[1]:
+        if not np.isfinite(values).all():
+            notes += paragraph(f"{name} has seen too few scores for a threshold.", "soft")
+        elif np.ptp(values) == 0.0 or not stream.X.shape[1]:
             notes += paragraph(_in_words(name, values), "soft")
         else:
             drawings.append(_map(f"map{i}", name, values, stream))

@@ -100,7 +100,7 @@ def unique_keys(kind: Any) -> set[str] | None:
 
     >>> from localarc.wire.predictions import FeedbackRequest
     >>> sorted(unique_keys(FeedbackRequest))
-    ['loss', 'outcome', 'score', 'y']
+    ['loss', 'outcome', 'probability', 'score', 'y']
     """
     found = inspect.type_info(kind)
     structs = found.types if isinstance(found, inspect.UnionType) else (found,)

@@ -140,6 +140,7 @@ def summarize(stream: Stream, moment: Moment = LONG_AGO) -> StreamSummary:
         overall=overall,
         groups_health=groups[:MAX_GROUPS_HEALTH],
         groups_left_out=len(groups[MAX_GROUPS_HEALTH:]),
+        uninformed=state.uninformed,
     )
 
 
@@ -311,6 +312,8 @@ class MapCopy:
         if self.second is not None:
             points[:, :, self.second] = self.second_values[:, None]
         thresholds: FloatArray = np.asarray(self.function(points.reshape(-1, len(self.means))))
+        if not np.isfinite(thresholds).all():
+            raise ApiError(409, "too few scores are known for a threshold: report more losses.")
         return ThresholdMap(
             stream=self.stream,
             seq=self.seq,

@@ -10,6 +10,7 @@ from starlette.responses import StreamingResponse
 from starlette.types import Send
 
 from localarc.service.api.errors import ApiError
+from localarc.wire.infinite import as_text
 
 PROBLEM = "application/problem+json"
 SECURITY_HEADERS = {
@@ -24,7 +25,7 @@ RAW_SECURITY_HEADERS = [
     (name.lower().encode(), value.encode()) for name, value in SECURITY_HEADERS.items()
 ]
 RawHeaders = list[tuple[bytes, bytes]]
-encode = msgspec.json.Encoder().encode
+encode = msgspec.json.Encoder(enc_hook=as_text).encode
 
 
 class Response(NamedTuple):

@@ -37,7 +37,7 @@ Search: TypeAlias = Annotated[
 State: TypeAlias = Annotated[HealthState, Meta(description="only streams in this state")]
 Sort: TypeAlias = Annotated[
     Literal["name", "worst"],
-    Meta(description="by name, or by state (broken, drifting, stale, ok) and risk"),
+    Meta(description="by name, or by state (broken, drifting, stale, recovered, ok) and risk"),
 ]
 Limit: TypeAlias = Annotated[
     int, Meta(ge=1, le=MAX_PAGE, description="number of streams in a page; omit it for all")

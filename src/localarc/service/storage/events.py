@@ -1,4 +1,4 @@
-"""Stored events, version 5: a stream is what its events make of it, and nothing else.
+"""Stored events, version 6: a stream is what its events make of it, and nothing else.
 
 Events are stored as JSON by field name; `format.py` says how to change them.
 """
@@ -10,6 +10,7 @@ from typing import TypeAlias
 import msgspec
 
 from localarc.service.storage.format import Config, Group, HealthState, Outcome, Score, Stored
+from localarc.wire.infinite import Extended, as_text, mark
 
 
 class StoredEvent(Stored, tag_field="kind", omit_defaults=True):
@@ -27,20 +28,28 @@ class StreamCreated(StoredEvent, tag="stream_created"):
 class PredictionMade(StoredEvent, tag="prediction_made"):
     """A threshold was returned; replay must compute the same one.
 
-    The `scores` of a gate are the model's confidence, one number.
+    The `scores` of a gate are the model's confidence, one number. `informed` is stored, since
+    before version 6 no prediction counted apart.
     """
 
     id: str
     x: list[float]
-    threshold: float
+    threshold: Extended
     group: Group = None
     scores: list[float] | None = None
+    informed: bool = True
+
+    def __post_init__(self) -> None:
+        """JSON has no infinity."""
+        mark(self, "threshold")
 
 
 class FeedbackReceived(StoredEvent, tag="feedback_received"):
     """The loss of a prediction was reported, or follows from the outcome that was.
 
-    For an answer that a gate withheld, it is what an audit found.
+    For an answer that a gate withheld, it is what an audit found. The `score` of a gate is the
+    probability with which an answer was to be looked at, if only some are; a loss means nothing
+    where the `outcome` is that it was passed over.
     """
 
     id: str
@@ -114,5 +123,5 @@ Event: TypeAlias = (
     | RecordsRemoved
 )
 
-encode = msgspec.json.Encoder().encode
+encode = msgspec.json.Encoder(enc_hook=as_text).encode
 decode = msgspec.json.Decoder(Event).decode

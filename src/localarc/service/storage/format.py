@@ -1,4 +1,4 @@
-"""The stored format, version 5: a stream's config, its state and its snapshot.
+"""The stored format, version 6: a stream's config, its state and its snapshot.
 
 These classes are the schema of a data folder, together with `events.py`. They are separate from the
 wire types, so that the API can change without touching what is on disk. Every class is stored by
@@ -21,7 +21,7 @@ import numpy as np
 
 from localarc import serialization
 
-VERSION = 5
+VERSION = 6
 _SNAPSHOT = "Stream"
 
 Method: TypeAlias = Literal["arc", "larc", "mondrian", "auto", "gate"]
@@ -31,10 +31,12 @@ Score: TypeAlias = float | Literal["inf", "-inf"] | None
 """A score; JSON has no infinity."""
 Outcome: TypeAlias = float | str | None
 """What came true: a number, a label, or the position of a label."""
-HealthState: TypeAlias = Literal["ok", "drifting", "broken", "stale"]
+HealthState: TypeAlias = Literal["ok", "drifting", "broken", "recovered", "stale"]
 """Whether the losses of a stream or of a group keep the promise."""
 WITHHELD = "withheld"
 """The outcome of an answered prediction whose answer a gate withheld; an audit adds the loss."""
+PASSED_OVER = "passed over"
+"""The outcome of an answer of a gate that could have been looked at and was not."""
 
 
 class Stored(msgspec.Struct, forbid_unknown_fields=True):
@@ -90,7 +92,7 @@ class Config(Stored):
     regularization: float
     loss_bound: float
     score_range: tuple[float, float] | None
-    initial_threshold: float
+    initial_threshold: float | None
     memory: Memory
     clip: float | None
     floor: float | None
@@ -107,6 +109,7 @@ class Config(Stored):
     window: int
     labels: dict[str, str]
     retention: float | None
+    stale_after: float
 
 
 # ---- the state of a stream -------------------------------------------------------------------
@@ -127,6 +130,8 @@ class Pending(Stored):
     size: float | None
     scores: bytes | None
     ticket: int | None
+    informed: bool
+    """Whether any loss had been learned when the prediction was made, where that matters."""
 
 
 class Answered(Stored, array_like=True):
@@ -200,6 +205,9 @@ class State(Stored):
     """Whether a state was imported: what was pending in its rounds is not known."""
     max_delay: float = 0.0
     """Longest time between a prediction and its loss, in seconds."""
+    uninformed: int = 0
+    """Number of losses of predictions that were made before anything was known."""
+    uninformed_loss: float = 0.0
 
 
 class Announced(Stored):

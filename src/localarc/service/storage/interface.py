@@ -28,7 +28,7 @@ class Store(Protocol):
     bytes: int  # of these events
     unsaved: dict[str, int]  # the first event after a stream's snapshot, oldest first
     quarantined: dict[str, Quarantine]  # streams that `load` found damaged; their rows are kept
-    degraded: str  # why nothing can be written since the start; empty if it can
+    degraded: str  # why nothing can be written, as known without trying; empty if it can
 
     def acquire(self) -> bool:
         """Become the owner; False while another process is."""

@@ -7,20 +7,23 @@ as names and positions, independent of today's classes.
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import Any, TypeAlias
 
 import msgspec
 
 from localarc import serialization
 from localarc.service.storage import erasure, events
-from localarc.service.storage.checksums import row_checksum
+from localarc.service.storage.checksums import is_intact, row_checksum
 from localarc.service.storage.events import Event
 from localarc.service.storage.format import VERSION, Snapshot, State, encode_snapshot
 
 OLDEST = 1
 
 Plain = dict[str, Any]
+Row: TypeAlias = tuple[str, int, bytes, int]
+"""A stream, a position, what the row holds, and its checksum: the same in every database."""
+Upgrade: TypeAlias = Callable[[bytes, int], bytes]
 
 
 def migrate(database: sqlite3.Connection, version: int) -> None:
@@ -28,35 +31,41 @@ def migrate(database: sqlite3.Connection, version: int) -> None:
     if version == 1:
         database.execute("ALTER TABLE events RENAME COLUMN entry TO event")
         database.execute("ALTER TABLE snapshots RENAME COLUMN event TO last_event")
-    _upgrade_content(database, version)
     if version < 4:
         _add_checksums(database)
-    _update_checksums(database)
-    database.execute(erasure.TABLE)
+    if version < 5:
+        database.execute(erasure.TABLE)
+    _upgrade_content(database, version)
     database.execute(f"PRAGMA user_version = {VERSION}")
 
 
 def _upgrade_content(database: sqlite3.Connection, version: int) -> None:
-    for number, data in database.execute("SELECT id, event FROM events").fetchall():
-        row = upgrade_event(data, version), number
-        database.execute("UPDATE events SET event = ? WHERE id = ?", row)
-    for (stream,) in database.execute("SELECT stream FROM snapshots").fetchall():
-        found = database.execute("SELECT state FROM snapshots WHERE stream = ?", (stream,))
-        row = upgrade_snapshot(found.fetchone()[0], version), stream
-        database.execute("UPDATE snapshots SET state = ? WHERE stream = ?", row)
+    rows = database.execute("SELECT id, stream, seq, event, checksum FROM events").fetchall()
+    change = "UPDATE events SET event = ?, checksum = ? WHERE id = ?"
+    for number, *row in rows:
+        database.execute(change, (*upgrade_row(row, version, upgrade_event)[2:], number))
+    change = "UPDATE snapshots SET state = ?, checksum = ? WHERE rowid = ?"
+    for (number,) in database.execute("SELECT rowid FROM snapshots").fetchall():
+        row = database.execute("SELECT * FROM snapshots WHERE rowid = ?", (number,)).fetchone()
+        database.execute(change, (*upgrade_row(row, version, upgrade_snapshot)[2:], number))
 
 
 def _add_checksums(database: sqlite3.Connection) -> None:
     """Version 4: a checksum per row."""
     for table in "events", "snapshots":
         database.execute(f"ALTER TABLE {table} ADD COLUMN checksum INTEGER NOT NULL DEFAULT 0")
-
-
-def _update_checksums(database: sqlite3.Connection) -> None:
-    """The checksums of what the rows hold now."""
     database.create_function("row_checksum", 3, row_checksum, deterministic=True)
     for table, number, data in ("events", "seq", "event"), ("snapshots", "last_event", "state"):
         database.execute(f"UPDATE {table} SET checksum = row_checksum(stream, {number}, {data})")
+
+
+def upgrade_row(row: Sequence[Any], version: int, upgrade: Upgrade) -> Row:
+    """A row of either table, as the present version stores it; a damaged one stays damaged."""
+    stream, number, data, checksum = row
+    if version == VERSION or not is_intact(stream, number, data, checksum):
+        return stream, number, data, checksum
+    data = upgrade(data, version)
+    return stream, number, data, row_checksum(stream, number, data)
 
 
 def upgrade_event(data: bytes, version: int) -> bytes:
@@ -78,15 +87,19 @@ def upgrade_snapshot(data: bytes, version: int) -> bytes:
     if version < 3:
         state["pending"] = {key: row | _PENDING_3 for key, row in state["pending"].items()}
         state["answered"] = {key: [*row, *_ANSWERED_3] for key, row in state["answered"].items()}
-    state["answered"] = {key: [*row, _ANSWERED_AT_5] for key, row in state["answered"].items()}
-    state["imported"] = True  # maybe: before version 5 nothing told
-    state["config"] = _upgrade_config(state["config"], version)
+    if version < 5:
+        state["answered"] = {key: [*row, _ANSWERED_AT_5] for key, row in state["answered"].items()}
+        state["imported"] = True  # maybe: before version 5 nothing told
+    state["pending"] = {key: _PENDING_6 | row for key, row in state["pending"].items()}
+    for name in "config", "first_config":
+        if state.get(name) is not None:
+            state[name] = _upgrade_config(state[name], version)
     return encode_snapshot(
         Snapshot(
             content["name"],
             content["differs" if version == 1 else "replay_differs"],
             msgspec.msgpack.encode(msgspec.convert(state, State)),
-            _WATCH_4 if version < 4 else arrays["watch"].tobytes(),
+            _WATCH_4 if version < 4 else _upgrade_watch(arrays["watch"].tobytes()),
             arrays["calibrator"].tobytes(),
         )
     )
@@ -99,7 +112,21 @@ def _upgrade_config(config: Plain, version: int) -> Plain:
         config = _config_from_2(config)
     if version < 4:
         config = _config_from_3(config)
-    return config | {"labels": {}, "retention": None}
+    if version < 5:
+        config = config | {"labels": {}, "retention": None}
+    return _STALE_AFTER_6 | config
+
+
+# ---- version 5: every loss was watched, and nothing recovered ------------------------------------
+
+_PENDING_6: Plain = {"informed": True}
+_STALE_AFTER_6: Plain = {"stale_after": 900.0}
+
+
+def _upgrade_watch(data: bytes) -> bytes:
+    watch = msgspec.msgpack.decode(data)
+    monitors = {part: _STALE_AFTER_6 | each for part, each in watch["monitors"].items()}
+    return msgspec.msgpack.encode(watch | {"monitors": monitors})
 
 
 # ---- version 4: configs did not change, answers had no time --------------------------------------

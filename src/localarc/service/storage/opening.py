@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from localarc.service.storage.held_files import HeldFile
 from localarc.service.storage.interface import Store
 from localarc.service.storage.store import EventStore
 
@@ -23,10 +25,15 @@ def postgres_address(url: str, schema: str) -> Address:
     return Address(url, schema)
 
 
-def open_store(place: Path | Address, synchronous: str = "FULL") -> Store:
-    """The store in a folder, or the one in a database, which is not connected to yet."""
+def open_store(
+    place: Path | Address, synchronous: str = "FULL", held: Iterable[HeldFile] = ()
+) -> Store:
+    """The store in a folder, or the one in a database, which is not connected to yet.
+
+    A folder is the caller's while the files in `held` are in their place.
+    """
     if isinstance(place, Path):
-        return EventStore(place, synchronous)
+        return EventStore(place, synchronous, held)
     from localarc.service.storage.postgres.store import PostgresStore
 
     return PostgresStore(place, synchronous)

@@ -18,6 +18,7 @@ from localarc.service.storage import erasure, migrations
 from localarc.service.storage.checksums import row_checksum
 from localarc.service.storage.erasure import Erasure
 from localarc.service.storage.format import VERSION
+from localarc.service.storage.held_files import HeldFile, HeldFiles
 from localarc.service.storage.high_water_mark import HighWaterMark
 from localarc.service.storage.interface import StorageError
 from localarc.service.storage.loading import Loader
@@ -43,24 +44,44 @@ _SCHEMA = (
     erasure.TABLE,
 )
 
+_SALVAGED_FROM = 5  # the version since which tables are these
+
 
 class EventStore:
-    """The database of a data folder, used by one thread; the folder's lock is its owner's."""
+    """The database of a data folder, used by one thread; the folder's lock is its owner's.
+
+    Nothing is written once the database, or a file in `held`, is no longer the one at its path.
+    """
 
     place = "the data folder"
     errors: tuple[type[Exception], ...] = (sqlite3.Error,)
 
-    def __init__(self, folder: Path, synchronous: str = "FULL") -> None:
+    def __init__(
+        self, folder: Path, synchronous: str = "FULL", held: Iterable[HeldFile] = ()
+    ) -> None:
         self._path = folder / FILE_NAME
+        self._held = HeldFiles(held)
+        self._looked = False  # at the files, since the last `flush`
         self._synchronous = synchronous
-        self.degraded = ""  # why nothing can be written since the start; empty if it can
+        self.degraded = ""  # why nothing can be written, as known without trying; empty if it can
         self._connect()
-        self._open()
+        try:
+            self._prepare(folder)
+        except BaseException:
+            self._database.close()
+            raise
+
+    def _prepare(self, folder: Path) -> None:
+        """Bring the tables up to date, and read what the folder holds."""
+        version = self._version()
         self._marks = HighWaterMark(folder)
-        self.salvaged = is_damaged(self._database)
+        self.salvaged = version >= _SALVAGED_FROM and is_damaged(self._database)
         if self.salvaged:
-            salvage(self._database, self._path, _SCHEMA, VERSION, self._marks.last_event)
+            salvage(self._database, self._path, _SCHEMA, version, self._marks.last_event)
             self._connect()
+        if version < VERSION:  # else opening a folder writes nothing: it works on a full disk
+            self._migrate(version)
+        self._held.hold(HeldFile.at(self._path))
         self._erasure = Erasure(self._database)
         self._next = 1 + max(
             self._marks.last_event,
@@ -95,38 +116,42 @@ class EventStore:
             raise
         self._database = database
 
-    def _open(self) -> None:
-        """Create the tables, or convert those of an older version: all or nothing."""
-        found = self._version()
-        if found not in (None, *range(OLDEST, VERSION + 1)):
+    def _version(self) -> int:
+        """The version of the folder, 0 if it is new."""
+        found: int = self._database.execute("PRAGMA user_version").fetchone()[0]
+        tables = self._database.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
+        if found == 0:  # version 1 wrote its number after its tables
+            return OLDEST if tables else 0
+        if not OLDEST <= found <= VERSION:
             raise StorageError(
                 f"the data folder has format version {found}, this localarc reads {OLDEST} to "
                 f"{VERSION}. Install the release of localarc that wrote it."
             )
-        if found == VERSION:
-            return  # opening a folder writes nothing: it works on a full disk
+        return found
+
+    def _migrate(self, version: int) -> None:
+        """Create the tables, or convert those of an older version: all or nothing."""
         with self._transaction():
-            if found is None:
+            if version == 0:
                 for table in _SCHEMA:
                     self._database.execute(table)
-            elif found < VERSION:
-                migrations.migrate(self._database, found)
+            else:
+                migrations.migrate(self._database, version)
             self._database.execute(f"PRAGMA user_version = {VERSION}")
-
-    def _version(self) -> int | None:
-        """The version of the folder, None if it is new."""
-        found: int = self._database.execute("PRAGMA user_version").fetchone()[0]
-        tables = self._database.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
-        if found == 0:  # version 1 wrote its number after its tables
-            return 1 if tables else None
-        return found
 
     @contextlib.contextmanager
     def _transaction(self) -> Iterator[None]:
-        """Commit at the end of the block, or roll back."""
+        """Commit at the end of the block, or roll back; raises if the files have moved."""
+        self._require_files()
         with self._database:
             self._database.execute("BEGIN IMMEDIATE")
             yield
+
+    def _require_files(self) -> None:
+        self._looked = True
+        if moved := self._held.look():
+            self.degraded = moved
+            raise sqlite3.OperationalError(moved)
 
     @property
     def has_marks(self) -> bool:
@@ -163,6 +188,7 @@ class EventStore:
         rows = [event_row(number, write) for number, write in enumerate(writes, self._next)]
         replaced = replaced or {}
         removed = [name for name, stream in replaced.items() if stream is None]
+        self._require_files()  # before the marks are, which are found by their path
         with self._marks.without(removed), self._transaction():
             if replaced:
                 self._replace(replaced)
@@ -239,6 +265,9 @@ class EventStore:
 
     def flush(self) -> None:
         """Flush the high-water mark to disk, and erase what was deleted, if it is time."""
+        if not self._looked:
+            self.degraded = self._held.look() or self.degraded
+        self._looked = False
         self._marks.flush()
         if self._erasure.is_due:
             self._erase()
@@ -250,6 +279,7 @@ class EventStore:
 
     def probe(self) -> None:
         """Write as much as a usual commit does, to find out whether writing works."""
+        self._require_files()
         if self.degraded:
             self._database.close()
             self._connect()
@@ -308,10 +338,13 @@ class EventStore:
     def close(self) -> None:
         """Erase what was deleted, checkpoint the write-ahead log, and close the database."""
         self._marks.close()
-        if self._erasure.is_pending:
-            self._erase()
-        self._database.execute("PRAGMA wal_checkpoint(TRUNCATE)")
-        self._database.close()
+        try:
+            if not self._held.look():
+                if self._erasure.is_pending:
+                    self._erase()
+                self._database.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        finally:
+            self._database.close()
 
 
 def _text(data: bytes) -> str:

@@ -9,6 +9,7 @@ disk, and no client has seen any of it.
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import itertools
 import logging
 import queue
@@ -133,6 +134,8 @@ class Writer:
             self.ready, self.status = False, "the service has stopped"
             _log.exception("the writer stopped")
             self._loop.call_soon_threadsafe(self._abandon, error)
+            with contextlib.suppress(*self._store.errors):  # nothing more is stored here
+                self._store.close()
 
     def _begin(self) -> None:
         """Load the streams if this process can own the store; else stand by for a moment."""
@@ -169,6 +172,8 @@ class Writer:
         if self._store.is_owner():
             self._serve(self._current_batch)
             self._store.flush()
+            if self._store.degraded and not self._write_error:
+                self._fail(self._store.degraded)
             self._limit_log()
         else:
             self._reject(self._current_batch, _UNKNOWN)

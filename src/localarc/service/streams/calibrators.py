@@ -47,6 +47,8 @@ def to_stored(config: StreamConfig, method: Method | None = None) -> Config:
     fields: dict[str, Any] = msgspec.to_builtins(config)
     usual: Method = "auto" if config.kernel is None else "larc"
     fields["method"] = config.method or method or usual
+    if config.initial_threshold is None and fields["method"] != "auto":
+        fields["initial_threshold"] = 0.0
     if config.tolerance is None:
         fields["tolerance"] = usual_tolerance(config.alpha, config.loss_bound)
     if config.kernel is not None:
@@ -78,7 +80,12 @@ def to_wire(config: Config) -> StreamConfig:
 
 
 def same_config(existing: Config, config: StreamConfig) -> bool:
-    """Whether a client sent the config of a stream, as it was created or as the API shows it."""
+    """Whether a client sent the config of a stream, as it was created or as the API shows it.
+
+    Streams of method auto that were created without a start had 0, once.
+    """
+    if config.initial_threshold is None and existing.initial_threshold == 0.0:
+        config = msgspec.structs.replace(config, initial_threshold=0.0)
     return to_stored(config, existing.method) == existing or config == to_wire(existing)
 
 
@@ -103,7 +110,7 @@ def _arc(config: Config) -> ARC:
         _rate(config.rate),
         loss_bound=config.loss_bound,
         score_range=config.score_range,
-        initial_threshold=config.initial_threshold,
+        initial_threshold=config.initial_threshold or 0.0,
         floor=config.floor,
     )
 
@@ -118,7 +125,7 @@ def _larc(config: Config) -> LARC:
         config.regularization,
         loss_bound=config.loss_bound,
         score_range=config.score_range,
-        initial_threshold=config.initial_threshold,
+        initial_threshold=config.initial_threshold or 0.0,
         memory=_memory(config.memory, kernel, config.features),
         clip=config.clip,
         floor=config.floor,

@@ -20,6 +20,7 @@ from localarc.service.limits import Limits
 from localarc.service.storage import events
 from localarc.service.storage.events import Event
 from localarc.service.storage.format import (
+    PASSED_OVER,
     WITHHELD,
     Answered,
     Config,
@@ -52,6 +53,7 @@ from localarc.wire.predictions import (
     Operation,
     PredictRequest,
     PredictResponse,
+    is_passed_over,
 )
 from localarc.wire.status import AcknowledgeResponse, ImportResponse
 
@@ -193,6 +195,7 @@ class StreamManager:
                 threshold=threshold,
                 group=body.group,
                 scores=scores,
+                informed=found.method.is_informed(body.group),
             )
             self.apply(found, event)
             seq = found.state.seq
@@ -262,7 +265,13 @@ class StreamManager:
 
     def _received(self, stream: Stream, key: str, body: FeedbackRequest) -> events.FeedbackReceived:
         """The event of a report, whose loss and score may follow from y."""
-        y = body.true_value
+        _as_422(lambda: _check_gate(stream, body))
+        y, stated = body.true_value, body.probability
+        if is_passed_over(body):
+            return events.FeedbackReceived(self.clock(), key, 0.0, stated, PASSED_OVER)
+        if stated is not None:
+            assert body.loss is not None  # checked when the body was read
+            return events.FeedbackReceived(self.clock(), key, body.loss, stated)
         if y is None:
             assert body.loss is not None  # checked when the body was read
             return events.FeedbackReceived(self.clock(), key, body.loss, body.score)
@@ -411,6 +420,15 @@ def _scores(stream: Stream, request: PredictRequest) -> list[float] | None:
     return [request.confidence]
 
 
+def _check_gate(stream: Stream, report: FeedbackRequest) -> None:
+    """Raise unless a gate has no score, and others no probability."""
+    gate = stream.state.config.method == "gate"
+    if report.probability is not None and not gate:
+        raise ValueError("probability applies to method gate only: omit it.")
+    if report.score is not None and gate:
+        raise ValueError("method gate learns from losses of 1 and 0 without a score: omit it.")
+
+
 def _is_withheld(stream: Stream, answered: Answered) -> bool:
     """Whether a gate withheld the answer, so that only an audit can tell of it."""
     return stream.state.config.method == "gate" and answered.outcome == WITHHELD
@@ -422,12 +440,17 @@ def _created(stream: str, body: StreamConfig, config: Config) -> CreateResponse:
 
 
 def _same_report(answered: Answered, body: FeedbackRequest) -> bool:
+    if is_passed_over(body):
+        return (answered.outcome, answered.score) == (PASSED_OVER, body.probability)
     if body.true_value is not None or answered.outcome is not None:
         return answered.outcome == body.true_value
-    return (answered.loss, answered.score) == (body.loss, body.score)
+    stated = body.score if body.probability is None else body.probability
+    return (answered.loss, answered.score) == (body.loss, stated)
 
 
 def _reported(answered: Answered) -> str:
+    if answered.outcome == PASSED_OVER and answered.loss is None:
+        return "the report that it was not looked at"
     if answered.outcome is not None:
         return f"y = {answered.outcome!r}"
     score = "" if answered.score is None else f" with the score {answered.score}"

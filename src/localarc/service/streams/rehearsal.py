@@ -103,8 +103,7 @@ _MEMORIES = {
 def _configs(shape: Shape) -> list[Config]:
     """Configs of the shape. Their streams forget fast: small weights have a loop of their own."""
     if not shape.kernel:
-        auto = to_stored(StreamConfig(0.1, features=2))
-        return [auto, msgspec.structs.replace(auto, method="gate")]
+        return [to_stored(StreamConfig(0.1, features=2, method=name)) for name in ("auto", "gate")]
     kernel = KernelConfig(shape.kernel)  # type: ignore[arg-type]
     config = to_stored(StreamConfig(0.1, kernel, shape.features))
     memory = _MEMORIES[shape.memory]
@@ -115,7 +114,7 @@ def _configs(shape: Shape) -> list[Config]:
 def _ask(method: AnyMethod, t: int, x: FloatArray) -> Pending:
     group = "any"
     threshold, ticket = method.threshold(x, group), method.ask(x, group)
-    return Pending(t, 0.0, b"", threshold, x.tobytes(), group, None, None, ticket)
+    return Pending(t, 0.0, b"", threshold, x.tobytes(), group, None, None, ticket, True)
 
 
 def _learn(method: AnyMethod, pending: Pending, loss: float) -> None:

@@ -36,8 +36,11 @@ class StreamState(stored.State):
 
     @property
     def risk(self) -> float | None:
-        """The mean loss so far."""
-        return self.loss_sum / self.rounds if self.rounds else None
+        """The mean loss so far; with method auto, of the rounds that its promise is about."""
+        if self.config.method != "auto":
+            return self.loss_sum / self.rounds if self.rounds else None
+        rounds = self.rounds - self.uninformed
+        return (self.loss_sum - self.uninformed_loss) / rounds if rounds else None
 
     def add_input(self, x: list[float], group: Group) -> None:
         """Widen the ranges of the features, and register the groups."""
@@ -50,19 +53,25 @@ class StreamState(stored.State):
             feature.high = max(feature.high, value)
             feature.total += value
 
-    def add_loss(self, loss: float, group: Group) -> None:
-        """Add a loss to the sums."""
+    def add_loss(self, loss: float, group: Group, informed: bool) -> None:
+        """Add a loss to the sums; groups have those that a promise is about."""
         self.rounds += 1
         self.loss_sum += loss
+        if not informed:
+            self.uninformed += 1
+            self.uninformed_loss += loss
+            if self.config.method == "auto":
+                return
         for name in group_names(group):
             group_sum = self.groups[name]
             group_sum.rounds += 1
             group_sum.loss_sum += loss
 
-    def restart(self, rounds: int, loss_sum: float) -> None:
+    def restart(self, rounds: int, loss_sum: float, uninformed: tuple[int, float]) -> None:
         """Continue from the sums of an imported calibrator; groups and history start empty."""
         self.rounds = rounds
         self.loss_sum = loss_sum
+        self.uninformed, self.uninformed_loss = uninformed
         self.groups = {group: GroupSum() for group in self.groups}
         self.history = stored.History()
 

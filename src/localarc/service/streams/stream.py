@@ -16,6 +16,7 @@ from localarc.guarantees.verdict import INCONSISTENT
 from localarc.service.storage import events
 from localarc.service.storage.events import Event
 from localarc.service.storage.format import (
+    PASSED_OVER,
     WITHHELD,
     Answered,
     Group,
@@ -140,9 +141,9 @@ class Stream:
         Compiled loops of L-ARC may round differently on another CPU. Thresholds are sums whose
         terms may cancel, so that rounding is measured against the largest one known.
         """
-        gap = abs(replayed - returned)
-        if gap == 0.0:
+        if replayed == returned:
             return
+        gap = abs(replayed - returned)
         if gap <= ROUNDING * abs(returned) or gap <= ROUNDING * self._largest_threshold():
             self.replay_rounded += 1
         else:
@@ -151,12 +152,14 @@ class Stream:
     def _largest_threshold(self) -> float:
         """The largest absolute value of all thresholds that are remembered."""
         pending = (each.threshold for each in self.state.pending.values())
-        return max(map(abs, (*self.state.history.threshold, *pending)), default=0.0)
+        known = filter(math.isfinite, (*self.state.history.threshold, *pending))
+        return max(map(abs, known), default=0.0)
 
     def threshold(self, x: list[float], group: Group = None) -> float:
         """The current threshold for an input."""
         value = self.method.threshold(np.array(x, dtype=np.float64), group)
-        if not math.isfinite(value):  # only finite numbers may be stored
+        full = value == math.inf and self.method.config.method == "auto"  # before scores are known
+        if not (math.isfinite(value) or full):
             raise ValueError(
                 f"the threshold at this input is {value}: the scale or rate is too large."
             )
@@ -179,12 +182,13 @@ class Stream:
             seq=state.seq,
             at=event.at,
             digest=digest,
-            threshold=event.threshold,
+            threshold=float(event.threshold),
             x=x,
             group=event.group,
             size=size,
             scores=None if event.scores is None else to_bytes(event.scores),
             ticket=ticket,
+            informed=event.informed,
         )
         if gate and ticket is None:  # withheld: there will be no feedback, but maybe an audit
             self._close(event.id, state.pending[event.id], event.at, None, outcome=WITHHELD)
@@ -195,6 +199,8 @@ class Stream:
         if event.id in self.state.answered:
             return self._apply_audit(event)
         pending = self.state.pending[event.id]
+        if self.state.config.method == "gate" and event.outcome == PASSED_OVER:
+            return self._apply_passing_over(event, pending)
         self._learn(pending, event.loss, event.score, at=event.at)
         self.state.late += pending.seq < self.state.newest_learned
         self.state.newest_learned = max(self.state.newest_learned, pending.seq)
@@ -211,6 +217,12 @@ class Stream:
             size=pending.size,
             group=pending.group,
         )
+
+    def _apply_passing_over(self, event: events.FeedbackReceived, pending: Pending) -> ChangeEvent:
+        self.method.pass_over(pending, event.score)  # raises before any change
+        self.state.seq += 1
+        self._close(event.id, pending, event.at, None, event.score, PASSED_OVER)
+        return self.change(ExpiredEvent, event.at, id=event.id, loss=None, group=pending.group)
 
     def _apply_audit(self, event: events.FeedbackReceived) -> ChangeEvent:
         state, withheld = self.state, self.state.answered[event.id]
@@ -246,7 +258,7 @@ class Stream:
     def _restart(self) -> None:
         """Continue from the sums of a calibrator that learned elsewhere."""
         self.state.seq += 1
-        self.state.restart(self.method.rounds, self.method.loss_sum)
+        self.state.restart(self.method.rounds, self.method.loss_sum, self.method.uninformed)
         self.state.imported = True
 
     def _apply_health(self, event: events.HealthChanged) -> ChangeEvent:
@@ -285,8 +297,9 @@ class Stream:
     def _learn(self, pending: Pending, loss: float, score: Score = None, *, at: float) -> None:
         check_room(self.state.config, self.state.rounds)
         self.method.learn(pending, loss, score)  # raises before any change
-        self.state.add_loss(loss, pending.group)
-        self.watch.learn(loss, group_names(pending.group), at)
+        self.state.add_loss(loss, pending.group, pending.informed)
+        if pending.informed:
+            self.watch.learn(loss, group_names(pending.group), at)
 
     def _close(
         self,
@@ -316,16 +329,17 @@ class Stream:
 
     def _sample(self, at: float, pending: Pending) -> None:
         state = self.state
-        if not state.wants_point:
+        if not state.wants_point or state.risk is None:
             return
+        observed = self.certificate().observed
         state.add_point(
             Point(
                 rounds=state.rounds,
                 at=at,
-                risk=state.loss_sum / state.rounds,
+                risk=state.risk,
                 threshold=pending.threshold,
                 size=pending.size,
-                observed=finite(self.certificate().observed.value),
+                observed=finite(observed.value) if observed.holds else None,
                 pending=len(state.pending),
                 late=state.late,
                 expired=state.expired,
@@ -425,6 +439,6 @@ class Stream:
                 "the state is inconsistent: its thresholds do not match its losses."
             )
         probe = np.zeros(self.state.config.features)  # raises if the features differ
-        if not math.isfinite(method.threshold(probe, "any")):
-            raise serialization.StateError("the state's thresholds are not finite: it is damaged.")
+        if math.isnan(method.threshold(probe, "any")):
+            raise serialization.StateError("the state's thresholds are not numbers: it is damaged.")
         return calibrator

@@ -20,7 +20,13 @@ from localarc.wire.health import Health
 WHOLE = ""
 """The part that is all rounds; names of groups are not empty."""
 
-SEVERITY: dict[HealthState, int] = {"broken": 0, "drifting": 1, "stale": 2, "ok": 3}
+SEVERITY: dict[HealthState, int] = {
+    "broken": 0,
+    "drifting": 1,
+    "stale": 2,
+    "recovered": 3,
+    "ok": 4,
+}
 """The order of states, the worst first."""
 
 
@@ -51,6 +57,7 @@ class Watch:
             tolerance=config.tolerance,
             window=config.window,
             max_loss=config.loss_bound,
+            stale_after=config.stale_after,
         )
 
     # ---- changes, which replay repeats -------------------------------------------------------
@@ -93,7 +100,7 @@ class Watch:
 
     @property
     def rounds(self) -> int:
-        """Number of losses since the last acknowledgement."""
+        """Number of losses since the last acknowledgement or recovery."""
         return self._monitors[WHOLE].rounds
 
     @property

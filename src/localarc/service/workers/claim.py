@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
 from localarc.service.server import FolderLock, Options
+from localarc.service.storage.held_files import HeldFile
 from localarc.service.workers import layout
 
 if TYPE_CHECKING:
@@ -18,6 +19,10 @@ _ORPHAN_SECONDS = 60.0  # for workers of a parent that was killed
 
 class Claim(Protocol):
     """What the parent of the workers holds while it lives."""
+
+    @property
+    def files(self) -> tuple[HeldFile, ...]:
+        """Files that must stay in their place for the claim to hold."""
 
     def claim(self) -> str:
         """Make the claim, or see that it still holds; why it does not, or nothing if it does."""
@@ -59,6 +64,11 @@ class FolderClaim:
         except BaseException:
             self.release()
             raise
+
+    @property
+    def files(self) -> tuple[HeldFile, ...]:
+        """The lock of the whole folder."""
+        return (self._lock.file,)
 
     def claim(self) -> str:
         """Nothing: the lock is held until the process ends."""

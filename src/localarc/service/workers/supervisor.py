@@ -129,7 +129,7 @@ class Supervisor:
         self._sockets = sockets
         self._lines = lines
         self._claim = held
-        self._shared = Shared(SharedText(held.claim()))
+        self._shared = Shared(SharedText(held.claim()), held.files)
         self._processes: dict[int, Process] = {}
         self._due = {0: 0.0}  # when workers are to be started; the others once the first is ready
         self._deaths = dict.fromkeys(range(options.workers), 0)  # in a row

@@ -20,6 +20,7 @@ from localarc.service.app_state import AppState
 from localarc.service.http_server import Server, listen
 from localarc.service.limits import Limits
 from localarc.service.server import Options, serve
+from localarc.service.storage.held_files import HeldFile
 from localarc.service.workers.app import Place, WorkerApp
 from localarc.service.workers.connection import WorkerConnection
 from localarc.service.workers.directory import SharedDirectory
@@ -40,10 +41,12 @@ STOP_SIGNALS = signal.SIGINT, signal.SIGTERM
 class Shared:
     """What workers have in common, made before they are forked.
 
-    `hindrance` says why they may not own their streams, for as long as they may not.
+    `hindrance` says why they may not own their streams, for as long as they may not. `files` must
+    stay in their place.
     """
 
     hindrance: SharedText
+    files: tuple[HeldFile, ...]
     access: AccessCounts = field(
         default_factory=lambda: AccessCounts(SharedLock(_ACCESS_LOCK_SECONDS))
     )
@@ -56,7 +59,7 @@ def work(
     """Serve until stopped, or until the parent is gone; reports when requests are accepted."""
     own = replace(options, limits=share(options.limits, place.workers), workers=1)
     run = partial(_run, place=place, restarts=restarts, report=report, shared=shared)
-    serve(_with_own_store(own, place.index), run, shared.access)
+    serve(_with_own_store(own, place.index), run, shared.access, shared.files)
 
 
 def _with_own_store(options: Options, index: int) -> Options:

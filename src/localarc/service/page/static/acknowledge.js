@@ -4,6 +4,8 @@ import { ApiError, request, streamPath } from "./api.js";
 import { byId, setText } from "./dom.js";
 import { describeSince } from "./state.js";
 
+const OFFERED = ["broken", "drifting", "recovered"];
+
 /** @import { StreamSummary } from "../wire" */
 
 const dialog = /** @type {HTMLDialogElement} */ (byId("confirm"));
@@ -11,14 +13,14 @@ const button = /** @type {HTMLButtonElement} */ (byId("acknowledge"));
 const confirm = /** @type {HTMLButtonElement} */ (byId("confirm-yes"));
 
 /**
- * Offer the button while there is an alarm.
+ * Offer the button while there is an alarm, or one that nobody has seen.
  * @param {StreamSummary} summary
  * @param {() => void} onDone
  * @param {AbortSignal} signal
  */
 export function offerAcknowledgement(summary, onDone, signal) {
   const { health, healthy } = summary;
-  button.hidden = !healthy || (health.state !== "broken" && health.state !== "drifting");
+  button.hidden = !healthy || !OFFERED.includes(health.state);
   button.onclick = () => {
     setText(byId("confirm-text"), describeAlarm(summary));
     showError("");

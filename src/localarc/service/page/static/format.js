@@ -5,8 +5,14 @@ const MISSING = "–";
 /** @param {number} value */
 export const formatCount = (value) => value.toLocaleString("en");
 
-/** Three significant digits. @param {number | null} value */
-export const formatNumber = (value) => (value === null ? MISSING : Number(value.toPrecision(3)).toString());
+/** Three significant digits. @param {number | "inf" | "-inf" | null} value */
+export const formatNumber = (value) => {
+  if (typeof value === "string") return value === "inf" ? "∞" : "−∞";
+  return value === null ? MISSING : Number(value.toPrecision(3)).toString();
+};
+
+/** A number, null where there is none or it is infinite: charts leave it out. @param {unknown} value */
+export const finite = (value) => (typeof value === "number" ? value : null);
 
 /**
  * Four decimals, always: the digits stay in place while the risk changes.

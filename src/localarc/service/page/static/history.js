@@ -1,5 +1,7 @@
 // The history of one stream: what the service kept, extended by the events since.
 
+import { finite } from "./format.js";
+
 /** @import { HistoryResponse, StreamEvent } from "../wire" */
 
 /**
@@ -31,7 +33,8 @@ export function readHistory(response) {
   const points = response.points.map(
     ([rounds, at, risk, threshold, size, bound, observed, pending, late, expired]) => {
       latest = Math.max(latest, at);
-      return { rounds, at: latest, risk, threshold, size, bound, observed, pending, late, expired };
+      const shown = { threshold: finite(threshold), size: finite(size) };
+      return { rounds, at: latest, risk, ...shown, bound, observed, pending, late, expired };
     },
   );
   return { seq: response.seq, target: response.target, points };
@@ -56,8 +59,8 @@ export function extendHistory(history, event) {
       rounds,
       at: Math.max(event.at, last?.at ?? -Infinity),
       risk: risk ?? 0,
-      threshold: event.kind === "feedback" ? event.threshold : null,
-      size: event.kind === "feedback" ? (event.size ?? null) : null,
+      threshold: event.kind === "feedback" ? finite(event.threshold) : null,
+      size: event.kind === "feedback" ? finite(event.size) : null,
       bound: last?.bound ?? null, // events carry no bounds: the next history does
       observed: last?.observed ?? null,
       pending,

@@ -4,11 +4,11 @@ import { formatDuration, formatMoment, formatNumber } from "./format.js";
 
 /** @import { Health, StreamListItem } from "../wire" */
 
-/** @typedef {"broken" | "drifting" | "stale" | "ok" | "unknown"} Tone */
+/** @typedef {"broken" | "drifting" | "stale" | "recovered" | "ok" | "unknown"} Tone */
 /** @typedef {Pick<StreamListItem, "healthy" | "health" | "verdict">} Judged */
 
-/** @type {readonly ("broken" | "drifting" | "stale" | "ok")[]} */
-export const STATES = ["broken", "drifting", "stale", "ok"]; // worst first
+/** @type {readonly ("broken" | "drifting" | "stale" | "recovered" | "ok")[]} */
+export const STATES = ["broken", "drifting", "stale", "recovered", "ok"]; // worst first
 
 /**
  * How a stream is shown. Only one that keeps its promise, as far as anybody can tell, is "ok".
@@ -32,6 +32,7 @@ export function headlineOf({ healthy, health, verdict }) {
   if (health.state === "ok") return verdict.text;
   const where = (health.group ?? null) === null ? "" : ` in ${health.group}`;
   if (health.state === "stale") return `No feedback${where}.`;
+  if (health.state === "recovered") return `Was broken${where}; the risk is back near its target.`;
   const risk = health.state === "broken" ? health.risk : health.recent_risk;
   const which = health.state === "broken" ? "risk" : "recent risk";
   return `The ${which}${where} is ${formatNumber(risk)}, target ${formatNumber(health.target)}.`;

@@ -37,6 +37,8 @@ def workers_of(address: Address) -> int:
 class Group:
     """The session that holds the lock of a group, or would like to."""
 
+    files = ()  # a database is no file of ours
+
     def __init__(self, address: Address, workers: int) -> None:
         self._address = address
         self._workers = workers

@@ -6,7 +6,7 @@ import contextlib
 
 import psycopg
 
-from localarc.service.storage.format import VERSION
+from localarc.service.storage import migrations
 from localarc.service.storage.interface import StorageError
 from localarc.service.storage.loading import Loader
 from localarc.service.storage.postgres import schema
@@ -42,26 +42,19 @@ def _load_all(
         if not schema.workers_of(connection, place.schema):
             continue  # a worker that has never been the owner
         connection.execute("SELECT set_config('search_path', %s, false)", (place.schema,))
-        found = _load(connection)
+        found = _load(connection, place.schema)
         streams |= found[0]
         damaged |= found[1]
     return streams, damaged
 
 
-def _load(connection: Connection) -> tuple[dict[str, Stream], dict[str, Quarantine]]:
-    found = connection.execute("SELECT version FROM owner").fetchone()
-    if found != (VERSION,):
-        raise StorageError(
-            f"the database has format version {found and found[0]}, this localarc reads {VERSION}. "
-            "Install the release of localarc that wrote it."
-        )
+def _load(connection: Connection, place: str) -> tuple[dict[str, Stream], dict[str, Quarantine]]:
+    version = schema.version_of(connection, place)
     loader = Loader()
-    for row in connection.execute("SELECT * FROM snapshots ORDER BY stream", binary=True):
-        loader.add_snapshot(*row)
-    for _, name, seq, data, checksum in connection.execute(
-        "SELECT * FROM events ORDER BY id", binary=True
-    ):
-        loader.add_event(name, seq, data, checksum)
+    for found in connection.execute("SELECT * FROM snapshots ORDER BY stream", binary=True):
+        loader.add_snapshot(*migrations.upgrade_row(found, version, migrations.upgrade_snapshot))
+    for _, *row in connection.execute("SELECT * FROM events ORDER BY id", binary=True):
+        loader.add_event(*migrations.upgrade_row(row, version, migrations.upgrade_event))
     marks: dict[str, int] = dict(connection.execute("SELECT stream, seq FROM marks").fetchall())
     damaged = loader.set_aside(marks)
     return loader.streams, damaged

@@ -8,6 +8,7 @@ from psycopg import sql
 
 from localarc.service.storage.format import VERSION
 from localarc.service.storage.interface import StorageError
+from localarc.service.storage.postgres import migration
 from localarc.service.storage.postgres.connection import Connection
 
 # `owner` has one row: who may write, and the latest event. `marks` has the latest event of each
@@ -29,19 +30,31 @@ _GROUP_TABLE = (
 
 
 def prepare(connection: Connection, schema: str) -> None:
-    """Create the tables if there are none, in the transaction of the caller, who has the lock."""
+    """Create the tables, or convert those of an older version.
+
+    All or nothing, in the transaction of the caller, who has the lock.
+    """
     _create_schema(connection, schema)
     if not _has_table(connection, schema, "owner"):
         for table in _TABLES:
             connection.execute(table)
         new = "INSERT INTO owner (version, epoch, last_event) VALUES (%s, 0, 0)"
         connection.execute(new, (VERSION,))
+    version = version_of(connection, schema)
+    if version < VERSION:
+        migration.migrate(connection, version)
+
+
+def version_of(connection: Connection, schema: str) -> int:
+    """The version of the stored format, in the schema that is searched; raises if it is unknown."""
     found = connection.execute("SELECT version FROM owner").fetchone()
-    if found != (VERSION,):
+    if found is None or not migration.OLDEST <= found[0] <= VERSION:
         raise StorageError(
             f"schema {schema!r} of the database has format version {found and found[0]}, this "
-            f"localarc reads {VERSION}. Install the release of localarc that wrote it."
+            f"localarc reads {migration.OLDEST} to {VERSION}. Install the release of localarc that "
+            "wrote it."
         )
+    return int(found[0])
 
 
 def prepare_group(connection: Connection, schema: str, workers: int) -> None:

@@ -29,6 +29,16 @@ class AutoMethod(Method[AutoLARC]):
         """The ticket of a prediction."""
         return self.calibrator.ask(x, groups=_groups(group)).id
 
+    def is_informed(self, group: Group) -> bool:
+        """Whether enough scores are known for a threshold."""
+        return self.calibrator.is_informed
+
+    @property
+    def uninformed(self) -> tuple[int, float]:
+        """How many losses are no part of the promise, and their sum."""
+        numbers = self._numbers
+        return int(numbers[layout.UNINFORMED]), float(numbers[layout.UNINFORMED_LOSSES])
+
     def learn(self, pending: Pending, loss: float, score: Score) -> None:
         """Learn from a loss and its score."""
         if score is None:
@@ -78,7 +88,9 @@ class AutoMethod(Method[AutoLARC]):
         if engine is None:
             return True
         seen = self._numbers[layout.TOP] * engine.nodes[-1, layout.EXCESS]
-        gap = abs(self.loss_sum - self.config.alpha * self.rounds - seen)
+        rounds, losses = self.uninformed
+        promised = self.loss_sum - losses
+        gap = abs(promised - self.config.alpha * (self.rounds - rounds) - seen)
         return bool(gap <= _ROUNDING * (1.0 + self.rounds * self.config.loss_bound))
 
     @property

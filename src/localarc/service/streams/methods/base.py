@@ -37,6 +37,15 @@ class Method(ABC, Generic[Kind]):
         """The ticket of a prediction that is made now, where there are tickets."""
         return None
 
+    def is_informed(self, group: Group) -> bool:
+        """Whether a threshold that goes out now follows from any loss."""
+        return self.rounds > 0
+
+    @property
+    def uninformed(self) -> tuple[int, float]:
+        """How many losses are no part of the promise, and their sum, where a calibrator knows."""
+        return 0, 0.0
+
     def make(self, event: PredictionMade) -> int | None:
         """The ticket of a prediction that was requested."""
         return self.ask(np.array(event.x, dtype=np.float64), event.group)
@@ -55,6 +64,10 @@ class Method(ABC, Generic[Kind]):
     @abstractmethod
     def learn(self, pending: Pending, loss: float, score: Score) -> None:
         """Learn from a loss; raises before any change."""
+
+    def pass_over(self, pending: Pending, score: Score) -> None:
+        """An answer that could have been looked at was not; other methods have no answers."""
+        raise ValueError("only the answers of a gate are passed over: report a loss.")
 
     def forget(self, pending: Pending) -> None:
         """The loss of a prediction will never be known."""

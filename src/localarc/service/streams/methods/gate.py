@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Mapping
 from typing import Any
 
@@ -31,6 +32,10 @@ class GateMethod(Method[Gate]):
         self.calibrator.decide(x, confidence=1.0, groups=_topics(group))
         return self.calibrator.decisions
 
+    def is_informed(self, group: Group) -> bool:
+        """A gate has a start of its own."""
+        return True
+
     def make(self, event: PredictionMade) -> int | None:
         """Decide; an answer that is withheld has no ticket, and an audit finds it by its id."""
         if event.scores is None:
@@ -49,13 +54,19 @@ class GateMethod(Method[Gate]):
         return confidence is not None and confidence <= threshold
 
     def learn(self, pending: Pending, loss: float, score: Score) -> None:
-        """Learn whether an answer was wrong."""
-        if loss not in (0.0, 1.0) or score is not None:
+        """Learn whether an answer was wrong; the score is the probability of a look at it."""
+        if loss not in (0.0, 1.0):
             raise ValueError(
-                f"method gate learns whether an answer was wrong: report a loss of 1 or 0 without "
-                f"a score, got {loss}."
+                f"method gate learns whether an answer was wrong: report a loss of 1 or 0, got "
+                f"{loss}."
             )
-        self.calibrator.feedback(ticket_of(pending), wrong=loss == 1.0)
+        probability = 1.0 if score is None else float(score)
+        self.calibrator.feedback(ticket_of(pending), loss == 1.0, probability)
+
+    def pass_over(self, pending: Pending, score: Score) -> None:
+        """An answer that could have been looked at was not."""
+        probability = None if score is None else float(score)
+        self.calibrator.forget(ticket_of(pending), probability)
 
     def audit(self, key: str, loss: float) -> None:
         """Learn whether an answer that was withheld would have been wrong."""
@@ -66,7 +77,7 @@ class GateMethod(Method[Gate]):
 
     def forget_withheld(self, key: str) -> None:
         """Forget a withheld answer, if it is not forgotten already."""
-        if key in self.calibrator._keys:
+        with contextlib.suppress(TicketError):
             self.calibrator.forget(key)
 
     def forget(self, pending: Pending) -> None:
@@ -80,12 +91,12 @@ class GateMethod(Method[Gate]):
     @property
     def rounds(self) -> int:
         """The number of answers with a known outcome."""
-        return int(self.calibrator._all.answered)
+        return int(self.calibrator.counts.answered)
 
     @property
     def loss_sum(self) -> float:
         """The number of wrong ones."""
-        return self.calibrator._all.wrong
+        return self.calibrator.counts.wrong
 
     @property
     def identity_holds(self) -> bool:
@@ -95,7 +106,7 @@ class GateMethod(Method[Gate]):
     @property
     def pending(self) -> int:
         """The number of answers that wait for their outcome."""
-        return len(self.calibrator._pending())
+        return len(self.calibrator.pending)
 
     def certificate(self, late: Lateness) -> GateCertificate:
         """The promise about wrong answers."""

@@ -26,6 +26,11 @@ class MondrianMethod(Method[Mondrian]):
         """The ticket of a prediction in the group."""
         return self.calibrator.ask(x, groups=_only(group)).id
 
+    def is_informed(self, group: Group) -> bool:
+        """Whether the threshold of the group follows from any loss."""
+        part = self._parts.get(group)
+        return part is not None and part._constant.rounds > 0
+
     def learn(self, pending: Pending, loss: float, score: Score) -> None:
         """Learn from a loss in the group of its ticket; the score is not used."""
         self.calibrator.tell(ticket_of(pending), loss)

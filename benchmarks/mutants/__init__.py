@@ -1,0 +1,1 @@
+"""Mutants: which small faults in the sources the fast tests notice."""

@@ -1,0 +1,6 @@
+"""The faults: sixty that a tired hand could make, each in one line of what promises rest on."""
+
+from benchmarks.mutants import of_bettors, of_theorems
+from benchmarks.mutants.fault import Target
+
+TARGETS: tuple[Target, ...] = (*of_theorems.TARGETS, *of_bettors.TARGETS)
