@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import copy
-import signal
 import threading
+from functools import partial
 from typing import Any
 
 import numpy as np
 import pytest
 
+from interrupts import alarm, comes_in_time
 from localarc import AutoLARC, StateError, replay
 from localarc.calibrators.auto.groups import MissingFeature
 from localarc.calibrators.tickets import TicketError
@@ -204,25 +205,16 @@ def test_an_interrupt_leaves_a_calibrator_between_two_rounds() -> None:
             cal.update(x, float(score > 1.0), score)
         return [*found, cal.state()]
 
-    def interrupt(*_: Any) -> None:
-        raise KeyboardInterrupt
+    def run(cal: AutoLARC) -> None:
+        for x, score in zip(X, scores, strict=True):
+            cal.update(x, float(score > 1.0), score)
 
     valid = states()
-    previous = signal.signal(signal.SIGALRM, interrupt)
-    try:
+    with alarm():
         for attempt in range(40):
             cal = AutoLARC(0.1)
-            try:
-                signal.setitimer(signal.ITIMER_REAL, 1e-4 * (1 + attempt))
-                for x, score in zip(X, scores, strict=True):
-                    cal.update(x, float(score > 1.0), score)
-                signal.setitimer(signal.ITIMER_REAL, 0.0)
-            except KeyboardInterrupt:
-                pass
+            comes_in_time(partial(run, cal), 1e-4 * (1 + attempt))
             assert cal.state() == valid[cal.rounds]
-    finally:
-        signal.setitimer(signal.ITIMER_REAL, 0.0)
-        signal.signal(signal.SIGALRM, previous)
 
 
 def test_a_frozen_threshold_function_does_not_learn() -> None:

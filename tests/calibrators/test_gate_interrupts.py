@@ -1,41 +1,23 @@
 """Ctrl-C in the middle of any call of a gate: afterwards all of it has happened, or none of it."""
 
 import copy
-import signal
 from collections.abc import Callable, Iterator
-from types import FrameType
 from typing import Any
 
 import numpy as np
 import pytest
 
+from interrupts import alarm, comes_in_time
 from localarc import Gate
 
 INTERRUPTS = 200
 Call = Callable[[Gate], Any]
 
 
-def raise_interrupt(number: int, frame: FrameType | None) -> None:
-    raise KeyboardInterrupt
-
-
 @pytest.fixture
 def interrupts() -> Iterator[None]:
-    previous = signal.signal(signal.SIGALRM, raise_interrupt)
-    yield
-    signal.setitimer(signal.ITIMER_REAL, 0.0)
-    signal.signal(signal.SIGALRM, previous)
-
-
-def is_interrupted(call: Callable[[], Any], delay: float) -> bool:
-    """Make a call, with a real signal after a delay; whether the signal came in time."""
-    try:
-        signal.setitimer(signal.ITIMER_REAL, delay)
-        call()
-        signal.setitimer(signal.ITIMER_REAL, 0.0)
-    except KeyboardInterrupt:
-        return True
-    return False
+    with alarm():
+        yield
 
 
 def next_call(twin: Gate, random: Any, number: int) -> Call:
@@ -64,7 +46,7 @@ def test_an_interrupted_call_changes_everything_or_nothing(interrupts: None) -> 
         call(twin)
         if number < 50:  # compiled before the first interrupt
             call(gate)
-        elif is_interrupted(lambda: call(gate), delays.uniform(1e-6, 2e-4)):  # noqa: B023
+        elif comes_in_time(lambda: call(gate), delays.uniform(1e-6, 2e-4)):  # noqa: B023
             interrupted += 1
             if gate.state() != twin.state():
                 halfway += 1
@@ -90,6 +72,6 @@ def test_an_interrupted_gate_is_the_old_or_the_new_one(call: Call, interrupts: N
     new = call(copy.deepcopy(gate)).state()
     while came < 40:
         gate.restore(old)
-        if is_interrupted(lambda: call(gate), delays.uniform(1e-6, 2e-3)):
+        if comes_in_time(lambda: call(gate), delays.uniform(1e-6, 2e-3)):
             came += 1
             assert gate.state() in (old, new)

@@ -1,12 +1,12 @@
 """Ctrl-C in a tight loop leaves the constant, the local part and the tickets in step."""
 
-import signal
-from types import FrameType
+from functools import partial
 from typing import Any
 
 import numpy as np
 import pytest
 
+from interrupts import alarm, comes_in_time
 from localarc import ARC, LARC, RBF, Custom, Dictionary, KeepAll, KeepLast
 
 X = np.random.default_rng(0).random((64, 2))
@@ -28,22 +28,14 @@ MAKERS = {
 }
 
 
-def raise_interrupt(number: int, frame: FrameType | None) -> None:
-    raise KeyboardInterrupt
-
-
-def run_until_interrupted(cal: Any, delay: float, late: bool) -> None:
-    """Updates without end, until the timer interrupts them."""
-    try:
-        signal.setitimer(signal.ITIMER_REAL, delay)
-        while True:
-            i = cal.rounds % 64
-            if late:
-                cal.tell(cal.ask(X[i]), LOSSES[i])
-            else:
-                cal.update(X[i], LOSSES[i])
-    except KeyboardInterrupt:
-        pass
+def run_on(cal: Any, late: bool) -> None:
+    """Updates without end."""
+    while True:
+        i = cal.rounds % 64
+        if late:
+            cal.tell(cal.ask(X[i]), LOSSES[i])
+        else:
+            cal.update(X[i], LOSSES[i])
 
 
 @pytest.mark.parametrize("late", [False, True], ids=["update", "ask and tell"])
@@ -53,17 +45,13 @@ def test_an_interrupted_calibrator_is_one_that_was_not_interrupted(make: Any, la
     for i in range(64):  # compiled before the first interrupt
         cal.tell(cal.ask(X[i]), LOSSES[i]) if late else cal.update(X[i], LOSSES[i])
     delays = np.random.default_rng(2).uniform(2e-5, 4e-4, INTERRUPTS)
-    previous = signal.signal(signal.SIGALRM, raise_interrupt)
-    try:
+    with alarm():
         for delay in delays.tolist():
-            run_until_interrupted(cal, delay, late)
+            assert comes_in_time(partial(run_on, cal, late), delay)
             assert cal.certificate().identity_holds
             assert cal._local_rounds == cal.rounds
             for number in list(cal._pending.tickets):
                 cal.forget(number)  # its round was interrupted before the loss was learned
-    finally:
-        signal.setitimer(signal.ITIMER_REAL, 0.0)
-        signal.signal(signal.SIGALRM, previous)
     for i in range(cal.rounds):
         twin.update(X[i % 64], LOSSES[i % 64])
     assert cal.rounds > 64

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dis
-import signal
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -16,6 +15,7 @@ import numpy as np
 import pytest
 
 from examples import bump
+from interrupts import alarm, comes_in_time
 from localarc import RBF, Dictionary, KeepAll, KeepLast, Lattice
 from localarc.kernels import Custom, Kernel
 from localarc.memory.base import Expansion
@@ -139,21 +139,6 @@ def test_a_round_interrupted_anywhere_is_learned_completely_or_not_at_all(
             assert_same(play(local, t + MORE, factors), states[-1])  # type: ignore[arg-type]
 
 
-@contextmanager
-def alarm() -> Iterator[None]:
-    """SIGALRM raises KeyboardInterrupt, as SIGINT does."""
-
-    def handler(number: int, frame: Any) -> None:
-        raise KeyboardInterrupt
-
-    before = signal.signal(signal.SIGALRM, handler)
-    try:
-        yield
-    finally:
-        signal.setitimer(signal.ITIMER_REAL, 0.0)
-        signal.signal(signal.SIGALRM, before)
-
-
 @each
 @both
 def test_three_hundred_signals_in_a_tight_loop_lose_nothing(
@@ -161,12 +146,12 @@ def test_three_hundred_signals_in_a_tight_loop_lose_nothing(
 ) -> None:
     local, twin = new(name), new(name)
     delays = np.random.default_rng(0).uniform(2e-5, 3e-4, size=300)
+
+    def run_on() -> None:
+        for t in count(local.rounds):
+            one_round(local, t, factors)
+
     with alarm():
         for delay in delays.tolist():
-            try:
-                signal.setitimer(signal.ITIMER_REAL, delay)
-                for t in count(local.rounds):
-                    one_round(local, t, factors)
-            except KeyboardInterrupt:
-                pass
+            assert comes_in_time(run_on, delay)
             assert_same(local, play(twin, local.rounds, factors).arrays())  # type: ignore[arg-type]
