@@ -129,12 +129,11 @@ class Connection(HttpToolsProtocol):
         self.begin()
 
     def begin(self) -> None:
-        """Start the request."""
+        """Start the request, or let it wait while an earlier one is answered."""
+        waiting = len(self.pipeline)
         super().on_headers_complete()
-
-    def _start_asgi_task(self, cycle: RequestResponseCycle, app: Any) -> None:
-        self._answering = cycle
-        super()._start_asgi_task(cycle, app)
+        if len(self.pipeline) == waiting:
+            self._answering = self.cycle
 
     def on_body(self, body: bytes) -> None:
         """A part of the body has arrived; it has a limit of its own."""
@@ -159,13 +158,20 @@ class Connection(HttpToolsProtocol):
         following = self.pipeline.pop() if self.pipeline else None
         self.flow.resume_reading()
         if following is not None:
-            self._start_asgi_task(*following)
+            self._start(*following)
         elif self._rejection is not None:
             self._refuse(self._rejection)
         elif not self._complete:
             self.deadline = min(self.deadline, self.loop.time() + self._limits.head_seconds)
         else:
             self.wait_for_request()
+
+    def _start(self, cycle: RequestResponseCycle, app: Any) -> None:
+        """Start a request that waited."""
+        self._answering = cycle
+        task = self.loop.create_task(cycle.run_asgi(app))
+        task.add_done_callback(self.tasks.discard)
+        self.tasks.add(task)
 
     def wait_for_request(self) -> None:
         """The client owes the next request, after one that was complete."""
