@@ -132,7 +132,7 @@ def test_a_rare_label_with_the_largest_scores_is_covered() -> None:
 
 
 def test_labels_are_added_when_they_first_appear() -> None:
-    cal = LabelSets(0.1)
+    cal = LabelSets(0.1, initial_threshold=1.0)
     cal.update(None, {"a": 0.2, "b": 0.4}, "a")
     assert [*cal.thresholds()] == ["a"]
     cal.update(None, {"a": 0.2, "new": 0.4}, "a")
@@ -281,7 +281,7 @@ def test_a_label_is_told_once_and_only_if_it_was_a_candidate() -> None:
 
 
 def test_an_impossible_label_that_was_true_is_a_miss_and_no_score() -> None:
-    cal = LabelSets(0.1).update(None, {"a": 0.2, "b": 0.4}, "a")
+    cal = LabelSets(0.1, initial_threshold=1.0).update(None, {"a": 0.2, "b": 0.4}, "a")
     cal.update(None, {"a": 0.2, "b": math.inf}, "b")
     assert cal.certificate().groups["b"].risk == 1.0
     assert all(map(math.isfinite, cal.thresholds().values()))

@@ -120,7 +120,7 @@ class Reference:
         start: float = 0.0,
     ) -> None:
         self.alpha, self.d, self.two, self.limits = alpha, d, two, limits
-        self.share, self.start = alpha / bound, start
+        self.bound, self.share, self.start = bound, alpha / bound, start
         self.top = max(alpha, bound - alpha)
         self.uninformed: list[float] = []  # losses of rounds that went out before anything
         self.rho = alpha / self.top, (bound - alpha) / self.top
@@ -313,8 +313,17 @@ class Reference:
         self.settle(told, (loss - self.alpha) / self.top, later)
         if not told.nodes:
             self.uninformed.append(loss)
-        excess = 0.0 if told.scores < WARM <= self.scores else loss - self.alpha
-        self.learn(told, mean, unit, free, base, excess)
+        anchored = 0 < self.scores < WARM
+        if anchored:
+            self.nodes["all"].offset = (free - mean) / unit
+        outdated = self.scores >= WARM and told.scores < max(WARM, 2 / 3 * self.scores)
+        if outdated and math.isfinite(score):
+            constant = self.nodes["all"]
+            now = free if told.nodes else mean + unit * constant.offset
+            excess = (self.bound if score > now else 0.0) - self.alpha
+            constant.offset += self.rate * excess / math.sqrt(self.scores)
+        if not outdated:
+            self.learn(told, mean, unit, free, base, loss - self.alpha)
         if math.isfinite(score):
             for level in self.joints(told.nodes):
                 for node, weight in level:
@@ -368,8 +377,6 @@ class Reference:
         bottomless = not self.scores and self.limits[0] == -INF
         if (free > base and excess > 0.0) or (excess < 0.0 and (free < base or bottomless)):
             step = 0.0
-        if 0 < self.scores < WARM:
-            self.nodes["all"].offset = (free - mean) / unit
         for (key, weight, factor), late in zip(told.nodes, told.late, strict=True):
             node, o = self.nodes[key], 1.0 + late.o
             visits = (0.0 if key == "all" else 1.0) + min(node.visits, 400.0 * o)

@@ -18,13 +18,13 @@ from localarc.wire.predictions import Interval, PredictResponse
 
 
 def played(seed: int, in_flight: int, **config: Any) -> tuple[Stream, set[str]]:
-    """A stream after 400 predictions, and the states that its monitor had."""
+    """A stream of which 500 informed losses are known, and the states that its monitor had."""
     random = np.random.default_rng(seed)
     stored = to_stored(StreamConfig(0.1, features=1, **config))
     stream = Stream.create("s", events.StreamCreated(at=0.0, config=stored))
     pending: list[tuple[str, float]] = []
     states: set[str] = set()
-    for t in range(400):
+    for t in range(510 + 2 * in_flight):
         x = [random.random()]
         threshold = stream.threshold(x)
         informed = stream.method.is_informed(None)

@@ -46,7 +46,8 @@ class LabelSets(LimitedPending, Saved, OneThread):
     `alpha` of the rounds of every class are missed, whatever the data: theorem E.
 
     While a label has fewer than about 1/alpha scores, there is no such quantile, and its base is
-    the largest recent score of any true label: nothing is known that could exclude it.
+    the largest recent score of any true label: nothing is known that could exclude it. While all
+    labels together have so few, no label is excluded.
 
     Parameters
     ----------
@@ -60,8 +61,8 @@ class LabelSets(LimitedPending, Saved, OneThread):
     promise : "both" or "at most", default "both"
         Whether each class is kept near `alpha` from both sides, or only from above.
     initial_threshold : float or None, default None
-        The threshold before the first label, in the units of the score. None: infinite, so that no
-        label is excluded. Such rounds are counted apart, see `certificate().uninformed`.
+        The threshold before the first label, in the units of the score. None: infinite, until about
+        1/alpha labels are known. Such rounds are counted apart, see `certificate().uninformed`.
     max_bytes : int, default 9000000
         Bounds the table of nodes. A full table adds no labels until it can drop idle ones.
     max_pending : int, default 1000000
@@ -78,8 +79,8 @@ class LabelSets(LimitedPending, Saved, OneThread):
     ...     _ = cal.update(None, [0.1, 0.9], "cat").update(None, [0.7, 0.3], "dog")
     >>> cal.predict(None, [0.05, 0.95])
     ('cat',)
-    >>> cal.certificate().groups["dog"].rounds
-    20.0
+    >>> cal.certificate().groups["dog"].rounds  # of the first nine rounds, all sets were full
+    16.0
 
     References
     ----------

@@ -75,6 +75,7 @@ class ManyRounds(SingleRounds):
         given, count = self._given_many(batch), len(batch.points)
         engine = self._prepared_for(batch, count)
         self._remember(batch, engine)
+        self._keep_inputs(batch.points, batch.groups or [()] * count, given)
         issued = int(engine.numbers[layout.ISSUED])
         thresholds = engine.serve_many(ASK, *_where(batch), given)
         return Tickets(np.arange(issued + 1, issued + count + 1), thresholds)

@@ -15,7 +15,6 @@ from localarc.calibrators.auto import state as stored
 from localarc.calibrators.auto.groups import Groups
 from localarc.calibrators.auto.guarded import GuardedCalibrator
 from localarc.calibrators.auto.inputs import many_losses, many_scores
-from localarc.calibrators.auto.many_rounds import Batch
 from localarc.calibrators.auto.settings import BYTES, MOST_PENDING, checked_settings
 from localarc.calibrators.base import Calibrator, Point, Progress
 from localarc.calibrators.checkpoints import checkpoint, rolled_back
@@ -28,6 +27,14 @@ from localarc.validation import FloatArray, IntArray
 
 Base = Calibrator | Callable[[Any], float]
 T = TypeVar("T")
+
+
+class Input(NamedTuple):
+    """Of a pending ticket: what the base learns from."""
+
+    x: FloatArray
+    groups: Groups
+    base: float  # its threshold, infinite if it knew none
 
 
 class Midway(NamedTuple):
@@ -107,7 +114,7 @@ class Safeguard(GuardedCalibrator):
 
     def _begin_rounds(self) -> None:
         """Nothing is pending, and no round was interrupted."""
-        self._inputs: dict[int, tuple[Point, Groups]] = {}  # of pending tickets, for the base
+        self._inputs: dict[int, Input] = {}  # of pending tickets, for the base
         self._midway: Midway | None = None  # the round that the base learns, or was to learn
         self._stale = False  # whether a call was interrupted, and what it left is to be repaired
 
@@ -155,9 +162,10 @@ class Safeguard(GuardedCalibrator):
             engine: Any = self._engine
             if number not in self._inputs:
                 raise not_pending(number)
-            x, groups = self._inputs[number]
+            asked = self._inputs[number]
             tell = partial(engine.tell, number, cost, known_score)
-            self._with_base(tell, x, cost, known_score, groups)
+            heard = self._loss_today(asked, cost, known_score)
+            self._with_base(tell, asked.x, heard, known_score, asked.groups)
             del self._inputs[number]
 
         self._whole(call, alone=True)
@@ -197,13 +205,11 @@ class Safeguard(GuardedCalibrator):
         """
         return self._whole(lambda: super(Safeguard, self).ask_many(X, groups))
 
-    def _issue(self, batch: Batch) -> Tickets:
-        self._keep_inputs(batch.points.copy(), batch.groups or [()] * len(batch.points))
-        return super()._issue(batch)
-
-    def _keep_inputs(self, points: FloatArray, groups: Sequence[Groups]) -> None:
+    def _keep_inputs(
+        self, points: FloatArray, groups: Sequence[Groups], given: Sequence[float] | FloatArray
+    ) -> None:
         first = int(self._numbers[layout.ISSUED]) + 1
-        inputs = zip(points, groups, strict=True)
+        inputs = map(Input, points.copy(), groups, given)
         self._inputs.update(zip(range(first, first + len(points)), inputs, strict=True))
 
     def tell_many(
@@ -270,6 +276,18 @@ class Safeguard(GuardedCalibrator):
                 losses[t] = 0.0 if covered else self._loss_bound
                 self.update(x, float(losses[t]), score, each[t])
         return thresholds, losses
+
+    def _loss_today(self, asked: Input, loss: float, score: float) -> float:
+        """What the base hears of a late loss: a miss at its threshold of today, not of then.
+
+        A base that corrects itself by losses of thresholds that it has left would swing.
+        """
+        if not hasattr(self.base, "update") or loss not in (0.0, self._loss_bound):
+            return loss
+        threshold, _ = self._given(asked.x, asked.groups)
+        if threshold in (asked.base, np.inf) or score != score:
+            return loss
+        return self._loss_bound if score > threshold else 0.0
 
     # ---- completely or not at all ------------------------------------------------------------
 

@@ -161,7 +161,7 @@ class SingleRounds(LimitedPending, BaseCalibrator, OneThread):
             return engine.serve(mode, point, keys, weights, given, unit, loss, score)
         serve = partial(engine.serve, mode, point, keys, weights, given, unit, loss, score)
         if action == ASK:
-            self._keep_inputs(point[None].copy(), [groups])
+            self._keep_inputs(point[None], [groups], [given])
             return serve()
         return self._with_base(serve, point, loss, score, groups)
 
@@ -187,7 +187,9 @@ class SingleRounds(LimitedPending, BaseCalibrator, OneThread):
         """
         return follow()
 
-    def _keep_inputs(self, points: FloatArray, groups: Sequence[Groups]) -> None:
+    def _keep_inputs(
+        self, points: FloatArray, groups: Sequence[Groups], given: Sequence[float] | FloatArray
+    ) -> None:
         """Keep what a base that is not the engine's will learn from: that of the next tickets."""
 
     # ---- late losses -------------------------------------------------------------------------

@@ -39,6 +39,7 @@ from localarc.engine.auto.layout import (
     SCORE_MEAN,
     SCORE_WEIGHT,
     SCORES,
+    SCORES_KNOWN,
     SEEN,
     START,
     TWO_SIDED,
@@ -62,6 +63,7 @@ SPREAD = 1.5  # the unit is this many mean absolute deviations
 SMALLEST_PART = 1.0 / 16.0  # of the overall unit: D(x) is never below
 RANGE_PART = 1024.0  # the unit is at least the range of scores over this
 TINY_UNIT = 1e-290  # too small for arithmetic
+OUTDATED = 2.0 / 3.0  # a threshold that knew less than this part of the scores teaches nothing as played
 VISITS_COUNTED = 400.0  # by the step of an offset
 HURRY = 30.0  # the clock runs so fast while scores lie on one side of m(x)
 ONE_SIDED = 0.95  # the share of deviations on one side that makes it hurry
@@ -164,6 +166,26 @@ def learn(
             visits = (1.0 if i else 0.0) + min(nodes[s, VISITS], VISITS_COUNTED * pending)
             push = step * factors[i] * weights[i] / math.sqrt(visits)
             nodes[s, OFFSET] += push / pending if is_late else push
+
+
+@jit
+def is_outdated(state: State, played: Round) -> bool:
+    """Whether a threshold went out when much less was known than is today."""
+    seen = state.numbers[SCORES]
+    return seen >= WARM and played.ticket[SCORES_KNOWN] < max(float(WARM), OUTDATED * seen)  # type: ignore[no-any-return]
+
+
+@jit
+def catch_up(
+    state: State, mean: float, unit: float, free: float, score: float, informed: bool
+) -> None:
+    """C follows a score of the start at today's threshold: as played, it says nothing of today."""
+    numbers, constant = state.numbers, len(state.keys)
+    if not math.isfinite(score):
+        return
+    now = free if informed else mean + unit * state.nodes[constant, OFFSET]
+    excess = (numbers[BOUND] if score > now else 0.0) - numbers[ALPHA]
+    state.nodes[constant, OFFSET] += numbers[RATE] * excess / math.sqrt(numbers[SCORES])
 
 
 @jit

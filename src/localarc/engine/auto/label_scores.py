@@ -133,8 +133,9 @@ def unit_of(tables: LabelTables, row: int) -> float:
 @jit
 def base_of(tables: LabelTables, row: int) -> Any:
     """The label's quantile and offset, before and after they are clipped to the scores seen."""
-    if tables.facts[0, COUNT] == 0:
-        return tables.initial_threshold, tables.initial_threshold
+    every, start = tables.facts[0], tables.initial_threshold
+    if every[COUNT] == 0 or start == every[QUANTILE] == np.inf:
+        return start, start
     own, (smallest, largest) = tables.facts[row], range_of(tables.facts, row)
     free = largest  # nothing is known that could exclude it
     if row > 0 and own[QUANTILE] < np.inf:

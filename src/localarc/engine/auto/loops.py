@@ -10,7 +10,9 @@ import numpy as np
 from localarc.engine.auto.base import (
     anchor,
     base_threshold,
+    catch_up,
     follow,
+    is_outdated,
     is_uninformed,
     learn,
     local_scores,
@@ -58,7 +60,6 @@ from localarc.engine.auto.layout import (
     UNINFORMED,
     UNINFORMED_LOSSES,
     UP_SHARE,
-    WARM,
     Ledger,
     Round,
     State,
@@ -166,8 +167,10 @@ def finish(state: State, ledger: Ledger, row: int, seen: Any, loss: float, score
     target = score
     if owns_base(state):
         anchor(state, mean, unit, free)
-        early = played.ticket[SCORES_KNOWN] < WARM <= numbers[SCORES]  # before there was a base
-        learn(state, played, mean, unit, free, base, 0.0 if early else loss - numbers[ALPHA])
+        if is_outdated(state, played):
+            catch_up(state, mean, unit, free, score, informed)
+        else:
+            learn(state, played, mean, unit, free, base, loss - numbers[ALPHA])
     elif informed or not np.isfinite(score):
         target = score - played.ticket[GIVEN]
     else:
