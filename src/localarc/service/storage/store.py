@@ -50,7 +50,8 @@ _SALVAGED_FROM = 5  # the version since which tables are these
 class EventStore:
     """The database of a data folder, used by one thread; the folder's lock is its owner's.
 
-    Nothing is written once the database, or a file in `held`, is no longer the one at its path.
+    Nothing is written once the database, its log or a file in `held` is no longer the one at its
+    path.
     """
 
     place = "the data folder"
@@ -81,7 +82,9 @@ class EventStore:
             self._connect()
         if version < VERSION:  # else opening a folder writes nothing: it works on a full disk
             self._migrate(version)
-        self._held.hold(HeldFile.at(self._path))
+        for path in self._path, self._path.with_name(f"{FILE_NAME}-wal"):
+            if path.exists():
+                self._held.hold(HeldFile.at(path))
         self._erasure = Erasure(self._database)
         self._next = 1 + max(
             self._marks.last_event,
