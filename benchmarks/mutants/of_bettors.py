@@ -12,8 +12,16 @@ _SAFEGUARD = Target(
     ),
     (
         (
-            "self._with_base(tell, x, cost, known_score, groups)",
-            "self._with_base(tell, x, cost, known_score, ())",
+            "self._with_base(tell, asked.x, heard, known_score, asked.groups)",
+            "self._with_base(tell, asked.x, heard, known_score, ())",
+        ),
+        (
+            "heard = self._loss_today(asked, cost, known_score)",
+            "heard = cost",
+        ),
+        (
+            "return self._loss_bound if score > threshold else 0.0",
+            "return 1.0 if score > threshold else 0.0",
         ),
         (
             "partial(engine.tell, number, cost, known_score)",

@@ -74,8 +74,15 @@ class GivenReference(Reference):
         self.given, x, groups = self.inputs[id(told)]
         self.raw = score
         known = None if math.isnan(score) else score
-        self.given_base.update(x, loss, known, groups)
+        self.given_base.update(x, self.heard(x, groups, loss, known), known, groups)
         super().tell(told, loss, score - self.given)
+
+    def heard(self, x: Any, groups: Any, loss: float, known: float | None) -> float:
+        """What the base learns: a miss, or none, at its threshold of today if it has another."""
+        today = self.given_base.threshold(x, groups)
+        if known is None or loss not in (0.0, self.bound) or today == self.given:
+            return loss
+        return self.bound if known > today else 0.0
 
     def learn(self, *_: Any) -> None:
         """The base learns by itself."""

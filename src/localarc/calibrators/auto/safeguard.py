@@ -146,6 +146,9 @@ class Safeguard(GuardedCalibrator):
     def tell(self, ticket: Ticket | int, loss: float, score: float | None = None) -> Self:
         """Learn from the loss of a ticket, and let the base learn from it.
 
+        The base learns by `update`, which is about its present threshold. If that has changed since
+        the ticket went out and the score is known, a miss is one of the present threshold.
+
         Parameters
         ----------
         ticket : Ticket or int
@@ -278,9 +281,10 @@ class Safeguard(GuardedCalibrator):
         return thresholds, losses
 
     def _loss_today(self, asked: Input, loss: float, score: float) -> float:
-        """What the base hears of a late loss: a miss at its threshold of today, not of then.
+        """What the base learns from a late loss: a miss at its threshold of today, not of then.
 
-        A base that corrects itself by losses of thresholds that it has left would swing.
+        `update` is about the present threshold, and a base that follows losses of thresholds that
+        it has left swings. A loss between none and the largest, or without a score, stays.
         """
         if not hasattr(self.base, "update") or loss not in (0.0, self._loss_bound):
             return loss
