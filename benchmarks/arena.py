@@ -12,12 +12,12 @@ from pathlib import Path
 
 import numpy as np
 
-from localarc import arena
-from localarc._compare.places import worst_places
-from localarc.arena import Standings
-from localarc.arena.report import OURS, draw, left_out_table, stream_table
-from localarc.arena.standings import Table
-from localarc.arena.suite import ROUNDS
+from localarc_lab import arena
+from localarc_lab.arena import Standings
+from localarc_lab.arena.report import OURS, draw, left_out_table, stream_table
+from localarc_lab.arena.standings import Table
+from localarc_lab.arena.suite import ROUNDS
+from localarc_lab.compare.places import worst_places
 
 COINS, SEED = 10, 0
 _OMITTED = "us/round"  # which differs between runs

@@ -23,7 +23,7 @@ from commands import (
 )
 from localarc import LARC, RBF, AutoLARC, replay
 from localarc.cli.group import BadInput, user_errors
-from localarc.experiments.data import DataError
+from localarc.missing_data import DataError
 from localarc.reporting import Run, assess
 from localarc.streams import read_table
 
@@ -371,7 +371,6 @@ def test_the_demo_prints_its_table_and_its_files(tmp_path: Path) -> None:
 def test_every_command_has_help() -> None:
     assert "replay" in localarc("--help").stdout
     assert "--score-range" in localarc("replay", "--help").stdout
-    assert "[default: localarc-NAME]" in localarc("reproduce", "--help").stdout
     assert localarc("--version").stdout.startswith("localarc, version ")
 
 
@@ -415,13 +414,27 @@ def test_importing_the_command_imports_no_heavy_package() -> None:
     assert out.stdout.strip() == "set()"
 
 
-@pytest.mark.parametrize(("option", "value"), [("--jobs", 0), ("--trials", 0), ("--seed", -1)])
-def test_reproduce_rejects_options_before_it_starts(
-    tmp_path: Path, option: str, value: int
+@pytest.mark.parametrize(
+    ("command", "words"),
+    [
+        ("serve", "pip install ./packages/localarc-client ./packages/localarc-service"),
+        ("reproduce", "pip install ./packages/localarc-lab"),
+    ],
+)
+def test_a_command_of_a_distribution_that_is_missing_says_how_to_install_it(
+    command: str, words: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    out = tmp_path / "out"
-    result = localarc("reproduce", "electricity", "--quick", option, value, "--out", out)
-    assert_rejected(result, f"'{option}'", str(value))
+    monkeypatch.setattr("localarc.cli.elsewhere.entry_points", lambda **_: ())
+    assert_rejected(localarc(command, "--help"), words)
+    assert command not in localarc("--help").stdout
+    assert_rejected(localarc("nothing"), "No such command 'nothing'")
+
+
+def test_commands_of_other_distributions_are_listed_and_described() -> None:
+    listed = localarc("--help").stdout
+    assert "serve" in listed
+    assert "Start the HTTP service." in listed
+    assert "Run an experiment of the paper" in listed
 
 
 def test_the_output_begins_with_the_verdict_and_notes_every_warning(tmp_path: Path) -> None:

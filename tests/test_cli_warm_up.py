@@ -8,6 +8,7 @@ import subprocess
 import sys
 import warnings
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -50,28 +51,27 @@ def test_every_combination_is_compiled_and_reported(asked: list[Any]) -> None:
     assert lines[5:] == ["The compiled loops are in /a"]
 
 
-def test_the_usual_streams_of_a_service_are_compiled_too(
+def test_what_another_distribution_rehearses_is_compiled_too(
     asked: list[Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    rehearsal = pytest.importorskip("localarc.service.streams.rehearsal")
-    rehearsed: list[Any] = []
-    monkeypatch.setattr(rehearsal, "rehearse", rehearsed.append)
+    used: list[str] = []
+    tasks = {"service, auto": lambda: used.append("auto")}
+    found = SimpleNamespace(load=lambda: lambda: tasks)
+    monkeypatch.setattr("localarc.cli.warm_up.entry_points", lambda **_: [found])
     monkeypatch.setattr(_warm_up, "counted", lambda use: use() or Loops(1, 0, 0, frozenset({"/a"})))
-    result = warm_up("--service")
-    assert result.status == 0
-    assert rehearsed == list(rehearsal.USUAL)
-    assert "service, larc, rbf, dictionary, 3 feature(s): 0 compiled, 1 found" in result.stdout
+    result = warm_up("--service-only")
+    assert (result.status, used, asked) == (0, ["auto"], [])
+    assert "service, auto: 0 compiled, 1 found" in result.stdout
+    assert warm_up("--service").status == 0
+    assert len(asked) == 7
 
 
-def test_an_image_compiles_for_the_service_alone(
+def test_without_the_service_the_error_says_how_to_install_it(
     asked: list[Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    rehearsal = pytest.importorskip("localarc.service.streams.rehearsal")
-    rehearsed: list[Any] = []
-    monkeypatch.setattr(rehearsal, "rehearse", rehearsed.append)
-    monkeypatch.setattr(_warm_up, "counted", lambda use: use() or Loops(1, 0, 0, frozenset({"/a"})))
-    assert warm_up("--service-only").status == 0
-    assert (rehearsed, asked) == (list(rehearsal.USUAL), [])
+    monkeypatch.setattr("localarc.cli.warm_up.entry_points", lambda **_: [])
+    assert_rejected(warm_up("--service"), "pip install localarc-service", "./packages/")
+    assert asked == []
 
 
 def test_quiet_prints_nothing(asked: list[Any]) -> None:

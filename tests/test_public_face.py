@@ -13,17 +13,18 @@ import pytest
 import localarc
 
 MODULES = (
-    *("localarc", "localarc.arena", "localarc.client", "localarc.curves", "localarc.experiments"),
-    *("localarc.experiments.data", "localarc.figures", "localarc.forecasting"),
+    *("localarc", "localarc_client", "localarc_lab.arena", "localarc_lab.compare"),
+    *("localarc_lab.data", "localarc_lab.experiments", "localarc_lab.peers"),
+    *("localarc.curves", "localarc.figures", "localarc.forecasting"),
     *("localarc.guarantees", "localarc.kernels", "localarc.keyed", "localarc.memory"),
     *("localarc.metrics", "localarc.models", "localarc.monitoring", "localarc.panel"),
-    *("localarc.peers", "localarc.rates", "localarc.reporting", "localarc.sets"),
+    *("localarc.rates", "localarc.reporting", "localarc.sets"),
     *("localarc.streams", "localarc.testing"),
 )
 CITED = (  # what others invented says where it comes from
     *("ARC", "LARC", "Mondrian", "RBF", "Laplace", "Matern32", "Matern52", "Cauchy", "Triangular"),
     *("RationalQuadratic", "block_bootstrap", "cumulative_scores", "LabelSets", "Gate", "Monitor"),
-    *importlib.import_module("localarc.peers").__all__,
+    *importlib.import_module("localarc_lab.peers").__all__,
 )
 
 

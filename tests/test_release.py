@@ -5,9 +5,17 @@ from __future__ import annotations
 import re
 import tomllib
 from pathlib import Path
+from typing import Any
+
+from localarc.cli.elsewhere import COMMANDS as COMMANDS_ELSEWHERE
 
 ROOT = Path(__file__).parent.parent
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+PACKAGES = {  # the other distributions, by name
+    path.parent.name: tomllib.loads(path.read_text())["project"]
+    for path in sorted((ROOT / "packages").glob("*/pyproject.toml"))
+}
+ONE_VERSION = ("localarc-client", "localarc-lab", "localarc-service")
 
 
 def found(pattern: str, file: str) -> list[str]:
@@ -17,6 +25,23 @@ def found(pattern: str, file: str) -> list[str]:
 def test_every_file_names_the_version_of_the_project() -> None:
     assert found(r"^version: (\S+)$", "CITATION.cff") == [PROJECT["version"]]
     assert found(r'^  version: "(\S+)"$', "packages/conda/recipe.yaml") == [PROJECT["version"]]
+
+
+def test_the_distributions_have_one_version_and_require_each_other_in_it() -> None:
+    version = PROJECT["version"]
+    assert {PACKAGES[name]["version"] for name in ONE_VERSION} == {version}
+    for name in ONE_VERSION:
+        needed = [each for each in PACKAGES[name]["dependencies"] if each.startswith("localarc")]
+        assert all(each.endswith(f"=={version}") for each in needed), name
+
+
+def test_the_commands_of_other_distributions_are_known_where_they_are_missing() -> None:
+    added = {
+        name: tuple(sorted(project["entry-points"]["localarc.commands"]))
+        for name, project in PACKAGES.items()
+        if "entry-points" in project
+    }
+    assert added == COMMANDS_ELSEWHERE
 
 
 def test_the_changelog_begins_with_what_is_unreleased_and_then_this_version_and_its_date() -> None:
@@ -40,18 +65,21 @@ COMMANDS = [
 ]
 
 
+def extras(project: dict[str, Any]) -> set[str]:
+    return set(project.get("optional-dependencies", {}))
+
+
 def test_install_commands_name_extras_and_packages_that_this_tree_has() -> None:
     assert len(COMMANDS) > 50
     for file, command in COMMANDS:
-        for extras in re.findall(r"(?:localarc|\.)\[([a-z,-]+)\]", command):
-            assert set(extras.split(",")) <= set(PROJECT["optional-dependencies"]), file
-        for package in re.findall(r"\./(packages/[a-z-]+)", command):
-            assert (ROOT / package / "pyproject.toml").exists(), file
+        for named in re.findall(r"(?:localarc|\.)\[([a-z,-]+)\]", command):
+            assert set(named.split(",")) <= extras(PROJECT), file
+        for package, named in re.findall(r"\./packages/([a-z-]+)(?:\[([a-z,-]+)\])?", command):
+            assert set(filter(None, named.split(","))) <= extras(PACKAGES[package]), file
 
 
 def test_no_extra_requires_a_package_that_only_this_tree_has() -> None:
-    """pip would look for it on an index, and end with "No matching distribution found"."""
-    here = {path.parent.name for path in (ROOT / "packages").glob("*/pyproject.toml")}
-    for extra, required in PROJECT["optional-dependencies"].items():
-        names = {re.split(r"[\[<>=;! ]", name)[0] for name in required}
-        assert not names & here, extra
+    for project in (PROJECT, *PACKAGES.values()):
+        for extra, required in project.get("optional-dependencies", {}).items():
+            names = {re.split(r"[\[<>=;! ]", name)[0] for name in required}
+            assert not names & set(PACKAGES), extra

@@ -11,10 +11,10 @@ import pytest
 
 from localarc import AutoLARC, replay
 from localarc.curves import miscoverage
-from localarc.peers import RollingQuantile
 from localarc.record import Record
 from localarc.size_ratio import Reference, rolling_quantiles
 from localarc.validation import FloatArray
+from localarc_lab.peers import RollingQuantile
 
 Draw = Callable[[np.random.Generator, FloatArray], FloatArray]
 

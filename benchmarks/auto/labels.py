@@ -11,8 +11,8 @@ import numpy as np
 
 from benchmarks.auto.measured import Measured, at_most, plain, with_error
 from localarc import ARC, AutoLARC, LabelSets, LabelTicket
-from localarc.experiments import data
 from localarc.validation import FloatArray, IntArray
+from localarc_lab import data
 
 ALPHA = 0.1
 SEEDS = range(200, 206)  # not those with which the base was chosen

@@ -7,9 +7,9 @@ import numpy as np
 from benchmarks.auto.measured import Measured, at_most, plain
 from localarc import LARC, RBF, AutoLARC, Dictionary
 from localarc.calibrators.base import Calibrator
-from localarc.experiments.electricity import data
-from localarc.experiments.electricity.data import DAY
 from localarc.validation import FloatArray
+from localarc_lab.experiments.electricity import data
+from localarc_lab.experiments.electricity.data import DAY
 
 ALPHA = 0.1
 STEPS = 24

@@ -7,15 +7,15 @@ from dataclasses import dataclass
 import numpy as np
 
 from localarc.curves import Curves, miscoverage
-from localarc.experiments.beams.experiment import Beams
-from localarc.experiments.electricity import data as electricity_data
-from localarc.experiments.experiment import Plan
-from localarc.experiments.fruit import measurements as fruit_measurements
-from localarc.experiments.fruit import model_outputs as fruit_outputs
-from localarc.experiments.polyps import model_outputs as polyps_outputs
-from localarc.experiments.polyps.settings import HEADLINE, coordinates, split
 from localarc.streams import heteroscedastic
 from localarc.validation import FloatArray
+from localarc_lab.experiments.beams.experiment import Beams
+from localarc_lab.experiments.electricity import data as electricity_data
+from localarc_lab.experiments.experiment import Plan
+from localarc_lab.experiments.fruit import measurements as fruit_measurements
+from localarc_lab.experiments.fruit import model_outputs as fruit_outputs
+from localarc_lab.experiments.polyps import model_outputs as polyps_outputs
+from localarc_lab.experiments.polyps.settings import HEADLINE, coordinates, split
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ import numpy as np
 import equations
 from localarc import LARC, RBF, replay
 from localarc.curves import Curves, miscoverage
-from localarc.experiments.electricity import data
+from localarc_lab.experiments.electricity import data
 
 ALPHA = 0.1
 

@@ -8,8 +8,8 @@ import numpy as np
 import pandas as pd
 
 from benchmarks import nycflights
-from localarc.experiments.electricity import data
 from localarc.validation import FloatArray
+from localarc_lab.experiments.electricity import data
 
 HORIZON = 24
 WEEK, DAY = 168, 24

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from localarc.experiments.fruit.model_outputs import shipped
 from localarc.validation import FloatArray, IntArray
+from localarc_lab.experiments.fruit.model_outputs import shipped
 
 TOPICS = ("billing", "returns", "legal")
 

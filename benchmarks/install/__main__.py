@@ -10,10 +10,15 @@ from pathlib import Path
 
 from benchmarks.machine import ROOT, argument_parser, describe, write_json
 
-EXTRAS = ("", "plots", "models", "pandas", "parquet", "forecasting", "service", "client")
-DATA = "localarc-data"  # a distribution of its own in this repository
+EXTRAS = ("", "plots", "models", "pandas", "parquet", "forecasting")
+PACKAGES = {  # distributions of their own in this repository, with what they require of the others
+    "localarc-client": ("localarc-client",),
+    "localarc-service": (".", "localarc-client", "localarc-service"),
+    "localarc-lab": (".", "localarc-lab"),
+    "localarc-data": (".", "localarc-data"),
+}
 ARC_ALONE = "arc-alone"  # no extra: the least that ARC, Mondrian of ARC and `replay` run with
-NAMES = {"": "localarc", ARC_ALONE: "localarc without numba", DATA: "localarc, localarc-data"}
+NAMES = {"": "localarc", ARC_ALONE: "localarc without numba"}
 SHOWN = 3  # of the largest packages
 
 
@@ -40,8 +45,8 @@ def _wanted(extra: str) -> list[str]:
     """What pip is asked for."""
     if extra == ARC_ALONE:
         return ["--no-deps", str(ROOT), "numpy"]
-    if extra == DATA:
-        return [str(ROOT), str(ROOT / "packages" / DATA)]
+    if extra in PACKAGES:
+        return [str(ROOT / "packages" / name if name != "." else ROOT) for name in PACKAGES[extra]]
     return [f"{ROOT}[{extra}]" if extra else str(ROOT)]
 
 
@@ -53,14 +58,16 @@ def _megabytes(path: Path) -> float:
 def main() -> None:
     """Print one line per extra."""
     parser = argument_parser("The size of each install.")
-    parser.add_argument("extras", nargs="*", metavar="EXTRA", default=(*EXTRAS, DATA, ARC_ALONE))
+    parser.add_argument(
+        "extras", nargs="*", metavar="EXTRA", default=(*EXTRAS, *PACKAGES, ARC_ALONE)
+    )
     options = parser.parse_args()
     print(describe())
     sizes = []
     for extra in options.extras:
         sizes.append(measure(extra))
         parts = ", ".join(f"{name} {size:.0f}" for name, size in sizes[-1].largest.items())
-        name = NAMES.get(extra, f"localarc[{extra}]")
+        name = NAMES.get(extra, extra if extra in PACKAGES else f"localarc[{extra}]")
         print(f"{name:24}{sizes[-1].megabytes:8.0f} MB  ({parts})", flush=True)
     write_json(options.json, sizes=sizes)
 

@@ -7,8 +7,8 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from benchmarks.models.streams import Rows
-from localarc.experiments import data
-from localarc.experiments.electricity.data import DAY, REPEATED_DAY
+from localarc_lab import data
+from localarc_lab.experiments.electricity.data import DAY, REPEATED_DAY
 
 _COLUMNS = ("period", "nswprice", "nswdemand", "vicprice", "vicdemand", "transfer", "direction")
 _FEATURES = _COLUMNS[:-1]

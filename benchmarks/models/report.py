@@ -17,8 +17,8 @@ from benchmarks.models.interval_rows import IntervalRow
 from benchmarks.models.label_rows import LabelRow
 from benchmarks.models.sources import CLASSIFICATION, REGRESSION
 from benchmarks.models.streams import Source, Trained, train
-from localarc.experiments.data import DataError
 from localarc.reporting.format import number
+from localarc_lab.data import DataError
 
 ROUNDS, QUICK_ROUNDS = 15_000, 1_000
 PEERS = ("mapie", "crepes", "river", "sklearn")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pandas as pd
 
-from localarc.experiments import data
+from localarc_lab import data
 
 
 def read(name: str) -> pd.DataFrame:

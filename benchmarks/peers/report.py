@@ -11,8 +11,9 @@ from typing import Any
 import numpy as np
 
 from benchmarks.peers.released import ALPHA, Step, released
-from localarc import ARC, peers
+from localarc import ARC
 from localarc.validation import FloatArray
+from localarc_lab import peers
 
 ROUNDS, FIRST = 2000, 1300
 """Rounds on the clock, after so many that fill windows."""

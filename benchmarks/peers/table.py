@@ -5,9 +5,9 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from localarc import Comparison, compare
-from localarc._compare.methods import KNOWN
 from localarc.streams import heteroscedastic
+from localarc_lab.compare import Comparison, compare
+from localarc_lab.compare.methods import KNOWN
 
 ALPHA, ROUNDS, SEED = 0.1, 6000, 0
 _OMITTED = "us/round"  # which differs between runs

@@ -20,10 +20,10 @@ from pathlib import Path
 from benchmarks import machine
 from benchmarks.service.cases import Running
 from benchmarks.service.report import service
-from localarc.service.access.counts import AccessCounts
-from localarc.service.access.token import Scope, Token
-from localarc.service.access.tokens import Tokens
-from localarc.service.workers.shared_lock import SharedLock
+from localarc_service.access.counts import AccessCounts
+from localarc_service.access.token import Scope, Token
+from localarc_service.access.tokens import Tokens
+from localarc_service.workers.shared_lock import SharedLock
 
 SLICES, ROUNDS, TOKENS, ADMISSIONS = 8, 250, 1000, 10_000
 

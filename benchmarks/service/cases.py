@@ -14,7 +14,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from localarc.wire.workers import owner_of
+from localarc_client.wire.workers import owner_of
 
 # A service keeps the latest responses and events of a stream, and a downsampled history. With few
 # responses to retain and many first rounds, all of these are full before the load starts, so that

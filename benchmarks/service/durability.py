@@ -27,12 +27,12 @@ from unittest import mock
 from benchmarks import machine
 from benchmarks.service.cases import Connection, Load, Running, drive
 from benchmarks.service.report import for_seconds
-from localarc.service.limits import Limits
-from localarc.service.storage.high_water_mark import HighWaterMark
-from localarc.service.storage.store import EventStore
-from localarc.service.streams.manager import StreamManager
-from localarc.wire.config import StreamConfig
-from localarc.wire.predictions import FeedbackRequest, PredictRequest
+from localarc_client.wire.config import StreamConfig
+from localarc_client.wire.predictions import FeedbackRequest, PredictRequest
+from localarc_service.limits import Limits
+from localarc_service.storage.high_water_mark import HighWaterMark
+from localarc_service.storage.store import EventStore
+from localarc_service.streams.manager import StreamManager
 
 STREAMS = 20
 Damage = Callable[[Path, random.Random], None]

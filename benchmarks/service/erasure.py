@@ -15,12 +15,12 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from benchmarks import machine
-from localarc.service.limits import Limits
-from localarc.service.storage.store import EventStore
-from localarc.service.streams import lifecycle
-from localarc.service.streams.manager import StreamManager
-from localarc.wire.config import StreamConfig
-from localarc.wire.predictions import FeedbackRequest, PredictRequest
+from localarc_client.wire.config import StreamConfig
+from localarc_client.wire.predictions import FeedbackRequest, PredictRequest
+from localarc_service.limits import Limits
+from localarc_service.storage.store import EventStore
+from localarc_service.streams import lifecycle
+from localarc_service.streams.manager import StreamManager
 
 ROUNDS = 60
 EVENTS = 20_000  # in the log; older ones are in snapshots

@@ -31,13 +31,13 @@ _ROOT = Path(__file__).parents[2]
 
 
 @contextlib.contextmanager
-def service(*options: str, source: Path | None = None) -> Iterator[Running]:
+def service(*options: str, source: str | None = None) -> Iterator[Running]:
     """A running service with its own data folder; its code can be that of another commit."""
     with tempfile.TemporaryDirectory() as folder:
         command = [sys.executable, "-m", "localarc.cli", "serve", "--data", folder, "--port", "0"]
         about: Any = {"stdout": subprocess.PIPE, "text": True}
         if source is not None:
-            about["env"] = os.environ | {"PYTHONPATH": str(source)}
+            about["env"] = os.environ | {"PYTHONPATH": source}
         with subprocess.Popen([*command, *options], **about) as process:
             assert process.stdout is not None
             try:
@@ -48,15 +48,15 @@ def service(*options: str, source: Path | None = None) -> Iterator[Running]:
                 process.wait()
 
 
-def source_of(ref: str) -> Path:
-    """The code of another commit, in the build folder, where its compiled loops stay too."""
+def source_of(ref: str) -> str:
+    """A path with the code of another commit, in the build folder, where its loops stay too."""
     run = partial(subprocess.run, cwd=_ROOT, check=True, stdout=subprocess.PIPE)
     commit = run(["git", "rev-parse", "--verify", f"{ref}^{{commit}}"], text=True).stdout.strip()
     folder = _ROOT / "build" / f"against-{commit[:12]}"
     if not folder.exists():
         folder.mkdir(parents=True)
-        run(["tar", "-x", "-C", folder], input=run(["git", "archive", commit, "src"]).stdout)
-    return folder / "src"
+        run(["tar", "-x", "-C", folder], input=run(["git", "archive", commit]).stdout)
+    return os.pathsep.join(map(str, (folder / "src", *folder.glob("packages/*/src"))))
 
 
 def for_seconds(seconds: float) -> Callable[[], bool]:

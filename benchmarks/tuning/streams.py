@@ -55,7 +55,7 @@ def moving(draw: int) -> Case:
 
 def electricity(draw: int) -> Case:
     """The experiment's forecast of demand, localized on the past week."""
-    from localarc.experiments.electricity.data import load
+    from localarc_lab.experiments.electricity.data import load
 
     demand = load()
     stream = demand.take(_rounds(len(demand), draw)).stream()
@@ -64,8 +64,8 @@ def electricity(draw: int) -> Case:
 
 def fruit(draw: int) -> Case:
     """The experiment's label sets, localized on the network's confidence."""
-    from localarc.experiments.fruit.measurements import ALPHA, split
-    from localarc.experiments.fruit.model_outputs import shipped
+    from localarc_lab.experiments.fruit.measurements import ALPHA, split
+    from localarc_lab.experiments.fruit.model_outputs import shipped
 
     outputs = shipped()
     online = outputs.take(split(outputs, seed=0, trial=draw)[0])
@@ -74,8 +74,8 @@ def fruit(draw: int) -> Case:
 
 def polyps(draw: int) -> Case:
     """The experiment's masks, localized on the network's features."""
-    from localarc.experiments.polyps.model_outputs import shipped
-    from localarc.experiments.polyps.settings import HEADLINE, coordinates, split
+    from localarc_lab.experiments.polyps.model_outputs import shipped
+    from localarc_lab.experiments.polyps.settings import HEADLINE, coordinates, split
 
     outputs = shipped()
     rows, _ = split(outputs, HEADLINE.pool, seed=0, trial=draw)

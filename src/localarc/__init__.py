@@ -1,7 +1,6 @@
 """Online risk control for deployed models, overall and per region of the input space.
 
-The public names below are imported when they are first used, so that `import localarc` is fast and
-`localarc.client` needs neither NumPy nor numba.
+The public names below are imported when they are first used, so that `import localarc` is fast.
 """
 
 from __future__ import annotations
@@ -10,7 +9,6 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from localarc._compare import Comparison, compare
     from localarc._dask import WorkerLostError
     from localarc._replay import replay, replay_many
     from localarc._sweep import Sweep, sweep
@@ -45,12 +43,10 @@ if TYPE_CHECKING:
     __version__: str
 
 _MODULES = (
-    *("arena", "client", "curves", "experiments", "figures", "forecasting", "guarantees"),
-    *("kernels", "keyed", "memory", "metrics", "models", "monitoring", "panel", "peers", "rates"),
-    *("reporting", "service", "sets", "spark", "streams", "testing", "wire"),
+    *("curves", "figures", "forecasting", "guarantees", "kernels", "keyed", "memory", "metrics"),
+    *("models", "monitoring", "panel", "rates", "reporting", "sets", "spark", "streams", "testing"),
 )
 _HOME = {
-    "localarc._compare": ("Comparison", "compare"),
     "localarc._replay": ("replay", "replay_many"),
     "localarc._dask": ("WorkerLostError",),
     "localarc._sweep": ("Sweep", "sweep"),
@@ -87,7 +83,6 @@ __all__ = [
     "Calibrator",
     "Cauchy",
     "Certificate",
-    "Comparison",
     "Constant",
     "Custom",
     "Decision",
@@ -121,7 +116,6 @@ __all__ = [
     "Tuning",
     "WorkerLostError",
     "__version__",
-    "compare",
     "replay",
     "replay_many",
     "sweep",

@@ -11,7 +11,7 @@ import pytest
 import localarc
 from localarc import LARC, RBF, KeepAll, replay
 from localarc.curves import miscoverage
-from localarc.experiments import EXPERIMENTS, Plan, run
+from localarc_lab.experiments import EXPERIMENTS, Plan, run
 
 distributed = pytest.importorskip(
     "distributed", reason="dask is not installed: pip install 'localarc[dask]'"

@@ -21,8 +21,8 @@ def test_every_public_name_is_in_the_reference(site: Path, module: str) -> None:
 
 
 def test_a_struct_shows_its_signature_and_its_parameters(site: Path) -> None:
-    page = (site / "reference" / "localarc.client.html").read_text(encoding="utf-8")
-    entry = page.split('id="localarc.client.KernelConfig"')[1].split('id="localarc.client.Label')[0]
+    page = (site / "reference" / "localarc_client.html").read_text(encoding="utf-8")
+    entry = page.split('id="localarc_client.KernelConfig"')[1].split('id="localarc_client.Label')[0]
     assert "doc-signature" in entry
     assert entry.count("length_scale") >= 2
     assert "Length scale in the units of the features" in entry

@@ -11,16 +11,12 @@ import pytest
 
 from hardware import rounds_alike
 from keyed.make_golden_tables import CASES, continued
-from localarc import Panel
 from localarc.keyed import KeyedStreams
 from localarc.panel.table import FORMAT
 from localarc.serialization import VERSION
-from localarc.service.storage.transfer import read_streams
-from localarc.wire.key_names import key_of_stream
 
 GOLDEN = Path(__file__).parent.parent / "golden"
 FILES = sorted(GOLDEN.glob("tables_v*/*.parquet"))
-COMPLETE = [path for path in FILES if not path.stem.endswith(("_pending", "_waiting"))]
 
 
 def shown(path: Path) -> str:
@@ -40,14 +36,6 @@ def test_a_stored_table_resumes(path: Path, tmp_path: Path) -> None:
 
 def as_numbers(values: list[str]) -> Any:
     return [float.fromhex(value) for value in values]
-
-
-@pytest.mark.parametrize("path", COMPLETE, ids=shown)
-def test_a_stored_table_becomes_streams(path: Path) -> None:
-    panel = Panel.load(path)
-    x = [0.5] * CASES[path.stem][1]
-    for stream in read_streams(path).values():
-        assert stream.threshold(x) == panel.thresholds([key_of_stream(stream.name)], [x])[0]
 
 
 def test_the_present_version_has_golden_tables() -> None:

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 import zipfile
@@ -16,7 +17,8 @@ from interpreters import interpreters
 
 pytestmark = pytest.mark.package
 ROOT = Path(__file__).parents[2]
-DATA = ROOT / "packages" / "localarc-data"
+PACKAGES = ROOT / "packages"
+PROJECTS = (ROOT, *(path.parent for path in sorted(PACKAGES.glob("*/pyproject.toml"))))
 
 
 def run(folder: Path, *command: object, fails: bool = False) -> str:
@@ -29,7 +31,7 @@ def run(folder: Path, *command: object, fails: bool = False) -> str:
 def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Source distributions, and wheels that were built from them."""
     folder = tmp_path_factory.mktemp("dist")
-    for project in (ROOT, DATA):
+    for project in PROJECTS:
         run(folder, sys.executable, "-m", "build", "--outdir", folder, project)
     return folder
 
@@ -47,6 +49,11 @@ def home(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     run(folder, sys.executable, "-m", "venv", "env")
     pip(folder, "-c", ROOT / "constraints.txt", wheel)
     return folder
+
+
+def wheels(built: Path, *names: str) -> list[Path]:
+    """Wheels of other distributions, by the second part of their names."""
+    return [path for name in names for path in built.glob(f"localarc_{name}-*.whl")]
 
 
 def pip(folder: Path, *what: object) -> None:
@@ -90,25 +97,51 @@ def test_the_demo_runs_without_the_source_tree(home: Path) -> None:
 
 def test_every_module_without_an_extra_is_importable(home: Path) -> None:
     names = ["kernels", "rates", "memory", "guarantees", "curves", "sets", "metrics", "panel"]
-    names += ["peers", "streams", "reporting.files", "figures", "experiments", "testing"]
+    names += ["streams", "reporting.files", "figures", "testing"]
     run(home, "env/bin/python", "-c", "\n".join(f"import localarc.{name}" for name in names))
 
 
 def test_an_extra_that_is_missing_is_named(home: Path) -> None:
     said = run(home, "env/bin/python", "-c", "from localarc.models import Calibrated", fails=True)
     assert "localarc[models]" in said
+
+
+def test_another_distribution_adds_its_commands(home: Path, built: Path) -> None:
     said = run(home, "env/bin/localarc", "serve", "--data", "folder", fails=True)
-    assert "localarc[service]" in said
+    assert "in localarc-service, which is not installed: pip install localarc-service" in said
+    pip(home, "-c", ROOT / "constraints.txt", *wheels(built, "client", "service"))
+    assert "Start the HTTP service" in run(home, "env/bin/localarc", "serve", "--help")
 
 
 def test_recorded_outputs_come_with_their_package(home: Path, built: Path) -> None:
+    pip(home, "-c", ROOT / "constraints.txt", *wheels(built, "lab"))
     command = "env/bin/localarc", "reproduce", "polyps", "--quick", "--trials", 1
     said = run(home, *command, "--out", "polyps", fails=True)
     assert "pip install ./packages/localarc-data" in said
-    (data,) = built.glob("localarc_data-*.whl")
-    pip(home, data)
+    pip(home, *wheels(built, "data"))
     run(home, *command, "--methods", "ARC", "--out", "polyps")
     assert (home / "polyps" / "report.html").exists()
+
+
+def test_the_client_installs_httpx_and_msgspec_and_nothing_of_the_library(
+    built: Path, tmp_path: Path
+) -> None:
+    (client,) = wheels(built, "client")
+    command = sys.executable, "-m", "pip", "install", "--quiet", "--no-compile", "--target", "site"
+    run(tmp_path, *command, "-c", ROOT / "constraints.txt", client)
+    site = tmp_path / "site"
+    assert not {"numpy", "numba", "localarc"} & {path.name for path in site.iterdir()}
+    assert sum(path.stat().st_size for path in site.rglob("*") if path.is_file()) < 10e6
+    code = "import sys; sys.path.insert(0, 'site'); from localarc_client import Client"
+    run(tmp_path, sys.executable, "-I", "-c", code)
+
+
+def test_the_command_that_the_page_names_installs_the_service_in_a_clone(tmp_path: Path) -> None:
+    run(tmp_path, sys.executable, "-m", "venv", "env")
+    page = (ROOT / "docs" / "service.md").read_text(encoding="utf-8")
+    (named,) = re.findall(r"^\$ pip install (.*)$", page, re.MULTILINE)
+    pip(tmp_path, "-c", ROOT / "constraints.txt", *(ROOT / each for each in named.split()))
+    assert "Start the HTTP service" in run(tmp_path, "env/bin/localarc", "serve", "--help")
 
 
 def test_arc_runs_without_numba(home: Path) -> None:

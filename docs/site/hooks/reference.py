@@ -11,13 +11,17 @@ from mkdocs.structure.files import File, Files
 
 import localarc
 
-NESTED = ("localarc.experiments.data",)
+ELSEWHERE = (
+    "localarc_client",
+    *("localarc_lab.arena", "localarc_lab.compare", "localarc_lab.data"),
+    *("localarc_lab.experiments", "localarc_lab.peers"),
+)
 
 
 def public_modules() -> list[str]:
-    """The modules that `localarc` offers and that say what they export."""
+    """The modules of all packages that say what they export."""
     names = [f"localarc.{name}" for name in dir(localarc) if not name.startswith("_")]
-    return sorted([name for name in (*names, *NESTED) if exports(name)])
+    return sorted([name for name in (*names, *ELSEWHERE) if exports(name)])
 
 
 def exports(module: str) -> list[str]:

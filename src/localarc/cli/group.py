@@ -10,6 +10,8 @@ from typing import Any
 
 import click
 
+from localarc.missing_data import DataError
+
 
 class BadInput(click.ClickException):
     """Unusable input; the message says how to fix it."""
@@ -65,13 +67,5 @@ def user_errors() -> Iterator[None]:
         yield
     except OSError as error:
         raise BadInput(f"{error.filename or 'file'}: {error.strerror or error}.") from error
-    except (ValueError, TypeError, ImportError, ArithmeticError, MemoryError) as error:
-        raise BadInput(str(error)) from error
-    except RuntimeError as error:
-        # Imported here: it imports the engine, which the service must not before it has said where
-        # compiled loops are stored.
-        from localarc.experiments.data import DataError
-
-        if not isinstance(error, DataError):
-            raise
+    except (ValueError, TypeError, ImportError, ArithmeticError, MemoryError, DataError) as error:
         raise BadInput(str(error)) from error

@@ -7,12 +7,14 @@ import os
 import time
 from collections.abc import Callable, Iterator
 from functools import partial
+from importlib.metadata import entry_points
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 import click
 import joblib
 
 from localarc.cli.console import task_bar
+from localarc.cli.elsewhere import not_installed
 from localarc.cli.group import BadInput, user_errors
 from localarc.cli.options import KERNELS, jobs, names
 from localarc.cli.options import memory as parse_memory
@@ -139,15 +141,10 @@ def _service_tasks() -> dict[str, Task]:
     """Compile for the usual streams of a service."""
     from localarc import _warm_up
 
-    try:
-        from localarc.service.streams.rehearsal import USUAL, rehearse
-    except ModuleNotFoundError as error:
-        raise ImportError(
-            f"{error.name} is not installed: pip install 'localarc[service]'"
-        ) from error
-    return {
-        f"service, {shape}": partial(_warm_up.counted, partial(rehearse, shape)) for shape in USUAL
-    }
+    found = list(entry_points(group="localarc.warm_up", name="service"))
+    if not found:
+        raise BadInput(f"The service is {not_installed('localarc-service')}")
+    return {title: partial(_warm_up.counted, use) for title, use in found[0].load()().items()}
 
 
 def _run(tasks: dict[str, Task], jobs: int) -> Iterator[tuple[str, Compiled]]:

@@ -1,1 +1,1 @@
-"""Recorded outputs of the networks in localarc's experiments; `localarc.experiments` reads them."""
+"""Recorded outputs of networks, which `localarc_lab.experiments` reads."""

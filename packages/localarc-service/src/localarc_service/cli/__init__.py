@@ -1,0 +1,1 @@
+"""The commands that this package adds to `localarc`: one module each, thin layers over it."""

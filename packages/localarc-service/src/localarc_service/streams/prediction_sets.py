@@ -1,0 +1,60 @@
+"""Prediction sets: from a threshold and the scores of a request to an interval or labels."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from localarc import sets
+from localarc.curves.scores import within
+from localarc_client.wire.predictions import Interval, LabelSet
+from localarc_service.storage.format import PredictionSets
+
+
+def prediction_set(
+    config: PredictionSets | None, scores: list[float] | None, threshold: float
+) -> LabelSet | Interval | None:
+    """The set of one prediction, or None if the request had no scores."""
+    if scores is None:
+        return None
+    if config is None:
+        raise ValueError(
+            "scores were sent, but the stream has no prediction sets: create it with set, or omit "
+            "scores."
+        )
+    if config.kind == "interval":
+        return _interval(scores, threshold)
+    return _labels(config, scores, threshold)
+
+
+def set_size(
+    config: PredictionSets | None, scores: list[float] | None, threshold: float
+) -> float | None:
+    """The size of that set."""
+    found = prediction_set(config, scores, threshold)
+    return None if found is None else float(found.size)
+
+
+def _interval(scores: list[float], threshold: float) -> Interval:
+    if len(scores) > 2:
+        raise ValueError(
+            f"scores must be one prediction, or a lower and an upper quantile, got {len(scores)}."
+        )
+    interval = sets.interval_from_quantiles(scores[0], scores[-1], threshold)
+    return Interval(interval.lower, interval.upper, interval.size)
+
+
+def _labels(config: PredictionSets, scores: list[float], threshold: float) -> LabelSet:
+    if config.labels is not None and len(scores) != len(config.labels):
+        raise ValueError(
+            f"scores must have one entry for each of the {len(config.labels)} labels, got "
+            f"{len(scores)}."
+        )
+    if config.score is None or config.score == "score":
+        positions = np.flatnonzero(within(scores, threshold)).tolist()
+    else:
+        chosen = sets.label_set(scores, threshold, score=config.score)
+        positions = [int(i) for i in chosen.labels]  # type: ignore[call-overload]
+    names: Sequence[str | int] = range(len(scores)) if config.labels is None else config.labels
+    return LabelSet(tuple(names[i] for i in positions), len(positions))

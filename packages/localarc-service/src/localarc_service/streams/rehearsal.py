@@ -1,0 +1,141 @@
+"""Rehearsal: do once all that a stream asks of its calibrator, so that later nothing is compiled.
+
+Loops are compiled, or read from disk, when they are used for the first time. Which ones a stream
+uses depends on its method, kernel, memory and number of features: its `Shape`. Some are used late:
+when a window moves on, when weights became small, when a state is restored.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from functools import partial
+from typing import Any, NamedTuple, TypeAlias
+
+import msgspec
+import numpy as np
+
+from localarc.guarantees.assumptions import Lateness
+from localarc.validation import FloatArray
+from localarc_client.wire.config import KernelConfig, StreamConfig
+from localarc_service.storage import format as stored
+from localarc_service.storage.format import Config, Pending
+from localarc_service.streams.calibrators import build_calibrator, to_stored
+from localarc_service.streams.methods import Method, method_of
+
+AnyMethod: TypeAlias = Method[Any]
+
+_ROUNDS = 600  # the arrays of an exact memory grow twice, a dictionary is flushed twice
+_WINDOW = 100  # far fewer, so that rounds leave it
+_MANY = 9  # features: from here on, all numbers share their loops
+
+
+class Shape(NamedTuple):
+    """Streams of one shape share their loops."""
+
+    method: str
+    kernel: str = ""
+    memory: str = ""
+    features: int = 1
+
+    def __str__(self) -> str:
+        if not self.kernel:
+            return self.method
+        return f"{self.method}, {self.kernel}, {self.memory}, {self.features} feature(s)"
+
+
+USUAL = (
+    Shape("auto"),
+    Shape("larc", "rbf", "lattice"),
+    Shape("larc", "rbf", "dictionary", 3),
+)
+"""What is loaded before a service is ready, whatever its streams."""
+
+
+def shape_of(config: Config) -> Shape | None:
+    """The shape of a config's streams; None for methods that need no loops."""
+    if config.method in ("auto", "gate"):  # a gate has the loops of AutoLARC
+        return Shape("auto")
+    if config.kernel is None:
+        return None
+    memory = config.memory.kind
+    if memory == "auto":
+        memory = "lattice" if config.kernel.kind == "rbf" and config.features <= 2 else "dictionary"
+    features = 1 if memory == "lattice" else min(config.features, _MANY)
+    return Shape(config.method, config.kernel.kind, memory, features)
+
+
+def tasks() -> dict[str, Callable[[], None]]:
+    """What `localarc warm-up --service` compiles, by what it prints."""
+    return {f"service, {shape}": partial(rehearse, shape) for shape in USUAL}
+
+
+def rehearse(shape: Shape) -> None:
+    """Use every loop of a shape, on made-up rounds."""
+    for config in _configs(shape):
+        _rehearse(config)
+
+
+def _rehearse(config: Config) -> None:
+    method = method_of(build_calibrator(config), config)
+    X = np.random.default_rng(0).uniform(size=(_ROUNDS, config.features))
+    for t, x in enumerate(X):
+        _learn(method, _ask(method, t, x), t % 2)
+    late = [_ask(method, t, x) for t, x in enumerate(X)]  # all pending at once
+    again = method_of(build_calibrator(config).restore(method.calibrator.state()), config)
+    for pending in reversed(late[100:]):
+        _learn(again, pending, pending.seq % 2)
+    for pending in late[:100]:
+        again.forget(pending)
+    _read(again, X)
+
+
+def check(config: Config) -> None:
+    """Raise ValueError if a config is invalid: build its calibrator and run two rounds."""
+    method = method_of(build_calibrator(config), config)
+    x = np.zeros(config.features)
+    for t in range(2):
+        _learn(method, _ask(method, t, x), config.loss_bound)
+    _read(method, x[None])
+
+
+_MEMORIES = {
+    "lattice": stored.Memory("lattice", tolerance=1e-15, max_bytes=2**26),
+    "dictionary": stored.Memory("dictionary", tolerance=1e-4, max_size=1024),
+    "keep-last": stored.Memory("keep-last", m=_WINDOW),
+    "keep-all": stored.Memory("keep-all"),
+}
+
+
+def _configs(shape: Shape) -> list[Config]:
+    """Configs of the shape. Their streams forget fast: small weights have a loop of their own."""
+    if not shape.kernel:
+        return [to_stored(StreamConfig(0.1, features=2, method=name)) for name in ("auto", "gate")]
+    kernel = KernelConfig(shape.kernel)  # type: ignore[arg-type]
+    config = to_stored(StreamConfig(0.1, kernel, shape.features))
+    memory = _MEMORIES[shape.memory]
+    rate = stored.Rate("constant", 0.5, None)
+    return [msgspec.structs.replace(config, memory=memory, rate=rate, regularization=1.0)]
+
+
+def _ask(method: AnyMethod, t: int, x: FloatArray) -> Pending:
+    group = "any"
+    threshold, ticket = method.threshold(x, group), method.ask(x, group)
+    return Pending(t, 0.0, b"", threshold, x.tobytes(), group, None, None, ticket, True)
+
+
+def _learn(method: AnyMethod, pending: Pending, loss: float) -> None:
+    gate = method.config.method == "gate"
+    method.learn(pending, *((0.0, None) if gate else (float(loss), pending.seq / _ROUNDS)))
+
+
+def _read(method: AnyMethod, X: FloatArray) -> None:
+    """What the summary and the map of a stream read."""
+    if method.config.method not in ("mondrian", "gate"):
+        method.calibrator.threshold_function(X)
+    method.certificate(Lateness())
+
+
+if __name__ == "__main__":
+    _, method, kernel, memory, features = sys.argv
+    rehearse(Shape(method, kernel, memory, int(features)))
