@@ -203,6 +203,12 @@ def test_the_certificate_is_about_the_share_of_wrong_answers() -> None:
     assert certificate.identity_holds
 
 
+def test_a_bound_without_assumptions_names_none() -> None:
+    gate = Gate(0.1)
+    gate.feedback(gate.decide("mail", confidence=0.99), wrong=False)
+    assert str(gate.certificate().above) == "theorem E, above: mean loss - target <= 0.9"
+
+
 def test_a_bound_that_the_wrong_answers_have_passed_is_withdrawn() -> None:
     gate = Gate(0.1)
     play(gate, 600)
