@@ -74,7 +74,7 @@ _CERTIFICATE = Target(
     ("guarantees/test_bands_oracle.py",),
     (
         ("np.minimum(up, visits * (1.0 - alpha) / top)", "np.minimum(up, (1.0 - alpha) / top)"),
-        ("max(steps, 1.0 + bettors.cells", "max(steps, bettors.cells"),
+        ("float(1.0 + bettors.cells", "float(bettors.cells"),
         ("sums.node(grid[:, h])", "sums.node(grid[:, -1 - h])"),
         ("excess=misses - self.alpha * rounds", "excess=misses - self.alpha"),
         ("share * part.rounds, part.risk)", "part.rounds, part.risk)"),

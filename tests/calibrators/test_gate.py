@@ -11,6 +11,7 @@ import pytest
 
 from localarc import AutoLARC, Decision, Gate, StateError
 from localarc.calibrators.gate.certificate import certify
+from localarc.calibrators.gate.closed import Closed
 from localarc.calibrators.tickets import TicketError
 from localarc.engine.auto import layout
 
@@ -202,6 +203,12 @@ def test_the_certificate_is_about_the_share_of_wrong_answers() -> None:
     assert certificate.identity_holds
 
 
+def test_a_bound_without_assumptions_names_none() -> None:
+    gate = Gate(0.1)
+    gate.feedback(gate.decide("mail", confidence=0.99), wrong=False)
+    assert str(gate.certificate().above) == "theorem E, above: mean loss - target <= 0.9"
+
+
 def test_a_bound_that_the_wrong_answers_have_passed_is_withdrawn() -> None:
     gate = Gate(0.1)
     play(gate, 600)
@@ -323,6 +330,26 @@ def test_a_gate_that_stays_closed_says_so() -> None:
     assert "A confidence of 0 is never answered" in str(never.summary().verdict)
     assert "Too many answers were wrong" in str(owing.summary())
     assert "raise credit" in str(owing.summary())
+
+
+@pytest.mark.parametrize(("credit", "way"), [(0.001, "pays for 0.001"), (0.0, "never")])
+def test_a_topic_that_bets_keep_closed_says_so(credit: float, way: str) -> None:
+    gate = Gate(0.05, credit=credit)
+    for t in range(2300):
+        decision = gate.decide("news", confidence=0.8 + 0.2 * (t % 50) / 50)
+        if decision.answer:
+            gate.feedback(decision, wrong=t >= 2000)
+    assert not any(gate.decide("news", confidence=0.98).answer for _ in range(50))
+    text = str(gate.summary())
+    assert "Nothing about news is answered at present: recent confidences reach 0.99" in text
+    assert "must exceed 1. Bets have raised it from 0.8" in text
+    assert way in text
+    assert "raise credit." in text
+
+
+def test_a_confidence_and_the_threshold_above_it_are_told_apart() -> None:
+    assert "reach 0.9996 and must exceed 1." in str(Closed(1.0, 0.9996, 9.0, 0.0))
+    assert "reach 0.9 and must exceed 0.9." in str(Closed(0.9, 0.9, 9.0, 0.0))
 
 
 @pytest.mark.slow

@@ -104,6 +104,40 @@ def test_the_summary_lists_hours_and_weekdays_beside_steps_and_series() -> None:
     assert Bands.from_state(bands.state()).certificate() == found
 
 
+def daily(days: int, by: str, steps: int) -> Bands:
+    """Bands after so many paths, each of which is known before the next is forecast."""
+    bands = Bands(horizon=steps, by=None)
+    times = pd.date_range("2024-01-01", periods=days * steps, freq=by)
+    for t in range(0, len(times), steps):
+        ds = times[t : t + steps]
+        bands.predict(pd.DataFrame({"ds": ds, "yhat": 0.0}))
+        bands.observe(pd.DataFrame({"ds": ds, "y": 0.01 * ((t + np.arange(steps)) % 7)}))
+    return bands
+
+
+def test_a_path_has_one_step_in_each_hour_and_many_on_a_weekday() -> None:
+    found = daily(120, "h", 24).certificate()
+    assert found.times == found.rounds / 24
+    assert all(part.times == part.rounds for part in found.hours.values())
+    assert all(part.times == part.rounds / 24 for part in found.weekdays.values())
+    assert all(
+        part.times == part.rounds for part in daily(60, "D", 7).certificate().weekdays.values()
+    )
+    quarters = daily(60, "15min", 96).certificate()
+    assert all(part.times == part.rounds / 4 for part in quarters.hours.values())
+
+
+def test_the_summary_says_what_its_rounds_are_and_excludes_nothing_impossible() -> None:
+    few, many = daily(2, "h", 24).summary(), daily(120, "h", 24).summary()
+    assert "24 forecasts (about 1 independent); theorem E excludes nothing\n" in few
+    assert re.search("; theorem E excludes more than [0-9.]+ %\n", many)
+    assert re.search("by hour: [0-9.]+ to [0-9.]+ %", many)
+
+
+def test_a_printed_certificate_has_numbers_that_a_person_can_read() -> None:
+    assert "target 0.1\n" in str(daily(2, "h", 24).certificate())
+
+
 def test_counts_without_times_have_no_hours() -> None:
     bands = Bands(horizon=1)
     for t in range(30):

@@ -173,7 +173,7 @@ SITUATIONS: dict[str, tuple[dict[str, Any], str, str]] = {
     "the worst of many neighbourhoods, within chance": (
         {"risk": 0.1, "parts": [NORTH, SOUTH, NEAR]},
         "kept",
-        "Risk 0.1, target 0.1; every group within 0.02; worst of its 1 place with 100 rounds or "
+        "Risk 0.1, target 0.1; every group within 0.02; its only place with 100 rounds or "
         "more: 0.14.",
     ),
     "places far above a small target, within chance": (
@@ -285,6 +285,11 @@ def test_no_number_beside_the_risk_is_below_it(
     text = verdict(alpha, risk, 10_000, parts=parts).text
     if found := re.search(r"places? with 100 rounds or more: ([0-9.e-]+)\.$", text):
         assert float(found[1]) >= float(f"{risk:.3g}")
+
+
+def test_a_single_place_below_the_risk_is_no_news() -> None:
+    place = Part("x", 5000, 0.099, kind="neighbourhood")
+    assert verdict(0.1, 0.1, 10_000, parts=[place]).text == "Risk 0.1, target 0.1."
 
 
 def test_a_calibrated_run_stays_within_chance() -> None:

@@ -31,15 +31,18 @@ class Share:
         How many rounds.
     risk : float
         The share of them that was missed.
+    times : float
+        About how many of them are independent.
 
     Examples
     --------
-    >>> Share(120.0, 0.25).risk
+    >>> Share(120.0, 0.25, times=60.0).risk
     0.25
     """
 
     rounds: float
     risk: float
+    times: float
 
 
 @dataclass(frozen=True)
@@ -125,22 +128,28 @@ def certify(rounds: Rounds, level: int, names: list[Hashable]) -> BandsCertifica
         times=whole.rounds / _overlap(bettors, cells, steps),
         series={name: sums.node(grid[i]) for i, name in enumerate(names)},
         steps={h + 1: sums.node(grid[:, h]) for h in range(steps)} if steps > 1 else {},
-        **_by_clock(rounds.by_phase[:, [0, 1 + level]]),
+        **_by_clock(rounds.by_phase[:, [0, 1 + level]], steps, _open_together(bettors, cells)),
     )
 
 
-def _by_clock(counts: FloatArray) -> dict[str, Any]:
-    """Hours and weekdays, of rounds and misses by hour of the week."""
+def _by_clock(counts: FloatArray, steps: int, paths: float) -> dict[str, Any]:
+    """Hours and weekdays, of rounds and misses by hour of the week.
+
+    Steps go through the hours one after the other, and through the weekdays if there is one hour.
+    """
     week = counts.reshape(7, HOURS, 2)
+    by_hour, by_day = week.sum(axis=0), week.sum(axis=1)
+    hours, days = (max(1, int((by[:, 0] > 0.0).sum())) for by in (by_hour, by_day))
+    in_day = steps if hours > 1 else math.ceil(steps / days)
     return {
-        "hours": _shares(range(HOURS), week.sum(axis=0)),
-        "weekdays": _shares(_DAYS, week.sum(axis=1)),
+        "hours": _shares(range(HOURS), by_hour, max(paths, math.ceil(steps / hours))),
+        "weekdays": _shares(_DAYS, by_day, max(paths, in_day)),
     }
 
 
-def _shares(names: Iterable[Any], counts: FloatArray) -> dict[Any, Share]:
+def _shares(names: Iterable[Any], counts: FloatArray, overlap: float) -> dict[Any, Share]:
     found = {
-        name: Share(rounds, missed / rounds)
+        name: Share(rounds, missed / rounds, rounds / overlap)
         for name, (rounds, missed) in zip(names, counts.tolist(), strict=True)
         if rounds
     }
@@ -149,7 +158,12 @@ def _shares(names: Iterable[Any], counts: FloatArray) -> dict[Any, Share]:
 
 def _overlap(bettors: Bettors, cells: slice, steps: int) -> float:
     """How many rounds are about the same outcomes: steps, or paths that were open together."""
-    return float(max(steps, 1.0 + bettors.cells["most"][cells].max(initial=0.0)))
+    return max(steps, _open_together(bettors, cells))
+
+
+def _open_together(bettors: Bettors, cells: slice) -> float:
+    """How many paths were open together at most: each outcome is that of one step of them all."""
+    return float(1.0 + bettors.cells["most"][cells].max(initial=0.0))
 
 
 @dataclass(frozen=True)

@@ -91,7 +91,8 @@ class Bound:
     def __str__(self) -> str:
         if self.holds:
             value = f"{_DISTANCES[self.side]} <= {self.value:.4g}"
-            return f"{self.name}: {value}, assuming {'; '.join(self.assumes)}"
+            assuming = f", assuming {'; '.join(self.assumes)}" if self.assumes else ""
+            return f"{self.name}: {value}{assuming}"
         return f"{self.name}: no guarantee, because {'; '.join(self.unmet)}"
 
 

@@ -143,7 +143,7 @@ class Certificate(Judged):
         others = [bound for bound in self.bounds if bound is not tightest]
         lines = [
             self.verdict.text,
-            f"mean loss {self.risk:.4f} over {self.rounds} rounds, target {self.alpha}",
+            f"mean loss {self.risk:.4f} over {self.rounds} rounds, target {self.alpha:g}",
             "guaranteed:",
             *(f"  {bound}" for bound in ([tightest] if tightest else []) + others),
             f"identity {identity} (gap {self.identity_gap:.1e})",

@@ -178,7 +178,7 @@ class NodeCertificate:
 
     def __str__(self) -> str:
         return (
-            f"mean loss {self.risk:.4f} over {self.rounds:g} rounds, target {self.alpha}\n"
+            f"mean loss {self.risk:.4f} over {self.rounds:.12g} rounds, target {self.alpha:g}\n"
             f"  {self.above}\n  {self.below}"
         )
 

@@ -287,7 +287,9 @@ class _Words:
         if not looked_at:
             return ""
         highest = max(part.risk for part in looked_at)
-        what = f"its {len(looked_at):,} {noun}{'' if len(looked_at) == 1 else 's'} {which}"
+        if len(looked_at) == 1:
+            return f"its only {noun} {which}: {self.number(highest)}" if highest >= risk else ""
+        what = f"its {len(looked_at):,} {noun}s {which}"
         if highest < risk:
             return f"none of {what} above that"
         return f"worst of {what}: {self.number(highest)}"

@@ -58,9 +58,9 @@ class TopicBase:
         """The same after the outcome that a withheld answer would have had."""
         return self._after(topics, lambda topic: topic.audit(confidence, wrong))
 
-    def why_closed(self, name: Hashable | None) -> Closed | None:
+    def why_closed(self, name: Hashable | None, threshold: float) -> Closed | None:
         """Why nothing of a topic is answered at present; None stands for rounds without one."""
-        return why_closed(self.by_topic.get(name), self.idle, self.credit)
+        return why_closed(self.by_topic.get(name), threshold, self.idle, self.credit)
 
     def _after(self, topics: Topics, happens: Callable[[RecentOutcomes], None]) -> Outcomes:
         found = {}

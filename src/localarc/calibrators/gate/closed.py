@@ -15,14 +15,18 @@ class Closed:
     Parameters
     ----------
     threshold : float
-        What a confidence must exceed, before bets.
+        What a confidence must exceed.
     highest : float
         The highest recent confidence.
     rounds : float
-        How many rounds without an answer it takes until the threshold is lower than that; infinite
-        if it never is.
+        How many rounds without an answer it takes until the threshold before bets is lower than
+        that; infinite if it never is.
     owed : float
         The wrong answers beyond target and credit that these rounds pay for first.
+    base : float or None, default None
+        The threshold before bets; None if bets do not raise it.
+    credit : float, default 0.0
+        What a withheld round pays for, in wrong answers, until bets are low again.
 
     Examples
     --------
@@ -35,9 +39,14 @@ rounds; to be sooner, audit some withheld answers, or start a gate with initial_
     highest: float
     rounds: float
     owed: float
+    base: float | None = None
+    credit: float = 0.0
 
     def __str__(self) -> str:
-        text = f"recent confidences reach {self.highest:.3g} and must exceed {self.threshold:.3g}. "
+        highest, threshold = _told_apart(self.highest, self.threshold)
+        text = f"recent confidences reach {highest} and must exceed {threshold}. "
+        if self.base is not None and self.highest > self.base:
+            return text + self._bets(self.base)
         if self.highest == 0.0:
             return f"{text}A confidence of 0 is never answered: pass how sure the model is."
         lower = f"start a gate with initial_threshold={max(self.highest - 0.01, 0.0):.2f}"
@@ -46,17 +55,48 @@ rounds; to be sooner, audit some withheld answers, or start a gate with initial_
             lower = "raise credit"
         if math.isinf(self.rounds):
             return f"{text}Settings never lower the threshold: audit withheld answers, or {lower}."
+        about = "about" if self.base is None else "at least"
         return (
-            f"{text}The threshold will be there in about {self.rounds:,.0f} rounds; to be sooner, "
-            f"audit some withheld answers, or {lower}."
+            f"{text}The threshold will be there in {about} {self.rounds:,.0f} rounds; to be "
+            f"sooner, audit some withheld answers, or {lower}."
+        )
+
+    def _bets(self, base: float) -> str:
+        """Why bets alone keep it closed; audits do not teach them."""
+        text = f"Bets have raised it from {base:.3g}, because too many answers were wrong. "
+        if not self.credit:
+            return f"{text}Settings never lower them: raise credit."
+        return (
+            f"{text}Each withheld round pays for {self.credit:g} wrong answers, the credit; to be "
+            "sooner, raise credit."
         )
 
 
-def why_closed(topic: RecentOutcomes | None, idle: float, credit: float) -> Closed | None:
-    """Why nothing of a topic is answered; None if some of its recent rounds would be."""
-    if topic is None or topic.seen == 0.0 or topic.highest > topic.threshold:
+def why_closed(
+    topic: RecentOutcomes | None, threshold: float, idle: float, credit: float
+) -> Closed | None:
+    """Why nothing of a topic is answered; None if some of its recent rounds would be.
+
+    `threshold` is what its confidences must exceed, bets included.
+    """
+    if topic is None or topic.seen == 0.0:
+        return None
+    base, highest = topic.threshold, topic.highest
+    if highest > max(base, threshold):
         return None
     owed, step = max(0.0, -topic.balance), topic.step(idle)
     waits = (owed / credit if credit else math.inf) if owed else 0.0
-    falls = (topic.threshold - topic.highest) / step if step and topic.highest else math.inf
-    return Closed(topic.threshold, topic.highest, waits + falls + 1.0, owed)
+    falls = max(0.0, base - highest) / step if step and highest else math.inf
+    rounds = waits + falls + 1.0
+    if base >= highest and threshold <= base + step:  # bets make a round of difference at most
+        return Closed(base, highest, rounds, owed)
+    return Closed(threshold, highest, rounds, owed, base, credit)
+
+
+def _told_apart(lower: float, higher: float) -> tuple[str, str]:
+    """Two numbers, with as many digits as it takes to tell them apart, within reason."""
+    for digits in range(3, 7):
+        texts = f"{lower:.{digits}g}", f"{higher:.{digits}g}"
+        if texts[0] != texts[1]:
+            return texts
+    return f"{lower:.3g}", f"{higher:.3g}"

@@ -6,6 +6,9 @@ import math
 from collections.abc import Hashable
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
+from localarc.calibrators.gate.closed import Closed
 from localarc.calibrators.gate.counts import Counts
 from localarc.calibrators.gate.terms import GateTerms
 from localarc.engine.auto import layout
@@ -30,14 +33,21 @@ def terms_of(gate: Gate) -> tuple[dict[str, Any], dict[Hashable, GateTerms]]:
     for name, counts in gate._records.topics.items():
         node = engine.node(present[name]) if name in present else None
         terms = _terms(ledger, counts, node, layout.STAKE, gate.credit)
-        topics[name] = GateTerms(**terms, closed=gate._base.why_closed(name))
-    return terms_of_everyone(gate) | {"closed": gate._base.why_closed(None)}, topics
+        topics[name] = GateTerms(**terms, closed=_closed(gate, name))
+    return terms_of_everyone(gate) | {"closed": _closed(gate, None)}, topics
 
 
 def terms_of_everyone(gate: Gate) -> dict[str, Any]:
     """The fields of the terms for everyone."""
     node = gate._bettors.engine.node()
     return _terms(_ledger(gate), gate._records.everyone, node, layout.STAKE_ALL, gate.credit)
+
+
+def _closed(gate: Gate, name: Hashable | None) -> Closed | None:
+    """Why nothing of a topic is answered, at no place in particular."""
+    nowhere = np.full(gate._bettors.features_fixed or 0, math.nan)
+    topics = {} if name is None else {name: 1.0}
+    return gate._base.why_closed(name, gate._bettors.threshold(nowhere, groups=topics))
 
 
 def _ledger(gate: Gate) -> Ledger:
