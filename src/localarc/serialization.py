@@ -2,8 +2,9 @@
 
     magic (8 bytes) | header length (4 bytes) | header (JSON) | arrays, one after another | SHA-256
 
-The header names the kind of object, the format's version, what the object needs to be built again,
-and for every array its type and shape. Numbers are little-endian.
+The header names the kind of object, the format's version, the number of the algorithm that made
+it, what the object needs to be built again, and for every array its type and shape. Numbers are
+little-endian.
 
 Kernels, rates and memories are stored by class name and fields, so a renamed class or field needs
 a new version, and `_upgrade` a line that reads the old one.
@@ -23,7 +24,7 @@ from typing import Any
 
 import numpy as np
 
-from localarc import kernels, memory, rates, validation
+from localarc import algorithms, kernels, memory, rates, validation
 from localarc.kernels import Custom, Kernel, Radial, Stationary
 from localarc.memory.base import Arrays
 from localarc.rates import Rate, Schedule
@@ -70,6 +71,7 @@ def encode(kind: str, content: Mapping[str, Any], arrays: Arrays) -> bytes:
     stored = {name: np.asarray(arrays[name]) for name in sorted(arrays)}
     layout = {name: [array.dtype.str[1:], list(array.shape)] for name, array in stored.items()}
     header = {"version": VERSION, "kind": kind, "content": Rendered.of(content), "arrays": layout}
+    header |= _algorithm(kind)
     text = Rendered.of(header).text.encode()
     parts: list[Any] = [MAGIC, len(text).to_bytes(4, "little"), text]
     parts += [_flat(array).data for array in stored.values()]
@@ -79,6 +81,15 @@ def encode(kind: str, content: Mapping[str, Any], arrays: Arrays) -> bytes:
     return b"".join([*parts, checksum.digest()])
 
 
+def _algorithm(kind: str) -> dict[str, int]:
+    """The algorithm's number, so that later ones know what they continue from.
+
+    The first has none: states from before there were numbers are of it, and stay as they were.
+    """
+    number = algorithms.number_of(kind)
+    return {} if number == 1 else {"algorithm": number}
+
+
 def _flat(array: Any) -> Any:
     """The numbers of an array one after another, little-endian; a copy only if they are not."""
     return np.ascontiguousarray(array, _TYPES[array.dtype.str[1:]]).reshape(-1)
@@ -86,6 +97,24 @@ def _flat(array: Any) -> Any:
 
 def decode(data: bytes, source: str = "state") -> tuple[str, dict[str, Any], Arrays]:
     """Kind, content and arrays of an encoded state, or one clear error."""
+    header, packed = _parts(data, source)
+    kind, content, version = header["kind"], header["content"], header["version"]
+    with damaged_unless_read(source):
+        if version == 2 and kind == "LARC" and content["settings"]["kernel"] is None:
+            kind = "ARC"  # which L-ARC without a kernel was
+        return str(kind), _upgrade(content, version), _unpack(header["arrays"], packed)
+
+
+def algorithm_of(data: bytes) -> int:
+    """The number of the algorithm that made a state: what a later one continues from."""
+    header, _ = _parts(data, "state")
+    hint = "It is the number of an algorithm."
+    with damaged_unless_read():
+        return validation.integer("algorithm", header.get("algorithm", 1), 1, hint)
+
+
+def _parts(data: bytes, source: str) -> tuple[dict[str, Any], memoryview]:
+    """The header of an encoded state, and the bytes of its arrays."""
     if not isinstance(data, bytes | bytearray | memoryview):
         raise StateError(
             f"{source} must be bytes, as `state()` returns them, got {validation.shown(data)}. "
@@ -102,9 +131,7 @@ def decode(data: bytes, source: str = "state") -> tuple[str, dict[str, Any], Arr
     start = 12 + int.from_bytes(body[8:12], "little")
     try:
         header = json.loads(data[12:start])
-        version, kind, content, layout = (
-            header[key] for key in ("version", "kind", "content", "arrays")
-        )
+        version, *_ = (header[key] for key in ("version", "kind", "content", "arrays"))
     except (ValueError, KeyError, TypeError, RecursionError) as error:
         raise StateError(f"{source} is not a localarc state: unrecognized header.") from error
     if version not in range(_OLDEST, VERSION + 1):
@@ -112,10 +139,7 @@ def decode(data: bytes, source: str = "state") -> tuple[str, dict[str, Any], Arr
             f"{source} has format version {version!r}, this localarc reads {_OLDEST} to {VERSION}. "
             "Install the release of localarc that wrote it."
         )
-    with damaged_unless_read(source):
-        if version == 2 and kind == "LARC" and content["settings"]["kernel"] is None:
-            kind = "ARC"  # which L-ARC without a kernel was
-        return str(kind), _upgrade(content, version), _unpack(layout, body[start:])
+    return header, body[start:]
 
 
 @contextlib.contextmanager

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from localarc import atomic_write, serialization, validation
+from localarc.algorithms import Algorithm
 from localarc.guarantees import Certificate, Evidence
 from localarc.memory.base import LossCurves
 from localarc.validation import FloatArray
@@ -102,6 +103,7 @@ class BaseCalibrator(ABC):
 
     alpha: float
     learns_from: frozenset[str] = frozenset()
+    algorithm = Algorithm()
 
     @property
     @abstractmethod

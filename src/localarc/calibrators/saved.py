@@ -7,10 +7,13 @@ import os
 from typing import Self
 
 from localarc import atomic_write, serialization
+from localarc.algorithms import Algorithm
 
 
 class Saved:
     """An object whose state can be written to a file."""
+
+    algorithm = Algorithm()
 
     def state(self) -> bytes:
         """Everything that was learned, for storage."""

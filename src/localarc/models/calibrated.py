@@ -15,6 +15,7 @@ from sklearn.base import BaseEstimator, clone
 from sklearn.utils import get_tags
 
 from localarc import atomic_write, serialization, validation
+from localarc.algorithms import Algorithm
 from localarc.frames import rows_of
 from localarc.models import difficulty as difficulties
 from localarc.models import one_row, predictors, storage
@@ -90,6 +91,8 @@ class Calibrated(BaseEstimator):  # type: ignore[misc]
     Gibbs and Candès, *Adaptive conformal inference under distribution shift*, NeurIPS 2021.
     Zecchin and Simeone, *Localized adaptive risk control*, NeurIPS 2024.
     """
+
+    algorithm = Algorithm()
 
     def __init__(
         self,

@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike
 
 from localarc import atomic_write, serialization
 from localarc._replay import examine
+from localarc.algorithms import Algorithm
 from localarc.calibrators.arc import ARC
 from localarc.calibrators.larc import LARC
 from localarc.calibrators.settings import Settings
@@ -61,6 +62,8 @@ class Panel:
     >>> panel.calibrator("bob").rounds
     1
     """
+
+    algorithm = Algorithm()
 
     def __init__(self, prototype: Prototype) -> None:
         self._streams = _streams(prototype)
