@@ -1,14 +1,13 @@
-"""Write the golden states of the present version: python tests/make_golden_states.py FOLDER.
+"""What is in golden folders of states, which `make_golden.py` writes.
 
-Run it once, when `localarc.serialization.VERSION` changes, and commit the folder; later versions
-must open it to the same thresholds. The folder of version 2 was written by the same calibrators
-before length scales were lengths (its `no_kernel` was an L-ARC without a kernel).
+The folder of version 2 was written by the same calibrators before length scales were lengths (its
+`no_kernel` was an L-ARC without a kernel).
 """
 
 from __future__ import annotations
 
+import copy
 import json
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -73,13 +72,15 @@ def thresholds(cal: Any, probes: Any) -> list[str]:
     return [float(cal.threshold(x, **more(cal, "a"))).hex() for x in probes]
 
 
-def main(folder: Path) -> None:
+def write(folder: Path) -> None:
+    """Fill a folder."""
     random = np.random.default_rng(3)
     X, losses = random.normal(size=(60, 2)), random.random(60) < 0.3
     probes = random.normal(size=(5, 2))
     groups = ["a" if x[0] > 0 else ("b", 1) for x in X]
     states = {}
-    for name, cal in CALIBRATORS.items():
+    for name, new in CALIBRATORS.items():
+        cal = copy.deepcopy(new)
         learn(cal, X, losses, groups)
         cal.ask(X[0], **more(cal, "a"))
         (folder / f"{name}.bin").write_bytes(cal.state())
@@ -90,7 +91,3 @@ def main(folder: Path) -> None:
     rows = [[float(value).hex() for value in x] for x in probes]
     text = json.dumps({"probes": rows, "states": states}, indent=1)
     (folder / "expected.json").write_text(text + "\n")
-
-
-if __name__ == "__main__":
-    main(Path(sys.argv[1]))

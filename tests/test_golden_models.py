@@ -1,30 +1,41 @@
-"""Models stored by earlier versions open and continue: Calibrated, Bands, Gate and LabelSets.
+"""Models stored by earlier versions open and continue: Calibrated, Bands, Gate, LabelSets, Panel.
 
-A new version of the state format gets a folder of its own, written by `make_golden_models.py`;
-the folders of older versions stay as they are.
+A new version of the state format, and a raised algorithm, get a folder of their own, written by
+`make_golden.py`; the folders of older ones stay as they are.
 """
 
 import json
+import math
 from pathlib import Path
 
 import pytest
 
+import golden_files
+from golden_files import GOLDEN
 from localarc.serialization import VERSION
-from make_golden_models import CASES
+from make_golden import MODELS
+from make_golden_models import Case
 
-GOLDEN = Path(__file__).parent / "golden"
-FILES = sorted(GOLDEN.glob("models_v*/*.bin"))
+FILES = sorted([*GOLDEN.glob("models_v*/*.bin"), *GOLDEN.glob("panels_v*/*.bin")])
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: f"{path.parent.name} {path.stem}")
 def test_a_stored_model_continues(path: Path, tmp_path: Path) -> None:
-    case = CASES[path.stem]
+    case: Case = MODELS[path.stem]
+    golden_files.sums_agree(path, case.load(path))
     case.load(path).save(tmp_path / "again")
-    found = case.later(case.load(tmp_path / "again"))
-    expected = json.loads((path.parent / "expected.json").read_text())[path.stem]
-    assert found == pytest.approx([float.fromhex(value) for value in expected], abs=1e-9)
+    again = case.load(tmp_path / "again")
+    found = case.later(again)
+    assert not any(math.isnan(value) for value in found)
+    stored = json.loads((path.parent / "expected.json").read_text())[path.stem]
+    expected = [float.fromhex(value) for value in stored]
+    alike = expected if case.exact else pytest.approx(expected, abs=1e-9)
+    golden_files.thresholds_agree(path, path.read_bytes(), found, alike)
+    again.save(tmp_path / "later")
+    assert golden_files.sums_of(case.load(tmp_path / "later")) == golden_files.sums_of(again)
 
 
 def test_the_present_version_has_golden_models() -> None:
-    found = {path.stem for path in (GOLDEN / f"models_v{VERSION}").glob("*.bin")}
-    assert found == {*CASES}
+    folders = f"models_v{VERSION}", f"panels_v{VERSION}"
+    found = {path.stem for name in folders for path in (GOLDEN / name).glob("*.bin")}
+    assert found == {*MODELS}

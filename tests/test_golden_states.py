@@ -1,56 +1,136 @@
-"""States stored by earlier versions open to the same thresholds and resume.
+"""States stored by earlier versions open, with their sums, and resume.
 
-A new version of the state format gets a folder of its own, written by `make_golden_states.py`;
-the folders of older versions stay as they are.
+Those of the present algorithm have the same thresholds. A new version of the state format, and a
+raised algorithm, get a folder of their own, written by `make_golden.py`; older folders stay.
 """
 
 import json
+import math
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
+import golden_files
+from golden_files import GOLDEN
 from hardware import rounds_alike
-from localarc import ARC, LARC, AutoLARC, Mondrian
+from localarc import ARC, LARC, AutoLARC, Mondrian, algorithms, serialization
 from localarc.serialization import VERSION
 from make_golden_states import more, score
 
-GOLDEN = Path(__file__).parent / "golden"
 CASES = [
     pytest.param(
-        folder,
-        name,
+        folder / f"{name}.bin",
         id=f"{folder.name} {name}",
         marks=[pytest.mark.slow] if name == "matern32_dictionary" else [],  # it compiles for long
     )
     for folder in sorted(GOLDEN.glob("states_v*"))
     for name in json.loads((folder / "expected.json").read_text())["states"]
 ]
+ALL = sorted(GOLDEN.glob("*_v*/*.bin"))
 CLASSES: dict[str, Any] = {"ARC": ARC, "LARC": LARC, "AutoLARC": AutoLARC, "Mondrian": Mondrian}
 
 
-def assert_thresholds(cal: Any, probes: list[list[float]], expected: list[str]) -> None:
-    """Equal bit for bit; for loops that may round differently, equal to nine digits."""
-    found = [float(cal.threshold(np.array(x), **more(cal, "a"))) for x in probes]
-    if rounds_alike(cal):
-        assert [value.hex() for value in found] == expected
-    assert found == pytest.approx([float.fromhex(value) for value in expected], abs=1e-9)
-
-
-@pytest.mark.parametrize(("folder", "name"), CASES)
-def test_a_stored_state_resumes(folder: Path, name: str, tmp_path: Path) -> None:
-    stored = json.loads((folder / "expected.json").read_text())
+def resume(path: Path, folder: Path) -> None:
+    """Open a state, save it, open it again, and learn more; every step must be as stored."""
+    stored = json.loads((path.parent / "expected.json").read_text())
+    expected = stored["states"][path.stem]
     probes = [[float.fromhex(value) for value in x] for x in stored["probes"]]
-    expected = stored["states"][name]
-    cal = CLASSES[expected["class"]].load(folder / f"{name}.bin")
-    assert_thresholds(cal, probes, expected["thresholds"])
-    cal.save(tmp_path / "again")
-    again = type(cal).load(tmp_path / "again")
+    cal, data = CLASSES[expected["class"]].load(path), path.read_bytes()
+    golden_files.sums_agree(path, cal)
+    check(path, data, cal, probes, expected["thresholds"])
+    cal.save(folder / "again")
+    again = type(cal).load(folder / "again")
+    rounds = again.rounds
     for x in probes:
         again.update(np.array(x), 1.0, **more(again, "a"), **score(again, x))
-    assert_thresholds(again, probes, expected["after"])
+    assert again.rounds == rounds + len(probes)
+    check(path, data, again, probes, expected["after"])
+    assert type(cal).from_state(again.state()).state() == again.state()
 
 
-def test_the_present_version_has_a_golden_folder() -> None:
-    assert (GOLDEN / f"states_v{VERSION}" / "expected.json").exists()
+def check(path: Path, data: bytes, cal: Any, probes: list[list[float]], stored: list[str]) -> None:
+    """Equal bit for bit; for loops that may round differently, equal to nine digits."""
+    found = [float(cal.threshold(np.array(x), **more(cal, "a"))) for x in probes]
+    assert not any(math.isnan(value) or value == -math.inf for value in found)
+    expected = [float.fromhex(value) for value in stored]
+    alike = rounds_alike(cal)
+    golden_files.thresholds_agree(
+        path, data, found, expected if alike else pytest.approx(expected, abs=1e-9)
+    )
+
+
+@pytest.mark.parametrize("path", CASES)
+def test_a_stored_state_resumes(path: Path, tmp_path: Path) -> None:
+    resume(path, tmp_path)
+
+
+def test_every_learner_has_golden_files_of_the_present_version_and_algorithm() -> None:
+    missing = golden_files.missing_kinds(ALL)
+    assert {*algorithms.PARTS} == {golden_files.kind_of(p.read_bytes()) for p in ALL}
+    assert not missing, golden_files.NO_FILES.format(kinds=", ".join(missing), version=VERSION)
+
+
+# ---- when an algorithm changes ---------------------------------------------------------------
+
+STATE = GOLDEN / "states_v4" / "arc.bin"
+
+
+def raise_number(patch: pytest.MonkeyPatch) -> None:
+    patch.setitem(algorithms.CHANGES, "running constant", 1)
+
+
+def change_thresholds(patch: pytest.MonkeyPatch) -> None:
+    before = ARC.threshold
+    patch.setattr(ARC, "threshold", lambda cal, x: 1.01 * before(cal, x))
+
+
+def change_sums(patch: pytest.MonkeyPatch) -> None:
+    before = golden_files.sums_of
+    patch.setattr(
+        golden_files, "sums_of", lambda cal: before(cal) | {"rounds": before(cal)["rounds"] + 1}
+    )
+
+
+def test_other_thresholds_need_a_higher_number(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    change_thresholds(monkeypatch)
+    with pytest.raises(AssertionError, match="raise what has changed in CHANGES"):
+        resume(STATE, tmp_path)
+    raise_number(monkeypatch)
+    resume(STATE, tmp_path)
+
+
+def test_a_higher_number_excuses_no_other_sums(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    raise_number(monkeypatch)
+    change_sums(monkeypatch)
+    with pytest.raises(AssertionError, match=r"arc\.bin: its sums are not those stored"):
+        resume(STATE, tmp_path)
+
+
+def test_a_higher_number_needs_new_files(monkeypatch: pytest.MonkeyPatch) -> None:
+    raise_number(monkeypatch)
+    with pytest.raises(AssertionError, match=r"of ARC, LARC, Mondrian, Panel are.*make_golden\.py"):
+        test_every_learner_has_golden_files_of_the_present_version_and_algorithm()
+
+
+def test_a_state_says_which_algorithm_made_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    first = ARC(0.1).state()
+    assert b"algorithm" not in first  # as in states from before there were numbers
+    raise_number(monkeypatch)
+    later = ARC.from_state(first)
+    assert (serialization.algorithm_of(first), later.algorithm) == (1, 2)
+    assert serialization.algorithm_of(later.state()) == 2
+    assert (LARC.algorithm, Mondrian.algorithm, AutoLARC.algorithm) == (2, 2, 1)
+
+
+def test_what_shares_a_part_changes_together(monkeypatch: pytest.MonkeyPatch) -> None:
+    before = {kind: algorithms.number_of(kind) for kind in algorithms.PARTS}
+    monkeypatch.setitem(algorithms.CHANGES, "betting", algorithms.CHANGES["betting"] + 1)
+    raised = {kind for kind in before if algorithms.number_of(kind) > before[kind]}
+    alone = {"ARC", "LARC"}
+    assert raised == {*algorithms.PARTS} - alone

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import json
 import math
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
+import golden_files
 from localarc import AutoLARC, StateError, serialization
 from localarc.engine.auto import layout
 
-GOLDEN = Path(__file__).parents[1] / "golden" / "pending_v4"
+GOLDEN = golden_files.GOLDEN / "pending_v4"
 
 
 def told(number: int) -> tuple[float, float]:
@@ -42,17 +42,20 @@ def test_rounds_that_were_pending_in_a_dense_state_go_on() -> None:
     No threshold is outdated: what the base learns from those has changed since.
     """
     expected = json.loads((GOLDEN / "expected.json").read_text())
-    cal = AutoLARC.load(GOLDEN / "auto.bin")
+    path = GOLDEN / "auto.bin"
+    cal = AutoLARC.load(path)
+    golden_files.sums_agree(path, cal)
     assert len(cal.pending) == 60
-    cal = AutoLARC.from_state(cal.state())
+    cal, rounds = AutoLARC.from_state(cal.state()), cal.rounds
     for number in expected["order"]:
         cal.tell(number, *told(number))
     node = cal._engine.node()  # type: ignore[union-attr]
     costs = node[[layout.UP_COST, layout.DOWN_COST]].tolist()
     found = [cal.threshold([i / 10, 1 - i / 10], groups="ab"[i % 2]) for i in range(10)]
-    for name, values in (("costs", costs), ("thresholds", found)):
-        stored = [float.fromhex(value) for value in expected[name]]
-        assert values == pytest.approx(stored, rel=1e-11)
+    assert (cal.rounds, len(cal.pending)) == (rounds + len(expected["order"]), 0)
+    stored = [float.fromhex(value) for name in ("costs", "thresholds") for value in expected[name]]
+    alike = pytest.approx(stored, rel=1e-11)
+    golden_files.thresholds_agree(path, path.read_bytes(), [*costs, *found], alike)
 
 
 def test_a_state_with_pending_rounds_goes_on_bit_for_bit() -> None:

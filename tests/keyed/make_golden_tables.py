@@ -1,14 +1,8 @@
-"""Write the golden tables of the present versions: python tests/keyed/make_golden_tables.py FOLDER.
-
-Run it once, when `localarc.panel.table.FORMAT` or `localarc.serialization.VERSION` changes, and
-commit the folder, `tests/golden/tables_vFORMAT_VERSION`; later versions must open it to the same
-thresholds.
-"""
+"""What is in golden folders of keyed tables, which `make_golden.py` writes."""
 
 from __future__ import annotations
 
 import json
-import sys
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -68,14 +62,11 @@ def continued(made: KeyedStreams, case: str) -> list[str]:
     return [float(value).hex() for value in found]
 
 
-def main(folder: Path) -> None:
+def write(folder: Path) -> None:
+    """Fill a folder."""
     expected = {}
     for case in CASES:
         made = streams(case)
         made.save(folder / f"{case}.parquet")
         expected[case] = continued(made, case)
     (folder / "expected.json").write_text(json.dumps(expected, indent=1) + "\n")
-
-
-if __name__ == "__main__":
-    main(Path(sys.argv[1]))
