@@ -15,6 +15,8 @@ from typing import Any
 import msgspec
 import pytest
 
+from golden_files import OTHER_ALGORITHM
+from localarc import algorithms
 from localarc_client.wire.predictions import FeedbackRequest, PredictRequest
 from localarc_service.limits import Limits
 from localarc_service.storage import format as stored_format
@@ -47,6 +49,22 @@ def opened(version: int, folder: Path) -> Iterator[EventStore]:
 def load(version: int, folder: Path) -> dict[str, Stream]:
     with opened(version, folder) as store:
         return store.load()
+
+
+def is_present(version: int, stream: Stream) -> bool:
+    """Whether the algorithm that made a folder's stream is the present one; older folders say 1."""
+    path, kind = GOLDEN / f"v{version}" / "algorithms.json", type(stream.calibrator).__name__
+    made = json.loads(path.read_text()) if path.exists() else {}
+    return bool(made.get(kind, 1) == algorithms.number_of(kind))
+
+
+def without_thresholds(told: dict[str, Any]) -> dict[str, Any]:
+    """What holds for the streams of every algorithm: all but what the present one computes."""
+    del told["bound"], told["identity_gap"], told["replay_differs"]
+    del told["state"]["history"]["observed"]
+    for name in ("thresholds", "thresholds_after_20_more_rounds"):
+        told[name] = len(told[name])
+    return told
 
 
 def renamed(old: dict[str, Any]) -> dict[str, Any]:
@@ -167,7 +185,14 @@ def test_a_golden_folder_opens_to_the_same_streams(tmp_path: Path, version: int)
             known = with_recoveries(known)
         if 4 <= version < 6:
             found["watch"] = without_recoveries(found["watch"])
-        assert_same(found, known, name)
+        if not is_present(version, stream):
+            found, known = without_thresholds(found), without_thresholds(known)
+        try:
+            assert_same(found, known, name)
+        except AssertionError as error:
+            kind = type(stream.calibrator).__name__
+            error.add_note(OTHER_ALGORITHM.format(path=f"v{version}", kind=kind))
+            raise
 
 
 @each_version

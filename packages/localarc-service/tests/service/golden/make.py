@@ -13,7 +13,7 @@ from typing import Any
 import msgspec
 import numpy as np
 
-from localarc import Gate
+from localarc import Gate, algorithms
 from localarc_client.wire.config import StreamConfig
 from localarc_client.wire.infinite import as_text
 from localarc_client.wire.lifecycle import ChangeRequest, RenameRequest
@@ -299,6 +299,9 @@ def main(folder: Path) -> None:
     shrink(folder / "log.sqlite")
     write_json(folder / "expected.json", expected)
     write_json(folder / "schema.json", schema())
+    write_json(
+        folder / "algorithms.json", {kind: algorithms.number_of(kind) for kind in algorithms.PARTS}
+    )
 
 
 if __name__ == "__main__":
