@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pytest
 
 from localarc import algorithms, serialization
 from localarc.panel import Panel
@@ -22,6 +23,7 @@ from localarc.serialization import VERSION
 
 GOLDEN = Path(__file__).parent / "golden"
 SUMS = GOLDEN / "sums"
+NINE_DIGITS = {"abs": 1e-9}
 OTHER_ALGORITHM = (
     "{path}: {kind} computes other thresholds than stored, and sums are the same. If this is a "
     "change of the algorithm, raise what has changed in CHANGES of src/localarc/algorithms.py and "
@@ -49,12 +51,18 @@ def is_present(data: bytes) -> bool:
     return serialization.algorithm_of(data) == algorithms.number_of(kind_of(data))
 
 
-def thresholds_agree(path: Path, data: bytes, found: Any, expected: Any) -> None:
-    """Fail if the present algorithm computes anything but what is stored of it."""
+def thresholds_agree(
+    path: Path, data: bytes, found: list[float], expected: list[float], **tolerance: float
+) -> None:
+    """Fail if the present algorithm computes other thresholds than stored, an older one none.
+
+    They are compared bit for bit, or by `pytest.approx` with a tolerance.
+    """
+    assert len(found) == len(expected)
+    assert not any(math.isnan(value) for value in found)
     if is_present(data):
-        assert found == expected, OTHER_ALGORITHM.format(path=path.name, kind=kind_of(data))
-    else:
-        assert len(found) == len(expected)
+        alike = pytest.approx(expected, **tolerance) if tolerance else expected
+        assert found == alike, OTHER_ALGORITHM.format(path=path.name, kind=kind_of(data))
 
 
 # ---- sums ------------------------------------------------------------------------------------
