@@ -61,7 +61,11 @@ def thresholds_agree(
     assert len(found) == len(expected)
     assert not any(math.isnan(value) for value in found)
     if is_present(data):
-        alike = pytest.approx(expected, **tolerance) if tolerance else expected
+        alike = (
+            pytest.approx(expected, tolerance.get("rel"), tolerance.get("abs"))
+            if tolerance
+            else expected
+        )
         assert found == alike, OTHER_ALGORITHM.format(path=path.name, kind=kind_of(data))
 
 
