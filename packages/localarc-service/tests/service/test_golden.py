@@ -16,7 +16,7 @@ import msgspec
 import pytest
 
 from golden_files import OTHER_ALGORITHM
-from localarc import algorithms
+from localarc import ARC, algorithms
 from localarc_client.wire.predictions import FeedbackRequest, PredictRequest
 from localarc_service.limits import Limits
 from localarc_service.storage import format as stored_format
@@ -193,6 +193,18 @@ def test_a_golden_folder_opens_to_the_same_streams(tmp_path: Path, version: int)
             kind = type(stream.calibrator).__name__
             error.add_note(OTHER_ALGORITHM.format(path=f"v{version}", kind=kind))
             raise
+
+
+def test_events_of_an_older_algorithm_may_replay_to_other_thresholds(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = ARC.threshold
+    monkeypatch.setattr(ARC, "threshold", lambda cal, x: 1.01 * before(cal, x))
+    monkeypatch.setitem(algorithms.CHANGES, "running constant", 0)
+    lost = expected(6).keys() - load(6, tmp_path).keys()
+    assert lost == {"arc", "recovered", "recovered-events"}  # as of damaged events
+    monkeypatch.setitem(algorithms.CHANGES, "running constant", 1)
+    assert load(6, tmp_path).keys() == expected(6).keys()
 
 
 @each_version

@@ -79,6 +79,7 @@ class Stream:
         self.method = method_of(calibrator, state.config)
         self.replay_differs = 0  # thresholds that differed on replay by more than rounding
         self.replay_rounded = 0  # thresholds that were rounded differently in the latest replay
+        self.algorithm = 1  # of the snapshot; of events without one it is not known
         self.removed = -1, state.created  # seq and time of the latest removal of old records
         self._judged: tuple[int, Judgement] | None = None  # after a change, by seq
 
@@ -124,8 +125,11 @@ class Stream:
         assert_never(event)
 
     def replay(self, event: Event) -> ChangeEvent:
-        """`apply`, and compare the threshold with the one that was returned, which is kept."""
-        if isinstance(event, events.PredictionMade):
+        """`apply`, and compare the threshold with the one that was returned, which is kept.
+
+        A later algorithm than that of the snapshot has thresholds of its own: they are no damage.
+        """
+        if isinstance(event, events.PredictionMade) and self.algorithm >= self.calibrator.algorithm:
             replayed = self.threshold(event.x, event.group)
             self._compare(replayed, event.threshold)
             withheld = [self._is_withheld(event, each) for each in (replayed, event.threshold)]
@@ -425,6 +429,7 @@ class Stream:
         watch = Watch.decode(state.config, snapshot.watch)
         stream = cls(snapshot.name, state, calibrator, watch)
         stream.replay_differs = snapshot.replay_differs
+        stream.algorithm = serialization.algorithm_of(snapshot.calibrator)
         return stream
 
     def load_calibrator(self, data: bytes) -> AnyCalibrator:
