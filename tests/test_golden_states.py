@@ -115,6 +115,8 @@ def test_a_state_says_which_algorithm_made_it(monkeypatch: pytest.MonkeyPatch) -
     later = ARC.from_state(first)
     assert (serialization.algorithm_of(first), later.algorithm) == (1, 2)
     assert serialization.algorithm_of(later.state()) == 2
+    with pytest.raises(AttributeError, match="cannot be set"):
+        later.algorithm = 1
 
 
 def test_what_shares_a_part_changes_together(monkeypatch: pytest.MonkeyPatch) -> None:

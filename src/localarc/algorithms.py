@@ -44,3 +44,6 @@ class Algorithm:
 
     def __get__(self, learner: object, kind: type) -> int:
         return number_of(kind.__name__)
+
+    def __set__(self, learner: object, number: int) -> None:
+        raise AttributeError("the number of an algorithm is that of its class: it cannot be set.")
