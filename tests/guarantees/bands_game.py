@@ -32,6 +32,7 @@ class Forecasts:
     seen: float = 1.0  # the share of outcomes that arrive each round
     spread: float = 1.0  # of the second series beside the first
     adverse: float = 0.0
+    exact: float = 0.0  # the share of forecasts that come true: bands cannot be narrower
     seed: int = 7
 
 
@@ -152,6 +153,8 @@ class BandsGame:
         attacked = name == self.stream.names[-1] and self.random.random() < self.stream.adverse
         if attacked and highest < math.inf:
             return 1e-6 + 1.01 * highest
+        if self.random.random() < self.stream.exact:
+            return 0.0
         return float(size * self.random.normal())
 
     # ---- what is said ------------------------------------------------------------------------
