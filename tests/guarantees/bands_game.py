@@ -54,6 +54,7 @@ class BandsGame:
     patch: pytest.MonkeyPatch
     open: dict[tuple[str, int], list[Open]] = field(default_factory=dict)  # by series and time
     misses: dict[tuple[Cell, int], list[float]] = field(default_factory=dict)
+    sizes: dict[int, list[tuple[str, float, float]]] = field(default_factory=dict)  # by level
 
     def __post_init__(self) -> None:
         stream = self.stream
@@ -130,16 +131,19 @@ class BandsGame:
             for made in self.open.pop(key)
         ]
         for _, _, made, y in sorted(told, key=lambda row: row[:2]):
-            for level, (low, high) in enumerate(made.ends):
-                self.tell(made, level, float(y > high or y < low))
+            for level in range(len(self.alphas)):
+                self.tell(made, level, y)
 
-    def tell(self, made: Open, level: int, miss: float) -> None:
+    def tell(self, made: Open, level: int, y: float) -> None:
         """Of a band that is unbounded, because nothing was known, nobody learns."""
-        if math.isinf(made.ends[level][1]):
+        low, high = made.ends[level]
+        miss = float(y > high or y < low)
+        if math.isinf(high):
             self.theorems[made.cell, level].forget(made.rounds[level])
             return
         self.theorems[made.cell, level].tell(made.rounds[level], miss)
         self.misses.setdefault((made.cell, level), []).append(miss)
+        self.sizes.setdefault(level, []).append((made.cell[0], abs(y), high))  # around 0
 
     def expire(self, key: tuple[str, int]) -> None:
         for made in self.open.pop(key):
@@ -209,7 +213,11 @@ class BandsGame:
         parts = [Seen(share * p.rounds, p.risk) for p in found.series.values() if several]
         bound = found.bound.value if found.bound.holds else None
         rounds = math.ceil(independent)
-        expected = verdict_oracle.state(found.alpha, found.risk, rounds, bound, parts)
+        ratio = verdict_oracle.size_ratio(self.sizes.get(level, []), found.alpha)
+        assert found.size_ratio == pytest.approx(ratio, nan_ok=True)
+        expected = verdict_oracle.state(
+            found.alpha, found.risk, rounds, bound, parts, size_ratio=ratio
+        )
         (judged,) = judgements(self.patch, certificate, lambda: found.verdict)
         assert found.verdict.state == expected
         assert [p.rounds for p in judged["parts"]] == pytest.approx([p.rounds for p in parts])
