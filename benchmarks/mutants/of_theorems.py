@@ -31,6 +31,9 @@ _THEOREM_E = Target(
         ("total = ledger.granted + ahead * growth(ledger)", "total = ledger.granted"),
         ("step = max(SQUARE + most, late)", "step = max(SQUARE, late)"),
         ("worst_stretch=top * float(node[layout.UP_GAIN])", "worst_stretch=excess"),
+        # rounds apart, and a largest score that costs
+        ("- self[layout.UNINFORMED_LOSSES]", "- 0.0 * self[layout.UNINFORMED_LOSSES]"),
+        ("ledger[layout.COSTLIEST] >= ledger.ceiling", "ledger[layout.COSTLIEST] > ledger.ceiling"),
         # bounds that were passed
         (
             'side="above")\n    return bound.beside(ledger.deviation(node))',
