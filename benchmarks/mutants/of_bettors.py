@@ -59,15 +59,15 @@ _BETTORS = Target(
             'self.cells["up cost"][cell] + cost',
         ),
         (
-            "log_wealth(2.0 * len(BETAS) * granted / STAKE)",
-            "log_wealth(len(BETAS) * granted / STAKE)",
+            "log_wealth(2.0 * BETS * granted / STAKE_ALL)",
+            "log_wealth(BETS * granted / STAKE_ALL)",
         ),
         (
             'smallest(budget, sums["down cost"][cells], largest_bet(most, self._down_drop))',
             'smallest(budget, sums["down cost"][cells], largest_bet(most, self._up_drop))',
         ),
         ('return up, down + sums["lost"][cells]', "return up, down"),
-        ("fell = 1.25 * np.abs(y)", "fell = np.abs(y)"),
+        ("fell = LATE_FACTOR * np.abs(y)", "fell = np.abs(y)"),
     ),
 )
 

@@ -11,8 +11,8 @@ import pandas as pd
 import pytest
 
 from localarc import AutoLARC, LabelSets, Safeguard
+from localarc.constants import LARGEST_TERM
 from localarc.engine.auto import layout
-from localarc.engine.auto.wealth import LARGEST_TERM
 from localarc.forecasting import Bands
 from localarc.forecasting.bettors import Bettors
 from localarc.guarantees import theorem_e

@@ -8,10 +8,11 @@ from typing import Any
 import numpy as np
 
 from localarc.calibrators.undo import Undo
+from localarc.constants import WARM
 from localarc.forecasting.bettors import Bettors
 from localarc.forecasting.columns import FINITE, Arrays, Columns, Pool, named, part
 from localarc.forecasting.offsets import HOURS, Offsets
-from localarc.forecasting.scale import KNOWN, ScoreScale
+from localarc.forecasting.scale import ScoreScale
 from localarc.forecasting.sizes import SizeSample
 from localarc.validation import FloatArray, IntArray
 
@@ -45,7 +46,7 @@ class Rounds:
         undo: Undo | None = None,
     ) -> None:
         self.alphas, self.steps, self._start = alphas, steps, start
-        few = min(1.0 / float(alphas.min()) - 1.0, KNOWN) - 0.5  # too few for a conformal quantile
+        few = min(1.0 / float(alphas.min()) - 1.0, WARM) - 0.5  # too few for a conformal quantile
         self._needed = few if start == np.inf else 0.0
         self.uninformed = 0  # how many of these have got their score
         self._undo = undo
