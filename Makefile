@@ -104,8 +104,9 @@ lowest: $(LOWEST)/.installed
 	$(LOWEST)/bin/python $(FAST_TESTS) $(OLD_WARNINGS)
 
 # Simulations that take minutes; then tests of all loops again, with every index checked.
-INDEXED := $(addprefix tests/engine/test_,auto.py batched.py dictionary.py exact.py lattice.py) \
-	$(addprefix tests/calibrators/test_,loss_bound.py many_labels.py) \
+INDEXED := $(addprefix tests/engine/test_,auto.py batched.py dictionary.py exact.py lattice.py pending.py) \
+	$(addprefix tests/calibrators/test_,label_sets.py loss_bound.py many_labels.py) \
+	$(addprefix tests/panel/test_,auto_panel.py panel.py) \
 	tests/keyed/test_table.py tests/keyed/test_late.py
 
 slow: $(VENV)/.dev

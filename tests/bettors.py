@@ -12,9 +12,16 @@ from typing import Any, NamedTuple
 import numpy as np
 from numba import njit
 
-K = 16
-C = 4.0 * (math.log(2.0) - 0.5)
-TINY = 1e-12  # a pending weight below this is none
+from oracle_constants import (
+    BETS,
+    LATE_BET,
+    LATE_FACTOR,
+    LATE_REACH,
+    NEGLIGIBLE_WEIGHT,
+    SQUARE,
+)
+
+K, C, TINY = BETS, SQUARE, NEGLIGIBLE_WEIGHT
 
 
 class Bettors(NamedTuple):
@@ -90,7 +97,7 @@ def new_rounds(T: int, n: int) -> Rounds:
 def largest_beta(late_terms, most, rho):  # type: ignore[no-untyped-def]
     if most <= 0.0 or not late_terms:
         return 0.5
-    return min(1.0, 0.25 / rho) / (1.0 + most)
+    return min(1.0, LATE_BET / rho) / (1.0 + most)
 
 
 @njit
@@ -122,8 +129,8 @@ def price(late_terms, y, rho, o, rem, dy, dq):  # type: ignore[no-untyped-def]
         return C * y * y
     if y >= 0.0:
         return C * y * y + y * max(0.0, min(o, dy + rem))
-    d = largest_beta(True, o, rho) * dq - dy + 1.455 * rho * rem
-    return 1.25 * -y * (-y + max(0.0, min(1.455 * rho * o, d)))
+    d = largest_beta(True, o, rho) * dq - dy + LATE_REACH * rho * rem
+    return LATE_FACTOR * -y * (-y + max(0.0, min(LATE_REACH * rho * o, d)))
 
 
 @njit

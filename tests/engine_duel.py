@@ -9,6 +9,7 @@ import numpy as np
 
 import bettors as oracle
 from localarc.calibrators.tickets import Ticket
+from localarc.constants import BETS, STAKE, STAKE_ALL
 from localarc.engine.auto import layout
 from localarc.engine.auto.engine import AutoEngine, Rules
 from localarc.engine.auto.hats import GROUP, KEY_BITS, KIND_SHIFT
@@ -16,7 +17,7 @@ from localarc.engine.auto.loops import ASK, PEEK
 from localarc.testing import Scenario
 from localarc.validation import FloatArray, IntArray
 
-BETAS = 0.5 ** np.arange(1, layout.BETS + 1)
+BETAS = 0.5 ** np.arange(1, BETS + 1)
 NO = math.nan
 
 
@@ -75,9 +76,9 @@ class HostileEngine:
         numbers, size = self.engine.numbers, len(self.engine.keys)
         slots = np.append(np.flatnonzero(self.engine.keys), size)
         nodes = self.engine.nodes[slots]
-        stakes = np.where(slots == size, layout.STAKE_ALL, layout.STAKE)
+        stakes = np.where(slots == size, STAKE_ALL, STAKE)
         two = self.scenario.two_sided
-        logs = np.log((2 if two else 1) * layout.BETS * self.total() / stakes)
+        logs = np.log((2 if two else 1) * BETS * self.total() / stakes)
         up = _ratio(nodes, layout.UP_GAIN, layout.UP_COST, numbers[layout.DROP_UP], logs)
         if not two:
             return up
@@ -116,8 +117,8 @@ class ShadowedEngine(HostileEngine):
     def __init__(self, scenario: Scenario, rounds: int) -> None:
         super().__init__(scenario, 0, own_base=False)
         n = 1 + scenario.nodes
-        stake = np.full(n, layout.STAKE)
-        stake[0] = layout.STAKE_ALL
+        stake = np.full(n, STAKE)
+        stake[0] = STAKE_ALL
         share = np.tile([0.5, 0.5] if scenario.two_sided else [1.0, 0.0], (n, 1))
         bound = scenario.loss_bound
         self.state = oracle.new_bettors(scenario.alpha, bound, stake, share, [True, False])

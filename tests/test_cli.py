@@ -75,7 +75,8 @@ def test_a_replay_says_that_sets_are_large_although_misses_are_right(tmp_path: P
     result = localarc("replay", tmp_path / "codes.csv", *asked)
     assert result.status == 0, result.stderr
     (method,) = json.loads((tmp_path / "out" / "summary.json").read_text())["methods"]
-    sentence = f"{method['size_ratio']:.2g} times as large as a rolling quantile's"
+    ratio = float(f"{method['size_ratio']:.2g}")
+    sentence = f"{ratio:,g} times as large as a rolling quantile's"
     assert method["size_ratio"] > 20
     assert method["verdict"]["state"] == "cautious"
     assert sentence in method["verdict"]["text"]

@@ -90,7 +90,8 @@ def test_a_code_for_a_missing_value_makes_sets_that_are_news(widths: float | Non
     record = played(with_a_code(0.02), 2, widths)
     assert record.size_ratio > 20.0
     assert record.verdict.state == "cautious"
-    assert f"{record.size_ratio:.2g} times as large as a rolling quantile's" in record.verdict.text
+    ratio = f"{float(f'{record.size_ratio:.2g}'):g}"
+    assert f"{ratio} times as large as a rolling quantile's" in record.verdict.text
 
 
 @pytest.mark.filterwarnings("ignore::localarc.PromiseWarning")

@@ -12,6 +12,7 @@ import pytest
 
 from localarc import AutoLARC, Panel, Safeguard, replay
 from localarc.calibrators.auto import LabelSets
+from localarc.constants import STAKE_ALL
 from localarc.curves import miscoverage
 from localarc.engine.auto import layout
 from localarc.forecasting import Bands
@@ -132,7 +133,7 @@ def test_rounds_without_information_are_counted_apart_and_charged_to_nobody() ->
     for ticket in tickets[:12]:
         cal.tell(ticket, 0.0, 1.0)
     engine: Any = cal._engine
-    assert engine.numbers[layout.STAKED] == layout.STAKE_ALL
+    assert engine.numbers[layout.STAKED] == STAKE_ALL
     assert engine.node()[layout.VISITS] == engine.node()[layout.WEIGHT_PENDING] == 0.0
     certificate = cal.certificate(losses=np.zeros(12))
     assert (cal.rounds, certificate.rounds, certificate.uninformed) == (12, 0, 12)

@@ -9,7 +9,7 @@ import numpy as np
 from benchmarks.auto import streams
 from benchmarks.auto.measured import Measured, at_most, plain
 from localarc import AutoLARC, replay
-from localarc.engine.auto import layout
+from localarc.constants import STAKE
 from localarc.engine.auto.hats import GROUP, KIND_SHIFT
 from localarc.guarantees import theorem_e
 from localarc.validation import FloatArray
@@ -59,7 +59,7 @@ def places(cal: AutoLARC) -> Places:
     ledger = cal._ledger(engine, None)
     slots = np.flatnonzero(engine.keys)
     hats = slots[engine.keys[slots] >> KIND_SHIFT != GROUP + 1]
-    found = [theorem_e.certify_node(ledger, engine.nodes[slot], layout.STAKE) for slot in hats]
+    found = [theorem_e.certify_node(ledger, engine.nodes[slot], STAKE) for slot in hats]
     return Places(
         np.array([node.rounds for node in found]),
         np.array([node.risk - node.alpha for node in found]),

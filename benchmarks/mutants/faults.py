@@ -1,4 +1,4 @@
-"""The faults: sixty that a tired hand could make, each in one line of what promises rest on."""
+"""The faults: each could be that of a tired hand, in one line of what promises rest on."""
 
 from benchmarks.mutants import of_bettors, of_theorems
 from benchmarks.mutants.fault import Target

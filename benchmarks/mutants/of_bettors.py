@@ -31,6 +31,7 @@ _SAFEGUARD = Target(
             'where = {"groups": groups} if "groups" in _wanted(self.base) else {}',
             "where: dict[str, Any] = {}",
         ),
+        ("loss not in (0.0, self._loss_bound)", "loss not in (0.0, 1.0)"),
         ("covered = score <= max(thresholds[t], at_least[t])", "covered = score <= thresholds[t]"),
         ("losses[t] = 0.0 if covered else self._loss_bound", "losses[t] = 0.0 if covered else 1.0"),
         ('more["score"] = None if score != score else score', 'more["score"] = loss'),
@@ -58,21 +59,23 @@ _BETTORS = Target(
             'self.cells["up cost"][cell] + cost',
         ),
         (
-            "log_wealth(2.0 * len(BETAS) * granted / STAKE)",
-            "log_wealth(len(BETAS) * granted / STAKE)",
+            "log_wealth(2.0 * BETS * granted / STAKE_ALL)",
+            "log_wealth(BETS * granted / STAKE_ALL)",
         ),
         (
             'smallest(budget, sums["down cost"][cells], largest_bet(most, self._down_drop))',
             'smallest(budget, sums["down cost"][cells], largest_bet(most, self._up_drop))',
         ),
-        ("fell = 1.25 * np.abs(y)", "fell = np.abs(y)"),
+        ('return up, down + sums["lost"][cells]', "return up, down"),
+        ("fell = LATE_FACTOR * np.abs(y)", "fell = np.abs(y)"),
     ),
 )
 
 _CERTIFICATE = Target(
     "forecasting/certificate.py",
-    ("guarantees/test_bands_oracle.py",),
+    ("guarantees/test_bands_oracle.py", "forecasting/test_certificate.py"),
     (
+        ("rounds.by_phase[:, [0, 1 + level]]", "rounds.by_phase[:, [0, 1]]"),
         ("np.minimum(up, visits * (1.0 - alpha) / top)", "np.minimum(up, (1.0 - alpha) / top)"),
         ("float(1.0 + bettors.cells", "float(bettors.cells"),
         ("sums.node(grid[:, h])", "sums.node(grid[:, -1 - h])"),
@@ -83,8 +86,10 @@ _CERTIFICATE = Target(
 
 _SUMMARY = Target(
     "models/summary.py",
-    ("guarantees/test_summary_oracle.py",),
+    ("guarantees/test_summary_oracle.py", "models/test_summary.py"),
     (
+        ("if any(bound.passed for bound", "if all(bound.passed for bound"),
+        ("consistent=all(c.identity_holds", "consistent=any(c.identity_holds"),
         ("target - above,\n        target + below,", "target - below,\n        target + above,"),
         ("Seen(rows, sum(c.risk for c", "Seen(rows, max(c.risk for c"),
         ("return sum(b.value for b in bounds if b)", "return max(b.value for b in bounds if b)"),

@@ -9,7 +9,7 @@ _THEOREM_E = Target(
         # Lambda without its factor 2, and with one where there is one side
         ("most = (2.0 if self.two_sided else 1.0) *", "most = 1.0 *"),
         ("most = (2.0 if self.two_sided else 1.0) *", "most = 2.0 *"),
-        ("* layout.BETS * total / stake", "* total / stake"),
+        ("* BETS * total / stake", "* total / stake"),
         ("+ max(0.0, most / LARGEST_TERM - 1.0)", "+ 0.0 * max(0.0, most / LARGEST_TERM - 1.0)"),
         # A without one of its terms
         ("self[layout.STAKED] + self[layout.GRANTED]", "self[layout.GRANTED]"),
@@ -29,8 +29,11 @@ _THEOREM_E = Target(
         ),
         ("larger = max(self.above, self.below,", "larger = min(self.above, self.below,"),
         ("total = ledger.granted + ahead * growth(ledger)", "total = ledger.granted"),
-        ("step = max(_SQUARE + most, late)", "step = max(_SQUARE, late)"),
+        ("step = max(SQUARE + most, late)", "step = max(SQUARE, late)"),
         ("worst_stretch=top * float(node[layout.UP_GAIN])", "worst_stretch=excess"),
+        # rounds apart, and a largest score that costs
+        ("- self[layout.UNINFORMED_LOSSES]", "- 0.0 * self[layout.UNINFORMED_LOSSES]"),
+        ("ledger[layout.COSTLIEST] >= ledger.ceiling", "ledger[layout.COSTLIEST] > ledger.ceiling"),
         # bounds that were passed
         (
             'side="above")\n    return bound.beside(ledger.deviation(node))',

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from localarc import AutoLARC, Safeguard
+from localarc.constants import BETS, STAKE, STAKE_ALL
 from localarc.engine.auto import layout
 
 Losses = Any
@@ -70,17 +71,17 @@ def test_the_bets_never_hold_more_than_they_were_granted() -> None:
 def fortune(engine: Any) -> float:
     """The sum that theorem E bounds: stakes times the mean of exp(beta G - beta^2 W)."""
     total = 0.0
-    betas = 2.0 ** -np.arange(1, layout.BETS + 1)
+    betas = 2.0 ** -np.arange(1, BETS + 1)
     for slot in [*np.flatnonzero(engine.keys), len(engine.keys)]:
         node = engine.nodes[slot]
-        stake = layout.STAKE if slot < len(engine.keys) else layout.STAKE_ALL
+        stake = STAKE if slot < len(engine.keys) else STAKE_ALL
         sides = [(layout.UP_GAIN, layout.UP_COST)]
         if slot == len(engine.keys) or engine.keys[slot] >> 61 == 3:
             sides.append((layout.DOWN_GAIN, layout.DOWN_COST))
         for gain, cost in sides:
             allowed = betas[betas <= (0.5 if node[layout.MOST_WEIGHT] == 0 else 0.0)]
             terms = np.exp(allowed * node[gain] - allowed**2 * node[cost])
-            total += stake / 2 * terms.sum() / layout.BETS
+            total += stake / 2 * terms.sum() / BETS
     return total
 
 

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from localarc import AutoLARC, StateError
+from localarc.constants import WARM
 from localarc.engine.auto import layout
 from localarc.serialization import decode, encode
 
@@ -24,7 +25,7 @@ def quantile(scores: list[float], share: float) -> float:
 def test_the_first_bases_are_the_plain_quantile(bound: float, share: float) -> None:
     cal = AutoLARC(share * bound, loss_bound=bound, initial_threshold=0.0)
     random, scores = np.random.default_rng(0), []
-    for _ in range(layout.WARM - 1):
+    for _ in range(WARM - 1):
         scores.append(float(random.normal()))
         cal.update(None, bound * float(scores[-1] > cal.threshold(None)), scores[-1])
         cal.threshold(None)

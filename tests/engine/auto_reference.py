@@ -10,10 +10,43 @@ import math
 from dataclasses import dataclass, field
 from typing import Any
 
-LEVELS, K, WARM, RESERVOIR = 6, 16, 16, 128
-C2 = 4.0 * (math.log(2.0) - 0.5)
+from oracle_constants import (
+    BETS,
+    COARSER,
+    DEVIATIONS_PER_UNIT,
+    ENOUGH_VISITS,
+    FARTHEST_CELL,
+    GRID_SHIFT,
+    GROUP_FACTOR,
+    HURRY,
+    HYSTERESIS,
+    INPUTS_KEPT,
+    LARGEST_DEVIATION,
+    LARGEST_TERM,
+    LATE_BET,
+    LATE_FACTOR,
+    LATE_REACH,
+    LEVEL_SLOPE,
+    LEVELS,
+    LONGER_MEMORY,
+    LOOK_BACK,
+    MEMORY,
+    NEGLIGIBLE_WEIGHT,
+    OFFSET_RATE,
+    ONE_SIDED,
+    OUTDATED,
+    RANGE_PART,
+    SMALLEST_PART,
+    SQUARE,
+    STAKE,
+    STAKE_ALL,
+    TINY_UNIT,
+    VISITS_COUNTED,
+    WARM,
+)
+
 INF = math.inf
-MOST = math.log(1e150)  # of an exponent in a bet
+MOST = math.log(LARGEST_TERM)  # of an exponent in a bet
 
 
 @dataclass
@@ -68,7 +101,7 @@ class Pending:
 
 
 def largest(most: float, rho: float) -> float:
-    return 0.5 if most <= 0.0 else min(1.0, 0.25 / rho) / (1.0 + most)
+    return 0.5 if most <= 0.0 else min(1.0, LATE_BET / rho) / (1.0 + most)
 
 
 def exponential(v: float) -> float:
@@ -79,13 +112,13 @@ def exponential(v: float) -> float:
 
 def wealth(side: Side, top: float) -> float:
     """(1/K) sum_k beta_k exp(beta_k G - beta_k^2 W), by doubling beta from 2^-K; or capped."""
-    beta, total = 2.0**-K, 0.0
+    beta, total = 2.0**-BETS, 0.0
     best = min(top, 0.5 * side.G / side.W) if side.W else top
     if side.G > 2.0 * MOST and best * (side.G - best * side.W) > MOST:
         while beta <= top:
             total += beta * math.exp(min(beta * (side.G - beta * side.W), MOST))
             beta *= 2.0
-        return total / K
+        return total / BETS
     f = exponential(-beta * beta * side.W)
     p = exponential(beta * side.G) * f
     while beta <= top:
@@ -94,17 +127,17 @@ def wealth(side: Side, top: float) -> float:
         p = p * p * f
         f = f * f
         beta *= 2.0
-    return total / K
+    return total / BETS
 
 
 def price(y: float, rho: float, late: Late, arrived: Side) -> float:
     """q: what a step y costs."""
-    if late.o <= 1e-12:
-        return C2 * y * y
+    if late.o <= NEGLIGIBLE_WEIGHT:
+        return SQUARE * y * y
     if y >= 0.0:
-        return C2 * y * y + y * max(0.0, min(late.o, arrived.G + late.rem))
-    behind = largest(late.o, rho) * arrived.W - arrived.G + 1.455 * rho * late.rem
-    return 1.25 * abs(y) * (abs(y) + max(0.0, min(1.455 * rho * late.o, behind)))
+        return SQUARE * y * y + y * max(0.0, min(late.o, arrived.G + late.rem))
+    behind = largest(late.o, rho) * arrived.W - arrived.G + LATE_REACH * rho * late.rem
+    return LATE_FACTOR * abs(y) * (abs(y) + max(0.0, min(LATE_REACH * rho * late.o, behind)))
 
 
 class Reference:
@@ -124,12 +157,12 @@ class Reference:
         self.top = max(alpha, bound - alpha)
         self.uninformed: list[float] = []  # losses of rounds that went out before anything
         self.rho = alpha / self.top, (bound - alpha) / self.top
-        self.rate = 0.6 / math.sqrt(alpha * (bound - alpha))
+        self.rate = OFFSET_RATE / math.sqrt(alpha * (bound - alpha))
         self.nodes: dict[Any, Node] = {"all": Node("all")}
         self.pending: list[Pending] = []
         self.first: list[float] = []
         self.lo = self.hi = 0.0
-        self.mean, self.deviation, self.D, self.T = start, 1.0 / 1.5, 1.0, 0.0
+        self.mean, self.deviation, self.D, self.T = start, 1.0 / DEVIATIONS_PER_UNIT, 1.0, 0.0
         self.lean, self.away, self.scores, self.asked = 0.0, 1.0, 0, 0
         self.grid: list[tuple[float, float, int] | None] = [None] * d
         self.kept: list[Any] = []
@@ -141,15 +174,15 @@ class Reference:
         """Scale, cell and fraction of feature i."""
         origin, width, exponent = self.grid[i] or (0.0, INF, 0)
         q = level - exponent
-        y = (x[i] - origin) / width * 2.0**q + ((q + 64) * (i + 1) * 0.46653) % 1.0
-        y = min(max(y, -1e15), 1e15)
+        y = (x[i] - origin) / width * 2.0**q + ((q + 64) * (i + 1) * GRID_SHIFT) % 1.0
+        y = min(max(y, -FARTHEST_CELL), FARTHEST_CELL)
         return q, math.floor(y), y - math.floor(y)
 
     def hats(self, x: Any, make: bool) -> list[tuple[Any, float, float]]:
         found: list[tuple[Any, float, float]] = []
         may = True
         for level in range(LEVELS if self.measured else 0):
-            factor = 2.0 ** (-0.25 * level)
+            factor = 2.0 ** (-LEVEL_SLOPE * level)
             known = [i for i in range(self.d) if not math.isnan(x[i])]
             cells = {i: self.cell(x, i, level) for i in known}
             if len(known) == self.d and self.d > 0:
@@ -182,7 +215,7 @@ class Reference:
                 most, visits = weight, self.nodes[key].visits if key in self.nodes else 0.0
             if k < self.d:
                 corner[order[k]] += 1
-        return found, visits >= 8.0
+        return found, visits >= ENOUGH_VISITS
 
     def touch(self, key: Any, kind: str, make: bool) -> None:
         if make and key not in self.nodes:
@@ -192,7 +225,7 @@ class Reference:
         found = [("all", 1.0, 1.0), *self.hats(x, make)]
         for label, weight in groups:
             self.touch(("group", label), "group", make)
-            found.append((("group", label), weight, 0.5))
+            found.append((("group", label), weight, GROUP_FACTOR))
         return found
 
     def bets_down(self, node: Node) -> bool:
@@ -201,7 +234,7 @@ class Reference:
     # ---- the base ----------------------------------------------------------------------------
 
     def memory(self) -> float:
-        return 500.0 + 10.0 * len(self.pending)
+        return MEMORY + LONGER_MEMORY * len(self.pending)
 
     def joints(self, located: Any) -> list[list[tuple[Node, float]]]:
         """The joint hats of a round, level by level."""
@@ -223,9 +256,9 @@ class Reference:
                 means += weight * self.faded(node) * node.mean
                 deviations += weight * self.faded(node) * node.deviation
             if total > 0.0:
-                mean += (means - total * mean) / (total + 8.0)
-                deviation += (deviations - total * deviation) / (total + 8.0)
-        return mean, max(1.5 * deviation, 1.0 / 16.0 * self.D)
+                mean += (means - total * mean) / (total + COARSER)
+                deviation += (deviations - total * deviation) / (total + COARSER)
+        return mean, max(DEVIATIONS_PER_UNIT * deviation, SMALLEST_PART * self.D)
 
     def base(self, located: Any) -> tuple[float, float, float, float]:
         mean, unit = self.local(located)
@@ -245,7 +278,7 @@ class Reference:
 
     def restricted(self, node: Node) -> float:
         """The most that was ever pending at a node, if a threshold goes out now."""
-        if node.pending > 1e-12 and node.pending > node.most:
+        if node.pending > NEGLIGIBLE_WEIGHT and node.pending > node.most:
             return max(node.pending, 2.0 ** math.ceil(math.log2(node.pending + 1.0)) - 1.0)
         return node.most
 
@@ -255,7 +288,7 @@ class Reference:
             kind = key if key == "all" else key[0]
             node = self.nodes.get(key) or Node(kind)
             most, half = self.restricted(node), 0.5 if self.two else 1.0
-            share = 0.05 if key == "all" else 0.02 * weight
+            share = STAKE_ALL if key == "all" else STAKE * weight
             up += share * (half * wealth(node.up, largest(most, self.rho[0])))
             if self.bets_down(node):
                 down += share * (0.5 * wealth(node.down, largest(most, self.rho[1])))
@@ -316,7 +349,7 @@ class Reference:
         anchored = 0 < self.scores < WARM
         if anchored:
             self.nodes["all"].offset = (free - mean) / unit
-        outdated = self.scores >= WARM and told.scores < max(WARM, 2 / 3 * self.scores)
+        outdated = self.scores >= WARM and told.scores < max(WARM, OUTDATED * self.scores)
         if outdated and math.isfinite(score):
             constant = self.nodes["all"]
             now = free if told.nodes else mean + unit * constant.offset
@@ -343,7 +376,7 @@ class Reference:
             self.inform(later, key, weight, Side(), Side())
 
     def release(self, node: Node, weight: float) -> None:
-        node.pending = node.pending - weight if node.pending - weight >= 1e-12 else 0.0
+        node.pending = node.pending - weight if node.pending - weight >= NEGLIGIBLE_WEIGHT else 0.0
 
     def settle(self, told: Pending, z: float, later: list[Pending]) -> None:
         for (key, weight, _), late in zip(told.nodes, told.late, strict=True):
@@ -379,17 +412,17 @@ class Reference:
             step = 0.0
         for (key, weight, factor), late in zip(told.nodes, told.late, strict=True):
             node, o = self.nodes[key], 1.0 + late.o
-            visits = (0.0 if key == "all" else 1.0) + min(node.visits, 400.0 * o)
+            visits = (0.0 if key == "all" else 1.0) + min(node.visits, VISITS_COUNTED * o)
             node.offset += step * factor * weight / math.sqrt(visits) / o
 
     def note(self, score: float, mean: float, unit: float) -> None:
         pace = 1.0
         if math.isfinite(score) and self.scores >= WARM:
-            r = min(max((score - mean) / unit, -2.0), 2.0)
-            share = 0.02 / (1.0 + len(self.pending))
+            r = min(max((score - mean) / unit, -LARGEST_DEVIATION), LARGEST_DEVIATION)
+            share = LOOK_BACK / (1.0 + len(self.pending))
             self.lean += share * (r - self.lean)
             self.away += share * (abs(r) - self.away)
-            pace = 30.0 if abs(self.lean) > 0.95 * self.away else 1.0
+            pace = HURRY if abs(self.lean) > ONE_SIDED * self.away else 1.0
         self.T += pace
         if math.isnan(score) and self.mean == INF:
             self.mean = 0.0
@@ -403,22 +436,22 @@ class Reference:
         self.deviation += share * (abs(score - self.mean) - self.deviation)
         self.mean += share * (score - self.mean)
         self.lo, self.hi, self.scores = min(self.lo, score), max(self.hi, score), self.scores + 1
-        self.D = max(1.5 * self.deviation, (self.hi - self.lo) / 1024.0)
-        if self.D < 1e-290:
-            self.D = abs(score) if abs(score) > 1e-290 else 1.0
+        self.D = max(DEVIATIONS_PER_UNIT * self.deviation, (self.hi - self.lo) / RANGE_PART)
+        if self.D < TINY_UNIT:
+            self.D = abs(score) if abs(score) > TINY_UNIT else 1.0
 
     # ---- units of features -------------------------------------------------------------------
 
     def measure(self, x: Any) -> None:
         t = self.asked
         row = t
-        if t >= RESERVOIR:
+        if t >= INPUTS_KEPT:
             r = t * 0x9E3779B97F4A7C15 % 2**64
             r = (r ^ (r >> 31)) * 0xBF58476D1CE4E5B9 % 2**64
             row = (r ^ (r >> 29)) % (t + 1)
         if row < len(self.kept):
             self.kept[row] = list(x)
-        elif row < RESERVOIR:
+        elif row < INPUTS_KEPT:
             self.kept.append(list(x))
         self.asked = t = t + 1
         if t >= WARM and t & (t - 1) == 0:
@@ -439,5 +472,5 @@ class Reference:
             self.grid[i] = origin, width, 0
         elif width > 0.0 and grid is not None:
             octaves = math.log2(width / grid[1])
-            if abs(octaves - grid[2]) > 0.75:
+            if abs(octaves - grid[2]) > HYSTERESIS:
                 self.grid[i] = grid[0], grid[1], round(octaves)

@@ -138,6 +138,26 @@ def test_a_printed_certificate_has_numbers_that_a_person_can_read() -> None:
     assert "target 0.1\n" in str(daily(2, "h", 24).certificate())
 
 
+def test_hours_and_weekdays_are_those_of_the_level() -> None:
+    bands = Bands(coverage=[0.5, 0.9], horizon=1, initial_threshold=0.0)
+    random, missed = np.random.default_rng(3), {0.5: [0.0, 0.0], 0.9: [0.0, 0.0]}
+    for t in range(60):
+        when = pd.Timestamp("2026-01-05") + pd.Timedelta(hours=12 * t)
+        out = bands.predict(pd.DataFrame({"unique_id": ["a"], "ds": [when], "yhat": 0.0}))
+        y = float(random.normal())
+        bands.observe(pd.DataFrame({"unique_id": ["a"], "ds": [when], "y": [y]}))
+        for level, counts in missed.items():
+            counts[t % 2] += abs(y) > float(out[f"hi-{100 * level:g}"].iloc[0])
+    for level, counts in missed.items():
+        found = bands.certificate(level)
+        assert {h: part.risk * 30.0 for h, part in found.hours.items()} == pytest.approx(
+            {0: counts[0], 12: counts[1]}
+        )
+        assert sum(part.risk * part.rounds for part in found.weekdays.values()) == pytest.approx(
+            sum(counts)
+        )
+
+
 def test_counts_without_times_have_no_hours() -> None:
     bands = Bands(horizon=1)
     for t in range(30):

@@ -32,6 +32,7 @@ class Forecasts:
     seen: float = 1.0  # the share of outcomes that arrive each round
     spread: float = 1.0  # of the second series beside the first
     adverse: float = 0.0
+    exact: float = 0.0  # the share of forecasts that come true: bands cannot be narrower
     seed: int = 7
 
 
@@ -53,6 +54,7 @@ class BandsGame:
     patch: pytest.MonkeyPatch
     open: dict[tuple[str, int], list[Open]] = field(default_factory=dict)  # by series and time
     misses: dict[tuple[Cell, int], list[float]] = field(default_factory=dict)
+    sizes: dict[int, list[tuple[str, float, float]]] = field(default_factory=dict)  # by level
 
     def __post_init__(self) -> None:
         stream = self.stream
@@ -129,16 +131,19 @@ class BandsGame:
             for made in self.open.pop(key)
         ]
         for _, _, made, y in sorted(told, key=lambda row: row[:2]):
-            for level, (low, high) in enumerate(made.ends):
-                self.tell(made, level, float(y > high or y < low))
+            for level in range(len(self.alphas)):
+                self.tell(made, level, y)
 
-    def tell(self, made: Open, level: int, miss: float) -> None:
+    def tell(self, made: Open, level: int, y: float) -> None:
         """Of a band that is unbounded, because nothing was known, nobody learns."""
-        if math.isinf(made.ends[level][1]):
+        low, high = made.ends[level]
+        miss = float(y > high or y < low)
+        if math.isinf(high):
             self.theorems[made.cell, level].forget(made.rounds[level])
             return
         self.theorems[made.cell, level].tell(made.rounds[level], miss)
         self.misses.setdefault((made.cell, level), []).append(miss)
+        self.sizes.setdefault(level, []).append((made.cell[0], abs(y), high))  # around 0
 
     def expire(self, key: tuple[str, int]) -> None:
         for made in self.open.pop(key):
@@ -152,6 +157,8 @@ class BandsGame:
         attacked = name == self.stream.names[-1] and self.random.random() < self.stream.adverse
         if attacked and highest < math.inf:
             return 1e-6 + 1.01 * highest
+        if self.random.random() < self.stream.exact:
+            return 0.0
         return float(size * self.random.normal())
 
     # ---- what is said ------------------------------------------------------------------------
@@ -206,7 +213,11 @@ class BandsGame:
         parts = [Seen(share * p.rounds, p.risk) for p in found.series.values() if several]
         bound = found.bound.value if found.bound.holds else None
         rounds = math.ceil(independent)
-        expected = verdict_oracle.state(found.alpha, found.risk, rounds, bound, parts)
+        ratio = verdict_oracle.size_ratio(self.sizes.get(level, []), found.alpha)
+        assert found.size_ratio == pytest.approx(ratio, nan_ok=True)
+        expected = verdict_oracle.state(
+            found.alpha, found.risk, rounds, bound, parts, size_ratio=ratio
+        )
         (judged,) = judgements(self.patch, certificate, lambda: found.verdict)
         assert found.verdict.state == expected
         assert [p.rounds for p in judged["parts"]] == pytest.approx([p.rounds for p in parts])

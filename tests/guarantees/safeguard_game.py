@@ -9,6 +9,7 @@ from typing import Any, Protocol
 from engine.auto_reference import Pending, Reference
 from guarantees.auto_game import AutoGame, Stream
 from localarc import Safeguard
+from oracle_constants import DEVIATIONS_PER_UNIT, RANGE_PART
 
 
 class Base(Protocol):
@@ -93,7 +94,9 @@ class GivenReference(Reference):
         if math.isfinite(score):
             self.lo = self.raw if first else min(low, self.raw)
             self.hi = self.raw if first else max(high, self.raw)
-            self.D = max(1.5 * self.deviation, (self.hi - self.lo) / 1024.0) or abs(self.raw)
+            self.D = max(
+                DEVIATIONS_PER_UNIT * self.deviation, (self.hi - self.lo) / RANGE_PART
+            ) or abs(self.raw)
 
 
 class SafeguardGame(AutoGame):

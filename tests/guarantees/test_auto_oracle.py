@@ -15,6 +15,9 @@ from localarc.guarantees import Evidence
 STREAMS = {
     "at once": Stream(),
     "default start": Stream(start=None, groups=("a",)),
+    "default start, costly": Stream(
+        start=None, limits=(None, 0.3), alpha=0.3, groups=("a",), hopeless=(0, 4)
+    ),
     "default start, late": Stream(start=None, delay=4, rounds=300, groups=("a",), alpha=0.3),
     "at most": Stream(two=False),
     "hard": Stream(alpha=1.0, adverse=0.6, bound=2.0, fractional=True),

@@ -11,6 +11,7 @@ STREAMS = {
     "one series": Forecasts(names=("only",), horizon=1, coverage=(0.7,)),
     "late": Forecasts(seen=0.6, rounds=70),
     "one series misses": Forecasts(horizon=1, coverage=(0.6, 0.9), adverse=0.6),
+    "mostly exact": Forecasts(names=("only",), horizon=1, coverage=(0.5, 0.9), exact=0.8),
     "three steps": Forecasts(names=("only",), horizon=3, coverage=(0.3, 0.4, 0.95), rounds=50),
 }
 

@@ -31,6 +31,10 @@ GAMES: dict[str, tuple[Any, Stream]] = {
     "ARC": (lambda: Learner(ARC(0.3, 0.2)), Stream(alpha=0.3, delay=1, rounds=400)),
     "groups": (GroupBase, Stream(groups=("a", "b"), alpha=0.4, adverse=0.2)),
     "groups, late": (GroupBase, Stream(rounds=400, delay=2, groups=("a", "b"), alpha=0.4)),
+    "late, large losses": (
+        lambda: Learner(ARC(0.6, 0.2, loss_bound=2.0)),
+        Stream(delay=3, alpha=0.6, bound=2.0),
+    ),
     "groups, at most": (
         GroupBase,
         Stream(two=False, delay=1, groups=("a",), alpha=0.5, bound=2.0, fractional=True),

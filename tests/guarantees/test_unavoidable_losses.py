@@ -11,8 +11,8 @@ import pandas as pd
 import pytest
 
 from localarc import AutoLARC, LabelSets, Safeguard
+from localarc.constants import LARGEST_TERM
 from localarc.engine.auto import layout
-from localarc.engine.auto.wealth import LARGEST_TERM
 from localarc.forecasting import Bands
 from localarc.forecasting.bettors import Bettors
 from localarc.guarantees import theorem_e
@@ -152,6 +152,12 @@ def test_every_bound_that_the_losses_have_passed_is_withdrawn() -> None:
     assert "group a: risk 1.9000 over 3000 rounds, no guarantee above, at least" in str(made)
 
 
+def test_a_loss_at_the_largest_score_is_an_assumption_that_fails() -> None:
+    cal = AutoLARC(0.1, initial_threshold=0.5).update(None, 1.0, 0.5)
+    (reason,) = cal.certificate().above.unmet
+    assert reason == "a threshold of 0.5 cost more than alpha, although no score is above 0.5"
+
+
 def test_losses_that_are_too_few_withdraw_the_bound_below() -> None:
     cal = AutoLARC(0.5)
     for _ in range(2000):
@@ -198,4 +204,4 @@ def test_bands_withdraw_a_bound_that_their_misses_have_passed() -> None:
     assert found.above.passed
     assert found.series["a"].above.passed
     assert found.verdict.state == "not kept"
-    assert "excludes less than" in bands.summary()
+    assert "excludes nothing" in bands.summary()

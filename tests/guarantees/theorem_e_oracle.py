@@ -11,10 +11,19 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
-K = 16
-BETAS = [2.0**-k for k in range(1, K + 1)]
-C = 4.0 * (math.log(2.0) - 0.5)
-E_ROUNDED_UP = 2.72
+from oracle_constants import (
+    BETS,
+    LARGEST_TERM,
+    LATE_BET,
+    LATE_FACTOR,
+    LATE_REACH,
+    LATE_RESTART,
+    SQUARE,
+    STAKE,
+    STAKE_ALL,
+)
+
+BETAS = [2.0**-k for k in range(1, BETS + 1)]
 ALL = "all"
 UP, DOWN = 0, 1
 
@@ -27,13 +36,13 @@ def is_hat(node: Node) -> bool:
 
 
 def largest_beta(most: float, rho: float) -> float:
-    return 0.5 if most == 0.0 else min(1.0, 1.0 / (4.0 * rho)) / (1.0 + most)
+    return 0.5 if most == 0.0 else min(1.0, LATE_BET / rho) / (1.0 + most)
 
 
 def wealth(G: float, W: float, largest: float, cap: float) -> float:
     """H(G, W)."""
     exponents = {b: min(b * G - b * b * W, math.log(cap)) for b in BETAS if b <= largest}
-    return sum(b * math.exp(exponent) for b, exponent in exponents.items()) / K
+    return sum(b * math.exp(exponent) for b, exponent in exponents.items()) / BETS
 
 
 def most_gain(budget: float, W: float, largest: float) -> float:
@@ -50,9 +59,9 @@ class Rules:
     two: bool = True
     floor: float = -math.inf
     ceiling: float = math.inf
-    stake: float = 0.02  # of every node but the constant
-    stake_all: float = 0.05
-    cap: float = 1e150  # of an exponential in a bet
+    stake: float = STAKE  # of every node but the constant
+    stake_all: float = STAKE_ALL
+    cap: float = LARGEST_TERM  # of an exponential in a bet
 
     @property
     def top(self) -> float:
@@ -215,21 +224,21 @@ class TheoremE:
         if side == UP and state.G < 0.0:
             state.G = state.W = 0.0
             late = any(node in other.waiting for other in self.waiting)
-            self.staked += self._stake(node, UP) * (E_ROUNDED_UP if late else 1.0)
+            self.staked += self._stake(node, UP) * (LATE_RESTART if late else 1.0)
 
     def _price(self, told: Round, node: Node, side: int, y: float) -> float:
         """q of the theorem, from the rounds that were pending when this one went out."""
         others, rho = [r for r in told.others if node in r.asked], self.rules.rho[side]
         o = math.fsum(r.asked[node] for r in others)
         if o == 0.0:
-            return C * y * y
+            return SQUARE * y * y
         rem = math.fsum(r.asked[node] for r in others if node in r.waiting)
         dy = math.fsum(r.y.get((node, side), 0.0) for r in others)
         dq = math.fsum(r.q.get((node, side), 0.0) for r in others)
         if y >= 0.0:
-            return C * y * y + y * min(o, max(dy + rem, 0.0))
-        d = largest_beta(o, rho) * dq - dy + 1.455 * rho * rem
-        return 1.25 * abs(y) * (abs(y) + min(1.455 * rho * o, max(d, 0.0)))
+            return SQUARE * y * y + y * min(o, max(dy + rem, 0.0))
+        d = largest_beta(o, rho) * dq - dy + LATE_REACH * rho * rem
+        return LATE_FACTOR * abs(y) * (abs(y) + min(LATE_REACH * rho * o, max(d, 0.0)))
 
     def forget(self, told: Round) -> None:
         """It waits no longer; of a loss that never comes, z = 0."""
@@ -264,7 +273,7 @@ class TheoremE:
     def budget(self, node: Node, total: float) -> float:
         """Lambda: a logarithm, and its tangent from the cap on."""
         stake, cap = self.rules.stake_all if node == ALL else self.rules.stake, self.rules.cap
-        most = (2.0 if self.rules.two else 1.0) * K * total / stake
+        most = (2.0 if self.rules.two else 1.0) * BETS * total / stake
         return math.log(most) if most <= cap else math.log(cap) + most / cap - 1.0
 
     def gain(self, node: Node, side: int, total: float) -> float:
@@ -324,7 +333,7 @@ class TheoremE:
             floor = 2.0 * min(self.scores) - max(self.scores)
         smallest = min(r.play.unit for r in self.arrived)
         stakes = self.rules.stake_all + self.rules.stake * nodes
-        growth = (self.s_max(stated) - floor) / smallest + (1.0 + E_ROUNDED_UP) * stakes
+        growth = (self.s_max(stated) - floor) / smallest + (1.0 + LATE_RESTART) * stakes
         budget = self.budget(ALL, self.granted(stated) + ahead * growth)
         values = [self._forward(UP, budget, ahead, rounds, self.rules.B - self.rules.alpha)]
         if self.rules.two:
@@ -334,7 +343,7 @@ class TheoremE:
     def _forward(self, side: int, budget: float, ahead: int, rounds: int, limit: float) -> float:
         """Every round to come costs the most that q can be: rho and o at their largest."""
         rho, o = self.rules.rho[side], self.most[ALL]
-        dearest = max(C + o, 1.25 * rho * (rho + 1.455 * rho * o) if o else 0.0)
+        dearest = max(SQUARE + o, LATE_FACTOR * rho * (rho + LATE_REACH * rho * o) if o else 0.0)
         W = self.sides[ALL][side].W + ahead * dearest
         gain = most_gain(budget, W, largest_beta(o, rho)) + self.lost(side)
         return min(self.rules.top * gain / rounds, limit)

@@ -65,6 +65,7 @@ def state(
     parts: Sequence[Seen] = (),
     B: float = 1.0,
     consistent: bool = True,
+    size_ratio: float = math.nan,
 ) -> str:
     """The state of a verdict."""
     if not consistent:
@@ -80,4 +81,19 @@ def state(
     distance = limit(rounds, alpha, B) + 0.05 * alpha
     if risk > alpha + distance:
         return "not kept"
-    return "cautious" if risk < alpha - distance else "kept"
+    return "cautious" if risk < alpha - distance or size_ratio >= 5 else "kept"
+
+
+def size_ratio(rows: Sequence[tuple[str, float, float]], alpha: float) -> float:
+    """Thresholds beside a quantile of each series' scores; rows are series, score, threshold."""
+    relative = []
+    for name in {row[0] for row in rows}:
+        scores = sorted(score for each, score, _ in rows if each == name)
+        ranks = [math.ceil((len(scores) + 1) * (1 - alpha) * part - 1e-9) for part in (0.5, 1)]
+        if ranks[1] <= len(scores) and scores[ranks[1] - 1] > scores[max(ranks[0], 1) - 1]:
+            low, high = (scores[max(rank, 1) - 1] for rank in ranks)
+            relative += [(thr - low) / (high - low) for each, _, thr in rows if each == name]
+    if len(relative) < 100:
+        return math.nan
+    kept = sorted(relative)[: len(relative) - math.floor(0.05 * len(relative))]
+    return sum(kept) / len(kept)

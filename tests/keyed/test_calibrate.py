@@ -160,6 +160,16 @@ WRONG: list[tuple[dict[str, Any], type[Exception], str]] = [
     ({"frame": [1, 2]}, TypeError, "must be a data frame of pandas, Polars, PyArrow or DuckDB"),
     ({"frame": polars.LazyFrame({"k": ["a"]})}, TypeError, "Collect a lazy frame"),
     ({"frame": pandas.DataFrame({"k": ["a"], "s": 0.5, "Loss": 1})}, ValueError, "Rename it"),
+    (
+        {"frame": pandas.DataFrame([["a", 0.5, 0.5]], columns=["k", "s", "s"])},
+        ValueError,
+        "frame must have distinct columns, got 2 of the name 's'",
+    ),
+    (
+        {"frame": pandas.DataFrame({"k": ["a", "b"], "s": [1, 10**400]})},
+        ValueError,
+        r"s must have integers of 64 bits, got 1000.* in row 1, counted from 0",
+    ),
 ]
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,8 @@ import pandas as pd
 import polars as pl
 import pytest
 
+from localarc import AutoLARC
+from localarc.guarantees.theorem_e import AutoCertificate, Ledger
 from localarc.models import Calibrated
 from localarc.validation import FloatArray
 
@@ -128,6 +131,34 @@ def test_a_row_with_an_unbounded_set_is_no_miss(late: bool, tmp_path: Path) -> N
     assert level.coverage == 1.0
     assert level.rows == level.unbounded == (30 if late else 10)
     assert "with unbounded sets" in str(level)
+
+
+@pytest.mark.parametrize("kind", ["symmetric", "asymmetric", "upper"])
+def test_a_summary_leads_with_a_bound_that_the_misses_have_passed(
+    kind: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    X, y = rows(400)
+    model = Calibrated(mean, kind=kind).update(X, y)
+    assert model.summary().verdict.state == "kept"
+    monkeypatch.setattr(Ledger, "most_gain", lambda *_: 0.0)  # as if the theorem were false
+    verdict = model.summary().verdict
+    assert verdict.state == "not kept"
+    assert "further away than the bound" in verdict.text
+    assert "One of its assumptions fails" in verdict.text
+
+
+def test_losses_that_one_end_of_an_interval_has_lost_lead(monkeypatch: pytest.MonkeyPatch) -> None:
+    X, y = rows(400)
+    model, certificate, ends = Calibrated(mean, kind="asymmetric"), AutoLARC.certificate, []
+
+    def lost_by_the_second(cal: AutoLARC) -> AutoCertificate:
+        ends.append(cal)
+        return replace(certificate(cal), identity_holds=cal is ends[0])
+
+    model.update(X, y)
+    monkeypatch.setattr(AutoLARC, "certificate", lost_by_the_second)
+    assert model.summary().verdict.state == "inconsistent"
+    assert len({*map(id, ends)}) == 2
 
 
 def test_a_group_with_few_rows_is_named_with_too_few() -> None:

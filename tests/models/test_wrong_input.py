@@ -92,6 +92,15 @@ def test_the_first_use_names_the_wrong_setting(setting: str) -> None:
             Calibrated(first_column, **{setting: value}).update(X, Y)
 
 
+def test_a_column_that_no_float_can_be_is_named_where_it_is_used_and_ignored_elsewhere() -> None:
+    rows = [[10**400, 0.5], [1, 0.7]]
+    model = Calibrated(lambda given: np.zeros(len(given)), coverage=0.8)
+    model.update(rows, [0.0, 0.1])
+    local = Calibrated(lambda given: np.zeros(len(given)), coverage=0.8, local=[0])
+    with pytest.raises(TypeError, match="column 0 must have numbers: int too large"):
+        local.update(rows, [0.0, 0.1])
+
+
 def test_an_error_of_the_model_says_that_it_is_the_model_s() -> None:
     def failing(rows: Any) -> Any:
         raise ZeroDivisionError

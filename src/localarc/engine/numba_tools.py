@@ -14,7 +14,7 @@ import numpy as np
 from numba import config, njit, typeof, types
 from numba.extending import intrinsic
 
-from localarc import validation
+from localarc import constants, validation
 from localarc.engine.disk_cache import DiskCache
 
 Function = TypeVar("Function", bound=Callable[..., Any])
@@ -125,7 +125,12 @@ def bind_state(function: Any, state: tuple[Any, ...], *argument_types: Any) -> p
 
 @cache
 def _digest() -> str:
-    """A digest of every source that compiled code is made of: subfolders, and shared constants."""
-    sources = sorted(Path(__file__).parent.rglob("*.py"))
-    content = b"".join(source.read_bytes() for source in [*sources, Path(validation.__file__)])
+    """A digest of every source that compiled code is made of."""
+    content = b"".join(source.read_bytes() for source in _sources())
     return hashlib.sha256(content).hexdigest()[:12]
+
+
+def _sources() -> list[Path]:
+    """The engine's files, subfolders included, and those whose constants are compiled in."""
+    shared = Path(constants.__file__), Path(validation.__file__)
+    return [*sorted(Path(__file__).parent.rglob("*.py")), *shared]

@@ -9,13 +9,19 @@ from __future__ import annotations
 import numpy as np
 
 from localarc.calibrators.undo import Undo
+from localarc.constants import (
+    BETS,
+    LATE_BET,
+    LATE_FACTOR,
+    LATE_REACH,
+    LATE_RESTART,
+    SQUARE,
+    STAKE_ALL,
+)
 from localarc.forecasting.columns import FINITE, Arrays, Columns
 from localarc.validation import FloatArray, IntArray
 
-STAKE = 0.05
-BETAS = 2.0 ** -np.arange(1.0, 17.0)
-SQUARE = 4.0 * (np.log(2.0) - 0.5)
-LATE_RESTART = 2.72
+BETAS = 2.0 ** -np.arange(1.0, BETS + 1.0)
 LARGEST_EXPONENT = 300.0  # of an exponential in a bet, which stays there: theorem E allows for that
 UP_STEP, UP_COST, DOWN_STEP, DOWN_COST = range(4)  # what is summed up of arrived losses
 
@@ -53,7 +59,7 @@ class Bettors:
         down = wealth(
             sums["down gain"][cell], sums["down cost"][cell], largest_bet(most, self._down_drop)
         )
-        return 0.5 * STAKE * up, 0.5 * STAKE * down
+        return 0.5 * STAKE_ALL * up, 0.5 * STAKE_ALL * down
 
     def arrived(self, cell: IntArray) -> FloatArray:
         """(n, 4, levels): steps and costs of all losses so far, up and down."""
@@ -103,7 +109,7 @@ class Bettors:
         again = gain < 0.0
         self.cells["up gain"][cell] = np.where(again, 0.0, gain)
         self.cells["up cost"][cell] = np.where(again, 0.0, self.cells["up cost"][cell] + cost)
-        price = 0.5 * STAKE * np.where(waiting > 0.0, LATE_RESTART, 1.0)
+        price = 0.5 * STAKE_ALL * np.where(waiting > 0.0, LATE_RESTART, 1.0)
         self.cells["staked"][cell] += again * price[:, None]
 
     def most_gains(self, cells: slice) -> tuple[FloatArray, FloatArray]:
@@ -112,8 +118,8 @@ class Bettors:
         A of the theorem is what the bets were granted in fact, so nothing is assumed.
         """
         sums, most = self.cells, self.cells["most"][cells][:, None]
-        granted = STAKE + sums["staked"][cells] + sums["paid"][cells]
-        budget = log_wealth(2.0 * len(BETAS) * granted / STAKE)
+        granted = STAKE_ALL + sums["staked"][cells] + sums["paid"][cells]
+        budget = log_wealth(2.0 * BETS * granted / STAKE_ALL)
         up = smallest(budget, sums["up cost"][cells], largest_bet(most, self._up_drop))
         down = smallest(budget, sums["down cost"][cells], largest_bet(most, self._down_drop))
         return up, down + sums["lost"][cells]
@@ -136,7 +142,7 @@ class Bettors:
 
 def largest_bet(pending: FloatArray, drop: FloatArray) -> FloatArray:
     """The largest beta allowed once so many rounds were pending; drop: the largest -y."""
-    late = np.minimum(1.0, 0.25 / drop) / (1.0 + pending)
+    late = np.minimum(1.0, LATE_BET / drop) / (1.0 + pending)
     return np.where(pending > 0.0, late, 0.5)
 
 
@@ -144,7 +150,7 @@ def wealth(gain: FloatArray, cost: FloatArray, largest: FloatArray) -> FloatArra
     """H(G, W) = (1/K) sum_k beta_k exp(beta_k G - beta_k^2 W), over the bets up to `largest`."""
     power = BETAS * (gain[..., None] - BETAS * cost[..., None])
     terms = BETAS * np.exp(np.minimum(power, LARGEST_EXPONENT)) * (largest[..., None] >= BETAS)
-    return np.asarray(terms.sum(axis=-1) / len(BETAS))
+    return np.asarray(terms.sum(axis=-1) / BETS)
 
 
 def log_wealth(most: FloatArray) -> FloatArray:
@@ -172,7 +178,7 @@ def late_cost(
     """q: what a step y costs, given what was pending when its threshold was made."""
     seen, left = seen[:, None], left[:, None]
     gained = SQUARE * y * y + y * np.clip(arrived + left, 0.0, seen)
-    behind = largest_bet(seen, drop) * spent - arrived + 1.455 * drop * left
-    fell = 1.25 * np.abs(y) * (np.abs(y) + np.clip(behind, 0.0, 1.455 * drop * seen))
+    behind = largest_bet(seen, drop) * spent - arrived + LATE_REACH * drop * left
+    fell = LATE_FACTOR * np.abs(y) * (np.abs(y) + np.clip(behind, 0.0, LATE_REACH * drop * seen))
     late = np.where(y >= 0.0, gained, fell)
     return np.asarray(np.where(seen > 0.0, late, SQUARE * y * y))

@@ -74,6 +74,9 @@ class BandsCertificate(NodeCertificate):
     hours, weekdays : mapping
         What was seen in each hour of the day, and on each weekday, of the times that forecasts are
         about (of a path, its first step), by their clock. Empty if all have the same.
+    size_ratio : float
+        How many times as large thresholds are as a quantile of the same scores, in a sample of the
+        latest rounds of up to 16 series; NaN while there are too few.
 
     Examples
     --------
@@ -96,6 +99,7 @@ class BandsCertificate(NodeCertificate):
     uninformed: int
     hours: Mapping[int, Share] = field(default_factory=dict)
     weekdays: Mapping[str, Share] = field(default_factory=dict)
+    size_ratio: float = math.nan
 
     @property
     def verdict(self) -> Verdict:
@@ -110,6 +114,7 @@ class BandsCertificate(NodeCertificate):
             bound=min((b.value for b in claimed if b.holds or b.passed), default=None),
             parts=parts if len(parts) > 1 else (),
             misses=True,
+            size_ratio=self.size_ratio,
         )
 
 
@@ -129,6 +134,7 @@ def certify(rounds: Rounds, level: int, names: list[Hashable]) -> BandsCertifica
         series={name: sums.node(grid[i]) for i, name in enumerate(names)},
         steps={h + 1: sums.node(grid[:, h]) for h in range(steps)} if steps > 1 else {},
         **_by_clock(rounds.by_phase[:, [0, 1 + level]], steps, _open_together(bettors, cells)),
+        size_ratio=rounds.sizes.ratio(level, whole.alpha),
     )
 
 

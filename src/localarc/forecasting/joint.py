@@ -5,10 +5,11 @@ from __future__ import annotations
 import numpy as np
 
 from localarc.calibrators.undo import Undo
+from localarc.constants import TINY_UNIT
 from localarc.forecasting.columns import FINITE, Arrays, Columns, named, part
 from localarc.forecasting.rounds import Places, Rounds
 from localarc.forecasting.rows import OpenRows
-from localarc.forecasting.scale import TINY, ScoreScale
+from localarc.forecasting.scale import ScoreScale
 from localarc.forecasting.separate import Batch, SeparateBands
 from localarc.validation import FloatArray, IntArray
 
@@ -104,7 +105,7 @@ class JointBands(SeparateBands):
         self._shape.restore(part("shape", arrays))
         self._paths.restore(part("paths", arrays))
         self.rows.pool.require(-FINITE, FINITE, "mean")
-        self.rows.pool.require(TINY, FINITE, "unit")
+        self.rows.pool.require(TINY_UNIT, FINITE, "unit")
         self._paths.require(-np.inf, FINITE, "worst")
         self._paths.require(0, 1, "void")
         left = np.bincount(self.rows.pool["round"][:], minlength=self.rounds.pending)

@@ -8,14 +8,13 @@ from statistics import NormalDist
 import numpy as np
 
 from localarc.calibrators.undo import Undo
+from localarc.constants import DEVIATIONS_PER_UNIT, VISITS_COUNTED
 from localarc.forecasting.columns import FINITE, Arrays, Columns
-from localarc.forecasting.scale import UNIT_PART
 from localarc.validation import FloatArray, IntArray
 
 HOURS, WEEKDAYS = 24, 7
 PHASES = HOURS * WEEKDAYS
 RATE = 0.3  # of each node, over sqrt(alpha (1 - alpha))
-VISITS = 400.0  # that a step remembers
 
 
 class Offsets:
@@ -68,7 +67,7 @@ class Offsets:
         each = np.repeat(excess, nodes.shape[1], axis=0)
         inverse = inverse.reshape(-1)
         visits = self._nodes["visits"][at] = self._nodes["visits"][at] + 1.0
-        size = self._rate / np.sqrt(1.0 + np.minimum(visits, VISITS))[:, None]
+        size = self._rate / np.sqrt(1.0 + np.minimum(visits, VISITS_COUNTED))[:, None]
         for level in range(each.shape[1]):
             mean = np.bincount(inverse, each[:, level]) / count
             self._nodes["offset"][at, level] += size[:, level] * mean
@@ -90,4 +89,4 @@ def _of_gaussian_errors(alpha: float) -> float:
     gauss = NormalDist()
     mean = math.sqrt(2.0 / math.pi)
     deviation = 4.0 * (gauss.pdf(mean) - mean * (1.0 - gauss.cdf(mean)))
-    return (gauss.inv_cdf(1.0 - alpha / 2.0) - mean) / (UNIT_PART * deviation)
+    return (gauss.inv_cdf(1.0 - alpha / 2.0) - mean) / (DEVIATIONS_PER_UNIT * deviation)

@@ -8,10 +8,12 @@ from typing import Any
 import numpy as np
 
 from localarc.calibrators.undo import Undo
+from localarc.constants import WARM
 from localarc.forecasting.bettors import Bettors
 from localarc.forecasting.columns import FINITE, Arrays, Columns, Pool, named, part
 from localarc.forecasting.offsets import HOURS, Offsets
-from localarc.forecasting.scale import KNOWN, ScoreScale
+from localarc.forecasting.scale import ScoreScale
+from localarc.forecasting.sizes import SizeSample
 from localarc.validation import FloatArray, IntArray
 
 NONE = -1
@@ -44,7 +46,7 @@ class Rounds:
         undo: Undo | None = None,
     ) -> None:
         self.alphas, self.steps, self._start = alphas, steps, start
-        few = min(1.0 / float(alphas.min()) - 1.0, KNOWN) - 0.5  # too few for a conformal quantile
+        few = min(1.0 / float(alphas.min()) - 1.0, WARM) - 0.5  # too few for a conformal quantile
         self._needed = few if start == np.inf else 0.0
         self.uninformed = 0  # how many of these have got their score
         self._undo = undo
@@ -73,6 +75,7 @@ class Rounds:
             undo,
         )
         self._issued = 0
+        self.sizes = SizeSample(levels)
         self.by_phase = np.zeros((7 * HOURS, 1 + levels))  # rounds and misses, by hour of the week
 
     def _change(self, **values: Any) -> None:
@@ -147,7 +150,9 @@ class Rounds:
         counts = np.insert(missed[informed], 0, 1.0, axis=1)
         by_phase = self.by_phase.copy()
         np.add.at(by_phase, places.phase[informed], counts)
-        self._change(by_phase=by_phase, uninformed=self.uninformed + int((~informed).sum()))
+        sizes = self.sizes.add(places.series, scores, self._open["threshold"][rows])
+        uninformed = self.uninformed + int((~informed).sum())
+        self._change(by_phase=by_phase, uninformed=uninformed, sizes=sizes)
         self._teach_base(rows, places, missed, scores)
         for wave in self._waves(rows):
             known, unknown = wave[informed[wave]], wave[~informed[wave]]
@@ -258,7 +263,8 @@ class Rounds:
         for name in ("earlier", "later"):
             rounds[name][:] = NONE  # the lists follow from the order
         counts["newest"][:] = NONE
-        apart = {"uninformed": np.array([self.uninformed])} if self.uninformed else {}
+        apart: Arrays = {"uninformed": np.array([self.uninformed])} if self.uninformed else {}
+        apart |= {"sizes": self.sizes.rows.copy()} if len(self.sizes.rows) else {}
         return (
             {"issued": np.array([self._issued]), "by phase": self.by_phase.copy()}
             | apart
@@ -282,6 +288,8 @@ class Rounds:
         self.uninformed = int(arrays["uninformed"][0]) if "uninformed" in arrays else 0
         if self.uninformed < 0:
             raise ValueError("it counts fewer than no rounds")
+        if "sizes" in arrays:  # older states have no sample
+            self.sizes = self.sizes.restore(arrays["sizes"])
         self.scale.restore(part("scale", arrays))
         self.offsets.restore(part("offsets", arrays))
         self.bettors.restore(part("bettors", arrays))

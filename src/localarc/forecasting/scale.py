@@ -7,18 +7,20 @@ from typing import Any
 import numpy as np
 
 from localarc.calibrators.undo import Undo
+from localarc.constants import (
+    COARSER,
+    DEVIATIONS_PER_UNIT,
+    MEMORY,
+    SMALLEST_PART,
+    TINY_UNIT,
+    WARM,
+)
 from localarc.forecasting.columns import FINITE, Arrays, Columns, named, part
 from localarc.validation import FloatArray, IntArray
 
-MEMORY = 500.0  # times that a score is remembered
 SHORT_MEMORY = 25.0  # the same after a change
 CHANGE = 1.0  # units between the means of the two memories that mean a change
 OUTLIER = 8.0  # units from the mean beyond which a score moves it no further
-KNOWN = 16.0  # times after which a series has a unit to say so
-PRIOR = 8.0  # times that a series' own mean counts beside that of one of its steps
-UNIT_PART = 1.5  # mean absolute deviations in a unit
-LEAST_PART = 1.0 / 16.0  # a step's unit is at least this part of its series'
-TINY = 1e-290
 _KINDS = dict.fromkeys(("weight", "mean", "deviation"), ("f8", None))
 
 
@@ -47,11 +49,11 @@ class ScoreScale:
         away = np.where(seen, own["deviation"][series], everyone["deviation"][0])
         cell = series * self.steps + step
         weight = self._cells["weight"][cell]
-        part = weight / (weight + PRIOR)
+        part = weight / (weight + COARSER)
         fine = away + part * (self._cells["deviation"][cell] - away)
         mean = mean + part * (self._cells["mean"][cell] - mean)
-        unit = UNIT_PART * np.maximum(fine, LEAST_PART * away)
-        return mean, np.where(unit > TINY, unit, 1.0)
+        unit = DEVIATIONS_PER_UNIT * np.maximum(fine, SMALLEST_PART * away)
+        return mean, np.where(unit > TINY_UNIT, unit, 1.0)
 
     def learn(
         self, series: IntArray, step: IntArray, scores: FloatArray, share: FloatArray | None = None
@@ -60,7 +62,7 @@ class ScoreScale:
         share = np.ones(len(scores)) if share is None else share
         mean, unit = self.look(series, step)
         own = self._series
-        if_known = np.where(own["weight"][series] >= KNOWN, OUTLIER * unit, np.inf)
+        if_known = np.where(own["weight"][series] >= WARM, OUTLIER * unit, np.inf)
         scores = np.clip(scores, mean - if_known, mean + if_known)
         cell, everyone = series * self.steps + step, np.zeros(len(scores), np.int64)
         _follow(self._cells, cell, scores, mean, share)
@@ -77,7 +79,7 @@ class ScoreScale:
         pace = part / np.minimum(own["weight"][at], SHORT_MEMORY)
         own["recent"][at] += pace * (mean - own["recent"][at])
         away = np.abs(own["recent"][at] - own["mean"][at])
-        changed = away > CHANGE * UNIT_PART * own["deviation"][at]
+        changed = away > CHANGE * DEVIATIONS_PER_UNIT * own["deviation"][at]
         for nodes, index in ((own, at[changed]), (self._cells, cell[changed[inverse]])):
             nodes["weight"][index] = np.minimum(nodes["weight"][index], SHORT_MEMORY)
 

@@ -17,15 +17,23 @@ from typing import Any
 from numpy.typing import ArrayLike
 
 from localarc import validation
+from localarc.constants import (
+    BETS,
+    LARGEST_TERM,
+    LATE_BET,
+    LATE_FACTOR,
+    LATE_REACH,
+    LATE_RESTART,
+    SQUARE,
+    STAKE,
+    STAKE_ALL,
+)
 from localarc.engine.auto import layout
-from localarc.engine.auto.wealth import LARGEST_TERM
 from localarc.guarantees.bounds import Bound, Side
 from localarc.guarantees.judged import Judged
 from localarc.validation import FloatArray
 
 _ROUNDING = 1e-9
-_SQUARE = 4.0 * (math.log(2.0) - 0.5)
-_LATE_RESTART = 2.72
 _BELOW = "theorem E, below"
 
 
@@ -91,7 +99,7 @@ class Ledger:
 
     def budget(self, stake: float, total: float) -> float:
         """Lambda of a node: a logarithm, continued by its tangent from where bets are capped."""
-        most = (2.0 if self.two_sided else 1.0) * layout.BETS * total / stake
+        most = (2.0 if self.two_sided else 1.0) * BETS * total / stake
         if not most > 0.0:
             return math.inf  # sums that were large have lost what is small to rounding
         return math.log(min(most, LARGEST_TERM)) + max(0.0, most / LARGEST_TERM - 1.0)
@@ -105,8 +113,8 @@ class Ledger:
 def betas(node: FloatArray, drop: float) -> list[float]:
     """The bets that a node may still play."""
     most = float(node[layout.MOST_WEIGHT])
-    largest = 0.5 if most <= 0.0 else min(1.0, 0.25 / drop) / (1.0 + most)
-    return [2.0**-k for k in range(1, layout.BETS + 1) if 2.0**-k <= largest]
+    largest = 0.5 if most <= 0.0 else min(1.0, LATE_BET / drop) / (1.0 + most)
+    return [2.0**-k for k in range(1, BETS + 1) if 2.0**-k <= largest]
 
 
 def smallest(budget: float, cost: float, bets: list[float]) -> float:
@@ -379,7 +387,7 @@ def _limits(part: NodeCertificate) -> str:
 
 def certify(ledger: Ledger, node: FloatArray, groups: Mapping[Hashable, FloatArray]) -> Any:
     """The certificate of a calibrator with these sums, constant and groups."""
-    whole = certify_node(ledger, node, layout.STAKE_ALL)
+    whole = certify_node(ledger, node, STAKE_ALL)
     risk = ledger.loss_sum / whole.rounds if whole.rounds else math.nan
     gap = abs(ledger.loss_sum - ledger[layout.ALPHA] * whole.rounds - whole.excess)
     scale = 1.0 + whole.rounds * ledger[layout.BOUND]
@@ -400,7 +408,7 @@ def certify(ledger: Ledger, node: FloatArray, groups: Mapping[Hashable, FloatArr
         uninformed=int(ledger[layout.UNINFORMED]),
         evicted=_counts(ledger, layout.EVICTED_HATS, layout.EVICTED_GROUPS),
         refused=_counts(ledger, layout.REFUSED_HATS, layout.REFUSED_GROUPS),
-        groups={group: certify_node(ledger, part, layout.STAKE) for group, part in groups.items()},
+        groups={group: certify_node(ledger, part, STAKE) for group, part in groups.items()},
         _ledger=ledger,
         _node=node,
     )
@@ -448,7 +456,7 @@ def certify_place(ledger: Ledger, node: FloatArray, centre: Any, width: Any) -> 
     weight = float(node[layout.VISITS])
     excess = ledger[layout.TOP] * float(node[layout.EXCESS])
     alpha = ledger[layout.ALPHA]
-    bound = above(ledger, node, layout.STAKE)
+    bound = above(ledger, node, STAKE)
     return Place(centre, width, weight, alpha + excess / weight, alpha, bound)
 
 
@@ -477,11 +485,11 @@ def below(ledger: Ledger, node: FloatArray, stake: float) -> Bound:
 
 def observed(ledger: Ledger, node: FloatArray) -> Bound:
     """`|risk - alpha|` over all rounds, from what the bets were granted in fact."""
-    up = ledger.most_gain(node, layout.STAKE_ALL, "above", ledger.paid) + ledger[layout.LOST_UP]
+    up = ledger.most_gain(node, STAKE_ALL, "above", ledger.paid) + ledger[layout.LOST_UP]
     limit, alpha = ledger[layout.BOUND] - ledger[layout.ALPHA], ledger[layout.ALPHA]
     value = _mean(ledger, node, up, limit)
     if ledger.two_sided:
-        down = ledger.most_gain(node, layout.STAKE_ALL, "below", ledger.paid)
+        down = ledger.most_gain(node, STAKE_ALL, "below", ledger.paid)
         value = max(value, _mean(ledger, node, down + ledger[layout.LOST_DOWN], alpha))
     assumes = ("the running sums are complete",)
     bound = Bound("observed (bets)", value, assumes, _started(node), ledger.side)
@@ -541,12 +549,12 @@ def forward(ledger: Ledger, node: FloatArray, rounds: int) -> Bound:
     seen = int(ledger.rounds)
     ahead = validation.integer("rounds", rounds, seen + 1, hint) - seen
     total = ledger.granted + ahead * growth(ledger)
-    budget = ledger.budget(layout.STAKE_ALL, total)
+    budget = ledger.budget(STAKE_ALL, total)
     values = [_forward_side(ledger, node, budget, ahead, rounds, up=True)]
-    now = [above(ledger, node, layout.STAKE_ALL)]
+    now = [above(ledger, node, STAKE_ALL)]
     if ledger.two_sided:
         values.append(_forward_side(ledger, node, budget, ahead, rounds, up=False))
-        now.append(below(ledger, node, layout.STAKE_ALL))
+        now.append(below(ledger, node, STAKE_ALL))
     unmet = [*dict.fromkeys(reason for bound in now for reason in bound.unmet)]
     if seen and math.isnan(ledger.ceiling):
         unmet.append("no score has been seen")
@@ -572,8 +580,8 @@ def growth(ledger: Ledger) -> float:
     if floor == -math.inf:
         floor = 2.0 * ledger[layout.LOWEST] - ledger[layout.HIGHEST]
     reach = (ledger.ceiling - floor) / ledger[layout.SMALLEST_UNIT]
-    stakes = layout.STAKE_ALL + layout.STAKE * ledger.columns
-    return reach + (1.0 + _LATE_RESTART) * stakes
+    stakes = STAKE_ALL + STAKE * ledger.columns
+    return reach + (1.0 + LATE_RESTART) * stakes
 
 
 def _forward_side(
@@ -581,8 +589,8 @@ def _forward_side(
 ) -> float:
     drop = ledger[layout.DROP_UP if up else layout.DROP_DOWN]
     most = float(node[layout.MOST_WEIGHT])
-    late = 1.25 * drop * (drop + 1.455 * drop * most) if most else 0.0
-    step = max(_SQUARE + most, late)  # the largest cost of a round
+    late = LATE_FACTOR * drop * (drop + LATE_REACH * drop * most) if most else 0.0
+    step = max(SQUARE + most, late)  # the largest cost of a round
     cost = float(node[layout.UP_COST if up else layout.DOWN_COST]) + ahead * step
     gain = smallest(budget, cost, betas(node, drop))
     gain += ledger[layout.LOST_UP if up else layout.LOST_DOWN]

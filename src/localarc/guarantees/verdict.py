@@ -180,7 +180,7 @@ def verdict(
     limit = deviation(rounds, alpha, loss_bound) + _MARGIN * alpha
     if risk > alpha + limit:
         return Verdict("not kept", f"{words.overall(risk)}.")
-    large = f"{size_ratio:.2g} times as large as a rolling quantile's"
+    large = f"{float(f'{size_ratio:.2g}'):,g} times as large as a rolling quantile's"
     if risk < alpha - limit:
         than = f", {large}" if size_ratio >= LARGE else ""
         return Verdict("cautious", f"{words.overall(risk)}: sets are larger than necessary{than}.")

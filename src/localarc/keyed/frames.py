@@ -25,7 +25,11 @@ class Frame:
     def table(self, names: Iterable[str] | None = None) -> Any:
         """Some columns, or all, as an Arrow table."""
         chosen = self._frame if names is None else self._frame.select(*names)
-        return chosen.to_arrow()
+        try:
+            return chosen.to_arrow()
+        except OverflowError:
+            _require_int64(chosen)
+            raise
 
     def plus(self, added: Any) -> Any:
         """The frame with the columns of an Arrow table, in its own library."""
@@ -48,6 +52,17 @@ class Frame:
         return nw.from_arrow(rows, backend=self._frame.implementation).to_native()
 
 
+def _require_int64(frame: Any) -> None:
+    """Raise if a column of objects has an integer that Arrow cannot hold."""
+    for name in (name for name, kind in frame.schema.items() if not kind.is_numeric()):
+        for row, value in enumerate(frame[name].to_list()):
+            if isinstance(value, int) and not -(2**63) <= value < 2**63:
+                raise ValueError(
+                    f"{name} must have integers of 64 bits, got {validation.shown(value)} in row "
+                    f"{row}, counted from 0. Pass such numbers as floats, and such names as text."
+                )
+
+
 def with_columns(table: Any, added: Any) -> Any:
     """An Arrow table with the columns of another one."""
     for name in added.column_names:
@@ -59,11 +74,16 @@ def _eager(frame: Any, is_duckdb: bool) -> Any:
     arrow()
     try:
         import narwhals.stable.v2 as nw
+        from narwhals.exceptions import DuplicateError
     except ImportError as error:
         raise ImportError("this requires narwhals: pip install 'localarc[keyed]'") from error
     if is_duckdb:
         return nw.from_native(frame).collect("pyarrow")
-    found = nw.from_native(frame, pass_through=True)
+    try:
+        found = nw.from_native(frame, pass_through=True)
+    except DuplicateError:
+        validation.distinct_columns("frame", frame)
+        raise
     if not isinstance(found, nw.LazyFrame):
         validation.distinct_columns("frame", frame)
     if not isinstance(found, nw.DataFrame):

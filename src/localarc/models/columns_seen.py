@@ -44,7 +44,7 @@ def numbers_of(table: Table, names: tuple[ColumnName, ...], rows: IntArray) -> N
         try:
             with np.errstate(over="ignore"):
                 found[:, at] = floats(part.column(name))
-        except (TypeError, ValueError):  # these rows have no such column, or no numbers in it
+        except (TypeError, ValueError, OverflowError):  # no such column, or no numbers in it
             continue
     found[np.isinf(found)] = np.nan
     return found

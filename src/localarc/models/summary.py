@@ -247,16 +247,18 @@ def _judged(
     certificates: Sequence[AutoCertificate],
     parts: Sequence[Part],
 ) -> Verdict:
-    """The verdict on the rows shown; on those learned, if a bound of theirs was passed.
+    """The verdict on the rows shown; that of a certificate, if one of its bounds was passed.
 
     The bound is about all rows learned, and judges the rows shown where these are the same.
     """
+    for certificate in certificates:
+        if any(bound.passed for bound in certificate.bounds):
+            return certificate.verdict
     alpha = round(1.0 - calibration.levels.coverages[at], 12)
     shown, learned = calibration.counts.shown(at), _learned(certificates)
     bound = _bound(certificates)
-    passed = bound is not None and abs(learned.risk - alpha) > bound
     same = shown.rows == learned.rows and math.isclose(shown.risk, learned.risk, rel_tol=1e-9)
-    judged = learned if passed or same or not shown.rows else shown
+    judged = learned if same or not shown.rows else shown
     found = verdict(
         alpha,
         judged.risk,

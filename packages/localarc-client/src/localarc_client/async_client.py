@@ -1,4 +1,4 @@
-"""The asynchronous client."""
+"""The asynchronous client; `generate_async.py` of the tests writes it from `client.py`."""
 
 from __future__ import annotations
 
@@ -315,7 +315,10 @@ class AsyncClient:
         return call.result(await self._try(call))
 
     async def ready(self) -> Ready:
-        """Ask once, without retries, whether the service accepts requests, and if not, why."""
+        """Ask once, without retries, whether the service accepts requests, and if not, why.
+
+        See `Client.ready` for the parameters and the result.
+        """
         call = requests.ready()
         return call.result(await self._try(call))
 

@@ -34,6 +34,21 @@ test("seconds are shown where ticks are seconds apart", () => {
   ]);
 });
 
+test("parts of a second are shown where all rounds fall into one", () => {
+  assert.deepEqual(labels([at("2026-03-04T03:00:00.150"), at("2026-03-04T03:00:00.950")], 4), [
+    "03:00:00.2",
+    "03:00:00.4",
+    "03:00:00.6",
+    "03:00:00.8",
+  ]);
+  assert.deepEqual(labels([at("2026-03-04T03:00:00.001"), at("2026-03-04T03:00:00.004")], 4), [
+    "03:00:00.001",
+    "03:00:00.002",
+    "03:00:00.003",
+    "03:00:00.004",
+  ]);
+});
+
 test("weeks are marked at midnight", () => {
   assert.deepEqual(labels([at("2026-03-04T12:00:00"), at("2026-03-25T12:00:00")], 3), [
     "5 Mar",

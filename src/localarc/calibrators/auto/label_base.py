@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from localarc.calibrators.auto.groups import label_from_json, label_to_json
+from localarc.constants import OFFSET_RATE
 from localarc.engine.auto import label_rounds
-from localarc.engine.auto.engine import RATE
 from localarc.engine.auto.label_scores import (
     COUNT,
     FACTS,
@@ -34,7 +34,7 @@ class LabelBase:
     """What is known about the scores of true labels: by label, and of all labels together."""
 
     def __init__(self, alpha: float, initial_threshold: float) -> None:
-        rate = RATE / math.sqrt(alpha * (1.0 - alpha))
+        rate = OFFSET_RATE / math.sqrt(alpha * (1.0 - alpha))
         self.rows: dict[Hashable, int] = {}  # from 1 on, of labels that were true
         self.tables = LabelTables(*_empty(2), alpha, initial_threshold, rate)
 

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from localarc.constants import MEMORY, RANGE_PART
 from localarc.validation import FloatArray
 
 WINDOW = 400  # outcomes that are remembered
@@ -20,9 +21,8 @@ PACE = 0.5  # of a spread: how far the threshold would fall per round with `idle
 BALANCE = 5.0  # wrong answers that a topic can owe, or have saved up
 SAVED = 2.0  # that make right answers lower the threshold as well
 SAVED_PART = 0.1  # of the target: what `idle` is for these
-SPREAD_MEMORY = 500.0  # rounds over which mean and spread of the confidences forget
 FIRST_MEAN, FIRST_SPREAD = 0.5, 0.1  # count as one confidence
-SMALLEST_SPREAD = 1.0 / 1024.0
+SMALLEST_SPREAD = 1.0 / RANGE_PART  # confidences have the range 1
 MANY = 30.0  # confidences: the highest of fewer says little about the next
 LEAST_STEP = 0.1  # as if the spread were this, where the threshold is above all confidences
 AUDIT_WEIGHT = 5.0  # an audit stands for the rounds withheld since the last, at most so many
@@ -57,10 +57,10 @@ class RecentOutcomes:
 
     def see(self, confidence: float) -> None:
         """A round of this topic, answered or not."""
-        share = max(1.0 / (self.seen + 2.0), 1.0 / SPREAD_MEMORY)
+        share = max(1.0 / (self.seen + 2.0), 1.0 / MEMORY)
         self.deviation += share * (abs(confidence - self.mean) - self.deviation)
         self.mean += share * (confidence - self.mean)
-        faded = self.highest + (confidence - self.highest) / SPREAD_MEMORY
+        faded = self.highest + (confidence - self.highest) / MEMORY
         self.highest = max(confidence, faded)
         self.seen += 1.0
 

@@ -11,6 +11,7 @@ import numpy as np
 from localarc.calibrators.gate.closed import Closed
 from localarc.calibrators.gate.counts import Counts
 from localarc.calibrators.gate.terms import GateTerms
+from localarc.constants import STAKE, STAKE_ALL
 from localarc.engine.auto import layout
 from localarc.guarantees.theorem_e import Ledger
 from localarc.validation import FloatArray
@@ -32,7 +33,7 @@ def terms_of(gate: Gate) -> tuple[dict[str, Any], dict[Hashable, GateTerms]]:
     topics = {}
     for name, counts in gate._records.topics.items():
         node = engine.node(present[name]) if name in present else None
-        terms = _terms(ledger, counts, node, layout.STAKE, gate.credit)
+        terms = _terms(ledger, counts, node, STAKE, gate.credit)
         topics[name] = GateTerms(**terms, closed=_closed(gate, name))
     return terms_of_everyone(gate) | {"closed": _closed(gate, None)}, topics
 
@@ -40,7 +41,7 @@ def terms_of(gate: Gate) -> tuple[dict[str, Any], dict[Hashable, GateTerms]]:
 def terms_of_everyone(gate: Gate) -> dict[str, Any]:
     """The fields of the terms for everyone."""
     node = gate._bettors.engine.node()
-    return _terms(_ledger(gate), gate._records.everyone, node, layout.STAKE_ALL, gate.credit)
+    return _terms(_ledger(gate), gate._records.everyone, node, STAKE_ALL, gate.credit)
 
 
 def _closed(gate: Gate, name: Hashable | None) -> Closed | None:
@@ -64,7 +65,7 @@ def _terms(
     if node is None or not math.isclose(
         node[layout.VISITS], counts.answered + counts.withheld, rel_tol=_ROUNDING, abs_tol=_ROUNDING
     ):
-        return found | {"bound": math.inf, "consistent": stake != layout.STAKE_ALL}
+        return found | {"bound": math.inf, "consistent": stake != STAKE_ALL}
     alpha, top = ledger[layout.ALPHA], ledger[layout.TOP]
     charged = counts.wrong - alpha * counts.answered - credit * counts.withheld
     gap = abs(charged - top * float(node[layout.EXCESS]))

@@ -15,6 +15,23 @@ from typing import Any
 
 import numpy as np
 
+from localarc.constants import (
+    COARSER,
+    DEVIATIONS_PER_UNIT,
+    HURRY,
+    LARGEST_DEVIATION,
+    LEVELS,
+    LONGER_MEMORY,
+    LOOK_BACK,
+    MEMORY,
+    ONE_SIDED,
+    OUTDATED,
+    RANGE_PART,
+    SMALLEST_PART,
+    TINY_UNIT,
+    VISITS_COUNTED,
+    WARM,
+)
 from localarc.engine.auto.layout import (
     ALPHA,
     AWAY,
@@ -26,7 +43,6 @@ from localarc.engine.auto.layout import (
     FLOOR,
     HIGHEST,
     LEAN,
-    LEVELS,
     LOWEST,
     MEAN,
     OFFSET,
@@ -45,7 +61,6 @@ from localarc.engine.auto.layout import (
     TWO_SIDED,
     UNIT,
     VISITS,
-    WARM,
     Round,
     State,
     dimensions_of,
@@ -55,19 +70,6 @@ from localarc.engine.auto.layout import (
     jit,
 )
 from localarc.engine.auto.units import sort_into
-
-MEMORY = 500.0  # rounds over which means and deviations of scores forget
-LONGER_MEMORY = 10.0  # rounds in addition, for each pending loss
-COARSER = 8.0  # weight of the coarser level, in visits
-SPREAD = 1.5  # the unit is this many mean absolute deviations
-SMALLEST_PART = 1.0 / 16.0  # of the overall unit: D(x) is never below
-RANGE_PART = 1024.0  # the unit is at least the range of scores over this
-TINY_UNIT = 1e-290  # too small for arithmetic
-OUTDATED = 2.0 / 3.0  # of today's scores: a threshold that knew fewer teaches nothing as played
-VISITS_COUNTED = 400.0  # by the step of an offset
-HURRY = 30.0  # the clock runs so fast while scores lie on one side of m(x)
-ONE_SIDED = 0.95  # the share of deviations on one side that makes it hurry
-LOOK_BACK = 0.02  # over the last 50 scores
 
 
 @jit
@@ -96,7 +98,7 @@ def local_scores(state: State, slots: Any, weights: Any) -> Any:
         if total > 0.0:
             mean += (means - total * mean) / (total + COARSER)
             deviation += (deviations - total * deviation) / (total + COARSER)
-    return mean, max(SPREAD * deviation, SMALLEST_PART * numbers[UNIT])
+    return mean, max(DEVIATIONS_PER_UNIT * deviation, SMALLEST_PART * numbers[UNIT])
 
 
 @jit
@@ -212,7 +214,7 @@ def pace(state: State, score: float, mean: float, unit: float) -> float:
     numbers = state.numbers
     if not math.isfinite(score) or numbers[SCORES] < WARM:
         return 1.0
-    distance = min(max((score - mean) / unit, -2.0), 2.0)
+    distance = min(max((score - mean) / unit, -LARGEST_DEVIATION), LARGEST_DEVIATION)
     share = LOOK_BACK / (1.0 + numbers[PENDING])
     numbers[LEAN] += share * (distance - numbers[LEAN])
     numbers[AWAY] += share * (abs(distance) - numbers[AWAY])
@@ -240,7 +242,8 @@ def note_score(state: State, score: float, target: float, mean: float, unit: flo
     numbers[LOWEST] = min(numbers[LOWEST], score)
     numbers[HIGHEST] = max(numbers[HIGHEST], score)
     numbers[SCORES] += 1.0
-    spread = max(SPREAD * numbers[DEVIATION], (numbers[HIGHEST] - numbers[LOWEST]) / RANGE_PART)
+    spread, span = DEVIATIONS_PER_UNIT * numbers[DEVIATION], numbers[HIGHEST] - numbers[LOWEST]
+    spread = max(spread, span / RANGE_PART)
     if spread < TINY_UNIT:
         spread = abs(score) if abs(score) > TINY_UNIT else 1.0
     numbers[UNIT] = spread

@@ -9,12 +9,22 @@ from typing import Any
 
 import numpy as np
 
+from localarc.constants import (
+    BETS,
+    LATE_FACTOR,
+    LATE_REACH,
+    LATE_RESTART,
+    LEVELS,
+    NEGLIGIBLE_WEIGHT,
+    SQUARE,
+    STAKE,
+    STAKE_ALL,
+)
 from localarc.engine.auto.base import lowest_threshold
 from localarc.engine.auto.hats import TO_BE_MADE
 from localarc.engine.auto.layout import (
     ARRIVED,
     BASE,
-    BETS,
     CEILING,
     CEILING_FAILS,
     CEILING_SINCE,
@@ -33,19 +43,15 @@ from localarc.engine.auto.layout import (
     GRANTED,
     ITS_FLOOR,
     ITS_UNIT,
-    LEVELS,
     LOST_DOWN,
     LOST_UP,
     MOST_WEIGHT,
-    NEGLIGIBLE,
     PAID,
     PENDING,
     PENDING_BEFORE,
     ROUNDS,
     SEEN,
     SMALLEST_UNIT,
-    STAKE,
-    STAKE_ALL,
     STAKED,
     THRESHOLD,
     TWO_SIDED,
@@ -68,9 +74,6 @@ from localarc.engine.auto.layout import (
     variable,
 )
 from localarc.engine.auto.wealth import FRESH_BET, largest_bet, wealth, wealths
-
-SQUARE = 4.0 * (math.log(2.0) - 0.5)  # exp(x - SQUARE x^2) <= 1 + x for |x| <= 1/2
-LATE_RESTART = 2.72  # a restart while something is pending grants at most e stakes
 
 
 @jit
@@ -139,7 +142,7 @@ def restrict_bets(state: State, slots: Any) -> None:
 def outgrows(nodes: Any, slot: int) -> bool:
     """Whether more weight is pending at a node than ever before."""
     pending = nodes[slot, WEIGHT_PENDING]
-    return pending > NEGLIGIBLE and pending > nodes[slot, MOST_WEIGHT]  # type: ignore[no-any-return]
+    return pending > NEGLIGIBLE_WEIGHT and pending > nodes[slot, MOST_WEIGHT]  # type: ignore[no-any-return]
 
 
 @jit
@@ -169,14 +172,14 @@ def late_cost(y: float, drop: float, late: Any, i: int, column: int) -> float:
     `column` says where what has arrived since then is added up: the steps, then their costs.
     """
     seen = late[i, SEEN]
-    if seen <= NEGLIGIBLE:
+    if seen <= NEGLIGIBLE_WEIGHT:
         return SQUARE * y * y
     left = max(0.0, seen - late[i, ARRIVED])
     arrived, spent = late[i, column], late[i, column + 1]
     if y >= 0.0:
         return SQUARE * y * y + y * max(0.0, min(seen, arrived + left))  # type: ignore[no-any-return]
-    behind = largest_bet(seen, drop) * spent - arrived + 1.455 * drop * left
-    return 1.25 * abs(y) * (abs(y) + max(0.0, min(1.455 * drop * seen, behind)))  # type: ignore[no-any-return]
+    behind = largest_bet(seen, drop) * spent - arrived + LATE_REACH * drop * left
+    return LATE_FACTOR * abs(y) * (abs(y) + max(0.0, min(LATE_REACH * drop * seen, behind)))  # type: ignore[no-any-return]
 
 
 @jit
@@ -303,4 +306,4 @@ def count_failure(numbers: Any, count: int, since: int) -> None:
 def release(nodes: Any, slot: int, weight: float) -> None:
     """A round is no longer pending at a node."""
     left = nodes[slot, WEIGHT_PENDING] - weight
-    nodes[slot, WEIGHT_PENDING] = left if left >= NEGLIGIBLE else 0.0
+    nodes[slot, WEIGHT_PENDING] = left if left >= NEGLIGIBLE_WEIGHT else 0.0

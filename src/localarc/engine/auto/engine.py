@@ -11,6 +11,15 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from localarc.constants import (
+    DEVIATIONS_PER_UNIT,
+    GROUP_FACTOR,
+    INPUTS_KEPT,
+    LEVEL_SLOPE,
+    LEVELS,
+    OFFSET_RATE,
+    STAKE_ALL,
+)
 from localarc.engine.addresses import table_of
 from localarc.engine.auto import layout, loops, stored
 from localarc.engine.auto.base import too_little_known
@@ -22,10 +31,6 @@ from localarc.engine.step import require
 from localarc.engine.tiles import FloatArray, IntArray
 
 Arrays = tuple[Any, ...]
-RATE = 0.6  # the step of offsets, in units of D(x), over sqrt(alpha (B - alpha))
-LEVEL_SLOPE = 0.25  # level j learns 2^(-j/4) times as fast
-GROUP_FACTOR = 0.5  # and a group half as fast
-UNIT_PART = 1.5  # mean absolute deviations in a unit
 _KEYS = POINT.copy(dtype=INTEGER)
 
 
@@ -61,13 +66,13 @@ class Rules:
             layout.TWO_SIDED: float(self.two_sided),
             layout.DROP_UP: down / self.top,
             layout.DROP_DOWN: up / self.top,
-            layout.RATE: self.evenness * RATE / math.sqrt(down * up),
+            layout.RATE: self.evenness * OFFSET_RATE / math.sqrt(down * up),
             layout.OWN_BASE: float(self.own_base),
             layout.START: self.initial_threshold if self.own_base else 0.0,
             layout.MEAN: self.initial_threshold if self.own_base else 0.0,
             layout.UNIT: self.unit,
-            layout.DEVIATION: self.unit / UNIT_PART,
-            layout.STAKED: layout.STAKE_ALL,
+            layout.DEVIATION: self.unit / DEVIATIONS_PER_UNIT,
+            layout.STAKED: STAKE_ALL,
             layout.AWAY: 1.0,
             layout.SMALLEST_UNIT: math.inf,
             layout.COSTLIEST: -math.inf,
@@ -93,7 +98,7 @@ class AutoEngine:
         leave a bound call with the addresses of arrays that are gone.
         """
         table = table_of(arrays)
-        groups = len(arrays[4]) - 1 - layout.LEVELS * layout.hat_columns(self.dimensions)
+        groups = len(arrays[4]) - 1 - LEVELS * layout.hat_columns(self.dimensions)
         serve, tell, forget = (partial(entry, table) for entry in _entry_points())
         self.serve: Callable[..., float] = serve
         self.tell: Callable[..., bool] = tell
@@ -206,7 +211,7 @@ class AutoEngine:
 
     def inputs(self) -> FloatArray:
         """The inputs in the reservoir: a uniform sample of all so far."""
-        count = min(int(self.numbers[layout.ASKED]), layout.INPUTS_KEPT)
+        count = min(int(self.numbers[layout.ASKED]), INPUTS_KEPT)
         start = layout.GRID + 3 * self.dimensions
         kept = self.numbers[start : start + count * self.dimensions]
         return kept.reshape(count, self.dimensions).copy()
@@ -275,7 +280,7 @@ class AutoEngine:
         arrays = stored.upgraded(arrays)
         stored.check(arrays, self.rules, self.dimensions)
         pending = Pending(*(arrays[name] for name in Pending._fields))
-        hats = 1 + layout.LEVELS * layout.hat_columns(self.dimensions)
+        hats = 1 + LEVELS * layout.hat_columns(self.dimensions)
         groups = max(0, int(pending.pending_columns.max(initial=0)) + 1 - hats)
         rows = _doubled(4, len(pending.tickets) + 2)
         entries = 1 + len(pending.pending_slots)
@@ -312,7 +317,7 @@ def _new_arrays(
     nodes: FloatArray | None = None,
 ) -> Arrays:
     """The eleven arrays, before the first round; with the table of another if one is given."""
-    width = 1 + layout.LEVELS * layout.hat_columns(dimensions) + groups
+    width = 1 + LEVELS * layout.hat_columns(dimensions) + groups
     numbers = np.zeros(layout.numbers_length(dimensions, width))
     for index, value in rules.numbers().items():
         numbers[index] = value
@@ -361,7 +366,7 @@ def _new_nodes(rules: Rules) -> FloatArray:
 
 def _factors(dimensions: int, groups: int) -> FloatArray:
     """How fast the node in each column learns: the constant, hats by level, groups."""
-    slopes = 2.0 ** (-LEVEL_SLOPE * np.arange(layout.LEVELS))
+    slopes = 2.0 ** (-LEVEL_SLOPE * np.arange(LEVELS))
     hats = np.repeat(slopes[:, None], layout.hat_columns(dimensions), axis=1)
     hats[:, dimensions + 1 :] /= max(dimensions, 1)
     return np.concatenate([[1.0], hats.ravel(), np.full(groups, GROUP_FACTOR)])

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from localarc.constants import ENOUGH_VISITS, FARTHEST_CELL, GRID_SHIFT, LEVELS, STAKE
 from localarc.engine.auto.layout import (
     ASKED,
     DOWN_BET,
@@ -16,7 +17,6 @@ from localarc.engine.auto.layout import (
     JOINT_PART,
     JOINTS,
     LAST_ASKED,
-    LEVELS,
     MEASURED,
     NODE_PART,
     NODES,
@@ -24,7 +24,6 @@ from localarc.engine.auto.layout import (
     PLANNED_JOINTS,
     REFUSED_GROUPS,
     REFUSED_HATS,
-    STAKE,
     STAKED,
     TWO_SIDED,
     UP_BET,
@@ -47,8 +46,6 @@ JOINT, SINGLE, GROUP = range(3)
 KIND_SHIFT = 61
 KEY_BITS = 2**KIND_SHIFT - 1
 NO_NODE, TO_BE_MADE = -1, -2
-ENOUGH = 8.0  # visits of the nearest joint hat before finer ones are made
-FARTHEST = 1e15  # cells from the origin; beyond, inputs share a cell
 
 
 @jit
@@ -207,8 +204,8 @@ def place_in_cell(
             fractions[i], complete = np.nan, False
             continue
         scale = level - int(grid[2, i])
-        shift = (scale + 64) * (i + 1) * 0.46653
-        y = min(max(x[i] + (shift - math.floor(shift)), -FARTHEST), FARTHEST)
+        shift = (scale + 64) * (i + 1) * GRID_SHIFT
+        y = min(max(x[i] + (shift - math.floor(shift)), -FARTHEST_CELL), FARTHEST_CELL)
         x[i] *= 2.0
         cells[i], fractions[i] = np.int64(math.floor(y)), y - math.floor(y)
         salt = np.uint64(salts[i])
@@ -277,4 +274,4 @@ def joint_hats(
             visits = nodes[slots[at], VISITS] if slots[at] >= 0 else 0.0
         if k < d:
             key += np.uint64(salts[order[k]])
-    return visits >= ENOUGH
+    return visits >= ENOUGH_VISITS

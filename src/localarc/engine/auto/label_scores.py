@@ -8,12 +8,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from localarc.engine.auto.base import RANGE_PART, SPREAD, VISITS_COUNTED
+from localarc.constants import DEVIATIONS_PER_UNIT, RANGE_PART, VISITS_COUNTED, WARM
 from localarc.engine.auto.layout import jit
 
 COUNT, OLDEST, QUANTILE, SMALLEST, LARGEST, DEVIATIONS, OFFSET, ROUNDS, FACTS = range(9)
 KEPT = 500  # scores of a label
-FEW = 16  # scores are too few for a spread of their own
 LATEST = 50  # scores that are compared with all that are kept
 SURPRISE = 3.0  # standard deviations between their shares make the older ones out of date
 
@@ -47,14 +46,14 @@ def remove(ordered: Any, count: int, score: float) -> None:
 
 @jit
 def spread_of(ordered: Any) -> float:
-    """1.5 mean absolute deviations."""
+    """The unit of these scores, from their mean absolute deviation."""
     total = 0.0
     for score in ordered:
         total += score
     mean, away = total / len(ordered), 0.0
     for score in ordered:
         away += abs(score - mean)
-    return SPREAD * away / len(ordered)
+    return DEVIATIONS_PER_UNIT * away / len(ordered)
 
 
 @jit
@@ -122,8 +121,8 @@ def unit_of(tables: LabelTables, row: int) -> float:
     if every[COUNT] > 0:
         size = max(abs(every[SMALLEST]), abs(every[LARGEST]))
     unit = 0.0
-    if every[COUNT] >= FEW:
-        spread = every[DEVIATIONS] if own[COUNT] < FEW else own[DEVIATIONS]
+    if every[COUNT] >= WARM:
+        spread = every[DEVIATIONS] if own[COUNT] < WARM else own[DEVIATIONS]
         unit = max(spread, (every[LARGEST] - every[SMALLEST]) / RANGE_PART)
     if unit == 0.0:
         unit = size

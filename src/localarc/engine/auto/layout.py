@@ -9,15 +9,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numba import carray, njit  # type: ignore[attr-defined]
 
+from localarc.constants import INPUTS_KEPT, WARM
 from localarc.engine.addresses import float_pointer, integer_pointer, short_pointer
 from localarc.engine.numba_tools import STRICT_OPTIONS, Function
 
-LEVELS = 6  # grids: a cell is 1, 1/2, ..., 1/32 of a feature's spread wide
-BETS = 16  # the bets of a side: 2^-1, ..., 2^-16
-WARM = 16  # scores before the base learns; inputs before the first grid
-INPUTS_KEPT = 128  # in the reservoir that measures the spread of features
-STAKE_ALL, STAKE = 0.05, 0.02  # of the constant, and of every other node
-NEGLIGIBLE = 1e-12  # a pending weight below this is none
 JOINT_PART, HAT_PART, NODE_PART = 0.4, 0.6, 0.8  # of the table: joint hats, all hats, everything
 
 # ---- numbers: settings, then running sums ------------------------------------------------------

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from localarc.constants import GRID_SHIFT, LEVELS
 from localarc.engine.auto import layout
 from localarc.engine.auto.engine import AutoEngine
 from localarc.engine.auto.loops import PEEK
@@ -36,7 +37,7 @@ def hats_at(engine: AutoEngine, x: FloatArray) -> Iterator[Hat]:
         return
     engine.serve(PEEK, x, *_NONE, 0.0, 1.0, 0.0, 0.0)
     slots, weights = engine.located()
-    for level in range(layout.LEVELS):
+    for level in range(LEVELS):
         start = 1 + level * layout.hat_columns(d)
         for column, corner in _corners(engine, x, level):
             slot = int(slots[start + column])
@@ -72,7 +73,7 @@ def _cell(engine: AutoEngine, x: FloatArray, level: int) -> tuple[FloatArray, Fl
 
 def _offsets(engine: AutoEngine, level: int) -> FloatArray:
     features = np.arange(1, engine.dimensions + 1)
-    shifts: FloatArray = ((level - engine.grid()[2] + 64) * features * 0.46653) % 1.0
+    shifts: FloatArray = ((level - engine.grid()[2] + 64) * features * GRID_SHIFT) % 1.0
     return shifts
 
 

@@ -10,6 +10,7 @@ import math
 
 import numpy as np
 
+from localarc.constants import WARM
 from localarc.engine.auto import layout
 from localarc.engine.auto.hats import GROUP, KIND_SHIFT
 from localarc.engine.tiles import FloatArray, IntArray
@@ -32,7 +33,7 @@ def restart_units(
     numbers[[layout.LOWEST, layout.HIGHEST, layout.SCORES, layout.LEAN]] = 0.0
     for name in (layout.MEAN, layout.DEVIATION, layout.UNIT, layout.AWAY, layout.SMALLEST_UNIT):
         numbers[name] = initial[name]
-    numbers[layout.FIRST : layout.FIRST + layout.WARM] = 0.0
+    numbers[layout.FIRST : layout.FIRST + WARM] = 0.0
     nodes[:, layout.OFFSET] = 0.0
     hats = np.append((keys != 0) & ((keys >> KIND_SHIFT) - 1 != GROUP), False)
     nodes[hats, _SCORES_AROUND] = 0.0

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from localarc.constants import LEVELS
 from localarc.engine.auto import layout
 from localarc.engine.auto.hats import JOINT, KIND_SHIFT
 from localarc.engine.step import check_shapes, require
@@ -173,7 +174,7 @@ def _check_entries(arrays: Mapping[str, Any], size: int, dimensions: int) -> Non
     counts, columns = arrays["pending_counts"], arrays["pending_columns"]
     adds_up = bool((counts >= 0).all()) and counts.sum() == len(columns)
     require(adds_up, "its pending rounds have other nodes")
-    width = 1 + layout.LEVELS * layout.hat_columns(dimensions) + 2**16
+    width = 1 + LEVELS * layout.hat_columns(dimensions) + 2**16
     require(bool(((columns >= 0) & (columns < width)).all()), "a pending node has no column")
     first = np.zeros(len(columns), bool)
     starts = np.cumsum(counts) - counts

@@ -5,11 +5,10 @@ from typing import Any
 
 import numpy as np
 
+from localarc.constants import HYSTERESIS, INPUTS_KEPT, WARM
 from localarc.engine.auto.layout import (
     ASKED,
-    INPUTS_KEPT,
     MEASURED,
-    WARM,
     State,
     grid_of,
     input_of,
@@ -18,7 +17,6 @@ from localarc.engine.auto.layout import (
 )
 
 ORIGIN, WIDTH, EXPONENT = range(3)
-HYSTERESIS = 0.75  # octaves by which a spread must differ before the grid follows
 
 
 @jit

@@ -6,11 +6,11 @@ Each exponential stays at `LARGEST_TERM` once it is there: theorem E allows for 
 import math
 from typing import Any
 
-from localarc.engine.auto.layout import BETS, jit
+from localarc.constants import BETS, LARGEST_TERM, LATE_BET
+from localarc.engine.auto.layout import jit
 
 SMALLEST = 2.0**-BETS
 FRESH_BET = (1.0 - SMALLEST) / BETS  # H(0, 0) with all bets
-LARGEST_TERM = 1e150  # exp(beta G - beta^2 W) is far smaller, unless no threshold avoids losses
 LARGEST_EXPONENT = math.log(LARGEST_TERM)
 SAFE_GAIN = 2.0 * LARGEST_EXPONENT  # with betas of at most 1/2, no smaller gain leads there
 
@@ -36,7 +36,7 @@ def exponential(v: float) -> float:
 @jit
 def largest_bet(pending: float, drop: float) -> float:
     """The largest beta allowed once the weight `pending` was pending; drop: the largest -y."""
-    return 0.5 if pending <= 0.0 else min(1.0, 0.25 / drop) / (1.0 + pending)
+    return 0.5 if pending <= 0.0 else min(1.0, LATE_BET / drop) / (1.0 + pending)
 
 
 @jit

@@ -44,9 +44,11 @@ class HeldFiles:
         self._files = [*files]
         self.moved = ""  # why nothing may be written; empty if it may
 
-    def hold(self, file: HeldFile) -> None:
-        """Look at one more file."""
-        self._files.append(file)
+    def hold(self, path: Path) -> None:
+        """Look at the file at a path, if there is one, and no longer at an earlier one there."""
+        self._files = [file for file in self._files if file.path != str(path)]
+        if path.exists():
+            self._files.append(HeldFile.at(path))
 
     def look(self) -> str:
         """Compare all of them, in a microsecond each, unless one is known to have moved."""

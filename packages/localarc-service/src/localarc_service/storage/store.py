@@ -61,6 +61,7 @@ class EventStore:
         self, folder: Path, synchronous: str = "FULL", held: Iterable[HeldFile] = ()
     ) -> None:
         self._path = folder / FILE_NAME
+        self._log_path = folder / f"{FILE_NAME}-wal"
         self._held = HeldFiles(held)
         self._looked = False  # at the files, since the last `flush`
         self._synchronous = synchronous
@@ -82,9 +83,8 @@ class EventStore:
             self._connect()
         if version < VERSION:  # else opening a folder writes nothing: it works on a full disk
             self._migrate(version)
-        for path in self._path, self._path.with_name(f"{FILE_NAME}-wal"):
-            if path.exists():
-                self._held.hold(HeldFile.at(path))
+        self._held.hold(self._path)
+        self._held.hold(self._log_path)
         self._erasure = Erasure(self._database)
         self._next = 1 + max(
             self._marks.last_event,
@@ -284,8 +284,9 @@ class EventStore:
         """Write as much as a usual commit does, to find out whether writing works."""
         self._require_files()
         if self.degraded:
-            self._database.close()
+            self._database.close()  # and with it the log, which the next connection makes anew
             self._connect()
+            self._held.hold(self._log_path)
             self._erasure = Erasure(self._database)
         if self.degraded:
             raise sqlite3.OperationalError(self.degraded)

@@ -6,6 +6,7 @@ const MINUTE = 60;
 const HOUR = 3600;
 const DAY = 86400;
 const STEPS = [
+  ...[1, 10, 100].flatMap((count) => [count, 2 * count, 5 * count]).map((count) => count / 1000),
   ...[1, 2, 5, 10, 15, 30],
   ...[1, 2, 5, 10, 15, 30].map((count) => count * MINUTE),
   ...[1, 2, 3, 6, 12].map((count) => count * HOUR),
@@ -13,7 +14,7 @@ const STEPS = [
 ];
 
 /** @param {number} seconds since 1970 */
-const toDate = (seconds) => new Date(seconds * 1000);
+const toDate = (seconds) => new Date(Math.round(seconds * 1000));
 
 /**
  * Round times in an interval of seconds since 1970, with labels. A label names the day where it
@@ -72,6 +73,7 @@ function tickLabel(value, before, step) {
   if (step >= DAY || isNewDay) return date.toLocaleDateString("en-GB", { day: "numeric", month: "short" });
   /** @type {Intl.DateTimeFormatOptions} */
   const clock = { hour: "2-digit", minute: "2-digit", second: step < MINUTE ? "2-digit" : undefined };
+  if (step < 1) clock.fractionalSecondDigits = step < 0.01 ? 3 : step < 0.1 ? 2 : 1;
   return date.toLocaleTimeString("en-GB", clock);
 }
 
