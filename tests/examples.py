@@ -18,12 +18,12 @@ from localarc import (
     KeepAll,
     KeepLast,
     Laplace,
-    Matern32,
     Matern52,
     Mondrian,
     Power,
     RationalQuadratic,
     Triangular,
+    kernels,
 )
 from localarc.calibrators.base import BaseCalibrator
 from localarc.curves import Curves, miscoverage
@@ -45,11 +45,10 @@ def side(x: Any) -> bool:
 
 
 KERNELS: dict[str, Kernel] = {
+    **{kernel.__name__: kernel(1.0) for kernel in kernels.KERNELS.values()},
     "RBF": RBF.from_paper(1.0),
     "Laplace": Laplace(1.4),
-    "Matern32": Matern32(1.0),
     "Matern52": Matern52(0.7, 2.0),
-    "Cauchy": Cauchy(1.0),
     "Triangular": Triangular(2.0),
     "RationalQuadratic": RationalQuadratic(0.7, shape=2.0),
     "RBF per feature": RBF.from_paper((0.5, 3.0)),

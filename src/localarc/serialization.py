@@ -238,8 +238,8 @@ def group_from_json(value: Any) -> Hashable:
 # ---- kernels, rates and memories as JSON -----------------------------------------------------
 
 _PARTS: tuple[type, ...] = (
-    *(kernels.RBF, kernels.Laplace, kernels.Matern32, kernels.Matern52, kernels.Cauchy),
-    *(kernels.Triangular, kernels.RationalQuadratic, kernels.Sum, kernels.Product),
+    *kernels.KERNELS.values(),
+    *(kernels.Sum, kernels.Product),
     *(rates.InverseSqrt, rates.Power, rates.Constant),
     *(memory.KeepAll, memory.KeepLast, memory.Lattice, memory.Dictionary, memory.Auto),
 )

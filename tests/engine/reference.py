@@ -22,8 +22,11 @@ def squared_distances(left: Floats, right: Floats) -> Floats:
     return np.asarray(((left[:, None, :] - right[None, :, :]) ** 2).sum(axis=2))
 
 
+PARAMETERS = {"triangular": 2.0, "rational_quadratic": 1.5}  # of 2 and 3 features, and a shape
+
+
 def formulas(dimensions: int) -> dict[str, Formula]:
-    """Every built-in kernel as a formula in u, with shape 1.5 for the rational quadratic."""
+    """Built-in kernels as formulas in u, with shape 1.5 for the rational quadratic."""
     return {
         "gaussian": lambda u: np.exp(-u),
         "laplace": lambda u: np.exp(-np.sqrt(u)),

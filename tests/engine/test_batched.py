@@ -10,11 +10,11 @@ import pytest
 from engine.reference import assert_close, random_stream
 from localarc.engine import (
     GAUSSIAN,
-    LAPLACE,
     DictionaryExpansion,
     ExactExpansion,
     LatticeExpansion,
     Profile,
+    named,
     replay_many,
 )
 
@@ -41,7 +41,7 @@ def test_many_runs_are_the_runs_one_by_one() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("profile", "dimensions"), [(GAUSSIAN, 9), (LAPLACE, 2)])
+@pytest.mark.parametrize(("profile", "dimensions"), [(GAUSSIAN, 9), (named("laplace"), 2)])
 def test_length_scales_share_distances(profile: Profile, dimensions: int) -> None:
     stream = random_stream(3, 900, dimensions)
     ratios = [1.0, 1.0, 4.0, 5.0, 16.0, 80.0]  # some are powers of the ones before, some not
@@ -80,7 +80,7 @@ def test_single_precision_stays_near_and_leaves_a_state_to_resume_from() -> None
 
 def test_single_precision_is_for_the_gaussian() -> None:
     with pytest.raises(ValueError, match="Gaussian"):
-        replay_many([ExactExpansion(LAPLACE, 2)], [random_stream(0, 5, 2)], single=True)
+        replay_many([ExactExpansion(named("laplace"), 2)], [random_stream(0, 5, 2)], single=True)
 
 
 def test_runs_that_share_nothing_are_rejected() -> None:
@@ -89,7 +89,7 @@ def test_runs_that_share_nothing_are_rejected() -> None:
     with pytest.raises(ValueError, match="one stream"):
         replay_many(two, [stream, other])
     with pytest.raises(ValueError, match="one by one"):
-        replay_many([two[0], ExactExpansion(LAPLACE, 2)], [stream, stream])
+        replay_many([two[0], ExactExpansion(named("laplace"), 2)], [stream, stream])
 
 
 def test_instances_in_threads_agree_with_serial_runs() -> None:

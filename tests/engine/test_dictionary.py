@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from engine.reference import assert_close, assert_resumes, play, random_stream
-from localarc.engine import GAUSSIAN, LAPLACE, DictionaryExpansion, ExactExpansion, Stream
+from localarc.engine import GAUSSIAN, DictionaryExpansion, ExactExpansion, Stream, named
 
 
 def smooth_stream(
@@ -59,7 +59,10 @@ def test_until_the_buffer_is_full_it_is_exact() -> None:
 @pytest.mark.slow  # compiles loops that nothing else uses
 def test_many_features_and_a_kernel_with_a_kink() -> None:
     stream = random_stream(3, 1200, 9, spread=0.05)
-    exact, small = ExactExpansion(LAPLACE, 9), DictionaryExpansion(LAPLACE, 9, 0.05)
+    exact, small = (
+        ExactExpansion(named("laplace"), 9),
+        DictionaryExpansion(named("laplace"), 9, 0.05),
+    )
     true, played = exact.replay(stream), small.replay(stream)
     assert_close(played.thresholds, true.thresholds, 0.05)
 

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from numba import config
 
 from engine.reference import (
+    PARAMETERS,
     SlowExpansion,
     assert_close,
     assert_resumes,
@@ -16,18 +17,7 @@ from engine.reference import (
     play,
     random_stream,
 )
-from localarc.engine import (
-    CAUCHY,
-    GAUSSIAN,
-    LAPLACE,
-    MATERN32,
-    MATERN52,
-    ExactExpansion,
-    Profile,
-    Stream,
-    rational_quadratic,
-    triangular,
-)
+from localarc.engine import GAUSSIAN, ExactExpansion, Profile, Stream, named
 
 CLOSE = 1e-12
 
@@ -90,7 +80,7 @@ def test_a_window_with_a_radius_is_rejected() -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize(
     "profile",
-    [LAPLACE, MATERN32, MATERN52, CAUCHY, triangular(2), rational_quadratic(1.5)],
+    [named(name, PARAMETERS.get(name, 0.0)) for name in formulas(2) if name != "gaussian"],
     ids=lambda p: str(p.name),
 )
 def test_every_kernel_runs_in_the_loops(profile: Profile) -> None:

@@ -7,13 +7,17 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from localarc import (
+    LARC,
     RBF,
     Cauchy,
+    KeepAll,
     Laplace,
     Matern32,
     Matern52,
     RationalQuadratic,
     Triangular,
+    engine,
+    kernels,
 )
 from localarc.kernels import Custom, Kernel, Stationary
 
@@ -66,6 +70,35 @@ def test_a_kernel_matrix_is_positive_semi_definite(
     K = kernel(X, X)
     assert np.array_equal(K, K.T)
     assert np.linalg.eigvalsh(K).min() > -1e-10 * float(kernel.scale or 1.0)
+
+
+@pytest.mark.parametrize("kernel", KERNELS, ids=repr)
+@pytest.mark.parametrize("d", [1, 2, 5])
+def test_the_compiled_formula_is_the_formula(kernel: Stationary, d: int) -> None:
+    u = np.concatenate([[0.0], np.geomspace(1e-12, 600, 400), [0.25, 1.0]])
+    profile = engine.named(kernel.compiled, kernel.parameter(d))
+    values = [profile.formula(v, profile.parameter) for v in u]
+    assert np.allclose(values, kernel.profile(u, d), rtol=2e-13, atol=1e-15)
+
+
+def test_every_kernel_has_a_name_that_is_the_one_of_its_class_in_lower_case() -> None:
+    assert [type(kernel) for kernel in KERNELS] == list(kernels.KERNELS.values())
+    names = [name.replace("-", "") for name in kernels.KERNELS]
+    assert names == [type(kernel).__name__.lower() for kernel in KERNELS]
+    assert kernels.KERNELS["rational-quadratic"] is RationalQuadratic
+
+
+def test_a_subclass_with_another_formula_is_not_the_compiled_one() -> None:
+    class Flat(Triangular):
+        def profile(self, u: np.ndarray, dimension: int) -> np.ndarray:
+            return np.asarray(np.exp(-u))
+
+    X = points(20, 2)
+    flat, gaussian = (LARC(0.1, kernel, memory=KeepAll()) for kernel in (Flat(1.0), RBF(0.5**0.5)))
+    for cal in (flat, gaussian):
+        for x in X:
+            cal.update(x, float(x[0] > 0))
+    assert flat.threshold(X[0]) == pytest.approx(gaussian.threshold(X[0]))
 
 
 def test_the_plain_triangle_is_not_a_kernel_in_the_plane() -> None:

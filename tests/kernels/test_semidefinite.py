@@ -17,13 +17,10 @@ from localarc import (
     KeepAll,
     KeepLast,
     Laplace,
-    Matern32,
-    Matern52,
     Panel,
     RationalQuadratic,
-    Triangular,
 )
-from localarc.kernels import Custom, Kernel, Radial, Stationary
+from localarc.kernels import KERNELS, Custom, Kernel, Radial, Stationary
 from localarc.memory import Memory
 
 
@@ -141,7 +138,7 @@ def test_an_error_at_the_users_own_sample_is_raised() -> None:
 
 
 FORMULAS: list[Kernel] = [
-    *(RBF(), Laplace(), Matern32(), Matern52(), Cauchy(), Triangular()),
+    *(kernel() for kernel in KERNELS.values()),
     RationalQuadratic(shape=0.3),
     RBF() + 2 * Laplace() * Cauchy(),
 ]

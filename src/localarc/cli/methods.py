@@ -6,8 +6,7 @@ from dataclasses import dataclass
 
 from localarc import ARC, LARC, AutoLARC, Mondrian
 from localarc.calibrators.base import BaseCalibrator
-from localarc.cli.options import KERNELS
-from localarc.kernels import Kernel
+from localarc.kernels import KERNELS, Kernel
 from localarc.memory import Memory
 from localarc.rates import InverseSqrt, Rate
 from localarc.streams import Stream

@@ -8,20 +8,9 @@ from pathlib import Path
 
 import click
 
-import localarc
-from localarc.kernels import Kernel
 from localarc.memory import Dictionary, KeepAll, KeepLast, Lattice, Memory
 from localarc.rates import Constant, InverseSqrt, Power, Rate
 
-KERNELS: dict[str, Callable[..., Kernel]] = {
-    "rbf": localarc.RBF,
-    "laplace": localarc.Laplace,
-    "matern32": localarc.Matern32,
-    "matern52": localarc.Matern52,
-    "cauchy": localarc.Cauchy,
-    "triangular": localarc.Triangular,
-    "rational-quadratic": localarc.RationalQuadratic,
-}
 _MEMORIES: dict[str, tuple[Callable[..., Memory] | None, type[float]]] = {
     "last": (KeepLast, int),
     "lattice": (Lattice, float),

@@ -9,6 +9,7 @@ import click
 from localarc.cli import options
 from localarc.cli.group import user_errors
 from localarc.cli.runs import print_results, run_all
+from localarc.kernels import KERNELS
 from localarc.memory import Memory
 from localarc.rates import Rate
 
@@ -44,9 +45,9 @@ _OPTIONS: list[options.Option] = [
     ),
     click.option(
         "--kernel",
-        type=click.Choice(list(options.KERNELS)),
+        type=click.Choice(list(KERNELS)),
         metavar="NAME",
-        help=f"Kernel of L-ARC: {', '.join(options.KERNELS)}. For other methods it defines the "
+        help=f"Kernel of L-ARC: {', '.join(KERNELS)}. For other methods it defines the "
         "neighbourhoods of the report.  [default: rbf]",
     ),
     click.option(

@@ -14,6 +14,7 @@ import click
 from localarc.cli import options
 from localarc.cli.group import user_errors
 from localarc.cli.replay import NO_SIZES
+from localarc.kernels import KERNELS
 from localarc.memory import Memory
 from localarc.rates import Constant, InverseSqrt, Rate
 
@@ -35,9 +36,9 @@ Name = tuple[str, str, str]
 def _kernels(context: click.Context, option: click.Parameter, value: str) -> tuple[str, ...]:
     """Parse names of kernels."""
     chosen = options.names(context, option, value) or ()
-    unknown = [name for name in chosen if name not in options.KERNELS]
+    unknown = [name for name in chosen if name not in KERNELS]
     if unknown:
-        known = ", ".join(options.KERNELS)
+        known = ", ".join(KERNELS)
         raise click.BadParameter(f"expected names among {known}, but got {unknown[0]!r}.")
     return chosen
 
@@ -84,7 +85,7 @@ _OPTIONS: list[options.Option] = [
         default="rbf",
         callback=_kernels,
         metavar="NAMES",
-        help=f"Candidate kernels: {', '.join(options.KERNELS)}.",
+        help=f"Candidate kernels: {', '.join(KERNELS)}.",
     ),
     click.option(
         "--neighbourhood",
@@ -176,7 +177,7 @@ def tune_command(
             known = stream.X[first], stream.curves.take(first)
             grid = _grid(*known, alpha, length_scales, rates, regularization)
             candidates = _candidates(alpha, kernels, grid, loss_bound, memory, clip)
-            places = None if neighbourhood is None else options.KERNELS[kernels[0]](neighbourhood)
+            places = None if neighbourhood is None else KERNELS[kernels[0]](neighbourhood)
             tuning = tune(
                 stream.X, stream.curves, list(candidates.values()), places, held_out, jobs
             )
@@ -244,7 +245,7 @@ def _candidates(
         for text, rate in grid.rates.items():
             candidates[kernel, _lengths_text(lengths), text] = LARC(
                 alpha,
-                options.KERNELS[kernel](lengths),
+                KERNELS[kernel](lengths),
                 rate,
                 grid.regularization,
                 loss_bound=loss_bound,

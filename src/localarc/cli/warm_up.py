@@ -16,8 +16,9 @@ import joblib
 from localarc.cli.console import task_bar
 from localarc.cli.elsewhere import not_installed
 from localarc.cli.group import BadInput, user_errors
-from localarc.cli.options import KERNELS, jobs, names
+from localarc.cli.options import jobs, names
 from localarc.cli.options import memory as parse_memory
+from localarc.kernels import KERNELS
 from localarc.memory import Memory
 
 if TYPE_CHECKING:

@@ -4,26 +4,12 @@ from localarc.engine.dictionary.expansion import DictionaryExpansion
 from localarc.engine.exact.batched import replay_many
 from localarc.engine.exact.expansion import ExactExpansion
 from localarc.engine.exponential import exp_minus
-from localarc.engine.kernels import (
-    CAUCHY,
-    GAUSSIAN,
-    LAPLACE,
-    MATERN32,
-    MATERN52,
-    Profile,
-    custom,
-    rational_quadratic,
-    triangular,
-)
+from localarc.engine.kernels import GAUSSIAN, Profile, custom, named
 from localarc.engine.lattice.expansion import LatticeExpansion
 from localarc.engine.stream import Played, Stream
 
 __all__ = [
-    "CAUCHY",
     "GAUSSIAN",
-    "LAPLACE",
-    "MATERN32",
-    "MATERN52",
     "DictionaryExpansion",
     "ExactExpansion",
     "LatticeExpansion",
@@ -32,7 +18,6 @@ __all__ = [
     "Stream",
     "custom",
     "exp_minus",
-    "rational_quadratic",
+    "named",
     "replay_many",
-    "triangular",
 ]

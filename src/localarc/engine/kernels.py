@@ -75,22 +75,24 @@ def _rational_quadratic(u: float, shape: float) -> float:
     return exp_minus(shape * (log(base) + lost / base))
 
 
-GAUSSIAN = Profile(_gaussian, name="gaussian")
+FORMULAS: dict[str, Formula] = {
+    "gaussian": _gaussian,
+    "laplace": _laplace,
+    "matern32": _matern32,
+    "matern52": _matern52,
+    "cauchy": _cauchy,
+    "triangular": _triangular,
+    "rational_quadratic": _rational_quadratic,
+}
+
+
+def named(name: str, parameter: float = 0.0) -> Profile:
+    """A formula of this file, by the name that is a kernel's `compiled`."""
+    return Profile(FORMULAS[name], parameter, name)
+
+
+GAUSSIAN = named("gaussian")
 GAUSSIAN_SINGLE = Profile(_gaussian_single, name="gaussian_single")
-LAPLACE = Profile(_laplace, name="laplace")
-MATERN32 = Profile(_matern32, name="matern32")
-MATERN52 = Profile(_matern52, name="matern52")
-CAUCHY = Profile(_cauchy, name="cauchy")
-
-
-def triangular(dimensions: int) -> Profile:
-    """max(0, 1 - sqrt(u)) ** (d // 2 + 1), positive semi-definite in d dimensions."""
-    return Profile(_triangular, float(dimensions // 2 + 1), "triangular")
-
-
-def rational_quadratic(shape: float) -> Profile:
-    """(1 + u / shape) ** -shape."""
-    return Profile(_rational_quadratic, shape, "rational_quadratic")
 
 
 def custom(function: Any) -> Profile:

@@ -3,6 +3,7 @@
 from localarc.kernels.base import Kernel, Product, Sum
 from localarc.kernels.custom import Custom, Radial
 from localarc.kernels.formulas import (
+    KERNELS,
     RBF,
     Cauchy,
     Laplace,
@@ -14,6 +15,7 @@ from localarc.kernels.formulas import (
 from localarc.kernels.stationary import Stationary
 
 __all__ = [
+    "KERNELS",
     "RBF",
     "Cauchy",
     "Custom",

@@ -1,8 +1,13 @@
-"""The stationary kernels that come with localarc, one formula each."""
+"""The stationary kernels that come with localarc, one record each.
+
+A class is the record of a kernel: its formula, the formula's name in the engine (`compiled`), and
+its own name, which states store. Its name on the wire and in the command follows, see `KERNELS`.
+"""
 
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Self
@@ -37,7 +42,7 @@ class RBF(Stationary):
     """
 
     proven = True
-
+    compiled = "gaussian"
     denominator_per_square = 2.0
 
     @classmethod
@@ -90,6 +95,7 @@ class Laplace(Stationary):
     """
 
     proven = True
+    compiled = "laplace"
 
     def profile(self, u: FloatArray, dimension: int) -> FloatArray:
         """`exp(-sqrt(u))`."""
@@ -125,6 +131,7 @@ class Matern32(Stationary):
     """
 
     proven = True
+    compiled = "matern32"
 
     def profile(self, u: FloatArray, dimension: int) -> FloatArray:
         """`(1 + r) exp(-r)`."""
@@ -161,6 +168,7 @@ class Matern52(Stationary):
     """
 
     proven = True
+    compiled = "matern52"
 
     def profile(self, u: FloatArray, dimension: int) -> FloatArray:
         """`(1 + r + r^2 / 3) exp(-r)`."""
@@ -197,6 +205,7 @@ class Cauchy(Stationary):
     """
 
     proven = True
+    compiled = "cauchy"
 
     def profile(self, u: FloatArray, dimension: int) -> FloatArray:
         """`1 / (1 + u)`."""
@@ -233,6 +242,7 @@ class Triangular(Stationary):
     """
 
     proven = True
+    compiled = "triangular"
 
     def profile(self, u: FloatArray, dimension: int) -> FloatArray:
         """`max(0, 1 - sqrt(u))^p`."""
@@ -240,6 +250,10 @@ class Triangular(Stationary):
 
     def steepness(self, dimension: int) -> float:
         """At distance zero."""
+        return float(self.power(dimension))
+
+    def parameter(self, dimension: int) -> float:
+        """The exponent p."""
         return float(self.power(dimension))
 
     @staticmethod
@@ -275,6 +289,7 @@ class RationalQuadratic(Stationary):
     """
 
     proven = True
+    compiled = "rational_quadratic"
 
     shape: float
     denominator_per_square = 2.0
@@ -295,5 +310,21 @@ class RationalQuadratic(Stationary):
         u = self.shape / (2.0 * self.shape + 1.0)
         return float(2.0 * math.sqrt(u) * (1.0 + u / self.shape) ** (-self.shape - 1.0))
 
+    def parameter(self, dimension: int) -> float:
+        """The shape."""
+        return self.shape
+
     def __repr__(self) -> str:
         return f"{super().__repr__()[:-1]}, shape={self.shape!r})"
+
+
+def _name(kernel: type[Stationary]) -> str:
+    """Lower case, with a hyphen before each further word: "rational-quadratic"."""
+    return re.sub(r"(?<=[a-z])(?=[A-Z])", "-", kernel.__name__).lower()
+
+
+KERNELS: dict[str, type[Stationary]] = {
+    _name(kernel): kernel
+    for kernel in (RBF, Laplace, Matern32, Matern52, Cauchy, Triangular, RationalQuadratic)
+}
+"""The kernels by name. States, the engine, the command and the service know kernels from here."""

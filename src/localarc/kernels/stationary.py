@@ -52,6 +52,7 @@ class Stationary(Kernel):
     scale: float
     nonnegative = True
     denominator_per_square: ClassVar[float] = 1.0
+    compiled: ClassVar[str]  # the name of the profile in `engine/kernels.py`
 
     def __init__(self, length_scale: LengthScale = 1.0, scale: float = 1.0) -> None:
         lengths = _positive("length_scale", length_scale)
@@ -99,6 +100,10 @@ class Stationary(Kernel):
     @abstractmethod
     def steepness(self, dimension: int) -> float:
         """Largest slope of the profile against sqrt(u)."""
+
+    def parameter(self, dimension: int) -> float:
+        """The number in the compiled profile, if there is one."""
+        return 0.0
 
     def matrix(self, points: FloatArray, centres: FloatArray) -> FloatArray:
         """The formula at each pair of a point and a centre."""

@@ -11,18 +11,7 @@ from weakref import WeakValueDictionary
 
 import numpy as np
 
-from localarc.kernels import (
-    RBF,
-    Cauchy,
-    Kernel,
-    Laplace,
-    Matern32,
-    Matern52,
-    Radial,
-    RationalQuadratic,
-    Stationary,
-    Triangular,
-)
+from localarc.kernels import Kernel, Radial, Stationary
 from localarc.memory.base import Arrays, Expansion, Memory, Played, Rounds
 from localarc.validation import FloatArray
 
@@ -127,21 +116,10 @@ def profile(kernel: Kernel, dimension: int) -> Profile | None:
 
     kernel.check_positive_semidefinite(dimension)
 
-    plain: dict[type[Kernel], Profile] = {
-        RBF: engine.GAUSSIAN,
-        Laplace: engine.LAPLACE,
-        Matern32: engine.MATERN32,
-        Matern52: engine.MATERN52,
-        Cauchy: engine.CAUCHY,
-    }
-    if type(kernel) in plain:
-        return plain[type(kernel)]
-    if isinstance(kernel, Triangular):
-        return engine.triangular(dimension)
-    if isinstance(kernel, RationalQuadratic):
-        return engine.rational_quadratic(kernel.shape)
     if isinstance(kernel, Radial):
         return _user_profile(kernel.function)
+    if isinstance(kernel, Stationary) and "compiled" in vars(type(kernel)):  # not a subclass's
+        return engine.named(kernel.compiled, kernel.parameter(dimension))
     return None
 
 

@@ -12,6 +12,7 @@ import click
 from localarc.cli import options
 from localarc.cli.group import resumable, user_errors
 from localarc.cli.replay import NO_SIZES
+from localarc.kernels import KERNELS
 
 if TYPE_CHECKING:
     from localarc.kernels import Kernel
@@ -51,9 +52,9 @@ _OPTIONS: list[options.Option] = [
     click.option("--loss-bound", type=float, default=1.0, help="Largest possible loss."),
     click.option(
         "--kernel",
-        type=click.Choice(list(options.KERNELS)),
+        type=click.Choice(list(KERNELS)),
         metavar="NAME",
-        help=f"Kernel of L-ARC: {', '.join(options.KERNELS)}.  [default: rbf]",
+        help=f"Kernel of L-ARC: {', '.join(KERNELS)}.  [default: rbf]",
     ),
     click.option(
         "--length-scale",
@@ -185,7 +186,7 @@ def _kernel(name: str | None, length_scale: float | tuple[float, ...] | None) ->
     """The kernel of L-ARC, if one is named."""
     if name is None and length_scale is None:
         return None
-    return options.KERNELS[name or "rbf"](1.0 if length_scale is None else length_scale)
+    return KERNELS[name or "rbf"](1.0 if length_scale is None else length_scale)
 
 
 def _rounds(
