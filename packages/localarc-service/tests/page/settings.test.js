@@ -39,16 +39,17 @@ test("thresholds depend on features if the method says so and there are any", ()
 });
 
 test("a kernel is described with its length scale", () => {
-  const kernel = { kind: "matern32", length_scale: [0.5, 2] };
-  const text = describeSettings({
-    config: { ...config, method: "larc", kernel, features: 2 },
-    predictions: 0,
-    memory: "Lattice(x)",
-  });
+  const text = (kind) =>
+    describeSettings({
+      config: { ...config, method: "larc", kernel: { kind, length_scale: [0.5, 2] }, features: 2 },
+      predictions: 0,
+      memory: "Lattice(x)",
+    });
   assert.equal(
-    text,
+    text("matern32"),
     "L-ARC, Matérn 3/2 kernel with length scale 0.5, 2 · 2 features · Lattice memory · 0 predictions",
   );
+  assert.match(text("rational-quadratic"), /^L-ARC, rational quadratic kernel with/);
 });
 
 test("a timeout says what happens to the prediction", () => {

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import re
 from typing import Any
 
 import msgspec
@@ -13,7 +14,6 @@ from localarc import (
     ARC,
     LARC,
     RBF,
-    Cauchy,
     Constant,
     Dictionary,
     InverseSqrt,
@@ -21,12 +21,10 @@ from localarc import (
     KeepLast,
     Laplace,
     Lattice,
-    Matern32,
-    Matern52,
     Power,
     RationalQuadratic,
-    Triangular,
 )
+from localarc.kernels import KERNELS
 from localarc_client.wire import config
 from localarc_client.wire.config import KernelConfig, StreamConfig
 from localarc_service.api.decoding import Decoder
@@ -52,16 +50,25 @@ def made(**fields: Any) -> Any:
         ({}, RBF(1.0)),
         ({"kind": "rbf", "length_scale": [1, 2], "scale": 3}, RBF((1.0, 2.0), 3.0)),
         ({"kind": "laplace", "length_scale": 2}, Laplace(2.0)),
-        ({"kind": "matern32"}, Matern32()),
-        ({"kind": "matern52"}, Matern52()),
-        ({"kind": "cauchy"}, Cauchy()),
-        ({"kind": "triangular"}, Triangular()),
-        ({"kind": "rational-quadratic"}, RationalQuadratic()),
+        *(({"kind": name}, kernel()) for name, kernel in KERNELS.items()),
         ({"kind": "rational-quadratic", "shape": 2}, RationalQuadratic(shape=2.0)),
     ],
 )
 def test_kernels_are_those_of_the_library(kernel: dict[str, Any], expected: Any) -> None:
     assert made(kernel=kernel, features=2).kernel == expected
+
+
+def test_the_kinds_of_kernels_are_those_of_the_library() -> None:
+    assert config.VALID_NAMES["$.kernel.kind"] == tuple(KERNELS)
+    described = re.findall(
+        '"([a-z0-9-]+)"', str(KernelConfig.__doc__).partition("length_scale :")[0]
+    )
+    assert set(described) == set(KERNELS)
+
+
+def test_a_shape_is_for_kernels_that_have_one() -> None:
+    with pytest.raises(ValueError, match="applies to rational-quadratic only: omit it for rbf"):
+        made(kernel={"shape": 2}, features=2)
 
 
 @pytest.mark.parametrize(

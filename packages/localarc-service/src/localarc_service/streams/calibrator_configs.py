@@ -10,13 +10,13 @@ import msgspec
 from localarc import memory, rates, serialization
 from localarc.calibrators.auto.settings import AutoSettings
 from localarc.calibrators.settings import Settings
-from localarc.kernels import Kernel, RationalQuadratic
+from localarc.kernels import KERNELS, Kernel
 from localarc.memory import Memory
 from localarc.rates import Rate
 from localarc_client.wire.config import NodesMemory, StreamConfig
 from localarc_service.storage import format as stored
 from localarc_service.storage.format import Config
-from localarc_service.streams.calibrators import KERNELS, build_calibrator, to_stored, to_wire
+from localarc_service.streams.calibrators import build_calibrator, to_stored, to_wire
 
 
 def config_of(
@@ -89,8 +89,7 @@ def _kernel(kernel: Kernel) -> stored.Kernel:
             f"a stream cannot have the kernel {kernel!r}: it can be {', '.join(KERNELS)}."
         )
     fields = serialization.fields_to_json(kernel)
-    shape = kernel.shape if isinstance(kernel, RationalQuadratic) else None
-    return stored.Kernel(name, fields["denominator"], fields["scale"], shape)
+    return stored.Kernel(name, fields["denominator"], fields["scale"], fields.get("shape"))
 
 
 def _rate(rate: Rate) -> float | stored.Rate:

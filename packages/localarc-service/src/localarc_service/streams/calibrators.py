@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import msgspec
 
 from localarc import ARC, LARC, Mondrian, kernels, memory, rates, validation
-from localarc.kernels import Stationary
+from localarc.kernels import KERNELS, Stationary
 from localarc.rates import Rate
 from localarc_client.wire.config import StreamConfig
 from localarc_service.storage import format as stored
@@ -24,17 +23,6 @@ GATE_CREDIT, GATE_IDLE, GATE_AUDITABLE = 0.001, 0.003, 1000
 
 if TYPE_CHECKING:
     from localarc import AutoLARC, Gate
-
-KERNELS: dict[str, Callable[..., Stationary]] = {
-    "rbf": kernels.RBF,
-    "laplace": kernels.Laplace,
-    "matern32": kernels.Matern32,
-    "matern52": kernels.Matern52,
-    "cauchy": kernels.Cauchy,
-    "triangular": kernels.Triangular,
-    "rational-quadratic": kernels.RationalQuadratic,
-}
-
 
 # ---- the API's config and the stored one -----------------------------------------------------
 
@@ -163,13 +151,10 @@ def _gate(config: Config) -> Gate:
 
 
 def _kernel(config: stored.Kernel) -> Stationary:
-    shape = {}
-    if config.shape is not None:
-        if config.kind != "rational-quadratic":
-            raise ValueError(
-                f"shape applies to rational-quadratic only: omit it for {config.kind}."
-            )
-        shape["shape"] = config.shape
+    shaped = [name for name, kind in KERNELS.items() if "shape" in kind.__dataclass_fields__]
+    if config.shape is not None and config.kind not in shaped:
+        raise ValueError(f"shape applies to {', '.join(shaped)} only: omit it for {config.kind}.")
+    shape = {} if config.shape is None else {"shape": config.shape}
     return KERNELS[config.kind](**shape).replace(config.denominator, config.scale)
 
 

@@ -4,14 +4,16 @@ import { formatCount, formatDuration, formatNumber } from "./format.js";
 
 /** @import { KernelConfig, StreamConfig, StreamSummary } from "../wire" */
 
+/**
+ * Kernels that are not written as their kind with spaces.
+ * @type {Partial<Record<KernelConfig["kind"], string>>}
+ */
 const KERNELS = {
   rbf: "RBF",
   laplace: "Laplace",
   matern32: "Matérn 3/2",
   matern52: "Matérn 5/2",
   cauchy: "Cauchy",
-  triangular: "triangular",
-  "rational-quadratic": "rational quadratic",
 };
 
 /** @param {Pick<StreamSummary, "config" | "predictions" | "memory">} summary */
@@ -50,7 +52,7 @@ function describeMethod({ method, kernel, promise, limits }) {
 /** @param {KernelConfig} kernel */
 function describeKernel({ kind, length_scale: scale }) {
   const scales = Array.isArray(scale) ? scale.slice(0, 4).map(formatNumber).join(", ") : formatNumber(scale);
-  return `${KERNELS[kind]} kernel with length scale ${scales}`;
+  return `${KERNELS[kind] ?? kind.replaceAll("-", " ")} kernel with length scale ${scales}`;
 }
 
 /** @param {StreamConfig} config */
