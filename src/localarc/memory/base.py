@@ -122,7 +122,7 @@ class Memory(Protocol):
     """
 
     def check_kernel(self, kernel: Kernel) -> None:
-        """Raise if the strategy cannot serve this kernel, whatever the number of features."""
+        """Raise if the strategy cannot serve this kernel, regardless of the number of features."""
 
     def expansion(self, kernel: Kernel, dimension: int) -> Expansion:
         """An empty expansion, f = 0."""
