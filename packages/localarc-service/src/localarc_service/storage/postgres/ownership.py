@@ -134,7 +134,7 @@ class Ownership:
         self.close()
 
     def close(self) -> None:
-        """End the session, in whatever state it is; the server notices soon."""
+        """End the session, in any state; the server notices soon."""
         self._epoch = 0
         connection, self._connection = self._connection, None
         if connection is not None:
