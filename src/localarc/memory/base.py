@@ -91,7 +91,7 @@ class Expansion(Protocol):
 
         It answers False, and learns nothing, for a point that is not finite and in range. It is
         atomic: after any exception, also one from outside such as KeyboardInterrupt, all of the
-        round has happened or nothing, and `rounds` tells which.
+        round has happened or nothing, and `rounds` shows which.
         """
 
     def try_learn_fast(self, point: FloatArray, decay: float, weight: float) -> bool:
