@@ -12,12 +12,12 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from localarc import atomic_write, serialization
-from localarc._replay import examine
 from localarc.calibrators.arc import ARC
 from localarc.calibrators.larc import LARC
 from localarc.calibrators.settings import Settings
 from localarc.calibrators.tickets import Ticket
 from localarc.curves import Curves
+from localarc.curves.evidence import examine
 from localarc.guarantees import Certificate, Evidence
 from localarc.guarantees.certificate import with_unmet
 from localarc.panel.adaptive_streams import AdaptiveStreams
