@@ -13,9 +13,9 @@ from typing import Any, NamedTuple, Self, TypeAlias
 import numpy as np
 
 from localarc import validation
+from localarc.adaptive.running_constant import RunningConstant, Watched
+from localarc.adaptive.settings import Settings
 from localarc.calibrators.base import Point, Progress
-from localarc.calibrators.running_constant import RunningConstant, Watched
-from localarc.calibrators.settings import Settings
 from localarc.calibrators.tickets import PendingRounds, Ticket, ticket_id
 from localarc.calibrators.watched import WatchedCalibrator
 from localarc.guarantees.drift import NormSums

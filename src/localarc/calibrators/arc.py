@@ -11,10 +11,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from localarc import validation
+from localarc.adaptive.settings import checked_settings
 from localarc.calibrators.adaptive import AdaptiveCalibrator
 from localarc.calibrators.adaptive_rounds import Checkpoint
 from localarc.calibrators.base import Point, Points, ThresholdFunction
-from localarc.calibrators.settings import checked_settings
 from localarc.memory.base import LossCurves
 from localarc.rates import Rate
 from localarc.validation import FloatArray

@@ -7,10 +7,10 @@ import warnings
 from collections.abc import Sequence
 from typing import Self
 
+from localarc.adaptive.running_constant import RunningConstant, Watched
+from localarc.adaptive.settings import Settings
 from localarc.calibrators import health
 from localarc.calibrators.base import BaseCalibrator
-from localarc.calibrators.running_constant import RunningConstant, Watched
-from localarc.calibrators.settings import Settings
 from localarc.calibrators.tickets import PendingRounds
 from localarc.guarantees.assumptions import warn_of_broken_assumption
 from localarc.memory.base import LossCurves

@@ -12,9 +12,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from localarc import atomic_write, serialization
+from localarc.adaptive.settings import Settings
 from localarc.calibrators.arc import ARC
 from localarc.calibrators.larc import LARC
-from localarc.calibrators.settings import Settings
 from localarc.calibrators.tickets import Ticket
 from localarc.curves import Curves
 from localarc.curves.evidence import examine

@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from localarc import serialization
+from localarc.adaptive.running_constant import RunningConstant
 from localarc.calibrators.arc import ARC
 from localarc.calibrators.larc import LARC
-from localarc.calibrators.running_constant import RunningConstant
 from localarc.memory.base import Arrays
 from localarc.panel import adaptive_state, ragged
 from localarc.panel.adaptive_streams import AdaptiveStreams

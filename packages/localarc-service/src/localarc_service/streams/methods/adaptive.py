@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from localarc import ARC, LARC
+from localarc.adaptive.settings import Settings
 from localarc.calibrators import health
-from localarc.calibrators.settings import Settings
 from localarc.guarantees import Certificate, Evidence
 from localarc.guarantees.assumptions import Lateness, broken_assumptions
 from localarc.memory import Dictionary
