@@ -153,7 +153,7 @@ def replay_many(
     with contextlib.ExitStack() as guards:
         for calibrator in calibrators:
             if isinstance(calibrator, BaseCalibrator):
-                guards.enter_context(calibrator._unchanged_on_failure())
+                guards.enter_context(calibrator.unchanged_on_failure())
         results = _run_all(shared, alone, points, curves, labels, dtype == "float32")
     alphas = {calibrator.alpha for calibrator in calibrators}
     references = {alpha: Reference.of_curves(curves, alpha) for alpha in alphas}
@@ -232,7 +232,7 @@ def _inputs(calibrator: Calibrator, X: Any, curves: Curves) -> FloatArray:
     """The inputs, as the calibrator accepts them."""
     if not isinstance(calibrator, BaseCalibrator):
         return _given(X, curves)
-    points = calibrator._points_of(X, len(curves))
+    points = calibrator.points_of(X, len(curves))
     require_as_many(points, curves)
     return points
 
@@ -258,7 +258,7 @@ def _iterate(calibrator: Calibrator, rounds: Any, progress: Progress) -> Record:
     require_calibrator(calibrator)
     if not isinstance(calibrator, BaseCalibrator):
         return _play_rounds(calibrator, rounds, progress)
-    with calibrator._unchanged_on_failure():
+    with calibrator.unchanged_on_failure():
         return _play_rounds(calibrator, rounds, progress)
 
 

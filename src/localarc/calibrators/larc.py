@@ -130,7 +130,8 @@ class LARC(AdaptiveCalibrator):
         self._fast_shape = self._shape if self._radius == math.inf else None
 
     @property
-    def _dimension(self) -> int | None:
+    def dimension(self) -> int | None:
+        """The number of features, once one input was seen."""
         return self._features
 
     # ---- the algorithm -----------------------------------------------------------------------
@@ -336,11 +337,13 @@ class LARC(AdaptiveCalibrator):
 
     # ---- state -------------------------------------------------------------------------------
 
-    def _checkpoint(self) -> Checkpoint:
+    def checkpoint(self) -> Checkpoint:
+        """A copy of everything learned, for `rollback`."""
         constant, local = copy.copy(self._constant), copy.deepcopy(self._local)
         return Checkpoint(constant, local, self._features, self._squared_norm, self._pending.most)
 
-    def _rollback(self, checkpoint: Checkpoint) -> None:
+    def rollback(self, checkpoint: Checkpoint) -> None:
+        """Forget what was learned since the checkpoint."""
         self._constant, local, features, self._squared_norm, self._pending.most = checkpoint
         self._set_local(local, features)
 

@@ -59,6 +59,29 @@ class WatchedCalibrator(BaseCalibrator):
         """What went wrong in this run without an error, each with the number to change."""
         return tuple(problem.text for problem in self._problems.values())
 
+    def recent_problems(
+        self, rounds: int, loss_sum: float, pending: int, thresholds: FloatArray
+    ) -> list[str]:
+        """What the run and its latest rounds reveal, for a caller that keeps a history itself.
+
+        Parameters
+        ----------
+        rounds : int
+            The number of latest rounds.
+        loss_sum : float
+            The sum of their losses.
+        pending : int
+            The largest number of losses that were pending in these rounds.
+        thresholds : array of shape (n,)
+            Thresholds that went out, in order, of which the latest half counts.
+        """
+        latest = health.latest_range(thresholds)
+        recent = rounds, loss_sum
+        seen = health.vitals(
+            self.settings, self._constant, *recent, pending=pending, thresholds=latest
+        )
+        return [problem.text for problem in health.problems(seen)]
+
     def silence(self) -> Self:
         """Do not warn: for a service, which reports problems in its status instead."""
         self._looks = False

@@ -281,7 +281,7 @@ class Panel:
                 f"the panel holds calibrators like {mine!r}, got {calibrator!r}. "
                 "Put in one with the same settings."
             )
-        dimension, known = calibrator._dimension, self._streams.dimension
+        dimension, known = calibrator.dimension, self._streams.dimension
         if known is not None and dimension not in (None, known):
             raise ValueError(
                 f"inputs of this panel have {known} feature(s), the calibrator's {dimension}. "
