@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import NamedTuple, TypeAlias
 
 ROOT = Path(__file__).parents[1]
-LIMIT = 15
+LIMIT = 13
 OF_NAMED_TUPLES = frozenset({"_asdict", "_fields", "_make", "_replace"})
 
 Use: TypeAlias = tuple[Path, int, str]

@@ -152,10 +152,10 @@ class Bucket:
         count = len(values)
         if self.roles.given_losses:
             start = np.full(count, -np.inf)
-            return Curves._validated(start, values, None, np.arange(count + 1), bound)
+            return Curves.unchecked(start, values, None, np.arange(count + 1), bound)
         breakpoints, losses = np.full((2, 2 * count), [[-np.inf], [0.0]])
         breakpoints[1::2], losses[::2] = values, 1.0  # as miscoverage has them
-        return Curves._validated(breakpoints, losses, None, np.arange(0, 2 * count + 1, 2), bound)
+        return Curves.unchecked(breakpoints, losses, None, np.arange(0, 2 * count + 1, 2), bound)
 
     def _skip(self, events: Events, verdicts: Verdicts) -> None:
         """Count the orders that were consumed without learning."""
