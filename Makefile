@@ -197,12 +197,13 @@ forecasting: build/forecasting/.installed
 package: $(VENV)/.package
 	$(BIN)/python -m pytest -m package tests/packaging
 
-# Style, types, the direction of imports, every code block of README and docs.
+# Style, types, the direction of imports, private names across rooms, every code block of README and docs.
 check: $(VENV)/.dev
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-logo
+	$(BIN)/python tests/rooms.py
 	$(BIN)/python -m pytest -n auto tests/test_documentation.py
 
 format: $(VENV)/.dev

@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from localarc import ARC, LARC, RBF, Constant, InverseSqrt, metrics, replay
-from localarc._tune import Evaluation, SelectionWarning, Tuning, from_data, tune
+from localarc import ARC, LARC, RBF, Constant, InverseSqrt, from_data, metrics, replay
+from localarc._tune import Evaluation, SelectionWarning, Tuning, tune
 from localarc._tune.candidates import candidate_grid
-from localarc._tune.evaluation import pinball_loss
 from localarc._tune.selection import best
 from localarc.curves import from_table, miscoverage
+from localarc.metrics import pinball_loss
 from localarc.streams.synthetic import heteroscedastic
 
 pytestmark = pytest.mark.filterwarnings("ignore::localarc._tune.SelectionWarning")
@@ -272,7 +272,7 @@ def test_scores_are_the_least_thresholds_with_an_acceptable_loss() -> None:
     losses = [[0.5, 0.1, 0.0], [0.0, 0.0, 0.0], [0.9, 0.8, 0.7]]
     curves = from_table(losses, grid=[1.0, 2.0, 3.0])
     expected = [curves[t].min_threshold(0.1) for t in range(3)]
-    assert from_data.scores_of(curves, 0.1).tolist() == expected
+    assert curves.min_thresholds(0.1).tolist() == expected
 
 
 def test_features_and_scores_that_never_vary_are_tuned() -> None:

@@ -18,13 +18,13 @@ from localarc.calibrators.base import BaseCalibrator, Calibrator, Progress, requ
 from localarc.calibrators.batched import replay_many_curves
 from localarc.calibrators.larc import LARC
 from localarc.calibrators.mondrian import Mondrian
-from localarc.calibrators.step_by_step import Curve, play_round, replay_curves
+from localarc.calibrators.step_by_step import play_round, replay_curves
 from localarc.curves import Curve as RoundCurve
 from localarc.curves import Curves
+from localarc.curves.evidence import Examined, examine
 from localarc.curves.inputs import require_as_many, require_curves
 from localarc.frames import IntoFrame, Rows
 from localarc.guarantees import Evidence
-from localarc.guarantees.assumptions import AssumptionWarning
 from localarc.record import Record
 from localarc.size_ratio import Reference
 from localarc.validation import FloatArray
@@ -153,7 +153,7 @@ def replay_many(
     with contextlib.ExitStack() as guards:
         for calibrator in calibrators:
             if isinstance(calibrator, BaseCalibrator):
-                guards.enter_context(calibrator._unchanged_on_failure())
+                guards.enter_context(calibrator.unchanged_on_failure())
         results = _run_all(shared, alone, points, curves, labels, dtype == "float32")
     alphas = {calibrator.alpha for calibrator in calibrators}
     references = {alpha: Reference.of_curves(curves, alpha) for alpha in alphas}
@@ -232,7 +232,7 @@ def _inputs(calibrator: Calibrator, X: Any, curves: Curves) -> FloatArray:
     """The inputs, as the calibrator accepts them."""
     if not isinstance(calibrator, BaseCalibrator):
         return _given(X, curves)
-    points = calibrator._points_of(X, len(curves))
+    points = calibrator.points_of(X, len(curves))
     require_as_many(points, curves)
     return points
 
@@ -254,40 +254,18 @@ def _check(calibrator: Calibrator, curves: Curves) -> None:
         )
 
 
-def examine(curves: Curves, alpha: float) -> Evidence:
-    """Whether the curves satisfy (A2) and (A3), with a warning where one of them fails."""
-    full, empty = curves.full_set_fails(alpha), curves.empty_set_passes(alpha)
-    _warn_of_assumptions(full.tolist(), empty.tolist(), alpha)
-    return Evidence(curves.score_range, len(full), len(empty), len(curves))
-
-
-def _warn_of_assumptions(full: Sequence[int], empty: Sequence[int], alpha: float) -> None:
-    """Warn of rounds, counted from 0, that violate (A2) or (A3)."""
-    advice = "the long-run bounds do not hold here"
-    harmless = f"{advice}, but the one-sided bound does with a floor, ARC(..., floor=...)"
-    whats = (full, "a full set costs more", advice), (empty, "an empty set costs less", harmless)
-    for rounds, what, so in whats:
-        if len(rounds):
-            warnings.warn(
-                f"{what} than alpha = {alpha} in {len(rounds)} round(s), first in round "
-                f"{rounds[0] + 1}, counted from 1: {so}.",
-                AssumptionWarning,
-                stacklevel=4,
-            )
-
-
 def _iterate(calibrator: Calibrator, rounds: Any, progress: Progress) -> Record:
     require_calibrator(calibrator)
     if not isinstance(calibrator, BaseCalibrator):
         return _play_rounds(calibrator, rounds, progress)
-    with calibrator._unchanged_on_failure():
+    with calibrator.unchanged_on_failure():
         return _play_rounds(calibrator, rounds, progress)
 
 
 def _play_rounds(calibrator: Calibrator, rounds: Any, progress: Progress) -> Record:
     steps: list[tuple[float, float, float]] = []
     labels: list[Hashable] = []
-    seen = _Examined(calibrator.alpha)
+    seen = Examined(calibrator.alpha)
     scores: list[float] = []
     for played in rounds:
         fits = isinstance(played, Sequence) and len(played) in (2, 3) and hasattr(played[1], "loss")
@@ -315,34 +293,3 @@ def _play_rounds(calibrator: Calibrator, rounds: Any, progress: Progress) -> Rec
     return Record(
         *(thresholds, losses, sizes, grouped, alpha, name, evidence, told), size_ratio=ratio
     )
-
-
-class _Examined:
-    """What `examine` finds out of packed curves, from curves that come one at a time."""
-
-    def __init__(self, alpha: float) -> None:
-        self._alpha = alpha
-        self._rounds = 0
-        self._full: list[int] = []
-        self._empty: list[int] = []
-        self._low, self._high = math.inf, -math.inf
-        self._ranged = True
-
-    def add(self, curve: Curve) -> None:
-        """Look at the curve of the next round."""
-        if curve.loss(math.inf) > self._alpha:
-            self._full.append(self._rounds)
-        if curve.loss(-math.inf) < self._alpha:
-            self._empty.append(self._rounds)
-        self._rounds += 1
-        self._ranged = self._ranged and hasattr(curve, "score_range")  # a user's may have none
-        if scores := getattr(curve, "score_range", None):
-            self._low, self._high = min(self._low, scores[0]), max(self._high, scores[1])
-
-    def evidence(self) -> Evidence:
-        """The evidence, with a warning where (A2) or (A3) failed."""
-        _warn_of_assumptions(self._full, self._empty, self._alpha)
-        scores = (self._low, self._high) if self._low <= self._high else (0.0, 0.0)
-        return Evidence(
-            scores if self._ranged else None, len(self._full), len(self._empty), self._rounds
-        )

@@ -9,22 +9,22 @@ from __future__ import annotations
 import hashlib
 import itertools
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
 if TYPE_CHECKING:
     import pandas
 
-from localarc import _dask, validation
+from localarc import validation
 from localarc._dask import WorkerLostError
+from localarc.parallel import as_they_finish
 
 Row: TypeAlias = dict[str, Any]
 Task: TypeAlias = Callable[..., Mapping[str, Any]]
 Grid: TypeAlias = Mapping[str, Iterable[Any]] | Iterable[Mapping[str, Any]]
-Result = TypeVar("Result")
 
 
 @dataclass(frozen=True, eq=False)
@@ -125,38 +125,6 @@ def sweep(task: Task, grid: Grid, seed: int = 0, jobs: int | None = None) -> Swe
         error.rows = tuple(rows[i] for i in sorted(rows))
         raise
     return Sweep(tuple(rows[i] for i in range(len(points))))
-
-
-def as_they_finish(
-    function: Callable[..., Result], arguments: Sequence[tuple[Any, ...]], jobs: int | None = None
-) -> Iterator[tuple[int, Result]]:
-    """Call a function with each tuple of arguments, with one BLAS thread each.
-
-    Yields (index, result) pairs in the order in which calls finish, wherever joblib runs them.
-    """
-    import joblib
-    from threadpoolctl import threadpool_limits
-
-    if client := _dask.active_client():
-        calls = [(function, i, each) for i, each in enumerate(arguments)]
-        yield from _dask.as_they_finish(client, _call, calls)
-        return
-    try:
-        parallel = joblib.Parallel(n_jobs=jobs, return_as="generator_unordered")
-    except ValueError:  # some backends, Ray's among them, return all results at the end
-        parallel = joblib.Parallel(n_jobs=jobs)
-    delayed = (joblib.delayed(_call)(function, i, each) for i, each in enumerate(arguments))
-    with threadpool_limits(limits=1):  # for tasks that are threads of this process
-        yield from parallel(delayed)
-
-
-def _call(
-    function: Callable[..., Result], i: int, arguments: tuple[Any, ...]
-) -> tuple[int, Result]:
-    from threadpoolctl import threadpool_limits
-
-    with threadpool_limits(limits=1):  # for tasks that have a process to themselves
-        return i, function(*arguments)
 
 
 def _row(task: Task, point: Row, seed: np.random.SeedSequence) -> Row:

@@ -42,7 +42,7 @@ def warm_up(kernel: Kernel, memory: Memory | str, features: int) -> Loops:
 
 
 def warm_up_auto() -> Loops:
-    """Use all that is compiled for AutoLARC and LabelSets, whatever the number of features."""
+    """Use all that is compiled for AutoLARC and LabelSets, for any number of features."""
     return counted(_use_auto)
 
 
@@ -52,7 +52,7 @@ def counted(use: Callable[[], None]) -> Loops:
 
     before = copy.copy(activity)
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # made-up rounds break promises that nobody was given
+        warnings.simplefilter("ignore")  # made-up rounds break promises made to no caller
         use()
     return Loops(
         activity.found - before.found,

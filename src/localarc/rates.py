@@ -15,7 +15,7 @@ from localarc.validation import FloatArray
 
 __all__ = ["Constant", "InverseSqrt", "Power", "Rate", "Schedule"]
 
-_ADDED_UP = 2**14  # so many steps are added up one by one
+_ADDED_UP = 2**14  # this many steps are added up one by one
 _BLOCKS = 128  # a block of later steps is that part of the rounds before it
 _HINT = "It is the size of the first step, in units of the score, e.g. 1.0."
 

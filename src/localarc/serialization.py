@@ -144,7 +144,7 @@ def _parts(data: bytes, source: str) -> tuple[dict[str, Any], memoryview]:
 
 @contextlib.contextmanager
 def damaged_unless_read(source: str = "the state") -> Iterator[None]:
-    """Turn whatever goes wrong in reading a state into one clear error."""
+    """Turn any failure to read a state into one clear error."""
     try:
         yield
     except StateError:

@@ -105,7 +105,7 @@ def flag(name: str, value: Any, hint: str) -> bool:
 
 
 def require_order(name: str, values: Any) -> None:
-    """Raise for collections whose order is not that of the caller, and for text."""
+    """Raise for collections without the caller's order, and for text."""
     if isinstance(values, set | frozenset | dict | str | bytes):
         raise TypeError(
             f"{name} must be in a fixed order, got the {type(values).__name__} {shown(values)}. "

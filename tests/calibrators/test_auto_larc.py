@@ -273,3 +273,36 @@ def test_copies_learn_on_their_own() -> None:
     before, twin = cal.state(), copy.deepcopy(cal)
     learn(twin, 20, seed=3)
     assert cal.state() == before != twin.state()
+
+
+@pytest.mark.parametrize(
+    ("settings", "required"),
+    [
+        ({}, True),
+        ({"unit": 1.0}, True),
+        ({"unit": 1.0, "limits": (0.0, None)}, False),
+        ({"unit": 1.0, "promise": "at most"}, False),
+    ],
+)
+def test_a_calibrator_says_whether_it_requires_scores(settings: Any, required: bool) -> None:
+    cal = AutoLARC(0.1, **settings)
+    assert cal.requires_scores == required
+    if required:
+        with pytest.raises(ValueError, match="without scores"):
+            cal.update(None, 0.0)
+    assert not cal.update(None, 1.0, 0.5).requires_scores
+
+
+def test_sums_and_counts_are_those_of_the_rounds() -> None:
+    cal = AutoLARC(0.1)
+    assert cal.identity_holds
+    losses = [1.0, 0.0, 1.0] * 20
+    for i, loss in enumerate(losses):
+        cal.update([float(i)], loss, float(i % 7))
+    tickets = [cal.ask([float(i)]) for i in range(4)]
+    cal.tell(tickets[1], 0.0, 0.5)
+    assert (cal.loss_sum, cal.issued, cal.pending_count) == (sum(losses), 64, 3)
+    rounds, lost = cal.uninformed
+    assert (rounds, cal.rounds - rounds) == (cal.certificate().uninformed, cal.certificate().rounds)
+    assert cal.risk * (cal.rounds - rounds) == pytest.approx(cal.loss_sum - lost)
+    assert cal.identity_holds

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from localarc import ARC, Constant, replay
-from localarc.calibrators.running_constant import RunningConstant
+from localarc.adaptive.running_constant import RunningConstant
 from localarc.curves import miscoverage
 from localarc.rates import InverseSqrt, Rate
 

@@ -7,7 +7,8 @@ import pytest
 
 from localarc import ARC, LARC, RBF, Mondrian
 from localarc.calibrators.tickets import Ticket, TicketError
-from localarc.guarantees.assumptions import PUNCTUAL
+from localarc.guarantees import Evidence
+from localarc.guarantees.assumptions import PUNCTUAL, Lateness
 
 X = np.random.default_rng(0).random((40, 2))
 MAKERS: dict[str, Any] = {
@@ -122,3 +123,32 @@ def test_a_batch_that_fails_leaves_no_trace_while_losses_are_pending(make: Any) 
     with pytest.raises(ValueError, match="loss must lie between"):
         cal.partial_fit(X[:3], [0.0, 1.0, 2.0])  # the first two count as learned meanwhile
     assert cal.state() == before
+
+
+@each
+def test_pending_tickets_are_listed_in_order_until_they_are_closed(make: Any) -> None:
+    cal = make()
+    tickets = [cal.ask(x) for x in X[:5]]
+    assert cal.pending == tuple(tickets)
+    cal.tell(tickets[3], 1.0).forget(tickets[0])
+    left = tickets[1], tickets[2], tickets[4]
+    assert cal.pending == make().restore(cal.state()).pending == left
+
+
+def test_a_caller_that_keeps_rounds_itself_learns_and_certifies_as_with_tickets() -> None:
+    asked, kept = ARC(0.1, score_range=(-9.0, 9.0)), ARC(0.1, score_range=(-9.0, 9.0))
+    tickets = [asked.ask(None) for _ in range(3)]
+    for ticket in reversed(tickets):
+        asked.tell(ticket, 1.0)
+        kept.update_late(None, 1.0, ticket.threshold)
+    late = Lateness(asked.most_pending, measured=True)
+    assert kept.certificate_of_late(late, Evidence()) == asked.certificate()
+    assert (kept.loss_sum, kept.rounds_since_restart) == (3.0, 3)
+    assert (kept.restart().loss_sum, kept.rounds_since_restart, kept.rounds) == (0.0, 0, 3)
+
+
+def test_a_round_that_breaks_an_assumption_is_named() -> None:
+    cal = ARC(0.1, score_range=(-9.0, 9.0)).silence()
+    assert "a full set" not in " ".join(cal.broken_assumptions)
+    cal.update_late(None, 1.0, threshold=9.5)
+    assert "a full set cost more" in " ".join(cal.broken_assumptions)

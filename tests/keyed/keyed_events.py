@@ -78,7 +78,7 @@ class Alone:
             if row["kind"] == "learn":
                 loss = float(row["score"] > threshold)
                 if ticket is None:
-                    one._update_late(x, loss, threshold)
+                    one.update_late(x, loss, threshold)
                 else:
                     one.tell(ticket, loss, row["score"])
                 del asked[place]

@@ -441,3 +441,39 @@ def test_a_rate_that_fails_late_leaves_the_panel_as_it_was() -> None:
 def test_a_prototype_is_a_new_arc_larc_or_autolarc(prototype: Any) -> None:
     with pytest.raises(TypeError, match="new ARC, LARC or AutoLARC"):
         Panel(prototype)
+
+
+def test_keys_with_other_names_keep_what_they_learned() -> None:
+    panel = Panel(ARC(0.1)).update(["a", "b", "a"], None, [1.0, 0.0, 1.0])
+    before = panel.thresholds(["a", "b"])
+    assert panel.rename({"a": "c", "unknown": "d"}).keys == ["c", "b"]
+    assert np.array_equal(panel.thresholds(["c", "b"]), before)
+    assert panel.rounds_of(["a", "c"]).tolist() == [0, 2]
+
+
+def test_two_keys_cannot_get_one_name() -> None:
+    panel = Panel(ARC(0.1)).update(["a", "b"], None, [1.0, 0.0])
+    with pytest.raises(ValueError, match="only 1 are distinct"):
+        panel.rename({"a": "b"})
+    assert panel.keys == ["a", "b"]
+
+
+def test_what_is_around_a_panel_is_undone_with_it() -> None:
+    panel, around = Panel(ARC(0.1)).update(["a"], None, [1.0]), {"calls": 1}
+
+    def call() -> None:
+        panel.undo.note(around.update, dict(around))
+        around["calls"] += 1
+        panel.rename({"a": "b"}).update(["c"], None, [1.0])
+        raise RuntimeError
+
+    with pytest.raises(RuntimeError):
+        panel.undo.unless_done(call)
+    assert (around, panel.keys) == ({"calls": 1}, ["a"])
+
+
+def test_a_stored_panel_is_resumed_beside_the_one_that_resumes_it() -> None:
+    panel = Panel(ARC(0.1)).update(["a"], None, [1.0])
+    empty = Panel(ARC(0.1))
+    assert empty.resumed(panel.stored()).state() == panel.state()
+    assert len(empty) == 0

@@ -230,7 +230,7 @@ def test_a_bucket_that_another_worker_stored_replaces_the_kept_one(more: bool) -
         bucket.calibrate(pyarrow.Table.from_pandas(rows, preserve_index=False), False)
     data = stored.encode(second)
     found = mine.read((data, "", 4), earlier=first)
-    assert (found.panel._index is first.panel._index) == (not more)
+    assert (found.panel.index is first.panel.index) == (not more)
     assert found.panel.rounds.tolist() == second.panel.rounds.tolist()
     assert stored.encode(found) == data
 

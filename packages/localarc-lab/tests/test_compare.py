@@ -12,8 +12,8 @@ import pytest
 
 from commands import assert_rejected, localarc, read_rows, write_quantiles, write_rounds
 from localarc import ARC, RBF, AutoLARC, Calibrator, metrics, replay
-from localarc._tune.from_data import lengths_by_share
 from localarc.curves import miscoverage
+from localarc.from_data import lengths_by_share
 from localarc.streams import Stream, heteroscedastic
 from localarc_lab import peers
 from localarc_lab.compare import Comparison, Local, Result, compare

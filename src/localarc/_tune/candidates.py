@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from localarc._tune import from_data
+from localarc import from_data
 from localarc.calibrators.arc import ARC
 from localarc.calibrators.base import BaseCalibrator
 from localarc.calibrators.larc import LARC

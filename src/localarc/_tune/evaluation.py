@@ -9,11 +9,8 @@ import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-import numpy as np
-
 from localarc import metrics
 from localarc._replay import replay
-from localarc._tune.from_data import scores_of
 from localarc.calibrators.base import BaseCalibrator
 from localarc.calibrators.health import PromiseWarning
 from localarc.curves import Curves
@@ -100,29 +97,13 @@ def evaluate(
     losses, alpha = record.losses[start:], candidate.alpha
     places = [metrics.worst_neighbourhood(X[start:], losses, each) for each in neighbourhoods]
     worst = max(places, key=lambda place: place.risk - _CHANCE * place.standard_error)
-    scores = scores_of(curves, alpha)[start:]
+    scores = curves.min_thresholds(alpha)[start:]
     return Evaluation(
         rounds=len(losses),
         risk=float(losses.mean()),
         worst=worst.risk,
         worst_error=worst.standard_error,
         size=dataclasses.replace(record, sizes=record.sizes[start:]).mean_size,
-        pinball=pinball_loss(scores, record.thresholds[start:], alpha / curves.bound),
+        pinball=metrics.pinball_loss(scores, record.thresholds[start:], alpha / curves.bound),
         alpha=alpha,
     )
-
-
-def pinball_loss(scores: FloatArray, thresholds: FloatArray, alpha: float) -> float:
-    """Return the mean loss that the (1 - alpha)-quantile of the scores minimizes.
-
-    Rounds without a finite score are left out: no threshold is too high or too low for them; and
-    those with an infinite threshold, which went out before anything was known.
-
-    >>> pinball_loss(np.array([1.0, 3.0, np.inf]), np.array([2.0, 2.0, 2.0]), alpha=0.25)
-    0.5
-    """
-    known = np.isfinite(scores) & np.isfinite(thresholds)
-    if not known.any():
-        return math.nan
-    short = scores[known] - thresholds[known]
-    return float(np.maximum((1.0 - alpha) * short, -alpha * short).mean())

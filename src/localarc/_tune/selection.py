@@ -11,9 +11,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from localarc import metrics, validation
+from localarc import from_data, metrics, validation
 from localarc._sweep import sweep
-from localarc._tune import from_data
 from localarc._tune.candidates import candidate_grid, checked_candidates
 from localarc._tune.evaluation import Evaluation, evaluate
 from localarc._tune.tuning import SelectionWarning, Tuning

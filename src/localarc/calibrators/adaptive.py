@@ -10,13 +10,13 @@ from typing import Any, Self
 from numpy.typing import ArrayLike
 
 from localarc import serialization, validation
+from localarc.adaptive.settings import settings_from_json
 from localarc.calibrators.adaptive_rounds import AdaptiveRounds
 from localarc.calibrators.base import ThresholdFunction
 from localarc.calibrators.restored import restored_constant
-from localarc.calibrators.settings import settings_from_json
 from localarc.calibrators.tickets import PendingRounds
 from localarc.guarantees import Bound, Certificate, Evidence
-from localarc.guarantees.assumptions import Lateness
+from localarc.guarantees.assumptions import Lateness, broken_assumptions
 from localarc.guarantees.bounds import checked_evidence
 from localarc.guarantees.certificate import certify, check_against_log, identity
 from localarc.guarantees.drift import MOST_ROUNDS, NormSums
@@ -76,13 +76,23 @@ class AdaptiveCalibrator(AdaptiveRounds):
         if input_bound is not None:
             hint = "It is the largest norm of an input."
             validation.not_negative("input_bound", input_bound, hint)
-        made = self._certified(self._lateness(pending), checked_evidence(evidence), input_bound)
-        return check_against_log(made, losses)
+        late, known = self._lateness(pending), checked_evidence(evidence)
+        return check_against_log(self.certificate_of_late(late, known, input_bound), losses)
 
-    def _certified(
+    def certificate_of_late(
         self, late: Lateness, known: Evidence, input_bound: float | None = None
     ) -> Certificate:
-        """The certificate, given how late losses were."""
+        """The certificate, for a caller of `update_late`, who knows how late losses were.
+
+        Parameters
+        ----------
+        late : Lateness
+            How many losses were pending, and how that is known.
+        known : Evidence
+            What is known about the stream; `Evidence()` if nothing is.
+        input_bound : float or None, default None
+            The largest norm of an input, for the paper's own bound.
+        """
         if self._busy:
             self._enter()
         return certify(
@@ -92,12 +102,17 @@ class AdaptiveCalibrator(AdaptiveRounds):
             self._norm_sums(known),
             late,
             input_bound,
-            self._dimension,
+            self.dimension,
         )
 
     def _lateness(self, stated: int | None) -> Lateness:
         measured = self._pending.told == self._constant.rounds
         return Lateness(max(stated or 0, self._pending.most), measured, stated is not None)
+
+    @property
+    def broken_assumptions(self) -> tuple[str, ...]:
+        """The assumptions that rounds since the last `restart` showed to be false."""
+        return broken_assumptions(self.settings, self._constant)
 
     @property
     def broken_since(self) -> float:
@@ -209,7 +224,7 @@ class AdaptiveCalibrator(AdaptiveRounds):
     def _learned(self) -> tuple[dict[str, Any], Arrays]:
         """What was learned, as JSON and arrays, for `_resume`."""
         content = {"trace": self._constant.values(), "tickets": self._pending.to_json()}
-        return content | {"dimension": self._dimension, "square": 0.0}, self._pending.arrays()
+        return content | {"dimension": self.dimension, "square": 0.0}, self._pending.arrays()
 
     def _resume(self, content: dict[str, Any], arrays: Arrays) -> None:
         """Continue from what `_learned` returned."""

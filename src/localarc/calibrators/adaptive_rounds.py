@@ -13,9 +13,9 @@ from typing import Any, NamedTuple, Self, TypeAlias
 import numpy as np
 
 from localarc import validation
+from localarc.adaptive.running_constant import RunningConstant, Watched
+from localarc.adaptive.settings import Settings
 from localarc.calibrators.base import Point, Progress
-from localarc.calibrators.running_constant import RunningConstant, Watched
-from localarc.calibrators.settings import Settings
 from localarc.calibrators.tickets import PendingRounds, Ticket, ticket_id
 from localarc.calibrators.watched import WatchedCalibrator
 from localarc.guarantees.drift import NormSums
@@ -124,9 +124,37 @@ class AdaptiveRounds(WatchedCalibrator):
         self._learn(point, loss, threshold, number)
         return self
 
-    def _update_late(self, x: Point, loss: float, threshold: float) -> None:
-        """Learn from a loss that came late, for a caller that keeps input and threshold itself."""
+    def update_late(self, x: Point, loss: float, threshold: float) -> Self:
+        """Learn from a loss that came late, for a caller that keeps input and threshold itself.
+
+        Parameters
+        ----------
+        x : array of shape (d,) or None
+            The input of the round.
+        loss : float
+            The loss of the set that the threshold made, in [0, `loss_bound`].
+        threshold : float
+            The threshold that went out for the round.
+
+        Examples
+        --------
+        >>> from localarc import ARC
+        >>> ARC(alpha=0.1, rate=0.5).update_late(None, loss=1.0, threshold=0.3).threshold(None)
+        0.45
+        """
         self._learn(self._point(x), validation.loss(loss, self._loss_bound), threshold)
+        return self
+
+    @property
+    def pending(self) -> tuple[Ticket, ...]:
+        """The tickets whose loss is still to come, in the order in which they were issued."""
+        rounds = self._pending.tickets.items()
+        return tuple(Ticket(number, threshold) for number, (threshold, _) in rounds)
+
+    @property
+    def most_pending(self) -> int:
+        """The largest number of losses that were pending beside the one that was learned."""
+        return self._pending.most
 
     def forget(self, ticket: Ticket | int) -> Self:
         """Stop waiting for the loss of a round: it will never be known.
@@ -237,7 +265,7 @@ class AdaptiveRounds(WatchedCalibrator):
             self._enter()
         self._busy = me
         try:
-            with self._unchanged_on_failure():
+            with self.unchanged_on_failure():
                 for start in range(0, len(points), _ROUNDS_AT_ONCE):
                     part = slice(start, start + _ROUNDS_AT_ONCE)
                     thresholds[part], losses[part] = self._play(points[part], curves.take(part))
@@ -274,6 +302,16 @@ class AdaptiveRounds(WatchedCalibrator):
         return self._constant.rounds + self._constant.earlier
 
     @property
+    def rounds_since_restart(self) -> int:
+        """The number of losses learned from, since the last `restart` if there was one."""
+        return self._constant.rounds
+
+    @property
+    def loss_sum(self) -> float:
+        """Their sum, since the last `restart` too."""
+        return self._constant.loss_sum
+
+    @property
     def risk(self) -> float:
         """The mean loss so far, since the last `restart` if there was one; NaN before the first."""
         return self._constant.risk
@@ -289,6 +327,6 @@ class AdaptiveRounds(WatchedCalibrator):
         return 0
 
     @property
-    def _dimension(self) -> int | None:
+    def dimension(self) -> int | None:
         """The number of features, where inputs count and one was seen."""
         return None

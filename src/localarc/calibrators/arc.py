@@ -11,10 +11,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from localarc import validation
+from localarc.adaptive.settings import checked_settings
 from localarc.calibrators.adaptive import AdaptiveCalibrator
 from localarc.calibrators.adaptive_rounds import Checkpoint
 from localarc.calibrators.base import Point, Points, ThresholdFunction
-from localarc.calibrators.settings import checked_settings
 from localarc.memory.base import LossCurves
 from localarc.rates import Rate
 from localarc.validation import FloatArray
@@ -146,7 +146,7 @@ class ARC(AdaptiveCalibrator):
     def _move(self, point: FloatArray | None, rate: float, push: float) -> None:
         """Nothing: there is no local part."""
 
-    def _points_of(self, X: ArrayLike | None, rounds: int) -> FloatArray:
+    def points_of(self, X: ArrayLike | None, rounds: int) -> FloatArray:
         """The inputs, whatever they are: only their number counts."""
         return np.zeros((rounds, 0)) if X is None else validation.points(X, min_features=0)
 
@@ -176,8 +176,10 @@ class ARC(AdaptiveCalibrator):
         total = self._constant.constant_sum
         return ThresholdFunction(total / self.rounds) if self.rounds else self.threshold_function
 
-    def _checkpoint(self) -> Checkpoint:
+    def checkpoint(self) -> Checkpoint:
+        """A copy of everything learned, for `rollback`."""
         return Checkpoint(copy.copy(self._constant), most_pending=self._pending.most)
 
-    def _rollback(self, checkpoint: Checkpoint) -> None:
+    def rollback(self, checkpoint: Checkpoint) -> None:
+        """Forget what was learned since the checkpoint."""
         self._constant, self._pending.most = checkpoint.constant, checkpoint.most_pending

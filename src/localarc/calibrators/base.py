@@ -144,8 +144,8 @@ class BaseCalibrator(ABC):
     ) -> tuple[FloatArray, FloatArray]:
         """Thresholds and losses of rounds whose curves are known, as if step by step."""
 
-    def _points_of(self, X: ArrayLike | None, rounds: int) -> FloatArray:
-        """The inputs of so many rounds, as `replay_curves` expects them."""
+    def points_of(self, X: ArrayLike | None, rounds: int) -> FloatArray:
+        """The inputs of this many rounds, as `replay_curves` expects them."""
         return validation.points(X)  # type: ignore[arg-type]  # which rejects None
 
     @property
@@ -186,11 +186,11 @@ class BaseCalibrator(ABC):
         """Replace what was learned by a state that was saved with the same settings."""
 
     @abstractmethod
-    def _checkpoint(self) -> Any:
-        """A copy of everything learned, for `_rollback`."""
+    def checkpoint(self) -> Any:
+        """A copy of everything learned, for `rollback`."""
 
     @abstractmethod
-    def _rollback(self, checkpoint: Any) -> None:
+    def rollback(self, checkpoint: Any) -> None:
         """Forget what was learned since the checkpoint."""
 
     def _latest_ticket(self) -> int:
@@ -249,7 +249,7 @@ class BaseCalibrator(ABC):
             raise ValueError(
                 f"losses must have one number per row of X, got {len(costs)} for {len(rows)} rows."
             )
-        with self._unchanged_on_failure():
+        with self.unchanged_on_failure():
             for t, (x, loss) in enumerate(zip(rows, costs.tolist(), strict=True)):
                 more = {} if groups is None else {"groups": groups[t]}
                 try:
@@ -259,7 +259,7 @@ class BaseCalibrator(ABC):
                     raise
         return self
 
-    def _unchanged_on_failure(self) -> UnchangedOnFailure:
+    def unchanged_on_failure(self) -> UnchangedOnFailure:
         """Forget what is learned inside if anything fails inside."""
         return UnchangedOnFailure(self)
 
@@ -279,11 +279,11 @@ class UnchangedOnFailure:
         self._calibrator = calibrator
 
     def __enter__(self) -> None:
-        self._before = self._calibrator._checkpoint()
+        self._before = self._calibrator.checkpoint()
 
     def __exit__(self, kind: object, *error: object) -> None:
         if kind is not None:
-            self._calibrator._rollback(self._before)
+            self._calibrator.rollback(self._before)
 
 
 @dataclass(frozen=True)

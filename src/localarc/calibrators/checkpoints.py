@@ -11,7 +11,7 @@ from localarc.calibrators.base import BaseCalibrator
 def checkpoint(calibrator: Any) -> Any:
     """A copy of everything learned, for `rolled_back`."""
     if isinstance(calibrator, BaseCalibrator):
-        return calibrator._checkpoint()
+        return calibrator.checkpoint()
     return copy.deepcopy(calibrator)
 
 
@@ -19,5 +19,5 @@ def rolled_back(calibrator: Any, checkpoint: Any) -> Any:
     """The calibrator as it was: itself, or a copy of it where it cannot be changed back."""
     if not isinstance(calibrator, BaseCalibrator):
         return checkpoint
-    calibrator._rollback(checkpoint)
+    calibrator.rollback(checkpoint)
     return calibrator

@@ -11,11 +11,11 @@ from typing import Any, Self, overload
 import numpy as np
 
 from localarc import validation
+from localarc.adaptive.settings import Settings, checked_settings
 from localarc.calibrators.adaptive import AdaptiveCalibrator
 from localarc.calibrators.adaptive_rounds import Checkpoint
 from localarc.calibrators.base import Point, Points, ThresholdFunction
 from localarc.calibrators.restored import require_finite, require_room
-from localarc.calibrators.settings import Settings, checked_settings
 from localarc.kernels import Kernel
 from localarc.kernels.custom import Function
 from localarc.memory import Memory
@@ -130,7 +130,8 @@ class LARC(AdaptiveCalibrator):
         self._fast_shape = self._shape if self._radius == math.inf else None
 
     @property
-    def _dimension(self) -> int | None:
+    def dimension(self) -> int | None:
+        """The number of features, once one input was seen."""
         return self._features
 
     # ---- the algorithm -----------------------------------------------------------------------
@@ -336,11 +337,13 @@ class LARC(AdaptiveCalibrator):
 
     # ---- state -------------------------------------------------------------------------------
 
-    def _checkpoint(self) -> Checkpoint:
+    def checkpoint(self) -> Checkpoint:
+        """A copy of everything learned, for `rollback`."""
         constant, local = copy.copy(self._constant), copy.deepcopy(self._local)
         return Checkpoint(constant, local, self._features, self._squared_norm, self._pending.most)
 
-    def _rollback(self, checkpoint: Checkpoint) -> None:
+    def rollback(self, checkpoint: Checkpoint) -> None:
+        """Forget what was learned since the checkpoint."""
         self._constant, local, features, self._squared_norm, self._pending.most = checkpoint
         self._set_local(local, features)
 

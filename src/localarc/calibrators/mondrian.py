@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 from collections import Counter
 from collections.abc import Callable, Hashable, Sequence
-from typing import Any, Self, overload
+from typing import Any, Self, TypeAlias, overload
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -28,6 +28,8 @@ from localarc.serialization import StateError
 from localarc.validation import FloatArray, IntArray
 
 Group = Hashable
+Checkpoint: TypeAlias = tuple[dict[Group, Calibrator], dict[Group, Any], Counter[Group]]
+"""The calibrators, a checkpoint of each, and how often those that do not count were updated."""
 
 
 class Mondrian(BaseCalibrator):
@@ -224,6 +226,22 @@ class Mondrian(BaseCalibrator):
         self._close(number, part, inner, lambda: part.forget(inner))
         return self
 
+    @property
+    def pending(self) -> tuple[Ticket, ...]:
+        """The tickets whose loss is still to come, in the order in which they were issued."""
+        parts: dict[Group, Any] = dict(self.calibrators)
+        inside = {
+            key: {ticket.id: ticket.threshold for ticket in parts[key].pending}
+            for key in {key for key, _ in self._tickets.values()}
+        }
+        tickets = self._tickets.items()
+        return tuple(Ticket(number, inside[key][inner]) for number, (key, inner) in tickets)
+
+    @property
+    def pending_count(self) -> int:
+        """The number of tickets whose loss is still to come."""
+        return len(self._tickets)
+
     def _close(self, number: int, part: Any, inner: int, close: Callable[[], object]) -> None:
         """Close a ticket in the calibrator of its group, and here."""
         try:
@@ -252,7 +270,7 @@ class Mondrian(BaseCalibrator):
         """Thresholds and losses of rounds, group by group: groups do not affect each other."""
         keys = self.groups_of(points, groups if self.learns_from else None)
         thresholds, losses = np.empty((2, len(points)))
-        with self._unchanged_on_failure():
+        with self.unchanged_on_failure():
             for key, rounds in _rounds_by_group(keys).items():
                 part = self.calibrators.setdefault(key, self._new_calibrator())
                 thresholds[rounds], losses[rounds] = replay_curves(
@@ -262,15 +280,17 @@ class Mondrian(BaseCalibrator):
                     self._updates[key] += len(rounds)
         return thresholds, losses
 
-    def _points_of(self, X: ArrayLike | None, rounds: int) -> FloatArray:
+    def points_of(self, X: ArrayLike | None, rounds: int) -> FloatArray:
         """The inputs, none of them for parts that need none: the parts check that."""
         return np.empty((rounds, 0)) if X is None else validation.points(X, min_features=0)
 
-    def _checkpoint(self) -> Any:
+    def checkpoint(self) -> Checkpoint:
+        """A copy of everything learned, for `rollback`."""
         parts = self.calibrators
         return dict(parts), {key: checkpoint(part) for key, part in parts.items()}, +self._updates
 
-    def _rollback(self, checkpoint: Any) -> None:
+    def rollback(self, checkpoint: Checkpoint) -> None:
+        """Forget what was learned since the checkpoint."""
         parts, copies, self._updates = checkpoint
         self.calibrators = {key: rolled_back(part, copies[key]) for key, part in parts.items()}
 

@@ -24,7 +24,7 @@ class OneThread:
     _turn: Turn
 
     def __new__(cls, *arguments: Any, **more: Any) -> Self:
-        """An object that nobody is inside."""
+        """A new object, with no call in progress."""
         new = super().__new__(cls)
         new._turn = Turn()
         return new

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 
 from localarc import validation
-from localarc.calibrators.running_constant import RunningConstant
-from localarc.calibrators.settings import Settings
+from localarc.adaptive.running_constant import RunningConstant
+from localarc.adaptive.settings import Settings
 from localarc.guarantees.certificate import identity
 from localarc.memory.base import Arrays
 from localarc.validation import FloatArray

@@ -117,10 +117,10 @@ def ticket_ids(tickets: Tickets | Iterable[Ticket | int] | IntArray) -> IntArray
 
 
 class PendingRounds:
-    """The rounds whose loss is still to come: a threshold each, and the input where it counts.
+    """The rounds whose loss is pending: a threshold each, and the input where it counts.
 
-    `most` is the largest number of losses that were pending beside the one that was learned, D in
-    the theorems, and `told` the number of losses that were learned by ticket.
+    `most` is the largest number of losses pending beside the one being learned, D in the theorems;
+    `told` counts the losses learned by ticket.
     """
 
     def __init__(self) -> None:

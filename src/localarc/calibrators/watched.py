@@ -7,10 +7,10 @@ import warnings
 from collections.abc import Sequence
 from typing import Self
 
+from localarc.adaptive.running_constant import RunningConstant, Watched
+from localarc.adaptive.settings import Settings
 from localarc.calibrators import health
 from localarc.calibrators.base import BaseCalibrator
-from localarc.calibrators.running_constant import RunningConstant, Watched
-from localarc.calibrators.settings import Settings
 from localarc.calibrators.tickets import PendingRounds
 from localarc.guarantees.assumptions import warn_of_broken_assumption
 from localarc.memory.base import LossCurves
@@ -58,6 +58,29 @@ class WatchedCalibrator(BaseCalibrator):
     def warnings(self) -> tuple[str, ...]:
         """What went wrong in this run without an error, each with the number to change."""
         return tuple(problem.text for problem in self._problems.values())
+
+    def recent_problems(
+        self, rounds: int, loss_sum: float, pending: int, thresholds: FloatArray
+    ) -> list[str]:
+        """What the run and its latest rounds reveal, for a caller that keeps a history itself.
+
+        Parameters
+        ----------
+        rounds : int
+            The number of latest rounds.
+        loss_sum : float
+            The sum of their losses.
+        pending : int
+            The largest number of losses that were pending in these rounds.
+        thresholds : array of shape (n,)
+            Thresholds that went out, in order, of which the latest half counts.
+        """
+        latest = health.latest_range(thresholds)
+        recent = rounds, loss_sum
+        seen = health.vitals(
+            self.settings, self._constant, *recent, pending=pending, thresholds=latest
+        )
+        return [problem.text for problem in health.problems(seen)]
 
     def silence(self) -> Self:
         """Do not warn: for a service, which reports problems in its status instead."""

@@ -75,7 +75,7 @@ def _save_stream(path: Path, stream: Stream) -> None:
 
 
 def draw_groups(path: Path, stream: Stream, calibrators: Mapping[str, Calibrator]) -> None:
-    """Draw risk and set size per group, side by side; nobody is told the groups."""
+    """Draw risk and set size per group, side by side; no method sees the groups."""
     from localarc.figures import group_risk, group_size
     from localarc.figures.canvas import save_picture
 

@@ -20,9 +20,9 @@ from localarc.rates import Constant, InverseSqrt, Rate
 
 if TYPE_CHECKING:
     from localarc._tune import Evaluation, Tuning
-    from localarc._tune.from_data import Lengths
     from localarc.calibrators.base import BaseCalibrator
     from localarc.curves import Curves
+    from localarc.from_data import Lengths
     from localarc.streams import Stream
     from localarc.validation import FloatArray
 
@@ -215,7 +215,7 @@ def _grid(
     regularization: float | None,
 ) -> _Grid:
     """Return what was given, and the rest from the data."""
-    from localarc._tune import from_data
+    from localarc import from_data
 
     lengths = length_scales or [_rounded(each) for each in from_data.length_scales(X)]
     if rates is not None:

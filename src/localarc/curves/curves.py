@@ -256,7 +256,7 @@ class Curves:
         return self._part(entries, offsets - offsets[0], slice(start, stop))
 
     def _part(self, entries: slice | IntArray, offsets: IntArray, rounds: Any) -> Curves:
-        return Curves._validated(
+        return Curves.unchecked(
             self.breakpoints[entries],
             self.losses[entries],
             None if self.sizes is None else self.sizes[entries],
@@ -267,7 +267,7 @@ class Curves:
         )
 
     @classmethod
-    def _validated(
+    def unchecked(
         cls,
         breakpoints: FloatArray,
         losses: FloatArray,
@@ -277,7 +277,14 @@ class Curves:
         widths: FloatArray | None = None,
         grid_error: float = 0.0,
     ) -> Curves:
-        """Return curves of arrays that were validated before: they are not checked again."""
+        """Return curves of arrays that are known to be valid; the constructor checks them.
+
+        Examples
+        --------
+        >>> steps, losses = np.array([-np.inf, 0.3]), np.array([1.0, 0.0])
+        >>> Curves.unchecked(steps, losses, None, np.array([0, 2]), bound=1.0).losses_at(0.2)
+        array([1.])
+        """
         made = object.__new__(cls)
         made.__dict__.update(
             breakpoints=breakpoints,

@@ -136,7 +136,7 @@ def from_table(
 ) -> Curves:
     """Return curves from losses that are known on a grid of thresholds.
 
-    Between two grid points the loss is that of the lower one. It is therefore overstated by at most
+    Between two grid points the loss is taken from the lower one, so it is overstated by at most
     `Curves.grid_error`, and never understated.
 
     Parameters

@@ -36,8 +36,9 @@ def jit(function: Function) -> Function:
     return cast(Function, njit(function, **OPTIONS))
 
 
-# Where a compiled loop must give the bits of the same lines in Python: nothing is contracted.
-STRICT_OPTIONS = {name: value for name, value in OPTIONS.items() if name != "fastmath"}
+# Where a compiled loop must give the bits of the same lines in Python: nothing is contracted. It
+# must be said: a function that says nothing is compiled as its first caller is.
+STRICT_OPTIONS = OPTIONS | {"fastmath": False}
 
 
 def strict_jit(function: Function) -> Function:

@@ -28,7 +28,7 @@ def can_draw() -> bool:
 
 
 def new_figure(width: float, height: float) -> Figure:
-    """A figure of so many inches."""
+    """A figure of this size in inches."""
     try:
         from matplotlib.figure import Figure
     except ImportError as error:

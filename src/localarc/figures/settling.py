@@ -22,8 +22,8 @@ def settling(
 ) -> Axes:
     """Draw from which round on the mean loss of each method stays within a distance of the target.
 
-    Curves of many methods that all reach the target lie on one another; their settling times can
-    be told apart. A method that has not settled by the last round is hollow.
+    Curves of many methods that all reach the target lie on one another; their settling times
+    differ visibly. A method that has not settled by the last round is hollow.
 
     Parameters
     ----------

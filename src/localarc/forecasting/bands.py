@@ -33,7 +33,7 @@ class Bands(Saved, OneThread):
 
     Forecasts arrive in long frames, one row per series and time, as the Nixtla libraries use them;
     any frame that narwhals reads will do. Every series and step has bettors of its own, which keep
-    its share of misses near the target whatever the data (theorem E). What series, steps, hours
+    its share of misses near the target for any data (theorem E). What series, steps, hours
     and weekdays have in common is learned together.
 
     Parameters
@@ -256,7 +256,7 @@ class Bands(Saved, OneThread):
         return thresholds
 
     def _check_times(self, *columns: frames.Times) -> None:
-        """Raise unless times are of one kind, that of the forecasts before."""
+        """Raise unless times are of one kind, the same as in earlier forecasts."""
         temporal, zoned = self._temporal, self._zoned
         for times in columns:
             temporal = times.temporal if temporal is None else temporal

@@ -44,7 +44,7 @@ class Bettors:
         self.cells = Columns(sums | dict.fromkeys(("visits", "most"), ("f8", None)), undo=undo)
 
     def reserve(self, cells: int) -> None:
-        """Make room for so many cells."""
+        """Make room for this number of cells."""
         self.cells.reserve(cells)
 
     def restrict(self, cell: IntArray, pending: FloatArray) -> None:
@@ -125,7 +125,7 @@ class Bettors:
         return up, down + sums["lost"][cells]
 
     def state(self, cells: int) -> Arrays:
-        """The arrays of so many cells."""
+        """The arrays of the first `cells` cells."""
         return self.cells.stored(slice(cells))
 
     def restore(self, arrays: Arrays) -> None:
@@ -141,7 +141,7 @@ class Bettors:
 
 
 def largest_bet(pending: FloatArray, drop: FloatArray) -> FloatArray:
-    """The largest beta allowed once so many rounds were pending; drop: the largest -y."""
+    """The largest beta allowed with `pending` rounds outstanding; drop: the largest -y."""
     late = np.minimum(1.0, LATE_BET / drop) / (1.0 + pending)
     return np.where(pending > 0.0, late, 0.5)
 

@@ -168,7 +168,7 @@ def _overlap(bettors: Bettors, cells: slice, steps: int) -> float:
 
 
 def _open_together(bettors: Bettors, cells: slice) -> float:
-    """How many paths were open together at most: each outcome is that of one step of them all."""
+    """The most paths open at a time; each outcome is a step of all of them."""
     return float(1.0 + bettors.cells["most"][cells].max(initial=0.0))
 
 

@@ -1,6 +1,6 @@
 """Columns: named arrays of equal length that grow together, and rows that can be reused.
 
-Whatever is written is noted first, so that it can be undone.
+Every write is recorded first, so that it can be undone.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ class Columns:
         return self._columns[name]
 
     def reserve(self, rows: int) -> None:
-        """Have at least so many rows."""
+        """Grow to at least this number of rows."""
         if rows <= self.rows:
             return
         length = max(rows, int(GROWTH * self.rows), 16)
@@ -113,7 +113,7 @@ class Pool(Columns):
         self._free = rows
 
     def take(self, count: int) -> NDArray[np.int64]:
-        """The numbers of so many free rows."""
+        """The indices of `count` free rows."""
         missing = count - len(self._free)
         if missing > 0:
             before = self.rows

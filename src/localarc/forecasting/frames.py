@@ -1,4 +1,4 @@
-"""Frames: the long tables of the Nixtla libraries as arrays, whatever package made them."""
+"""Frames: the long tables of the Nixtla libraries as arrays, from any dataframe package."""
 
 from __future__ import annotations
 

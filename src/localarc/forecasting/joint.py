@@ -31,7 +31,7 @@ class JointBands(SeparateBands):
         self._paths = Columns(kinds, undo=undo)
 
     def reserve(self, series: int) -> None:
-        """Make room for so many series."""
+        """Make room for this number of series."""
         super().reserve(series)
         self._shape.reserve(series)
 
@@ -92,7 +92,7 @@ class JointBands(SeparateBands):
             self.rounds.forget(rounds[void])
 
     def state(self, series: int) -> Arrays:
-        """The arrays of so many series and of all that is open."""
+        """The arrays of the first `series` series and of all that is open."""
         return (
             super().state(series)
             | named("shape", self._shape.state(series))

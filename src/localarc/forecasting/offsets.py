@@ -35,7 +35,7 @@ class Offsets:
         self._nodes["offset"][0] = [_of_gaussian_errors(alpha) for alpha in alphas]
 
     def reserve(self, series: int) -> None:
-        """Make room for so many series."""
+        """Make room for this number of series."""
         self._nodes.reserve(int(self._starts[-1]) + series * (1 + HOURS))
 
     def nodes(self, series: IntArray, step: IntArray, phase: IntArray) -> IntArray:
@@ -73,7 +73,7 @@ class Offsets:
             self._nodes["offset"][at, level] += size[:, level] * mean
 
     def state(self, series: int) -> Arrays:
-        """The arrays of so many series."""
+        """The arrays of the first `series` series."""
         rows = int(self._starts[-1]) + series * (1 + HOURS)
         return self._nodes.stored(slice(rows))
 

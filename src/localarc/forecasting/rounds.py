@@ -32,9 +32,9 @@ class Places:
 class Rounds:
     """Thresholds for several levels at once, whose scores arrive late and in any order.
 
-    threshold = mean + unit (offsets + bets), at least a floor and at least that of the level below.
+    threshold = mean + unit (offsets + bets), at least the floor and the threshold one level below.
     Before enough scores are known it is `start`. If that is infinite, the round is uninformed: it
-    counts as pending, but nobody learns from its loss, as if that were alpha.
+    counts as pending, but its loss is not learned from, as if it were alpha.
     """
 
     def __init__(
@@ -85,7 +85,7 @@ class Rounds:
         vars(self).update(values)
 
     def reserve(self, series: int) -> None:
-        """Make room for so many series."""
+        """Make room for this number of series."""
         self.scale.reserve(series)
         self.offsets.reserve(series)
         self.bettors.reserve(series * self.steps)
@@ -127,7 +127,7 @@ class Rounds:
             bet[low] = (floor[low] - base[low]) / unit[low]
             share[low] = np.clip((up[low, level] - bet[low]) / down[low, level], 0.0, 1.0)
             self._open["basis"][rows, level] = np.where(known, free < floor, BLIND)
-            floor = np.where(low, floor, base + unit * bet)  # that of the next level
+            floor = np.where(low, floor, base + unit * bet)  # the next level's floor
             self._open["threshold"][rows, level] = floor
             self._open["bet"][rows, level] = bet
             self._open["share"][rows, level] = share
@@ -257,7 +257,7 @@ class Rounds:
         return self._open.nbytes
 
     def state(self, series: int) -> Arrays:
-        """The arrays of so many series and of all pending rounds, in order of prediction."""
+        """The arrays of the first `series` series and all pending rounds, in prediction order."""
         cells = series * self.steps
         counts, rounds = self._cells.stored(slice(cells)), self._open.stored(self.in_order())
         for name in ("earlier", "later"):

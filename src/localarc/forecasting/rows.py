@@ -32,7 +32,7 @@ class OpenRows:
         self._first: list[dict[int, int]] = []  # by series: time to row
 
     def reserve(self, series: int) -> None:
-        """Make room for so many series."""
+        """Make room for this number of series."""
         self._first += [{} for _ in range(series - len(self._first))]
 
     def add(self, series: IntArray, time: IntArray, **columns: FloatArray | IntArray) -> None:

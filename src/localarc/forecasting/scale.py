@@ -37,7 +37,7 @@ class ScoreScale:
         self._series = Columns(_KINDS | {"recent": ("f8", None)}, undo=undo)
 
     def reserve(self, series: int) -> None:
-        """Make room for so many series."""
+        """Make room for this number of series."""
         self._series.reserve(series)
         self._cells.reserve(self._series.rows * self.steps)
 
@@ -84,11 +84,11 @@ class ScoreScale:
             nodes["weight"][index] = np.minimum(nodes["weight"][index], SHORT_MEMORY)
 
     def knows(self, series: IntArray, times: float = 0.0) -> Any:
-        """Whether scores of more than so many times say in which units those of a series are."""
+        """Whether the series, or all series together, were scored at more than `times` times."""
         return (self._series["weight"][series] > times) | (self._all["weight"][0] > times)
 
     def state(self, series: int) -> Arrays:
-        """The arrays of so many series."""
+        """The arrays of the first `series` series."""
         return (
             named("all", self._all.stored(slice(1)))
             | named("series", self._series.stored(slice(series)))

@@ -37,7 +37,7 @@ class SeparateBands:
         self.rows = OpenRows(self.undo)
 
     def reserve(self, series: int) -> None:
-        """Make room for so many series."""
+        """Make room for this number of series."""
         self.rounds.reserve(series)
         self.rows.reserve(series)
 
@@ -72,7 +72,7 @@ class SeparateBands:
         return self.rounds.nbytes + self.rows.pool.nbytes
 
     def state(self, series: int) -> Arrays:
-        """The arrays of so many series and of all that is open."""
+        """The arrays of the first `series` series and of all that is open."""
         rows = self.rows.state()
         in_order = self.rounds.in_order()
         place = np.empty(self.rounds.capacity, np.int64)

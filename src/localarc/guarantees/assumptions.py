@@ -5,8 +5,8 @@ from __future__ import annotations
 import warnings
 from dataclasses import dataclass
 
-from localarc.calibrators.running_constant import RunningConstant
-from localarc.calibrators.settings import Settings
+from localarc.adaptive.running_constant import RunningConstant
+from localarc.adaptive.settings import Settings
 
 PUNCTUAL = "no loss was pending when a threshold went out"
 

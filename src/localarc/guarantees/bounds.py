@@ -108,9 +108,9 @@ class Evidence:
     score_range : (float, float) or None, default None
         The smallest and the largest score.
     full_set_fails : int or None, default None
-        In how many rounds the full set cost more than alpha; None if nobody checked.
+        The number of rounds in which the full set cost more than alpha; None if unchecked.
     empty_set_passes : int or None, default None
-        In how many rounds the empty set cost less than alpha; None if nobody checked.
+        The number of rounds in which the empty set cost less than alpha; None if unchecked.
     rounds : int or None, default None
         How many rounds were checked.
 
@@ -146,7 +146,7 @@ class Evidence:
         )
 
     def violations(self, rounds: int, both: bool = True) -> tuple[str, ...]:
-        """Which of (A2) and, for both sides, (A3) failed or were not checked in so many rounds."""
+        """Which of (A2) and, for both sides, (A3) failed or were not checked in `rounds` rounds."""
         failed = []
         if self.full_set_fails:
             failed.append(f"a full set cost more than alpha in {self.full_set_fails} round(s)")

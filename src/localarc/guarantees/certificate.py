@@ -12,8 +12,8 @@ from typing import Any
 from numpy.typing import ArrayLike
 
 from localarc import validation
-from localarc.calibrators.running_constant import RunningConstant
-from localarc.calibrators.settings import Settings
+from localarc.adaptive.running_constant import RunningConstant
+from localarc.adaptive.settings import Settings
 from localarc.guarantees import theorems
 from localarc.guarantees.assumptions import Lateness
 from localarc.guarantees.bounds import Bound, Evidence

@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from localarc.calibrators.settings import Settings
+from localarc.adaptive.settings import Settings
 
 _CHUNK = 65_536
 MOST_ROUNDS = 100_000_000  # a few seconds of sums

@@ -568,7 +568,7 @@ def forward(ledger: Ledger, node: FloatArray, rounds: int) -> Bound:
 
 
 def _least_deviation(ledger: Ledger, node: FloatArray, ahead: int, rounds: int) -> float:
-    """How far from the target the mean loss will be, whatever the rounds ahead bring."""
+    """The least deviation from the target that any `ahead` more rounds can leave."""
     low, high = -ledger[layout.ALPHA], ledger[layout.BOUND] - ledger[layout.ALPHA]
     so_far = ledger[layout.TOP] * float(node[layout.EXCESS])
     return min(max(0.0, (so_far + ahead * low) / rounds), (so_far + ahead * high) / rounds)

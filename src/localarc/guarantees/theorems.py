@@ -10,8 +10,8 @@ from __future__ import annotations
 import math
 
 from localarc import validation
-from localarc.calibrators.running_constant import RunningConstant
-from localarc.calibrators.settings import Settings
+from localarc.adaptive.running_constant import RunningConstant
+from localarc.adaptive.settings import Settings
 from localarc.guarantees.assumptions import (
     Lateness,
     broken_empty_set,

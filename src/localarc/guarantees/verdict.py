@@ -18,7 +18,7 @@ LEAST_ROUNDS = 100
 """Neighbourhoods and thirds with fewer rounds are not looked at: their worst is chance."""
 
 LARGE = 5.0
-"""Sets so many times as large as a rolling quantile's are news, although the misses are right."""
+"""Sets this many times as large as a rolling quantile's are reported, even if misses are right."""
 
 _MARGIN = 0.05  # of the target: less is of no practical interest
 _CANDIDATES: dict[Kind, int] = {"group": 1, "neighbourhood": 100, "third": 1}  # looked at, or more
@@ -108,7 +108,7 @@ class Part:
         return str(self.name) if proper else f"Group {self.name}"
 
     def error(self, loss_bound: float) -> float:
-        """The standard error, at most that of losses of 0 or `loss_bound` where it is unknown."""
+        """The standard error; if unknown, the largest possible: losses of 0 or `loss_bound`."""
         if math.isfinite(self.standard_error) and self.standard_error > 0.0:
             return self.standard_error
         return math.sqrt(max(0.0, self.risk * (loss_bound - self.risk)) / max(self.rounds, 1.0))
@@ -201,7 +201,7 @@ def _tries(seen: Sequence[Part]) -> dict[Kind, int]:
 
 
 def _is_above(part: Part, tries: int, alpha: float, loss_bound: float) -> bool:
-    """Whether a part is above the target by more than chance, as one of so many."""
+    """Whether a part is above the target by more than chance, as one of `tries`."""
     quantile = NormalDist().inv_cdf(1.0 - LEVEL / tries)
     return part.risk > alpha + quantile * part.error(loss_bound) + _MARGIN * alpha
 

@@ -56,7 +56,7 @@ def exchange(
 ) -> tuple[Any, Added]:
     """The rows that go out now, of this table and of earlier ones, and the columns to add to them.
 
-    Rows up to `late_until` came too late. The watermark `passed` is that of now: rows up to it are
+    Rows up to `late_until` came too late. `passed` is the current watermark: rows up to it are
     learned, by time and id, and later ones wait. If a row is bad, nothing changes.
     """
     mine, roles = view(table), bucket.roles

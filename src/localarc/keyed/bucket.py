@@ -18,7 +18,6 @@ from localarc.keyed.roles import Roles
 from localarc.keyed.rules import Verdicts, check_orders, check_values, consumes_order, raise_first
 from localarc.keyed.waiting import Waiting
 from localarc.panel import Panel
-from localarc.panel.keys import KeyIndex
 from localarc.panel.late import ASK, LateEvents, serve
 from localarc.panel.streams import Prototype
 from localarc.panel.table import arrow
@@ -58,7 +57,7 @@ class Bucket:
 
     def whole(self, call: Callable[[], T]) -> T:
         """Make a call that changes everything or nothing."""
-        undo = self.panel._streams.undo
+        undo = self.panel.undo
 
         def whole() -> T:
             own = {"skipped": self.skipped.copy(), "last": self.last.copy()}
@@ -69,7 +68,7 @@ class Bucket:
 
     def due(self, names: list[str]) -> IntArray:
         """The order that the next event of each key must have."""
-        rows = self.panel._index.find(list(names))
+        rows = self.panel.index.find(names)
         consumed = np.append(self.panel.rounds + self.skipped, 0)  # row -1 is the 0 at the end
         return consumed[rows] + 1
 
@@ -90,13 +89,13 @@ class Bucket:
         return added
 
     def _learn_by_time(self, events: Events, rejects: bool) -> Added:
-        last = np.append(self.last, NO_TIME)[self.panel._index.find(list(events.names))]
+        last = np.append(self.last, NO_TIME)[self.panel.index.find(events.names)]
         verdicts = check_times(events, last)
         ttl = self.limits.ttl
         lives = Lives(events) if ttl is None else split(events, verdicts, last, ttl)
         added, _ = self._apply(events, lives, last, verdicts, rejects)
         self.drop([name for name in lives.ended if name in self.panel])
-        self._rename(dict(lives.keys))
+        self._rename(lives.keys)
         self._see(events, verdicts == 0)
         return added
 
@@ -152,10 +151,10 @@ class Bucket:
         count = len(values)
         if self.roles.given_losses:
             start = np.full(count, -np.inf)
-            return Curves._validated(start, values, None, np.arange(count + 1), bound)
+            return Curves.unchecked(start, values, None, np.arange(count + 1), bound)
         breakpoints, losses = np.full((2, 2 * count), [[-np.inf], [0.0]])
         breakpoints[1::2], losses[::2] = values, 1.0  # as miscoverage has them
-        return Curves._validated(breakpoints, losses, None, np.arange(0, 2 * count + 1, 2), bound)
+        return Curves.unchecked(breakpoints, losses, None, np.arange(0, 2 * count + 1, 2), bound)
 
     def _skip(self, events: Events, verdicts: Verdicts) -> None:
         """Count the orders that were consumed without learning."""
@@ -187,7 +186,7 @@ class Bucket:
             if name not in self.panel:
                 self.panel.put(name, self.panel.prototype)
         self._make_room()
-        rows = self.panel._index.find(list(numbers))
+        rows = self.panel.index.find(list(numbers))
         self.skipped[rows] += np.fromiter(numbers.values(), np.int64, len(numbers))
 
     def expire(self, passed: int) -> None:
@@ -216,21 +215,21 @@ class Bucket:
         """Remove keys, and their pending asks."""
         if not names:
             return
-        rows = self.panel._index.find(list(names))
+        rows = self.panel.index.find(names)
         self._make_room()
         self.panel.drop(names)
         self.skipped, self.last = np.delete(self.skipped, rows), np.delete(self.last, rows)
         self.pending = self.pending.take(self.pending.codes(names) < 0)
 
-    def _rename(self, keys: dict[str, str]) -> None:
+    def _rename(self, keys: tuple[tuple[str, str], ...]) -> None:
         if keys:
-            self.panel._use(KeyIndex([keys.get(str(key), key) for key in self.panel.keys]))
-            self.pending = self.pending.renamed(keys)
+            self.panel.rename(dict(keys))
+            self.pending = self.pending.renamed(dict(keys))
 
     def _see(self, events: Events, good: Any) -> None:
         """Remember the latest time of each key; events are sorted by time."""
         self._make_room()
-        rows = self.panel._index.find(list(events.names))[events.codes[good]]
+        rows = self.panel.index.find(events.names)[events.codes[good]]
         self.last[rows[rows >= 0]] = events.orders[good][rows >= 0]
 
     def _make_room(self) -> None:

@@ -26,7 +26,7 @@ def check_calibrator(calibrator: Any, roles: Roles) -> None:
         )
     if isinstance(calibrator, AutoLARC):
         if roles.given_losses:
-            calibrator._checked_score(None)  # raises if thresholds would have no unit or no floor
+            calibrator.checked_score(None)  # raises if thresholds would have no unit or no floor
         return
     if calibrator.settings.kernel is not None and not roles.features:
         raise ValueError(

@@ -25,7 +25,7 @@ _PANEL = "panel "
 
 def encode(bucket: Bucket) -> bytes:
     """A bucket as bytes: versioned, with a checksum, without pickle."""
-    content, panel = bucket.panel._stored().parts()
+    content, panel = bucket.panel.stored().parts()
     arrays: dict[str, Any] = {"skipped": bucket.skipped}
     arrays |= {_PANEL + name: array for name, array in panel.items()}
     if len(bucket.pending):
@@ -60,9 +60,9 @@ def decode(
             for name, array in arrays.items()
             if name.startswith(_PANEL)
         }
-        known = None if earlier is None else earlier.panel._index
+        known = None if earlier is None else earlier.panel.index
         found = StoredPanel.from_parts(content, named, known)
-        panel = _empty_panel(calibrator or found.new_prototype())._resumed(found)
+        panel = _empty_panel(calibrator or found.new_prototype()).resumed(found)
         skipped = np.array(arrays["skipped"], np.int64)
         if len(skipped) != len(panel):
             raise ValueError(f"{len(panel)} keys have {len(skipped)} counts of orders")

@@ -59,7 +59,7 @@ class KeyedStreams:
         How many asks of a key can be pending; one more, and the oldest is given up. Its outcome is
         then rejected as an unknown id.
     initial : path-like, optional
-        A Parquet file of keyed streams to start from, such as one of the service; unlike that of
+        A Parquet file of keyed streams to start from, such as one of the service; unlike in
         `load`, its columns may have had other names.
 
     Examples

@@ -49,7 +49,7 @@ def from_table(
     """
     about = panel_table.read_metadata(table)
     made, content = panel_table.stored_panel(table, calibrator)
-    panel = Panel(made)._resume(content)
+    panel = Panel(made).resumed(content)
     with serialization.damaged_unless_read("the table"):
         stored = None if "roles" not in about else Roles.from_json(about["roles"])
         if stored is not None:

@@ -91,7 +91,7 @@ class Expansion(Protocol):
 
         It answers False, and learns nothing, for a point that is not finite and in range. It is
         atomic: after any exception, also one from outside such as KeyboardInterrupt, all of the
-        round has happened or nothing, and `rounds` tells which.
+        round has happened or nothing, and `rounds` shows which.
         """
 
     def try_learn_fast(self, point: FloatArray, decay: float, weight: float) -> bool:
@@ -122,7 +122,7 @@ class Memory(Protocol):
     """
 
     def check_kernel(self, kernel: Kernel) -> None:
-        """Raise if the strategy cannot serve this kernel, whatever the number of features."""
+        """Raise if the strategy cannot serve this kernel, regardless of the number of features."""
 
     def expansion(self, kernel: Kernel, dimension: int) -> Expansion:
         """An empty expansion, f = 0."""

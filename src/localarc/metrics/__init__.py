@@ -10,6 +10,7 @@ from localarc.metrics.neighbourhoods import (
     worst_neighbourhood,
     worst_neighbourhoods,
 )
+from localarc.metrics.pinball import pinball_loss
 from localarc.metrics.risk import distance_to_target, risk, rolling_risk, running_risk
 
 __all__ = [
@@ -22,6 +23,7 @@ __all__ = [
     "distance_to_target",
     "group_risk",
     "localized_risk",
+    "pinball_loss",
     "risk",
     "rolling_risk",
     "running_risk",

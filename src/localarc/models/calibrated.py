@@ -35,7 +35,7 @@ from localarc.validation import FloatArray, IntArray
 
 
 class Calibrated(BaseEstimator):  # type: ignore[misc]
-    """A model with prediction sets that are right as often as promised, whatever comes.
+    """A model with prediction sets that are right as often as promised, on any data.
 
     `predict_interval`, `predict_set` and `predict_mask` change nothing. `update(X, y)` learns from
     rows in order, each with the set that it would have had then. When outcomes come later, `ask(X)`
@@ -269,8 +269,8 @@ class Calibrated(BaseEstimator):  # type: ignore[misc]
     def ask(self, X: Rows, *, prediction: ArrayLike | None = None) -> Batch:
         """Sets to show for rows whose outcomes come later.
 
-        Rows of one call are pending together: with n of them in every call, the promise is about
-        as strong as after rounds / n.
+        The rows of one call are all pending at once: with n rows per call, the guarantee is about
+        as tight as after rounds / n.
 
         Parameters
         ----------
@@ -315,7 +315,7 @@ class Calibrated(BaseEstimator):  # type: ignore[misc]
 
     @property
     def pending(self) -> IntArray:
-        """The ids of rows that were asked and not told."""
+        """The ids of rows asked whose outcome is pending."""
         calibration = self._calibration
         return calibration.alone(lambda: np.array([*calibration.pending.rows], np.int64))
 
@@ -330,7 +330,7 @@ class Calibrated(BaseEstimator):  # type: ignore[misc]
         """Whether the promise is kept, then coverage by group and neighbourhood; `print` it.
 
         It leads with what is above the target by more than chance: a group, a neighbourhood, or a
-        third of any column of numbers that X has, named or not. Thirds are those of a sample of at
+        third of any column of numbers that X has, named or not. Thirds come from a sample of at
         most 8,192 rows and 524,288 values, and of at most 1,024 columns. Rows of a warm-up are
         counted apart, and a row that was shown an unbounded set is no miss.
         """
@@ -354,7 +354,7 @@ class Calibrated(BaseEstimator):  # type: ignore[misc]
         X, y : array or frame, and array; optional
             Rows with outcomes to start from, as in `warm_up`.
         difficulty : estimator, function, "std" or None, default None
-            Its difficulty, if it is not that of the constructor.
+            Its difficulty, if it differs from the constructor's.
         """
         calibration = self._calibration
         if len(calibration.pending):

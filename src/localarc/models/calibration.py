@@ -111,7 +111,7 @@ class Calibration:
         return self.alone(call)
 
     def warm_up(self, rows: Reading, y: Any) -> None:
-        """Learn from rows in order that were shown to nobody."""
+        """Learn in order from rows that were never shown."""
 
         def call() -> None:
             work = self.levels.learn(rows.points, rows.groups, rows.outputs, y)

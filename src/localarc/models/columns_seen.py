@@ -1,4 +1,4 @@
-"""Columns of numbers as rows bring them, whether anybody named them or not."""
+"""The columns of numbers that rows have, named or not."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""Counts: the rows that were shown, those of warm-ups, and the sizes of sets.
+"""Counts: the rows that were shown, the rows of warm-ups, and the sizes of sets.
 
 Bettors are charged for every row that is learned, at a finite threshold. But rows of a warm-up were
-shown to nobody, and an unbounded set misses nothing.
+never shown, and an unbounded set misses nothing.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ class Counts:
         return Counts(sums, self.sizes)
 
     def warm_up(self, losses: FloatArray) -> Counts:
-        """Count rows that were shown to nobody."""
+        """Count rows that were never shown."""
         sums = self.sums.copy()
         sums[_WARM] += len(losses)
         sums[_WARM_LOSS] += losses.sum(axis=0)

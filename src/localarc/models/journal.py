@@ -10,9 +10,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, Generic, TypeVar
+from typing import Generic, TypeVar
 
-from localarc.engine.auto import layout
+from localarc.calibrators.auto import AutoLARC, LabelSets
 
 T = TypeVar("T")
 Change = Callable[[], object]
@@ -23,22 +23,22 @@ Change = Callable[[], object]
 class Step:
     """What one calibrator does with the rows of a call: `run(start)`, from row `start` on."""
 
-    calibrator: Any
+    calibrator: AutoLARC | LabelSets
     rows: int
     run: Callable[[int], None]
-    issued: float  # before the call
-    pending: float
+    issued: int  # before the call
+    pending: int
 
     @classmethod
-    def of(cls, calibrator: Any, rows: int, run: Callable[[int], None]) -> Step:
+    def of(cls, calibrator: AutoLARC | LabelSets, rows: int, run: Callable[[int], None]) -> Step:
         """A step that has not begun."""
-        return cls(calibrator, rows, run, *_counts(calibrator))
+        return cls(calibrator, rows, run, calibrator.issued, calibrator.pending_count)
 
     @property
     def done(self) -> int:
         """How many rows the calibrator is through with: each adds or closes one ticket."""
-        issued, pending = _counts(self.calibrator)
-        return int(max(issued - self.issued, self.pending - pending))
+        issued, pending = self.calibrator.issued, self.calibrator.pending_count
+        return max(issued - self.issued, self.pending - pending)
 
 
 @dataclass(frozen=True)
@@ -96,11 +96,3 @@ class Journal:
     def clear(self) -> None:
         """The call is over."""
         self._steps, self._end, self._changes = (), None, None
-
-
-def _counts(calibrator: Any) -> tuple[float, float]:
-    """How many thresholds went out, and how many of them are pending."""
-    engine = calibrator._engine
-    if engine is None:
-        return 0.0, 0.0
-    return float(engine.numbers[layout.ISSUED]), float(engine.numbers[layout.PENDING])

@@ -1,4 +1,4 @@
-"""Rows that were asked and not yet told: what the model said, and the thresholds they had."""
+"""Pending rows: the model's output and the thresholds each had when it was asked."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class Pending:
         ids: IntArray, outputs: Outputs, played: FloatArray
     ) -> dict[int, tuple[Any, FloatArray]]:
         """Rows as they are remembered."""
-        # Copies: a row that is told must not keep its whole batch alive.
+        # Copies: one pending row must not keep its whole batch alive.
         return {
             number: (np.array(output), threshold.copy())
             for number, output, threshold in zip(ids.tolist(), outputs, played, strict=True)
@@ -74,7 +74,7 @@ class Pending:
         return unbounded, rows, numbers
 
     def drop(self, ids: IntArray) -> None:
-        """Forget rows that were told."""
+        """Drop rows whose outcome was learned."""
         for number in ids.tolist():
             self.rows.pop(number, None)
             self.unbounded.pop(number, None)

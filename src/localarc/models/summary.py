@@ -72,7 +72,7 @@ class LevelSummary:
         Whether it is kept.
     rows : int
         The number of rows with outcomes that were shown: asked, or learned by `update`, which
-        shows each row the set of its own moment.
+        scores each row with the set it had at the time.
     coverage : float
         The share of them that was covered; for masks and rankings, the mean recall.
     at_least, at_most : float
@@ -87,7 +87,7 @@ class LevelSummary:
     unbounded : int
         How many rows were shown an unbounded set, which covers everything.
     warm_up_rows, warm_up_coverage : int, float
-        The rows of warm-ups, which were shown to nobody, and the share of them that would have been
+        The rows of warm-ups, which were never shown, and the share of them that would have been
         covered.
     learned, learned_coverage : int, float
         The rows that the guarantee is about, and the share of them that their finite thresholds
@@ -176,7 +176,7 @@ class Summary:
     levels : tuple of LevelSummary
         One per coverage level.
     notes : tuple of str
-        What limits the promise: rows pending together, too few outcomes, a full table.
+        What limits the promise: many rows pending at once, too few outcomes, a full table.
 
     Examples
     --------
@@ -247,7 +247,7 @@ def _judged(
     certificates: Sequence[AutoCertificate],
     parts: Sequence[Part],
 ) -> Verdict:
-    """The verdict on the rows shown; that of a certificate, if one of its bounds was passed.
+    """The verdict on the rows shown; if a bound was passed, its certificate's verdict.
 
     The bound is about all rows learned, and judges the rows shown where these are the same.
     """

@@ -19,7 +19,7 @@ _LOG_MOST = math.log(MOST)
 
 
 def start_money(earlier: int) -> float:
-    """The money of the bets that start after so many rounds: all of it together is at most 1."""
+    """The money of the bets that start after `earlier` rounds; over all starts at most 1."""
     offset = earlier + 1.0 + _EARLY
     return _SCALE / (offset * math.sqrt(offset))
 
@@ -49,7 +49,7 @@ class ChangeDetector:
         return new
 
     def add(self, loss: float, earlier: int) -> bool:
-        """Play the round after so many earlier ones, and return whether there is evidence."""
+        """Play the round after `earlier` others, and return whether there is evidence."""
         start = start_money(earlier)
         self.money = [
             (money + start * share) * (idle + slope * loss)

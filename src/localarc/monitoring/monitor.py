@@ -24,10 +24,10 @@ from localarc.serialization import StateError
 class Monitor:
     """Says when the risk of a stream is above `target + tolerance`, however often it is asked.
 
-    The probability that it ever calls a stream `drifting` or `broken` that keeps its promise is at
-    most `level`, and so is that of calling one `recovered` whose risk stays above. An update costs
-    a few microseconds and the monitor about two kilobytes, whatever the number of rounds. See
-    `docs/monitoring.md` for what is proved.
+    The probability of ever calling a stream that keeps its promise `drifting` or `broken` is at
+    most `level`; the same holds for calling a stream `recovered` while its risk stays above. An
+    update takes a few microseconds and a monitor about two kilobytes, after any number of rounds.
+    See `docs/monitoring.md` for what is proved.
 
     Parameters
     ----------
@@ -188,7 +188,7 @@ class Monitor:
     def acknowledge(self, at: float | None = None) -> None:
         """Start the evidence anew: the state is `ok`, and earlier rounds no longer count.
 
-        A stream that was broken recovers by itself; this says that somebody has seen it.
+        A stream that was broken recovers by itself; this records that the alarm was seen.
 
         Parameters
         ----------

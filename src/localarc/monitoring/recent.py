@@ -44,7 +44,7 @@ class Recent:
         sums[-1] += loss * (1.0 - loss)
 
     def is_possible_after(self, rounds: int) -> bool:
-        """Whether so many rounds can have left these blocks."""
+        """Whether `rounds` rounds can have produced these blocks."""
         sizes = [block.rounds for block in self.blocks]
         filled = all(size == self._block for size in sizes[:-1])
         newest = rounds and (rounds - 1) % self._block + 1

@@ -23,7 +23,7 @@ class Status:
     ----------
     state
         `"ok"`, `"drifting"` (the risk of recent rounds is above `target + tolerance`; clears by
-        itself), `"broken"` (that of all rounds since the last acknowledgement or recovery is),
+        itself), `"broken"` (the same for all rounds since the last acknowledgement or recovery),
         `"recovered"` (it was broken, and since then the risk of a stretch of rounds up to the
         latest was below; stays until acknowledged) or `"stale"` (no feedback for ten times the
         usual interval, and for `stale_after` seconds at least).

@@ -155,12 +155,12 @@ class AdaptiveStreams:
         local, square = (None, 0.0) if self._local is None else self._local.copy(row)
         dimension = None if local is None else self.dimension
         alone = copy.copy(self.prototype).reset()
-        alone._rollback(Checkpoint(self._constants.get(row), local, dimension, square))
+        alone.rollback(Checkpoint(self._constants.get(row), local, dimension, square))
         return alone
 
     def put(self, row: int, calibrator: ARC | LARC) -> None:
         """Replace a stream, or add one."""
-        constant, local, dimension, square, _ = calibrator._checkpoint()
+        constant, local, dimension, square, _ = calibrator.checkpoint()
         parts = self._local
         if parts is None and dimension is not None:
             parts = local_parts(self.settings, dimension, {})

@@ -137,7 +137,7 @@ class AutoStreams:
         undo, before = self.undo, len(self._calibrators)
         for row in dict.fromkeys(rows[rows < before].tolist()):
             known = self._calibrators[row]
-            undo.note(known._rollback, known._checkpoint())
+            undo.note(known.rollback, known.checkpoint())
         undo.note(self._calibrators.__delitem__, slice(before, None))
         undo.note(setattr, self, "dimension", self.dimension)
         for _ in range(before, int(rows.max(initial=-1)) + 1):
@@ -163,7 +163,7 @@ class AutoStreams:
         calibrators[row : row + 1] = [mine]
         self._note_all()
         self._calibrators = calibrators
-        self.dimension = mine._dimension if self.dimension is None else self.dimension
+        self.dimension = mine.dimension if self.dimension is None else self.dimension
 
     def keep(self, rows: IntArray) -> None:
         """Drop all rows but these, which are renumbered from 0."""
@@ -217,7 +217,7 @@ class AutoStreams:
             raise ValueError("its states are cut off")
         stops = np.cumsum([0, *lengths.tolist()]).tolist()
         found = [self._new().restore(data[start:stop]) for start, stop in pairwise(stops)]
-        if {each._dimension for each in found} - {None, stored.dimension}:
+        if {each.dimension for each in found} - {None, stored.dimension}:
             raise ValueError("its streams have other features")
         self._calibrators, self.dimension, self.undo = found, stored.dimension, Undo()
         return self

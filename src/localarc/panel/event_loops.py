@@ -10,7 +10,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from localarc.calibrators.running_constant import RunningConstant
+from localarc.adaptive.running_constant import RunningConstant
 from localarc.memory.base import LossCurves
 from localarc.panel.late import AFTER, ASK, LEARN, Answers, LateEvents
 from localarc.validation import FloatArray, IntArray

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from itertools import repeat
 from typing import Any, TypeAlias
 
@@ -60,7 +60,7 @@ class KeyIndex:
             raise KeyError(f"the panel has no key {key!r}: it has {len(self)} others.")
         return self._rows[key]
 
-    def find(self, keys: list[Key]) -> IntArray:
+    def find(self, keys: Sequence[Key]) -> IntArray:
         """The row of each key, -1 for unknown keys."""
         return np.fromiter(map(self._rows.get, keys, repeat(-1)), np.int64, len(keys))
 

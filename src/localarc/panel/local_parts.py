@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Protocol
 
-from localarc.calibrators.settings import Settings
+from localarc.adaptive.settings import Settings
 from localarc.calibrators.undo import Undo
 from localarc.memory.base import Arrays, Expansion
 from localarc.panel.late import Answers, LateEvents

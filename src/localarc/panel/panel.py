@@ -5,20 +5,21 @@ from __future__ import annotations
 import copy
 import dataclasses
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from localarc import atomic_write, serialization
-from localarc._replay import examine
+from localarc.adaptive.settings import Settings
 from localarc.algorithms import Algorithm
 from localarc.calibrators.arc import ARC
 from localarc.calibrators.larc import LARC
-from localarc.calibrators.settings import Settings
 from localarc.calibrators.tickets import Ticket
+from localarc.calibrators.undo import Undo
 from localarc.curves import Curves
+from localarc.curves.evidence import examine
 from localarc.guarantees import Certificate, Evidence
 from localarc.guarantees.certificate import with_unmet
 from localarc.panel.adaptive_streams import AdaptiveStreams
@@ -284,7 +285,7 @@ class Panel:
                 f"the panel holds calibrators like {mine!r}, got {calibrator!r}. "
                 "Put in one with the same settings."
             )
-        dimension, known = calibrator._dimension, self._streams.dimension
+        dimension, known = calibrator.dimension, self.dimension
         if known is not None and dimension not in (None, known):
             raise ValueError(
                 f"inputs of this panel have {known} feature(s), the calibrator's {dimension}. "
@@ -319,9 +320,28 @@ class Panel:
         self._whole([], call)
         return self
 
+    def rename(self, keys: Mapping[Key, Key]) -> Self:
+        """Give keys other names; what they learned stays.
+
+        Parameters
+        ----------
+        keys : mapping of str or int
+            The new name of each key that gets one; names that are no keys are ignored. ValueError,
+            and nothing changed, if two keys would have the same name.
+
+        Examples
+        --------
+        >>> from localarc import ARC, Panel
+        >>> Panel(ARC(alpha=0.1)).update(["a", "b"], None, [1.0, 0.0]).rename({"a": "c"}).keys
+        ['c', 'b']
+        """
+        index = KeyIndex([keys.get(key, key) for key in self._index.keys])
+        self._whole([], lambda: self._use(index))
+        return self
+
     def _use(self, index: KeyIndex) -> None:
         """Rows have other keys from now on."""
-        self._streams.undo.note(setattr, self, "_index", self._index)
+        self.undo.note(setattr, self, "_index", self._index)
         self._index = index
 
     def _whole(self, new: list[Key], call: Callable[[], T]) -> T:
@@ -329,10 +349,10 @@ class Panel:
 
         def whole() -> T:
             result = call()
-            self._index.add(new, self._streams.undo)
+            self._index.add(new, self.undo)
             return result
 
-        return self._streams.undo.unless_done(whole)
+        return self.undo.unless_done(whole)
 
     def certificate(
         self,
@@ -404,6 +424,21 @@ class Panel:
         return list(self._index.keys)
 
     @property
+    def index(self) -> KeyIndex:
+        """The row of each key, to look up; only the panel changes it."""
+        return self._index
+
+    @property
+    def dimension(self) -> int | None:
+        """The number of features of every input, once known; None for ARC."""
+        return self._streams.dimension
+
+    @property
+    def undo(self) -> Undo:
+        """Where an object around the panel notes its changes, to be undone with the panel's."""
+        return self._streams.undo
+
+    @property
     def alpha(self) -> float:
         """The target mean loss of every key."""
         return self.prototype.alpha
@@ -446,11 +481,12 @@ class Panel:
         >>> Panel.from_state(panel.state()).thresholds(["ann"])
         array([0.9])
         """
-        return self._stored().encode()
+        return self.stored().encode()
 
-    def _stored(self) -> StoredPanel:
-        dimension, prototype = self._streams.dimension, self._prototype_state()
-        return StoredPanel(self._index, dimension, prototype, self._streams.arrays())
+    def stored(self) -> StoredPanel:
+        """Return what `state` contains, for a state of which the panel is a part."""
+        prototype, arrays = self._prototype_state(), self._streams.arrays()
+        return StoredPanel(self._index, self.dimension, prototype, arrays)
 
     def _prototype_state(self) -> bytes:
         """The state of the prototype, which never changes."""
@@ -483,8 +519,14 @@ class Panel:
         """
         return self._resume(StoredPanel.decode(data))
 
-    def _resumed(self, stored: StoredPanel) -> Self:
-        """Another panel with this one's prototype, which resumes a stored one."""
+    def resumed(self, stored: StoredPanel) -> Self:
+        """Return another panel with this one's prototype, which continues from what was stored.
+
+        Parameters
+        ----------
+        stored : StoredPanel
+            The result of `stored`; StateError if the settings differ.
+        """
         other = object.__new__(type(self))
         other._streams, other._prototype = self._streams, self._prototype_state()
         return other._resume(stored)

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from localarc.calibrators.settings import Settings
+from localarc.adaptive.settings import Settings
 from localarc.calibrators.undo import Undo
 from localarc.memory.base import Arrays, Expansion
 from localarc.memory.stepwise import step

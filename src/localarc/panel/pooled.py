@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from localarc.calibrators.settings import Settings
+from localarc.adaptive.settings import Settings
 from localarc.calibrators.undo import Undo
 from localarc.kernels import Stationary
 from localarc.memory import KeepAll, KeepLast

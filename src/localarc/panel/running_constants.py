@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from localarc.calibrators.running_constant import RunningConstant
-from localarc.calibrators.settings import Settings
+from localarc.adaptive.running_constant import RunningConstant
+from localarc.adaptive.settings import Settings
 from localarc.calibrators.undo import Undo
 from localarc.panel import event_loops
 from localarc.panel.late import Answers, LateEvents

@@ -1,4 +1,4 @@
-"""The streams of a panel by row: what a panel requires of them, whatever the calibrator."""
+"""The streams of a panel by row: what a panel requires of them, for any calibrator."""
 
 from __future__ import annotations
 

@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from localarc import serialization
+from localarc.adaptive.running_constant import RunningConstant
 from localarc.calibrators.arc import ARC
 from localarc.calibrators.larc import LARC
-from localarc.calibrators.running_constant import RunningConstant
 from localarc.memory.base import Arrays
 from localarc.panel import adaptive_state, ragged
 from localarc.panel.adaptive_streams import AdaptiveStreams
@@ -50,7 +50,7 @@ def to_table(panel: Panel, columns: Mapping[str, Any] | None = None, **more: Any
     keys = panel.keys if text else [json.dumps(key) for key in panel.keys]
     made = pa.table({"key": pa.array(keys, pa.string()), **_columns(panel), **(columns or {})})
     prototype = base64.b64encode(panel.prototype.state()).decode()
-    about = {"format": FORMAT, "prototype": prototype, "dimension": panel._streams.dimension}
+    about = {"format": FORMAT, "prototype": prototype, "dimension": panel.dimension}
     about |= {"text keys": text, "columns": made.column_names}
     return with_metadata(made, about | more)
 

@@ -107,7 +107,7 @@ def write_results(
         The stream that was replayed.
     runs : sequence of Run
         One per method, the main method first. The record has one row per round; with several runs,
-        the column `method` tells them apart.
+        the column `method` distinguishes them.
     kernel : Kernel, optional
         Defines neighbourhoods. Default: the kernel of the first L-ARC, else a Gaussian kernel with
         about a tenth of the rounds in a typical neighbourhood.

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from localarc._tune.from_data import lengths_by_share
 from localarc.calibrators.larc import LARC
+from localarc.from_data import lengths_by_share
 from localarc.kernels import RBF, Kernel
 from localarc.streams import Stream
 

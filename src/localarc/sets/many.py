@@ -105,7 +105,7 @@ class LabelMatrix:
         Returns
         -------
         frame
-            Of pandas, polars or whatever the rows came in; arrays have no frame.
+            In the rows' own type, such as pandas or polars; arrays have no frame.
         """
         if self.as_frame is None:
             raise TypeError("the rows were no frame: use np.asarray(sets), and sets.classes.")

@@ -33,8 +33,8 @@ def export_state(
 ) -> Path:
     """Write the state of every key to one Parquet file, one row per key.
 
-    `import_state`, `KeyedStreams.load` and `Panel.load` read it. The state is that of the last
-    finished micro-batch; the query may keep running. Everything passes through the driver.
+    `import_state`, `KeyedStreams.load` and `Panel.load` read it. The state is the one after
+    the last finished micro-batch; the query may keep running. Everything passes through the driver.
 
     Parameters
     ----------

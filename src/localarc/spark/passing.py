@@ -1,4 +1,4 @@
-"""Columns that pass through Python unchanged, whatever their type and wherever they are null.
+"""Columns that pass through Python unchanged, of any type and with any nulls.
 
 Spark hands rows to a stateful processor as pandas frames, in which whole numbers, dates and flags
 cannot be null, and NaN is. So a stream's columns of these types travel as numbers without nulls,

@@ -1,7 +1,7 @@
-"""CSV files without quotes, many times faster with pyarrow; whatever is unusual is left alone.
+"""CSV files without quotes, many times faster with pyarrow; unusual files are left alone.
 
-Nothing is reported from here: what this reader does not take, the reader of `csv.py` reads or
-rejects, with row, line and column.
+This reader reports no errors: what it does not accept, the reader of `csv.py` reads or rejects,
+with row, line and column.
 """
 
 from __future__ import annotations

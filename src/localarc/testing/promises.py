@@ -139,7 +139,7 @@ def _promised(losses: FloatArray, certificate: Any) -> FloatArray:
 
 
 def _no_adversary_breaks_the_bound(cal: Any, dimension: int) -> None:
-    """The mean loss stays within the certificate's bound, whatever the outcomes."""
+    """The mean loss stays within the certificate's bound, for any outcomes."""
     if _uses_groups(cal):
         return  # the adversary's rounds have no groups; each group's calibrator is checked alone
     for strategy in STRATEGIES:

@@ -297,7 +297,7 @@ class Client:
         id : str
             Id of the prediction.
         wrong : bool
-            What somebody found out.
+            Whether the withheld answer would have been wrong.
 
         Examples
         --------

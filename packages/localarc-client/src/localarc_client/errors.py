@@ -225,7 +225,7 @@ _BY_STATUS: dict[int, type[ServiceError]] = {
 
 
 def error_from_problem(problem: Problem) -> ServiceError:
-    """Return the exception for a problem, for example that of one operation of a batch.
+    """Return the exception for a problem, e.g. of one operation in a batch.
 
     Parameters
     ----------

@@ -72,7 +72,7 @@ class Call(Generic[T]):
     content: bytes | None = None
     headers: Mapping[str, str] = field(default_factory=dict)
     repeatable: bool = True
-    also_read: tuple[int, ...] = ()  # error statuses whose body is read like that of a success
+    also_read: tuple[int, ...] = ()  # error statuses whose body is read like a success
 
     def arguments(self) -> dict[str, Any]:
         """Return the arguments of httpx's `request` and `stream`."""

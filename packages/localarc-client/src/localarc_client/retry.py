@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 _UNAVAILABLE = 503  # the service is not ready
 _UNKNOWN = (502, 504)  # a proxy got no response, so the outcome is unknown
 _TOO_MANY = 429
-_SHORT = 10.0  # seconds; a service that is unavailable for longer needs somebody's help
+_SHORT = 10.0  # seconds; a service that is unavailable for longer needs an operator
 
 
 @dataclass(frozen=True)

@@ -136,7 +136,7 @@ def test_a_run_from_images_has_a_page_of_examples(
 def test_without_weights_the_error_names_the_training_command(folder: Path, tmp_path: Path) -> None:
     from localarc_lab.experiments.polyps import examples
 
-    with pytest.raises(ValueError, match=r"python -m localarc\.experiments\.polyps\.train"):
+    with pytest.raises(ValueError, match=r"python -m localarc_lab\.experiments\.polyps\.train"):
         examples.recompute(tmp_path, seed=0)
 
 

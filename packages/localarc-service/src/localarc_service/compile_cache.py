@@ -44,7 +44,7 @@ def _put_first(folder: Path) -> None:
 
         @classmethod
         def from_function(cls, function: Any, source: str) -> Any:
-            """A locator, whatever the environment says."""
+            """A locator, whether or not `NUMBA_CACHE_DIR` is set."""
             return super(named, cls).from_function(function, source)
 
     caches._locator_classes = [DataFolder, *caches._locator_classes]

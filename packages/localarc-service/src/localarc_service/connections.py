@@ -1,7 +1,7 @@
 """Open connections: how many there may be, of all clients and of one address.
 
 A connection that owes a request, or the rest of one, can be closed to make room: the one that has
-owed it for longest goes first. Silent connections therefore keep nobody out, however many they are.
+owed it for longest goes first. So silent connections, however many, keep no client out.
 """
 
 from __future__ import annotations

@@ -86,7 +86,7 @@ class EventBus:
             recent.popleft()
 
     def _end(self, stream: str) -> None:
-        """Forget a stream, and end its subscriptions once they are told."""
+        """Forget a stream, and end its subscriptions after their last event."""
         self._recent.pop(stream, None)
         for subscriber in self._subscribers.get(stream, ()):
             subscriber.ended = True

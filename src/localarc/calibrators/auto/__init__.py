@@ -1,4 +1,4 @@
-"""AutoLARC: thresholds with nothing to tune, and guards around anybody's thresholds."""
+"""AutoLARC: thresholds with nothing to tune, and guards around any thresholds."""
 
 from localarc.calibrators.auto.auto_larc import AutoLARC
 from localarc.calibrators.auto.candidates import LabelTicket

@@ -16,7 +16,7 @@ class AutoLARC(GuardedCalibrator):
     The threshold is a base that follows the scores around an input, in units of their spread, plus
     bets. Bettors sit on overlapping nodes (everyone, groups, hats on grids of the features); each
     wins when the losses at its node drift away from `alpha`, and what they win moves the threshold.
-    So the losses at every node must stay near `alpha`, whatever the data: theorem E.
+    So the mean loss at every node stays near `alpha` for any data: theorem E.
 
     Parameters
     ----------
@@ -36,12 +36,12 @@ class AutoLARC(GuardedCalibrator):
         The threshold before the first score, in the units of the score. None: infinite (the
         ceiling, if `limits` state one), so that the set is the full one, until `1/alpha - 1` scores
         are known, but at most 16. Such rounds are counted apart, see `certificate().uninformed`: no
-        bettor is charged for them. Once a loss was told without a score before any score, scores
-        are not to be expected, and thresholds start at 0.
+        bettor is charged for them. If a loss without a score arrives before any score, no
+        scores are expected, and thresholds start at 0.
     max_bytes : int, default 9000000
         Bounds the table of nodes. A full table adds no nodes until it can drop idle ones.
     max_pending : int, default 1000000
-        How many tickets may be pending. `ask` then fails, until one is told or forgotten.
+        The most tickets that may be pending. `ask` then fails until `tell` or `forget` frees one.
 
     Examples
     --------

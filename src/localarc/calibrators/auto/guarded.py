@@ -24,6 +24,8 @@ from localarc.guarantees.bounds import checked_evidence
 from localarc.guarantees.theorem_e import AutoCertificate, Place
 from localarc.validation import FloatArray
 
+_ROUNDING = 1e-9
+
 
 class GuardedCalibrator(ManyRounds):
     """A base threshold with bettors around it: the role of AutoLARC and of Safeguard."""
@@ -70,6 +72,17 @@ class GuardedCalibrator(ManyRounds):
         groups = {label: engine.node(key) for label, key in labels.items()}
         made: AutoCertificate = theorem_e.certify(ledger, engine.node(), groups)
         return theorem_e.check_against_log(made, losses)
+
+    @property
+    def identity_holds(self) -> bool:
+        """The consistency check: whether the bettors saw the losses that were summed up."""
+        if self._engine is None:
+            return True
+        rounds, losses = self.uninformed
+        promised = self.loss_sum - losses
+        seen = self._numbers[layout.TOP] * self._engine.nodes[-1, layout.EXCESS]
+        gap = abs(promised - self.alpha * (self.rounds - rounds) - seen)
+        return bool(gap <= _ROUNDING * (1.0 + self.rounds * self._loss_bound))
 
     def localized_bound(self, x: Point) -> tuple[Place, ...]:
         """What was seen and is guaranteed around an input: its nearest hat on each level.
@@ -170,11 +183,13 @@ class GuardedCalibrator(ManyRounds):
     def _restore_base(self, data: bytes | None) -> None:
         """Continue from `_base_state`."""
 
-    def _checkpoint(self) -> Any:
+    def checkpoint(self) -> Any:
+        """A copy of everything learned, for `rollback`."""
         engine = None if self._engine is None else self._engine.copy()
         return engine, self._names.copy()
 
-    def _rollback(self, checkpoint: Any) -> None:
+    def rollback(self, checkpoint: Any) -> None:
+        """Forget what was learned since the checkpoint."""
         self._continue(*checkpoint)
 
     def __repr__(self) -> str:

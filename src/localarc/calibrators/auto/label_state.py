@@ -1,4 +1,4 @@
-"""The state of LabelSets as bytes: that of the bettors, the scores of labels, pending rounds."""
+"""The state of LabelSets as bytes: bettors, scores of labels, pending rounds."""
 
 from __future__ import annotations
 

@@ -43,7 +43,7 @@ class LabelSets(LimitedPending, Saved, OneThread):
     an offset that follows its losses, and bets. Bettors sit on everyone, on each label, on each
     label in each group and, if features are passed, on places.
     Only the true label's own threshold is charged, with 1 if its score is above, so that about
-    `alpha` of the rounds of every class are missed, whatever the data: theorem E.
+    `alpha` of the rounds of every class are missed, for any data: theorem E.
 
     While a label has fewer than about 1/alpha scores, there is no such quantile, and its base is
     the largest recent score of any true label: nothing is known that could exclude it. While all
@@ -66,7 +66,7 @@ class LabelSets(LimitedPending, Saved, OneThread):
     max_bytes : int, default 9000000
         Bounds the table of nodes. A full table adds no labels until it can drop idle ones.
     max_pending : int, default 1000000
-        How many tickets may be pending. `ask` then fails, until one is told or forgotten.
+        The most tickets that may be pending. `ask` then fails until `tell` or `forget` frees one.
 
     Notes
     -----
@@ -209,7 +209,7 @@ class LabelSets(LimitedPending, Saved, OneThread):
     # ---- late labels -------------------------------------------------------------------------
 
     def ask(self, x: Point, scores: Scores, groups: Groups = ()) -> LabelTicket:
-        """Thresholds and set of a round whose label will be told later, in any order.
+        """Thresholds and set of a round whose label arrives later, in any order.
 
         Parameters
         ----------
@@ -321,7 +321,7 @@ class LabelSets(LimitedPending, Saved, OneThread):
         return self._names.resolve(nodes, where.missing)
 
     def _prepared(self, dimensions: int, groups: int, *, tickets: int) -> AutoEngine:
-        """The engine, with room for the next round, and for so many more tickets."""
+        """The engine, with room for the next round and `tickets` more tickets."""
         engine = self._engine
         if engine is None or engine.dimensions != dimensions:
             engine = self._engine = AutoEngine(self.settings.rules(own_base=False), dimensions)
@@ -352,7 +352,7 @@ class LabelSets(LimitedPending, Saved, OneThread):
 
     @property
     def rounds(self) -> int:
-        """The number of labels told."""
+        """The number of labels learned."""
         return 0 if self._engine is None else int(self._engine.numbers[layout.ROUNDS])
 
     @property

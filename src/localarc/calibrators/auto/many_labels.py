@@ -69,7 +69,7 @@ def ask(
         where = rows.points, rows.keys, rows.weights
         together = rows.all_keys, rows.all_weights
         label_rounds.ask(engine._table, *where, *bases, decisions, *together)
-        for number, *made in parts:  # copies: a row that is told must not keep the others alive
+        for number, *made in parts:  # copies: one pending row must not keep its batch alive
             cal._pending[number] = Candidates(labels, *(part.copy() for part in made))
     return ids, decisions[:, :, layout.THRESHOLD].copy()
 

@@ -129,7 +129,7 @@ class ManyRounds(SingleRounds):
         """Raise if a score is unknown, NaN, before any was known, and that requires settings."""
         unknown = np.isnan(scores)
         if unknown.any() and not np.isfinite(scores[: np.argmax(unknown)]).any():
-            self._checked_score(None)
+            self.checked_score(None)
 
     # ---- losses known at once ----------------------------------------------------------------
 
@@ -165,7 +165,7 @@ class ManyRounds(SingleRounds):
             The thresholds, and the losses.
         """
         known_scores = many_scores(scores, None)
-        points = self._points_of(X, len(known_scores))
+        points = self.points_of(X, len(known_scores))
         validation.per_round("scores", known_scores, len(points))
         shown = shown_levels(at_least, len(known_scores))
         if np.isnan(known_scores).any():
@@ -203,7 +203,7 @@ class ManyRounds(SingleRounds):
         """Thresholds and losses of rounds whose curves are known, as if step by step."""
         points = many_features(points, self._fixed)
         thresholds, losses = np.empty((2, len(points)))
-        with self._exclusive(), self._unchanged_on_failure():
+        with self._exclusive(), self.unchanged_on_failure():
             for start in range(0, len(points), _ROUNDS_AT_ONCE):
                 part = slice(start, start + _ROUNDS_AT_ONCE)
                 rows, labels = points[part], None if groups is None else groups[part]
@@ -221,12 +221,12 @@ class ManyRounds(SingleRounds):
         steps = (_writable(curves.breakpoints), _writable(curves.losses), offsets)
         return engine.replay(*_where(batch), steps)
 
-    def _points_of(self, X: ArrayLike | None, rounds: int) -> FloatArray:
+    def points_of(self, X: ArrayLike | None, rounds: int) -> FloatArray:
         """The inputs; None stands for rounds without features."""
-        return many_features(np.empty((rounds, 0)) if X is None else X, self._dimension)
+        return many_features(np.empty((rounds, 0)) if X is None else X, self.dimension)
 
     @property
-    def _dimension(self) -> int | None:
+    def dimension(self) -> int | None:
         """The number of features, once a threshold was returned."""
         return self._fixed
 
@@ -281,7 +281,7 @@ class ManyRounds(SingleRounds):
         each = [()] * len(rows)
         if groups is not None:
             each = validation.per_round("groups", groups, len(rows))
-        with self._unchanged_on_failure():
+        with self.unchanged_on_failure():
             for t, row in enumerate(rows):
                 try:
                     self.update(row, costs[t], known_scores[t], each[t])

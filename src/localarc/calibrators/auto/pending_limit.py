@@ -32,9 +32,19 @@ class LimitedPending:
     def max_pending(self, most: int) -> None:
         self.settings = replace(self.settings, max_pending=checked_max_pending(most))
 
+    @property
+    def issued(self) -> int:
+        """The number of tickets that were ever issued."""
+        return 0 if self._engine is None else int(self._engine.numbers[layout.ISSUED])
+
+    @property
+    def pending_count(self) -> int:
+        """The number of tickets that are pending."""
+        return 0 if self._engine is None else int(self._engine.numbers[layout.PENDING])
+
     def require_room(self, tickets: int) -> None:
         """Raise unless so many more tickets may be pending."""
-        pending = 0 if self._engine is None else int(self._engine.numbers[layout.PENDING])
+        pending = self.pending_count
         if pending + tickets > self.max_pending:
             raise RuntimeError(
                 f"at most {self.max_pending:,} tickets may be pending, max_pending, and {pending:,}"

@@ -159,7 +159,7 @@ class Safeguard(GuardedCalibrator):
             The least threshold whose loss is at most `alpha`, as in `update`.
         """
         number = ticket_id(ticket)
-        cost, known_score = validation.loss(loss, self._loss_bound), self._checked_score(score)
+        cost, known_score = validation.loss(loss, self._loss_bound), self.checked_score(score)
 
         def call() -> None:
             engine: Any = self._engine
@@ -235,7 +235,7 @@ class Safeguard(GuardedCalibrator):
         numbers = ticket_ids(tickets).tolist()
         costs = many_losses(losses, len(numbers), self._loss_bound)
         known_scores = many_scores(scores, len(numbers))
-        with self._unchanged_on_failure():
+        with self.unchanged_on_failure():
             for number, loss, score in zip(
                 numbers, costs.tolist(), known_scores.tolist(), strict=True
             ):
@@ -272,7 +272,7 @@ class Safeguard(GuardedCalibrator):
         each = [()] * len(points)
         if groups is not None:
             each = validation.per_round("groups", groups, len(points))
-        with self._unchanged_on_failure():
+        with self.unchanged_on_failure():
             for t, (x, score) in enumerate(zip(points, scores.tolist(), strict=True)):
                 thresholds[t] = self.threshold(x, each[t])
                 covered = score <= max(thresholds[t], at_least[t])
@@ -359,7 +359,7 @@ class Safeguard(GuardedCalibrator):
     ) -> tuple[FloatArray, FloatArray]:
         """Thresholds and losses of rounds whose curves are known, step by step."""
         thresholds, losses = np.empty((2, len(points)))
-        with self._unchanged_on_failure():
+        with self.unchanged_on_failure():
             for t, x in enumerate(points):
                 label = None if groups is None else groups[t]
                 thresholds[t], losses[t], _ = play_round(self, x, curves[t], label)
@@ -368,7 +368,7 @@ class Safeguard(GuardedCalibrator):
 
     def reset(self) -> Self:
         """Forget everything learned; the base, too, if it can."""
-        with self._unchanged_on_failure():
+        with self.unchanged_on_failure():
             if hasattr(self.base, "reset"):
                 self.base.reset()
             self._begin_rounds()
@@ -419,13 +419,15 @@ class Safeguard(GuardedCalibrator):
             restore(data)
         self._begin_rounds()
 
-    def _checkpoint(self) -> Any:
-        return super()._checkpoint(), checkpoint(self.base), dict(self._inputs)
+    def checkpoint(self) -> tuple[Any, ...]:
+        """A copy of everything learned, for `rollback`."""
+        return super().checkpoint(), checkpoint(self.base), dict(self._inputs)
 
-    def _rollback(self, checkpoint: Any) -> None:
+    def rollback(self, checkpoint: tuple[Any, ...]) -> None:
+        """Forget what was learned since the checkpoint."""
         learned, kept, inputs = checkpoint
         self.base = rolled_back(self.base, kept)
-        super()._rollback(learned)
+        super().rollback(learned)
         self._begin_rounds()
         self._inputs = inputs
 

@@ -96,7 +96,7 @@ class SingleRounds(LimitedPending, BaseCalibrator, OneThread):
         if type(loss) is not float or not 0.0 <= loss <= self._loss_bound:
             loss = validation.loss(loss, self._loss_bound)
         if type(score) is not float or not -LARGEST <= score <= LARGEST:
-            score = self._checked_score(score)
+            score = self.checked_score(score)
         self._serve(STEP, x, groups, loss, score)
         return self
 
@@ -207,7 +207,7 @@ class SingleRounds(LimitedPending, BaseCalibrator, OneThread):
             The least threshold whose loss is at most `alpha`, as in `update`.
         """
         number = ticket_id(ticket)
-        cost, known_score = validation.loss(loss, self._loss_bound), self._checked_score(score)
+        cost, known_score = validation.loss(loss, self._loss_bound), self.checked_score(score)
         self._close(number, lambda engine: engine.tell(number, cost, known_score))
         return self
 
@@ -229,7 +229,7 @@ class SingleRounds(LimitedPending, BaseCalibrator, OneThread):
                 raise not_pending(number)
 
     def _latest_ticket(self) -> int:
-        return int(self._numbers[layout.ISSUED])
+        return self.issued
 
     def _is_pending(self, number: int) -> bool:
         return any(ticket.id == number for ticket in self.pending)
@@ -247,8 +247,20 @@ class SingleRounds(LimitedPending, BaseCalibrator, OneThread):
             for number, threshold in zip(numbers, thresholds, strict=True)
         )
 
-    def _checked_score(self, value: Any) -> float:
-        """The score, NaN if unknown; raises if thresholds would then have no unit or no floor."""
+    @property
+    def requires_scores(self) -> bool:
+        """Whether thresholds would have no unit or no floor if a loss came without its score."""
+        has_floor = self.settings.limits[0] is not None or not self.settings.two_sided
+        return not self._numbers[layout.SCORES] and (self.settings.unit is None or not has_floor)
+
+    def checked_score(self, value: float | None) -> float:
+        """The score, NaN if unknown; raises if thresholds would then have no unit or no floor.
+
+        Parameters
+        ----------
+        value : float or None
+            A score as `update` accepts it.
+        """
         found = score(value)
         if found == found or self._numbers[layout.SCORES] > 0.0:
             return found
@@ -277,6 +289,20 @@ class SingleRounds(LimitedPending, BaseCalibrator, OneThread):
     def rounds(self) -> int:
         """The number of losses told."""
         return int(self._numbers[layout.ROUNDS])
+
+    @property
+    def loss_sum(self) -> float:
+        """The sum of the losses told."""
+        return float(self._numbers[layout.LOSS_SUM])
+
+    @property
+    def uninformed(self) -> tuple[int, float]:
+        """How many losses are no part of the promise, and their sum.
+
+        They are of rounds that went out before enough scores were known: the full set.
+        """
+        numbers = self._numbers
+        return int(numbers[layout.UNINFORMED]), float(numbers[layout.UNINFORMED_LOSSES])
 
     @property
     def risk(self) -> float:

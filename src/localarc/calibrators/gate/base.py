@@ -1,4 +1,4 @@
-"""The base of a gate: the threshold of each topic, and for a round that of its strictest one."""
+"""The base of a gate: a threshold per topic; a round uses its strictest topic's."""
 
 from __future__ import annotations
 

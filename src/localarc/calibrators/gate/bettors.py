@@ -48,7 +48,7 @@ class GateBettors(GuardedCalibrator):
         return tuple(float(self._numbers[i]) for i in _COUNTS)
 
     def settle(self) -> None:
-        """Undo what an interrupt left around a compiled call; nobody is inside."""
+        """Undo what an interrupt left around a compiled call; no call is running."""
         if not self._numbers[layout.ISSUED]:
             self._fixed = None  # no threshold went out: nothing fixed the number of features
 

@@ -24,7 +24,7 @@ class GateCertificate(AutoCertificate):
     Parameters
     ----------
     rounds, alpha, risk, excess, worst_stretch, above, below
-        As of a node, for all answers. `worst_stretch` is that of wrong answers beyond target and
+        As of a node, for all answers. `worst_stretch` is in wrong answers beyond target and
         credit.
     observed, loss_bound, identity_gap, identity_holds, pending, most_pending, evicted, refused
         As of `AutoCertificate`.

@@ -19,7 +19,7 @@ class Counts:
     answered: float = 0.0  # with a known outcome
     wrong: float = 0.0  # of those
     withheld: float = 0.0
-    checked: float = 0.0  # of the withheld, with an outcome that somebody found out
+    checked: float = 0.0  # of the withheld, those audited
     checked_wrong: float = 0.0  # of those
 
     sent: float = 0.0  # answers that went out

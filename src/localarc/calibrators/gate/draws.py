@@ -1,8 +1,8 @@
 """Draws: what the outcomes of answers that were drawn at random say about all answers.
 
-Somebody looks at an answer with a probability p that is stated. A wrong one that was looked at
-counts 1/p times, which is right on average. How many are wrong at most, with a stated confidence,
-follows from bets that nobody could win but by chance; the proof is in `docs/guarantees.md`.
+Each answer is inspected with a stated probability p. An inspected wrong answer counts 1/p times,
+which is unbiased. The upper bound on the number of wrong answers, at a stated confidence, comes
+from bets that can be won only by chance; the proof is in `docs/guarantees.md`.
 """
 
 from __future__ import annotations
@@ -89,7 +89,7 @@ class Draws:
 
 
 NONE = Draws()
-"""Nobody stated a probability."""
+"""No probability was stated."""
 
 
 def _loss(stake: float, probability: float) -> float:
@@ -107,7 +107,7 @@ def probability_of(value: Any) -> float:
 
 
 def passed_over_with(value: Any) -> float | None:
-    """The same of an answer that was not looked at; None if nobody stated it."""
+    """The same of an answer that was not looked at; None if none was stated."""
     if value is None or (number := probability_of(value)) < 1.0:
         return value if value is None else number
     raise ValueError(

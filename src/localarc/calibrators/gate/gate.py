@@ -109,7 +109,7 @@ class Gate(Saved, WholeCalls):
         max_bytes: int = BYTES,
         max_pending: int = MOST_PENDING,
     ) -> None:
-        self._settings = checked_settings(
+        self.settings = checked_settings(
             *(wrong_at_most, credit, idle, initial_threshold, auditable, max_bytes, max_pending)
         )
         self._rules = bettor_settings(self.alpha, max_bytes, max_pending)
@@ -124,7 +124,7 @@ class Gate(Saved, WholeCalls):
         return self._become(fresh)
 
     def _learned_nothing(self) -> None:
-        settings = self._settings
+        settings = self.settings
         self._base = TopicBase(
             self.alpha, settings.idle, settings.credit, settings.initial_threshold
         )
@@ -310,12 +310,12 @@ class Gate(Saved, WholeCalls):
     @property
     def alpha(self) -> float:
         """The target: the share of answers that may be wrong."""
-        return self._settings.wrong_at_most
+        return self.settings.wrong_at_most
 
     @property
     def credit(self) -> float:
         """What a withheld round adds to the promise, in wrong answers."""
-        return self._settings.credit
+        return self.settings.credit
 
     @property
     def rounds(self) -> int:
@@ -395,21 +395,21 @@ class Gate(Saved, WholeCalls):
             What `state` returned.
         """
         found = type(self).from_state(data)
-        if found._settings != self._settings:
+        if found.settings != self.settings:
             raise StateError(f"the state is that of {found!r}, not of {self!r}. Use from_state.")
         return self._become(found)
 
     @property
     def max_pending(self) -> int:
         """How many answers may be without an outcome; can be set."""
-        return self._settings.max_pending
+        return self.settings.max_pending
 
     @max_pending.setter
     def max_pending(self, most: int) -> None:
         self._bettors.max_pending = most
         self._rules = self._bettors.settings
-        self._settings = replace(self._settings, max_pending=self._rules.max_pending)
+        self.settings = replace(self.settings, max_pending=self._rules.max_pending)
 
     def __repr__(self) -> str:
         shadow = ", shadow=True" if self.shadow else ""
-        return f"Gate({self._settings.describe()}{shadow}, rounds={self.rounds})"
+        return f"Gate({self.settings.describe()}{shadow}, rounds={self.rounds})"

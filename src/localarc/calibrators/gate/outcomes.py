@@ -1,7 +1,7 @@
 """The threshold of one topic: the lowest that its recent outcomes support, and a slow look below.
 
-Outcomes are known for answers that went out, and for withheld ones that somebody audited. Nobody
-learns what lies below the threshold unless it moves. So it falls slowly, as long as the balance of
+Outcomes are known for answers that went out, and for withheld ones that were audited. What lies
+below the threshold stays unknown unless that moves. So it falls slowly, as long as the balance of
 the promise (target x answered + credit x withheld - wrong) pays for that; a wrong answer lifts it
 again to what the outcomes support. Steps are in units of the spread of the confidences, except
 while the threshold is above all of them: to fall down to them brings no answers, right or wrong.
@@ -25,7 +25,7 @@ FIRST_MEAN, FIRST_SPREAD = 0.5, 0.1  # count as one confidence
 SMALLEST_SPREAD = 1.0 / RANGE_PART  # confidences have the range 1
 MANY = 30.0  # confidences: the highest of fewer says little about the next
 LEAST_STEP = 0.1  # as if the spread were this, where the threshold is above all confidences
-AUDIT_WEIGHT = 5.0  # an audit stands for the rounds withheld since the last, at most so many
+AUDIT_WEIGHT = 5.0  # an audit stands for at most this many rounds withheld since the last
 ROUNDING = 1e-9
 NUMBERS = ("supported", "below", "mean", "deviation", "seen", "unaudited", "balance", "highest")
 
@@ -72,14 +72,14 @@ class RecentOutcomes:
         self._pay(credit)
 
     def answer(self, confidence: float, wrong: bool, weight: float = 1.0) -> None:
-        """The outcome of an answer that went out; it may stand for others that nobody looks at."""
+        """The outcome of an answer that went out; it may stand for uninspected ones."""
         self._pay(self.alpha - wrong)
         self._learn(confidence, wrong, weight)
         if not wrong and self.balance >= SAVED:
             self._lower(SAVED_PART * self.alpha)
 
     def audit(self, confidence: float, wrong: bool) -> None:
-        """Somebody looked at a withheld answer; it stands for those since the last audit."""
+        """The outcome of an audit; it stands for the answers withheld since the last one."""
         weight = min(max(self.unaudited, 1.0), AUDIT_WEIGHT)
         self.unaudited = 0.0
         self._learn(confidence, wrong, weight)

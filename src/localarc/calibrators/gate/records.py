@@ -43,7 +43,7 @@ class Records:
         ]
 
     def closed(self, number: int, made: Round) -> list[Update]:
-        """After the outcome of a decision, or once nobody waits for it."""
+        """After the outcome of a decision, or once it is given up."""
         rounds = self.sent if number in self.sent else self.withheld
         return [Update(rounds, {}, (number,)), Update(self.keys, {}, (made.key,))]
 

@@ -35,7 +35,7 @@ def encode(gate: Gate) -> bytes:
 def _outcomes(gate: Gate) -> bytes:
     records = gate._records
     content = {
-        "arguments": gate._settings.to_json() | {"shadow": gate.shadow},
+        "arguments": gate.settings.to_json() | {"shadow": gate.shadow},
         "texts": gate._texts,
         "topics": gate._base.to_json(),
         "counted": [label_to_json(name) for name in records.topics],

@@ -95,7 +95,7 @@ class GateTerms:
 
     @property
     def most_wrong_anyway(self) -> float:
-        """The same whatever became of those that are missing."""
+        """The same, however the missing ones turned out."""
         return self._most_wrong(self.missing)
 
     def _most_wrong(self, missing: float) -> float:

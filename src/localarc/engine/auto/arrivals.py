@@ -5,7 +5,7 @@ priorities that are hashes of ticket numbers. So its shape depends on nothing bu
 it is about 2 ln n deep, and a state continues bit for bit. Each round has a share f of what arrived
 (the newest has it all, at first), such that the shares of a round and of all later ones add up to
 what arrived since its threshold went out, of earlier rounds. Stored is R = f + the shares in the
-right subtree. Entry 0 is nobody.
+right subtree. Entry 0 is no round.
 """
 
 from typing import Any

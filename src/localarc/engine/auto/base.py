@@ -6,8 +6,8 @@ of that; m and D then describe the scores minus that base.
 
 Unless an initial threshold is stated, the base is infinite until scores are known, and while the
 first 15 are too few for a conformal quantile. A round with such a base is uninformed: it has no
-nodes, so that its loss teaches nobody; its score counts like any other. After a loss without a
-score, scores are not to be expected, and the base starts at 0.
+nodes, so no bettor learns from its loss; its score counts like any other. If a loss without a
+score arrives before any score, no scores are expected, and the base starts at 0.
 """
 
 import math

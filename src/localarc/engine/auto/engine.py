@@ -153,7 +153,7 @@ class AutoEngine:
     # ---- room --------------------------------------------------------------------------------
 
     def reserve(self, groups: int, tickets: int) -> bool:
-        """Make room for so many groups per round, and so many more tickets; whether it had to."""
+        """Make room for `groups` per round and `tickets` more tickets; return whether it grew."""
         _, _, _, _, slots, _, _, rows, _, links, _ = self._arrays
         most = max(groups, self.groups)
         needed = int(self.numbers[layout.PENDING]) + tickets + 1

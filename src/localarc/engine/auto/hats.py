@@ -138,7 +138,7 @@ def add_node(nodes: Any, numbers: Any, slot: int, kind: int) -> None:
 
 @jit
 def bring(state: State, x: Any, keys: Any, weights: Any, column_weights: Any) -> None:
-    """Copy an input and its groups to where `locate` expects them, whatever their layout."""
+    """Copy an input and its groups to where `locate` expects them, from any memory layout."""
     here, group_keys = input_of(state), group_keys_of(state)
     for i in range(len(here)):
         here[i] = x[i]

@@ -115,7 +115,7 @@ def range_of(facts: Any, row: int) -> Any:
 
 @jit
 def unit_of(tables: LabelTables, row: int) -> float:
-    """The label's spread, that of all labels while it has few scores; always positive."""
+    """The label's spread, or while it has few scores the spread of all labels; positive."""
     every, own = tables.facts[0], tables.facts[row]
     size = abs(tables.initial_threshold) if tables.initial_threshold < np.inf else 0.0
     if every[COUNT] > 0:

@@ -51,8 +51,8 @@ TOTALS = 5  # ARRIVED to DOWN_SPENT
 LATE = SEEN + 1 + TOTALS
 
 # ---- an entry: a pending round at one of its nodes -----------------------------------------------
-# Its place in the tree of the node's rounds, and the next entry of its own round. Entry 0 is nobody
-# and counts entries: the first of those that were given back, and the first that was never used.
+# Its place in the tree of the node's rounds, and the next entry of its own round. Entry 0 is no
+# round; it counts entries, with the first that was given back and the first that was never used.
 SLOT, COLUMN, PARENT, LEFT, RIGHT, CHAINED = range(6)
 FREE, UNUSED, USED = range(3)
 LINKS = 6
@@ -115,7 +115,7 @@ class Round(NamedTuple):
 
 
 class Ledger(NamedTuple):
-    """The scratch row, and the rounds that are pending. Ticket 0 is that of the scratch row."""
+    """The scratch row, with ticket 0, and the pending rounds."""
 
     slots: Any  # (width,)
     weights: Any

@@ -255,7 +255,7 @@ class DictionaryExpansion:
 
     @property
     def nbytes(self) -> int:
-        """The size of the state in bytes: that of what `arrays` returns."""
+        """The size in bytes of what `arrays` returns."""
         return sum(array.nbytes for array in self.arrays().values())
 
     def _sums(self, points: FloatArray, coefs: Any, buffer: FloatArray) -> FloatArray:

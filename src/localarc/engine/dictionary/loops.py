@@ -8,8 +8,8 @@ lattice, and `joined` and `folded` for the weights, as in the exact expansion.
 weights, joined and folded below it; to_atoms[i] and to_buffer[i] are the kernel between point i of
 the buffer and the atoms and earlier points; row `held` of both belongs to the latest evaluation.
 `tables` are all of these arrays, in the order (atoms, coefs, factor, to_atoms, to_buffer, buffer,
-probes, truths). `address` is that of a table of their addresses, of `numbers`, and of the functions
-that flush a buffer, which are compiled once for all loops.
+probes, truths). `address` points to a table of the addresses of these arrays, of `numbers`, and of
+the functions that flush a buffer, which are compiled once for all loops.
 
 `numbers` is everything else that a step changes, so that one compiled call is the whole step:
 Python can be interrupted between two calls, but not within one. The roots at its end are
@@ -180,7 +180,7 @@ def unpack(address: int) -> Any:
 
 
 def project_buffer(address: int, limit: float, norm_limit: float) -> int:
-    """`flush` for the arrays at an address, whatever the kernel; 1, or 0 if it failed."""
+    """`flush` for the arrays at an address, with any kernel; 1, or 0 if it failed."""
     (atoms, coefs, factor, to_atoms, to_buffer, buffer, _, _), numbers = unpack(address)
     size, lost, norm = flush(
         atoms, coefs, factor, to_atoms, to_buffer, buffer, int(numbers[SIZE]),

@@ -38,7 +38,7 @@ def add_one(sums: Any, weight: float, values: Any) -> None:
 
 
 def kernel(distances: Any, scales: Any, group: int, parameter: float, values: Any) -> None:
-    """The kernel of a group at each distance; on entry `values` is that of the previous group."""
+    """The kernel of a group at each distance; on entry `values` holds the previous group's."""
     ratios, squarings, _ = scales
     if squarings[group] == 0:
         kernel_at(distances, ratios[group], parameter, values)

@@ -211,7 +211,7 @@ class ExactExpansion:
 
     @property
     def nbytes(self) -> int:
-        """The size of the state in bytes: that of what `arrays` returns."""
+        """The size in bytes of what `arrays` returns."""
         self._drop_dead_tiles()
         return self.count * (self.dimensions + 3) * 8 + 4 * 8
 

@@ -191,7 +191,7 @@ class LatticeExpansion:
 
     @property
     def nbytes(self) -> int:
-        """The size of the state in bytes: that of what `arrays` returns."""
+        """The size in bytes of what `arrays` returns."""
         return self._bytes(*self._counts())
 
     def _bytes(self, pages: int, tiles: int) -> int:

@@ -107,7 +107,7 @@ def is_in_reach(point: Any, step: float) -> bool:
 
 @jit
 def is_located(spot: Any, point: Any) -> bool:
-    """Whether the stored location is that of this point."""
+    """Whether this point's location is the one stored."""
     for k in range(len(point)):  # noqa: SIM110
         if spot[k] != point[k]:
             return False

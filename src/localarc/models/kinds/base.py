@@ -36,7 +36,7 @@ class SetKind(ABC):
 
     @abstractmethod
     def place(self, outputs: Outputs) -> FloatArray:
-        """(n, 1) where a row is, as far as the model's output tells."""
+        """(n, 1) where a row is, as far as the model's output shows."""
 
     @abstractmethod
     def curves(self, outputs: Outputs, y: Any) -> tuple[Curves, ...]:

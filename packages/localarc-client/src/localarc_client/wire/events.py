@@ -133,7 +133,7 @@ class FeedbackEvent(ChangeEvent, tag="feedback"):
 
 
 class AuditedEvent(ChangeEvent, tag="audited"):
-    """Somebody found out about an answer that a gate had withheld; no loss was counted.
+    """An answer that a gate had withheld was audited; no loss was counted.
 
     Attributes
     ----------
@@ -218,7 +218,7 @@ class HealthEvent(ChangeEvent, tag="health"):
 
 
 class AcknowledgedEvent(ChangeEvent, tag="acknowledged"):
-    """Somebody has acknowledged the alarms: the evidence starts anew.
+    """The alarms were acknowledged: the evidence starts anew.
 
     Examples
     --------

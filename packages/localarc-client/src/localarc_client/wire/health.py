@@ -1,4 +1,4 @@
-"""Health: whether a stream keeps its promise now, as somebody on call wants to know it."""
+"""Health: whether a stream keeps its promise now, for whoever is on call."""
 
 from __future__ import annotations
 
@@ -12,7 +12,8 @@ HealthState: TypeAlias = Literal["ok", "drifting", "broken", "recovered", "stale
 class Health(Response):
     """Whether the risk of a stream, or of one of its groups, is near its target.
 
-    The evidence is anytime-valid: it may be looked at after every round.
+    The evidence is anytime-valid: you can check it after every round without raising the
+    false-alarm rate.
 
     Attributes
     ----------

@@ -217,7 +217,7 @@ def is_passed_over(report: FeedbackRequest | FeedbackOperation) -> bool:
 
 
 class AuditRequest(Request):
-    """What somebody found out about an answer that a gate had withheld.
+    """The audit of an answer that a gate had withheld.
 
     Parameters
     ----------

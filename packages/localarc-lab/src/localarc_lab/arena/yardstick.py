@@ -6,9 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from localarc._tune.evaluation import pinball_loss
-from localarc._tune.from_data import scores_of
 from localarc.curves import Curves
+from localarc.metrics import pinball_loss
 
 
 @dataclass(frozen=True)
@@ -47,7 +46,7 @@ def hindsight(curves: Curves, alpha: float) -> Yardstick:
     return Yardstick(
         threshold,
         float(curves.sizes_at(everywhere).mean()),
-        pinball_loss(scores_of(curves, alpha), everywhere, level),
+        pinball_loss(curves.min_thresholds(alpha), everywhere, level),
     )
 
 

@@ -11,13 +11,12 @@ from collections.abc import Callable, Sequence
 import numpy as np
 from numpy.typing import ArrayLike
 
-from localarc import validation
-from localarc._replay import replay
-from localarc._sweep import as_they_finish
+from localarc import replay, validation
 from localarc.calibrators.base import BaseCalibrator, Calibrator
 from localarc.calibrators.health import PromiseWarning
 from localarc.guarantees.assumptions import AssumptionWarning
 from localarc.kernels import Kernel
+from localarc.parallel import as_they_finish
 from localarc.record import Record
 from localarc.streams import Stream
 from localarc.validation import FloatArray, IntArray

@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from localarc._replay import examine
 from localarc.calibrators.base import Calibrator
 from localarc.curves import Curves
+from localarc.curves.evidence import examine
 from localarc.record import Record
 from localarc.streams import Stream
 from localarc.validation import FloatArray, IntArray

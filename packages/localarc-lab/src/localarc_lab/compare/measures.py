@@ -7,8 +7,6 @@ from collections.abc import Sequence
 import numpy as np
 
 from localarc import metrics
-from localarc._tune.evaluation import pinball_loss
-from localarc._tune.from_data import scores_of
 from localarc.record import Record
 from localarc.streams import Stream
 from localarc.validation import FloatArray
@@ -34,7 +32,7 @@ def measure(
 def _result(
     title: str, record: Record, seconds: float, places: tuple[Local, ...], stream: Stream
 ) -> Result:
-    scores = scores_of(stream.curves, record.alpha)
+    scores = stream.curves.min_thresholds(record.alpha)
     level = record.alpha / stream.curves.bound
     return Result(
         method=title,
@@ -44,7 +42,7 @@ def _result(
         group=_worst_group(record),
         neighbourhoods=places,
         size=record.mean_size,
-        pinball=pinball_loss(scores, record.thresholds, level),
+        pinball=metrics.pinball_loss(scores, record.thresholds, level),
         twentieth=worst_part(record.losses, PARTS),
         microseconds=1e6 * seconds / len(record),
         unbounded=record.unbounded,

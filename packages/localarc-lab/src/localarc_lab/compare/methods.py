@@ -13,13 +13,13 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from localarc import validation
-from localarc._tune.from_data import lengths_by_share, regularization, score_unit, scores_of
 from localarc.calibrators.arc import ARC
 from localarc.calibrators.auto import AutoLARC
 from localarc.calibrators.base import Calibrator, require_calibrator
 from localarc.calibrators.larc import LARC
 from localarc.calibrators.mondrian import Mondrian
 from localarc.curves import Curves
+from localarc.from_data import lengths_by_share, regularization, score_unit
 from localarc.kernels import RBF, Kernel
 from localarc.rates import Constant, InverseSqrt
 from localarc.streams import Stream
@@ -69,7 +69,7 @@ class Setting:
     @property
     def floor(self) -> float | None:
         """0 if no score is negative."""
-        scores = scores_of(self.stream.curves, self.alpha)
+        scores = self.stream.curves.min_thresholds(self.alpha)
         return None if (scores[np.isfinite(scores)] < 0.0).any() else 0.0
 
     def arc(self) -> ARC:

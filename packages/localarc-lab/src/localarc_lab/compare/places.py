@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from localarc._tune.from_data import NEIGHBOURHOOD_SHARES, lengths_by_share
+from localarc.from_data import NEIGHBOURHOOD_SHARES, lengths_by_share
 from localarc.kernels import RBF, Kernel
 from localarc.metrics.neighbourhoods import spread_centres
 from localarc.streams import Stream

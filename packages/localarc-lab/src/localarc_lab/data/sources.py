@@ -92,7 +92,7 @@ class PackageFiles:
             contents = {}
             for member, size in sizes.items():
                 with wheel.open(member) as file:
-                    contents[member] = file.read(size)  # whatever it would expand to
+                    contents[member] = file.read(size)  # even if it would expand to more
             return contents
 
     def _from_source(self, archive: Path) -> dict[str, bytes]:

@@ -15,7 +15,7 @@ from typing import TypeGuard
 
 import numpy as np
 
-from localarc._replay import replay
+from localarc import replay
 from localarc.calibrators.auto import AutoLARC
 from localarc.calibrators.base import BaseCalibrator, Calibrator, Resumable
 from localarc.guarantees import Certificate

@@ -66,7 +66,7 @@ class Method:
         rate : float, default 1.0
             eta in `eta / sqrt(t)`.
         stream : Stream, optional
-            The rounds, of which a method of others is told the number, groups and kind of scores.
+            The rounds; a rival method gets their number, groups and kind of scores.
         """
         if self.auto:
             return AutoLARC(alpha)

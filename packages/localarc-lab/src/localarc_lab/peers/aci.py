@@ -42,7 +42,7 @@ class ACI(Peer):
     References
     ----------
     Gibbs and Candes, "Adaptive Conformal Inference Under Distribution Shift", NeurIPS 2021; the
-    quantile is that of the authors' code, github.com/isgibbs/AdaptiveConformal.
+    quantile follows the authors' code, github.com/isgibbs/AdaptiveConformal.
     """
 
     def __init__(

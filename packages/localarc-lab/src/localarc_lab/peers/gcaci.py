@@ -98,7 +98,7 @@ class GCACI(Peer):
 
 
 def with_everyone(groups: Memberships) -> dict[Hashable, float]:
-    """Return memberships with that of the group of all rounds.
+    """Return memberships with the group of all rounds added.
 
     >>> with_everyone({"night": 1.0})
     {'everyone': 1.0, ('group', 'night'): 1.0}

@@ -100,7 +100,7 @@ class SAOCP(Peer):
                 self._step(score)
 
     def _weights(self) -> FloatArray:
-        """Bets, or where nobody bets the prior, which prefers old learners."""
+        """Bets, or the prior if no learner bets; the prior prefers old learners."""
         birth = self._learners[_BIRTH]
         prior = 1.0 / (birth**2 * (1.0 + np.floor(np.log2(birth))))
         bets = prior / prior.sum() * np.maximum(self._bets(), 0.0)

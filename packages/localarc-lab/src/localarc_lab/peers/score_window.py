@@ -50,7 +50,7 @@ class ScoreWindow:
         return self._high if number > 0 else math.nextafter(self._low, -math.inf)
 
     def threshold(self, miss_rate: float, quantile: Quantile) -> float:
-        """Return the quantile at `1 - miss_rate`, finite whatever the rate."""
+        """Return the quantile at `1 - miss_rate`, finite for any rate."""
         if not self.ascending:
             return self._start
         if miss_rate <= 0.0:

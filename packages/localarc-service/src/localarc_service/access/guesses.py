@@ -2,7 +2,7 @@
 
 An address that sent too many wrong tokens learns nothing more for a while, not even whether the
 next one is right. Tokens that already worked from that address go on working: many clients can
-share the address of a proxy with somebody who guesses.
+share a proxy's address with an attacker.
 """
 
 from __future__ import annotations

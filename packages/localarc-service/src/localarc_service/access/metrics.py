@@ -13,7 +13,7 @@ from localarc_service.access.tokens import Tokens
 
 
 class AccessMetrics(Collector):
-    """Names of tokens are labels; addresses are not, since anybody can send from new ones."""
+    """Names of tokens are labels; addresses are not, since any client can use new ones."""
 
     def __init__(
         self, tokens: Tokens, reloader: TokenReloader | None, audit: AuditLog | None

@@ -18,7 +18,7 @@ from localarc_service.access.tokens import Tokens
 WATCH_SECONDS = 1.0
 _log = logging.getLogger("localarc.service")
 Version: TypeAlias = tuple[int, int, int] | None
-"""What tells two versions of a file apart; None without a file."""
+"""What distinguishes two versions of a file; None without a file."""
 
 
 class TokenReloader:
@@ -33,7 +33,7 @@ class TokenReloader:
         self.failures = 0
 
     def check(self) -> None:
-        """Read the file if it changed, or if somebody asked for it."""
+        """Read the file if it changed or a reload was requested."""
         found = _version(self._path)
         if found == self._seen and not self.requested:
             return

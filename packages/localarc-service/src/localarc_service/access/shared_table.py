@@ -36,7 +36,7 @@ class SharedTable:
     ) -> None:
         self._rows = rows
         self._memory = mmap.mmap(-1, rows * _ROW_BYTES)
-        self._secret = os.urandom(16)  # so that nobody can choose names that share a row
+        self._secret = os.urandom(16)  # so that no client can choose names that share a row
         self.lock = contextlib.nullcontext() if lock is None else lock
 
     def key(self, name: bytes) -> bytes:

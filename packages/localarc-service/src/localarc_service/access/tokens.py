@@ -24,9 +24,9 @@ ANYONE = Token("anyone", Scope.WRITE)
 class Tokens:
     """The tokens of a service; only their digests are kept.
 
-    `counts` may be shared with other processes of the service: a quota is that of all of them.
-    Without tokens, everyone who can reach the service can read and write, and no one can do what
-    requires an admin token.
+    `counts` may be shared with other processes of the service: a quota applies to all of
+    them together. Without tokens, everyone who can reach the service can read and write, and no
+    one can do what requires an admin token.
     """
 
     def __init__(
@@ -87,8 +87,8 @@ class Tokens:
         return token
 
     def _find(self, secret: str) -> Token | None:
-        # How long the search takes depends on the digest, which nobody can choose; what is found
-        # is compared in constant time.
+        # The time of the search depends on the digest, which no client can choose; the match is
+        # compared in constant time.
         given = digest_of(secret)
         found = self._tokens.get(given)
         return found if found is not None and hmac.compare_digest(found.digest, given) else None

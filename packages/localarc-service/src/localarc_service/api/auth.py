@@ -12,7 +12,7 @@ __all__ = ["ANYONE", "Scope", "Token", "Tokens", "identify", "permitted"]
 
 
 def identify(tokens: Tokens, request: Request, required: Scope | None) -> Token:
-    """Who sends a request; raises if nobody knows."""
+    """Who sends a request; raises if that is unknown."""
     if required is None:
         return ANYONE
     return tokens.identify(request.headers.get("authorization", ""), request.address, required)

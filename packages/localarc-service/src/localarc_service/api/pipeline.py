@@ -41,7 +41,7 @@ Result = TypeVar("Result")
 
 
 class Pipeline:
-    """Serves the requests of one endpoint, and counts them, unless somebody else does."""
+    """Serves the requests of one endpoint, and counts them unless the asking worker does."""
 
     def __init__(self, app: AppState, endpoint: Endpoint, counted: bool = True) -> None:
         self._app = app
@@ -52,7 +52,7 @@ class Pipeline:
         self._decode = None if kind in (None, bytes) else decoding.decoder_for(kind)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Respond to a request, whatever happens."""
+        """Respond to a request, even after an unexpected error."""
         response = await self._respond(Request(scope, receive))
         if isinstance(response, Response):
             await response.send(send)

@@ -14,8 +14,8 @@ from typing import Annotated, Literal, TypeAlias
 import numpy as np
 from msgspec import Meta
 
-from localarc.calibrators.running_constant import RunningConstant
-from localarc.calibrators.settings import Settings
+from localarc.adaptive.running_constant import RunningConstant
+from localarc.adaptive.settings import Settings
 from localarc.guarantees import Bound, Certificate, Evidence
 from localarc.guarantees.assumptions import Lateness
 from localarc.guarantees.drift import NormSums

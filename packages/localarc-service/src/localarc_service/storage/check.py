@@ -68,7 +68,7 @@ def join(found: Sequence[FolderCheck]) -> FolderCheck:
 def check(folder: Path, scratch: Path | None = None) -> FolderCheck:
     """Load all streams of a folder, as a start does, without changing a byte of it.
 
-    `scratch` is a folder with room for a copy of it, by default that of temporary files.
+    `scratch` is a folder with room for a copy of it, by default the folder of temporary files.
     """
     require_data(folder)
     with (

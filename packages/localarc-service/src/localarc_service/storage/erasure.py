@@ -49,7 +49,7 @@ class Erasure:
         self._database.execute("INSERT OR IGNORE INTO erasure VALUES (1)")
 
     def schedule(self, seconds: float) -> None:
-        """Erase after so many seconds at most."""
+        """Erase within this number of seconds."""
         due = time.monotonic() + seconds
         self._due = due if self._due is None else min(due, self._due)
 

@@ -86,7 +86,7 @@ class HealthChanged(StoredEvent, tag="health_changed"):
 
 
 class Acknowledged(StoredEvent, tag="acknowledged"):
-    """Somebody has seen the alarms: all monitors start anew."""
+    """The alarms were acknowledged: all monitors start anew."""
 
 
 class ConfigChanged(StoredEvent, tag="config_changed"):

@@ -1,6 +1,6 @@
 """The export file: streams that leave one store for another, in one file.
 
-It is a ZIP archive without compression. `manifest.json` has the version of the export, that of the
+It is a ZIP archive without compression. `manifest.json` has the versions of the export and of the
 stored format, and the size and SHA-256 of each stream; `streams/NAME` is its snapshot, which is all
 of it. Older formats are converted when they are read.
 """

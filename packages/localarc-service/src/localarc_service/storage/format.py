@@ -222,7 +222,7 @@ class Announced(Stored):
 
 
 class Watch(Stored):
-    """The monitors of a stream's losses, by group; the empty name is that of all rounds."""
+    """The monitors of a stream's losses, by group; the empty name stands for all rounds."""
 
     monitors: dict[str, dict[str, Any]]
     announced: dict[str, Announced]

@@ -1,7 +1,7 @@
 """Files that are open, and whether others still find them in their place.
 
 A folder can be deleted, restored from a backup or mounted over while a service has its files open.
-The service could go on writing: to files that nobody will ever read again, beside another service
+The service could go on writing: to files that no process will read again, beside another service
 that finds the path free.
 """
 

@@ -89,7 +89,7 @@ def upgrade_snapshot(data: bytes, version: int) -> bytes:
         state["answered"] = {key: [*row, *_ANSWERED_3] for key, row in state["answered"].items()}
     if version < 5:
         state["answered"] = {key: [*row, _ANSWERED_AT_5] for key, row in state["answered"].items()}
-        state["imported"] = True  # maybe: before version 5 nothing told
+        state["imported"] = True  # maybe: not recorded before version 5
     state["pending"] = {key: _PENDING_6 | row for key, row in state["pending"].items()}
     for name in "config", "first_config":
         if state.get(name) is not None:

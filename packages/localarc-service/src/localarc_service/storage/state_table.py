@@ -47,7 +47,7 @@ def read(path: Path, names: Collection[str] = ()) -> Iterator[Stream]:
 
 def _config(panel: Panel, about: dict[str, Any]) -> Config:
     """The config of all streams; the job's columns, where they are known, name the features."""
-    dimension = panel._streams.dimension
+    dimension = panel.dimension
     columns = about["roles"]["features"] if "roles" in about else about.get("feature_names")
     features = len(columns) if columns else dimension or 0
     if dimension not in (None, features):
@@ -119,8 +119,8 @@ def _with_prototype(panel: Panel, prototype: Any) -> Panel:
     """The panel with the settings of streams, where the memory is not automatic."""
     if panel.settings == prototype.settings:
         return panel
-    stored = dataclasses.replace(panel._stored(), prototype=prototype.state())
-    return Panel(prototype)._resume(stored)
+    stored = dataclasses.replace(panel.stored(), prototype=prototype.state())
+    return Panel(prototype).resumed(stored)
 
 
 def _require_movable(stream: Stream) -> Stream:

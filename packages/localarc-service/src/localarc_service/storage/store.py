@@ -2,7 +2,7 @@
 
 `events` is appended to and pruned from its oldest end; `snapshots` holds the latest one of each
 stream. A stream is its snapshot and the events after it. The high-water mark beside the database
-tells whether the latest commits are there.
+shows whether the latest commits are there.
 """
 
 from __future__ import annotations

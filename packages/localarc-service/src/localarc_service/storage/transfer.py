@@ -1,4 +1,4 @@
-"""Transfer: streams leave a store in a file and enter another, of whatever kind.
+"""Transfer: streams leave a store in a file and enter another, of any kind.
 
 The file is an export, with all of them, or the table of keyed streams, with their calibrators.
 

@@ -8,8 +8,8 @@ from typing import Any
 import msgspec
 
 from localarc import memory, rates, serialization
+from localarc.adaptive.settings import Settings
 from localarc.calibrators.auto.settings import AutoSettings
-from localarc.calibrators.settings import Settings
 from localarc.kernels import KERNELS, Kernel
 from localarc.memory import Memory
 from localarc.rates import Rate

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 def to_stored(config: StreamConfig, method: Method | None = None) -> Config:
     """The config as it is stored: with a method, and a kernel's length scale as its denominator.
 
-    A config that names no method has the given one, that of an existing stream.
+    A config that names no method gets the given one, from an existing stream.
     """
     fields: dict[str, Any] = msgspec.to_builtins(config)
     usual: Method = "auto" if config.kernel is None else "larc"

@@ -7,18 +7,18 @@ from collections.abc import Collection, Iterable, Iterator
 
 
 class Directory:
-    """That of a service in one process: there are no streams elsewhere."""
+    """The directory of a service in one process: there are no streams elsewhere."""
 
     @contextlib.contextmanager
     def locked(self) -> Iterator[Collection[str]]:
-        """The names of streams elsewhere, to which nobody adds any in the block."""
+        """The names of streams elsewhere, which cannot grow inside the block."""
         yield ()
 
     def reserve(self, names: Iterable[str]) -> None:
         """Have others count these names as well; within `locked`."""
 
     def publish(self, names: Iterable[str]) -> bool:
-        """These are the streams of this process, on disk; False if others could not be told."""
+        """These are the streams of this process, on disk; False if others could not be informed."""
         return True
 
     def withdraw(self) -> None:

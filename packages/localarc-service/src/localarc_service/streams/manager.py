@@ -89,7 +89,7 @@ class StreamManager:
         self.clock = clock
         self.started = -math.inf
         self.directory = Directory()  # of the streams of other workers, which count for limits
-        self.names_changed = False  # since the directory was told
+        self.names_changed = False  # since the last publish to the directory
         self.owns: Callable[[str], bool] = lambda name: True  # other names are of other workers
         self._sweep = Sweep()
 
@@ -158,7 +158,7 @@ class StreamManager:
             self.reserve(name)
 
     def reserve(self, name: str) -> None:
-        """Have other workers count a name, until the directory is told what was created."""
+        """Have other workers count a name until it is published in the directory."""
         self.names_changed = True
         self.directory.reserve((name,))
 

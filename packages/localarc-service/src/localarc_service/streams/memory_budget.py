@@ -21,7 +21,7 @@ _MEASURE_EVERY = 16  # events, between measurements of a calibrator
 
 
 def pending_bytes(config: Config, numbers: int) -> int:
-    """The size of a pending prediction with so many features and scores."""
+    """The size of a pending prediction with this number of features and scores."""
     return _PENDING + 8 * numbers + (_TICKET if config.method in _WITH_TICKETS else 0)
 
 
@@ -67,7 +67,7 @@ class MemoryBudget:
         self._calibrators.pop(name, None)
 
     def require(self, stream: Stream, more: int) -> None:
-        """Raise if the stream would grow by so many bytes beyond what there is room for."""
+        """Raise if there is no room for the stream to grow by `more` bytes."""
         if self.limit is None:
             return
         known = self._calibrators.get(stream.name)

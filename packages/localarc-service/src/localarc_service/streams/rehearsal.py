@@ -49,7 +49,7 @@ USUAL = (
     Shape("larc", "rbf", "lattice"),
     Shape("larc", "rbf", "dictionary", 3),
 )
-"""What is loaded before a service is ready, whatever its streams."""
+"""What is loaded before a service is ready, regardless of its streams."""
 
 
 def shape_of(config: Config) -> Shape | None:

@@ -127,7 +127,7 @@ class Stream:
     def replay(self, event: Event) -> ChangeEvent:
         """`apply`, and compare the threshold with the one that was returned, which is kept.
 
-        A later algorithm than that of the snapshot has thresholds of its own: they are no damage.
+        A later algorithm than the snapshot's has other thresholds: that is no damage.
         """
         if isinstance(event, events.PredictionMade) and self.algorithm >= self.calibrator.algorithm:
             replayed = self.threshold(event.x, event.group)

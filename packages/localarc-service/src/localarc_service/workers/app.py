@@ -126,7 +126,7 @@ class WorkerApp:
         return Neighbours(self._index, self._peers, self._own, self.handover)
 
     async def health(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Serve the health checks alone; readiness is that of all workers."""
+        """Serve the health checks alone; ready means that all workers are."""
         if scope["type"] == "http" and scope["path"] == "/readyz":
             await self(scope, receive, send)
         else:

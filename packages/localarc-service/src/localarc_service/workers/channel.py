@@ -135,7 +135,7 @@ class Asking(Channel):
             settle(frame)
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """Fail what waits: nobody knows whether it was done."""
+        """Fail pending requests: whether they were done is unknown."""
         self._transport = None
         waiting, self._waiting = self._waiting, {}
         for settle in waiting.values():
@@ -212,7 +212,7 @@ class Peer:
 
 def _settle(future: asyncio.Future[Answer], outcome: Answer | ApiError) -> None:
     if future.done():
-        return  # nobody waits
+        return  # no caller waits
     if isinstance(outcome, ApiError):
         future.set_exception(outcome)
     else:
@@ -226,7 +226,7 @@ def _unavailable() -> ApiError:
 
 
 def _unknown() -> ApiError:
-    """A request whose outcome nobody knows."""
+    """The error for a request whose outcome is unknown."""
     reason = (
         "the worker that owns this stream stopped before it responded, so that the outcome is "
         "unknown: repeat the request."
@@ -316,7 +316,7 @@ class Exchange:
         self._wake()
 
     def stop(self) -> None:
-        """Nobody wants the rest."""
+        """The rest is no longer wanted."""
         self._stopped = True
         self._wake()
 

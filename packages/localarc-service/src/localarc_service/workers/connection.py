@@ -153,7 +153,7 @@ class WorkerConnection(Connection):
 class Passage:
     """A request on its way to another worker and back, in the place of uvicorn's cycle.
 
-    `set` is called when a part of the body has arrived, as that of an event.
+    `set` is called when a part of the body has arrived, as on an event.
     """
 
     def __init__(self, connection: WorkerConnection, peer: Peer, ask: Ask) -> None:
@@ -168,7 +168,7 @@ class Passage:
 
     @property
     def message_event(self) -> Passage:
-        """What is told of parts of the body."""
+        """The object that is notified of parts of the body."""
         return self
 
     def set(self) -> None:

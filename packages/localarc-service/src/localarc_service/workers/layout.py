@@ -45,7 +45,7 @@ def store_folders(data: Path) -> list[Path]:
 
 
 def require_whole(data: Path) -> None:
-    """Raise ValueError if a folder is that of one worker: not every stream would be its own."""
+    """Raise ValueError if a folder belongs to one worker: it would not have every stream."""
     whole = data.resolve().parent
     if (whole / FILE_NAME).exists():
         raise ValueError(f"{data} belongs to one worker of {whole}: pass --data {whole}.")

@@ -79,7 +79,7 @@ def _address(options: Options) -> Iterator[tuple[Options, list[str]]]:
 
 
 def _bind_alone(options: Options, port: int) -> socket.socket:
-    """A socket with an address that nobody else has; raises ValueError if somebody does.
+    """A socket on an address of its own; raises ValueError if the address is in use.
 
     With a folder, its lock has waited for workers of a killed parent. With a database, they can
     still listen here for a moment.
@@ -122,7 +122,7 @@ class Process:
 
 
 class Supervisor:
-    """Starts workers until it is told to stop."""
+    """Starts workers until it is stopped."""
 
     def __init__(self, options: Options, sockets: Path, lines: list[str], held: Claim) -> None:
         self._options = options
@@ -240,7 +240,7 @@ class Supervisor:
             print("\n".join(self._lines), flush=True)
 
     def _bury(self, process: Process) -> None:
-        """A worker has ended: as told, before it ever worked, or unexpectedly."""
+        """A worker has ended: on request, before it ever worked, or unexpectedly."""
         self._selector.unregister(process.reports)
         os.close(process.reports)
         os.close(process.lifeline)

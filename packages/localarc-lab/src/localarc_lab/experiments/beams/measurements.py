@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from localarc._replay import replay_many
+from localarc import replay_many
 from localarc.calibrators.base import BaseCalibrator, Calibrator
 from localarc.calibrators.mondrian import Mondrian
 from localarc.curves import Curves, miscoverage

@@ -112,7 +112,7 @@ class Ownership:
         """The owner's connection, to write: commits at the end of the block, or rolls back.
 
         If the connection is lost meanwhile, the outcome is not known: the next `acquire` succeeds
-        only after the server has decided it, and then `last_event` tells.
+        only after the server has decided it, and then `last_event` shows it.
         """
         connection, last_event = self.connection, self.last_event + new_events
         fence = "UPDATE owner SET last_event = %s WHERE epoch = %s"
@@ -134,7 +134,7 @@ class Ownership:
         self.close()
 
     def close(self) -> None:
-        """End the session, in whatever state it is; the server notices soon."""
+        """End the session, in any state; the server notices soon."""
         self._epoch = 0
         connection, self._connection = self._connection, None
         if connection is not None:

@@ -17,7 +17,7 @@ from localarc_service.streams.stream import Stream
 
 
 def read(address: Address) -> tuple[dict[str, Stream], dict[str, Quarantine]]:
-    """The streams of a database and the damaged ones, in one transaction, which stops nobody."""
+    """The streams of a database and the damaged ones, in one transaction that blocks no writer."""
     try:
         with contextlib.closing(address.connect()) as connection, connection.transaction():
             connection.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY")

@@ -5,10 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from localarc import ARC, LARC
-from localarc.calibrators import health
-from localarc.calibrators.settings import Settings
+from localarc.adaptive.settings import Settings
 from localarc.guarantees import Certificate, Evidence
-from localarc.guarantees.assumptions import Lateness, broken_assumptions
+from localarc.guarantees.assumptions import Lateness
 from localarc.memory import Dictionary
 from localarc.validation import FloatArray
 from localarc_service.storage.format import Group, Pending, Score
@@ -28,12 +27,12 @@ class AdaptiveMethod(Method[ARC | LARC]):
     def learn(self, pending: Pending, loss: float, score: Score) -> None:
         """Learn from a loss; the score is not used."""
         x = np.frombuffer(pending.x, "<f8")
-        self.calibrator._update_late(x, loss, pending.threshold)
+        self.calibrator.update_late(x, loss, pending.threshold)
 
     @property
     def rounds(self) -> int:
         """The number of losses since the calibrator's last restart, as its risk counts them."""
-        return self.calibrator._constant.rounds
+        return self.calibrator.rounds_since_restart
 
     @property
     def loss_sum(self) -> float:
@@ -47,7 +46,7 @@ class AdaptiveMethod(Method[ARC | LARC]):
 
     def certificate(self, late: Lateness) -> Certificate:
         """Theorems A and B, and the one-sided bound with a floor."""
-        return self.calibrator._certified(late, Evidence())
+        return self.calibrator.certificate_of_late(late, Evidence())
 
     @property
     def settings(self) -> Settings:
@@ -60,25 +59,18 @@ class AdaptiveMethod(Method[ARC | LARC]):
         return self.calibrator.broken_since
 
     def problems(self, state: StreamState) -> list[str]:
-        """What the numbers of the run reveal, and broken assumptions."""
-        cal = self.calibrator
-        found = [problem.text for problem in health.problems(self._vitals(state))]
-        return [*found, *broken_assumptions(cal.settings, cal._constant)]
-
-    def _vitals(self, state: StreamState) -> health.Vitals:
-        """The numbers of the run: its latest half is what the history has of it."""
+        """What the run reveals, its latest half by what the history has of it."""
         points = state.points()
         latest = [point for point in points if 2 * point.rounds > state.rounds]
         before = points[len(points) - len(latest) - 1] if len(latest) < len(points) else None
         start = (before.rounds, before.risk * before.rounds) if before else (0, 0.0)
-        return health.vitals(
-            self.calibrator.settings,
-            self.calibrator._constant,
+        found = self.calibrator.recent_problems(
             state.rounds - start[0],
             state.loss_sum - start[1],
             pending=max((point.pending for point in latest), default=0),
-            thresholds=health.latest_range(np.array([p.threshold for p in points])),
+            thresholds=np.array([point.threshold for point in points]),
         )
+        return [*found, *self.calibrator.broken_assumptions]
 
     @property
     def memory(self) -> str:

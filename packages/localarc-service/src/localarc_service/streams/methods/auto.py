@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from typing import Any
 
 from localarc import AutoLARC
-from localarc.engine.auto import layout
 from localarc.guarantees import Bound, Evidence
 from localarc.guarantees.assumptions import Lateness
 from localarc.guarantees.theorem_e import AutoCertificate
@@ -14,8 +13,6 @@ from localarc.validation import FloatArray
 from localarc_service.storage.format import Group, Pending, Score
 from localarc_service.streams.methods.base import Method, ticket_of
 from localarc_service.streams.state import StreamState
-
-_ROUNDING = 1e-9
 
 
 class AutoMethod(Method[AutoLARC]):
@@ -36,27 +33,19 @@ class AutoMethod(Method[AutoLARC]):
     @property
     def uninformed(self) -> tuple[int, float]:
         """How many losses are no part of the promise, and their sum."""
-        numbers = self._numbers
-        return int(numbers[layout.UNINFORMED]), float(numbers[layout.UNINFORMED_LOSSES])
+        return self.calibrator.uninformed
 
     def learn(self, pending: Pending, loss: float, score: Score) -> None:
         """Learn from a loss and its score."""
-        if score is None:
-            self._check_unit()
-        told = None if score is None else float(score)
-        self.calibrator.tell(ticket_of(pending), loss, told)
-
-    def _check_unit(self) -> None:
-        """Raise if thresholds have no unit or no floor without this score."""
-        settings = self.calibrator.settings
-        has_floor = settings.limits[0] is not None or not settings.two_sided
-        if not self._numbers[layout.SCORES] and (settings.unit is None or not has_floor):
+        if score is None and self.calibrator.requires_scores:
             raise ValueError(
                 "method auto learns from scores. Send score with the loss, the smallest threshold "
                 "whose loss is at most alpha, or, if the stream has a set, the outcome instead of "
                 "the loss. To learn from losses alone, create a stream with unit, a typical "
                 "difference between scores, and limits, such as [0.0, null]; or with method arc."
             )
+        told = None if score is None else float(score)
+        self.calibrator.tell(ticket_of(pending), loss, told)
 
     def forget(self, pending: Pending) -> None:
         """The loss of a prediction will never be known."""
@@ -67,11 +56,6 @@ class AutoMethod(Method[AutoLARC]):
         return {ticket.id: ticket.threshold for ticket in self.calibrator.pending}
 
     @property
-    def _numbers(self) -> FloatArray:
-        found: FloatArray = self.calibrator._numbers
-        return found
-
-    @property
     def rounds(self) -> int:
         """The number of losses learned from."""
         return self.calibrator.rounds
@@ -79,24 +63,17 @@ class AutoMethod(Method[AutoLARC]):
     @property
     def loss_sum(self) -> float:
         """The sum of these losses."""
-        return float(self._numbers[layout.LOSS_SUM])
+        return self.calibrator.loss_sum
 
     @property
     def identity_holds(self) -> bool:
         """Whether the bettors saw the losses that were summed up, as the certificate checks it."""
-        engine = self.calibrator._engine
-        if engine is None:
-            return True
-        seen = self._numbers[layout.TOP] * engine.nodes[-1, layout.EXCESS]
-        rounds, losses = self.uninformed
-        promised = self.loss_sum - losses
-        gap = abs(promised - self.config.alpha * (self.rounds - rounds) - seen)
-        return bool(gap <= _ROUNDING * (1.0 + self.rounds * self.config.loss_bound))
+        return self.calibrator.identity_holds
 
     @property
     def pending(self) -> int:
         """The number of pending tickets."""
-        return int(self._numbers[layout.PENDING])
+        return self.calibrator.pending_count
 
     def certificate(self, late: Lateness | None = None) -> AutoCertificate:
         """Theorem E, given the stated range of scores; tickets know what was pending."""

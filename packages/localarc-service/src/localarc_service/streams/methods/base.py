@@ -9,7 +9,7 @@ from typing import Any, Generic, TypeVar
 
 import numpy as np
 
-from localarc.calibrators.settings import Settings
+from localarc.adaptive.settings import Settings
 from localarc.guarantees import Bound
 from localarc.guarantees.assumptions import Lateness
 from localarc.validation import FloatArray

@@ -129,7 +129,7 @@ class GateMethod(Method[Gate]):
 
     @property
     def _max_bytes(self) -> int:
-        return self.calibrator._settings.max_bytes
+        return self.calibrator.settings.max_bytes
 
     @property
     def memory(self) -> str:

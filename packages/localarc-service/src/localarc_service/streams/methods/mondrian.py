@@ -8,7 +8,7 @@ from typing import Any
 
 from localarc import ARC, Mondrian
 from localarc.guarantees import Certificate
-from localarc.guarantees.assumptions import Lateness, broken_assumptions
+from localarc.guarantees.assumptions import Lateness
 from localarc.validation import FloatArray
 from localarc_service.storage.format import Group, Pending, Score
 from localarc_service.streams.methods.base import Method, ticket_of
@@ -29,7 +29,7 @@ class MondrianMethod(Method[Mondrian]):
     def is_informed(self, group: Group) -> bool:
         """Whether the threshold of the group follows from any loss."""
         part = self._parts.get(group)
-        return part is not None and part._constant.rounds > 0
+        return part is not None and part.rounds_since_restart > 0
 
     def learn(self, pending: Pending, loss: float, score: Score) -> None:
         """Learn from a loss in the group of its ticket; the score is not used."""
@@ -41,8 +41,7 @@ class MondrianMethod(Method[Mondrian]):
 
     def tickets(self) -> Mapping[int, float]:
         """The threshold of each pending ticket."""
-        parts, tickets = self._parts, self.calibrator._tickets.items()
-        return {number: parts[key]._pending.get(inner)[0] for number, (key, inner) in tickets}
+        return {ticket.id: ticket.threshold for ticket in self.calibrator.pending}
 
     @property
     def _parts(self) -> dict[Any, ARC]:
@@ -51,12 +50,12 @@ class MondrianMethod(Method[Mondrian]):
     @property
     def rounds(self) -> int:
         """The number of losses, in all groups."""
-        return sum(part._constant.rounds for part in self._parts.values())
+        return sum(part.rounds_since_restart for part in self._parts.values())
 
     @property
     def loss_sum(self) -> float:
         """Their sum."""
-        return math.fsum(part._constant.loss_sum for part in self._parts.values())
+        return math.fsum(part.loss_sum for part in self._parts.values())
 
     @property
     def identity_holds(self) -> bool:
@@ -66,7 +65,7 @@ class MondrianMethod(Method[Mondrian]):
     @property
     def pending(self) -> int:
         """The number of pending tickets."""
-        return len(self.calibrator._tickets)
+        return self.calibrator.pending_count
 
     def certificate(self, late: Lateness) -> Certificate:
         """The certificate over all groups; tickets know what was pending in each."""
@@ -75,14 +74,14 @@ class MondrianMethod(Method[Mondrian]):
     def max_pending(self, group: str) -> int | None:
         """Largest number of others of a group that were pending when a prediction was made."""
         part = self._parts.get(group)
-        return None if part is None else part._pending.most
+        return None if part is None else part.most_pending
 
     def problems(self, state: StreamState) -> list[str]:
         """Broken assumptions, by group."""
         return [
             f"Group {group}: {text}"
             for group, part in self._parts.items()
-            for text in broken_assumptions(part.settings, part._constant)
+            for text in part.broken_assumptions
         ]
 
 

@@ -87,7 +87,7 @@ def _images(source: FloatArray, chain: Chain) -> list[FloatArray]:
 
 
 def _follows(source: FloatArray, one: Surface, other: Surface) -> bool:
-    """Whether a ray from the source may hit the front of one surface, then that of the other."""
+    """Whether a ray from the source may hit the front of one surface, then the other's."""
     image = one.mirror(source)
     if one is other or not other.faces(image):
         return False

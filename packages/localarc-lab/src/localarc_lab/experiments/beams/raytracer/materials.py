@@ -75,7 +75,7 @@ def reflection(
 ) -> tuple[ComplexArray, ComplexArray]:
     """Return coefficients for a field normal to (TE) and in (TM) the plane of incidence.
 
-    `cosine` is that of the angle between the ray and the surface normal.
+    `cosine` is the cosine of the angle between the ray and the surface normal.
     """
     permittivity = material.permittivity(frequency)
     inside: ComplexArray = np.sqrt(permittivity - (1 - cosine**2))

@@ -46,7 +46,7 @@ class Transmitter:
 
     `azimuth` is the direction that they face, from the x axis (east) towards the y axis (north),
     `downtilt` the angle below the horizon. Antennas are counted from right to left, seen in that
-    direction. `pattern` is the gain of each: that of 3GPP TR 38.901, with 8 dB in front, or
+    direction. `pattern` is the gain of each: 3GPP TR 38.901, with 8 dB in front, or
     isotropic.
     """
 

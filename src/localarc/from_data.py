@@ -76,7 +76,7 @@ def regularization(curves: Curves, alpha: float) -> float:
 
 def score_unit(curves: Curves, alpha: float) -> float:
     """Return the spread of the scores, 1 if none is finite."""
-    scores = scores_of(curves, alpha)
+    scores = curves.min_thresholds(alpha)
     finite = scores[np.isfinite(scores)]
     return float(spread_of(finite[:, None])[0]) if len(finite) else 1.0
 
@@ -109,17 +109,3 @@ def spread_of(values: FloatArray) -> FloatArray:
     low, q10, q90, high = np.quantile(values, (0.0, 0.1, 0.9, 1.0), axis=0)
     spread = np.where(q90 > q10, q90 - q10, high - low)
     return np.where(spread > 0.0, spread, 1.0)
-
-
-def scores_of(curves: Curves, alpha: float) -> FloatArray:
-    """Return each round's smallest threshold with a loss of at most alpha: `Curve.min_threshold`.
-
-    >>> from localarc.curves import miscoverage
-    >>> scores_of(miscoverage([0.3, 0.1]), alpha=0.1)
-    array([0.3, 0.1])
-    """
-    starts, stops = curves.offsets[:-1], curves.offsets[1:]
-    # Losses do not increase, so the steps that fail come first.
-    first = starts + np.add.reduceat(curves.losses > alpha, starts, dtype=np.int64)
-    reached = first < stops
-    return np.where(reached, curves.breakpoints[np.where(reached, first, starts)], np.inf)
