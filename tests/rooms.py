@@ -118,7 +118,7 @@ def imports(tree: ast.Module) -> Iterator[tuple[int, str]]:
 def is_foreign(name: str, importer: str) -> bool:
     """Whether an import is of something private in another room.
 
-    The private modules directly inside a package, such as `localarc._replay`, are for all of it.
+    A private module directly inside a package is for all of it.
     """
     package, *rest = name.split(".")
     if room_of(name) == room_of(importer) or not rest:

@@ -17,7 +17,7 @@ from commands import (
     write_rounds,
 )
 from localarc import ARC, LARC, RBF, AutoLARC, Constant, tune
-from localarc._tune import CAUTION
+from localarc.running.tune import CAUTION
 from localarc.streams import Stream, heteroscedastic, read_table
 
 

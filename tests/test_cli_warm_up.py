@@ -14,8 +14,8 @@ from typing import Any
 import pytest
 
 from commands import Result, assert_rejected, localarc
-from localarc import Cauchy, Dictionary, KeepAll, PromiseWarning, _warm_up
-from localarc._warm_up import Loops
+from localarc import Cauchy, Dictionary, KeepAll, PromiseWarning
+from localarc.running.warm_up import Loops, counted
 
 
 def warm_up(*options: str) -> Result:
@@ -32,8 +32,8 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
         asked.append(combination)
         return Loops(found=2, stored=3, not_stored=0, folders=frozenset({"/a/b", "/a/c"}))
 
-    monkeypatch.setattr(_warm_up, "warm_up", warm_up)
-    monkeypatch.setattr(_warm_up, "warm_up_auto", lambda: warm_up("AutoLARC"))
+    monkeypatch.setattr("localarc.running.warm_up.warm_up", warm_up)
+    monkeypatch.setattr("localarc.running.warm_up.warm_up_auto", lambda: warm_up("AutoLARC"))
     return asked
 
 
@@ -58,7 +58,9 @@ def test_what_another_distribution_rehearses_is_compiled_too(
     tasks = {"service, auto": lambda: used.append("auto")}
     found = SimpleNamespace(load=lambda: lambda: tasks)
     monkeypatch.setattr("localarc.cli.warm_up.entry_points", lambda **_: [found])
-    monkeypatch.setattr(_warm_up, "counted", lambda use: use() or Loops(1, 0, 0, frozenset({"/a"})))
+    monkeypatch.setattr(
+        "localarc.running.warm_up.counted", lambda use: use() or Loops(1, 0, 0, frozenset({"/a"}))
+    )
     result = warm_up("--service-only")
     assert (result.status, used, asked) == (0, ["auto"], [])
     assert "service, auto: 0 compiled, 1 found" in result.stdout
@@ -81,7 +83,7 @@ def test_quiet_prints_nothing(asked: list[Any]) -> None:
 
 
 def test_the_made_up_rounds_warn_of_nothing(recwarn: pytest.WarningsRecorder) -> None:
-    _warm_up.counted(lambda: warnings.warn("of a made-up round", PromiseWarning, stacklevel=1))
+    counted(lambda: warnings.warn("of a made-up round", PromiseWarning, stacklevel=1))
     assert [str(each.message) for each in recwarn] == []
 
 
@@ -105,7 +107,7 @@ def test_a_memory_that_does_not_fit_the_kernel_is_rejected() -> None:
 
 
 def test_loops_that_cannot_be_stored_are_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(_warm_up, "warm_up", lambda *_: Loops(0, 0, 4, frozenset()))
+    monkeypatch.setattr("localarc.running.warm_up.warm_up", lambda *_: Loops(0, 0, 4, frozenset()))
     assert_rejected(warm_up(), "4 compiled loop(s) cannot be stored", "NUMBA_CACHE_DIR")
 
 

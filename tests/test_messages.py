@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 
 from localarc import ARC, LARC, RBF, KeepAll, Mondrian, replay, replay_many, sets
-from localarc._tune import tune
 from localarc.curves import (
     cumulative_probability,
     false_negatives,
@@ -18,6 +17,7 @@ from localarc.curves import (
 )
 from localarc.kernels import Radial
 from localarc.metrics import block_bootstrap, group_risk, localized_risk, worst_neighbourhood
+from localarc.running.tune import tune
 from localarc.testing import check_calibrator
 
 X, CURVES = np.zeros((3, 1)), miscoverage([0.1, 0.2, 0.3])

@@ -9,7 +9,7 @@ from benchmarks.tuning.compare import Comparison, compare
 from benchmarks.tuning.report import _summary
 from benchmarks.tuning.streams import ROUNDS, Case, NoRoundsError, _rounds
 
-from localarc._tune import Evaluation
+from localarc.running.tune import Evaluation
 from localarc.streams import heteroscedastic
 
 UNTUNED = Evaluation(100, 0.1, 0.3, 0.03, size=1.0, pinball=1.0, alpha=0.1)

@@ -24,7 +24,7 @@ from localarc import (
 from localarc import replay_many as run_many
 from localarc.metrics import Neighbourhood, worst_neighbourhood
 from localarc.rates import Rate
-from localarc.record import Record
+from localarc.running.record import Record
 from localarc.validation import FloatArray
 
 LENGTHS = (0.1, 0.2, 0.4, 0.8, 1.6, 3.2)  # in standard deviations of each feature

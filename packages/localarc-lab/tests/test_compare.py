@@ -13,7 +13,7 @@ import pytest
 from commands import assert_rejected, localarc, read_rows, write_quantiles, write_rounds
 from localarc import ARC, RBF, AutoLARC, Calibrator, metrics, replay
 from localarc.curves import miscoverage
-from localarc.from_data import lengths_by_share
+from localarc.running.from_data import lengths_by_share
 from localarc.streams import Stream, heteroscedastic
 from localarc_lab import peers
 from localarc_lab.compare import Comparison, Local, Result, compare

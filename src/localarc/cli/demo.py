@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from localarc.calibrators.base import BaseCalibrator, Calibrator
-    from localarc.record import Record
+    from localarc.running.record import Record
     from localarc.streams import Stream
 
 _OUTPUT_FILES = ("easy-hard.png", "stream.csv", "report.html")

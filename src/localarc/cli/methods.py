@@ -112,7 +112,7 @@ class MethodOptions:
         """Return a rate for ARC in the units of the scores, beside a method that needs none."""
         if self.chosen != "auto" or self.rate is not None:
             return None
-        from localarc.from_data import score_unit
+        from localarc.running.from_data import score_unit
 
         return InverseSqrt(float(f"{score_unit(stream.curves, self.alpha):.3g}"))
 

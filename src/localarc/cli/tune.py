@@ -19,10 +19,10 @@ from localarc.memory import Memory
 from localarc.rates import Constant, InverseSqrt, Rate
 
 if TYPE_CHECKING:
-    from localarc._tune import Evaluation, Tuning
     from localarc.calibrators.base import BaseCalibrator
     from localarc.curves import Curves
-    from localarc.from_data import Lengths
+    from localarc.running.from_data import Lengths
+    from localarc.running.tune import Evaluation, Tuning
     from localarc.streams import Stream
     from localarc.validation import FloatArray
 
@@ -162,9 +162,9 @@ def tune_command(
     from localarc.cli.console import print_rows, warnings_as_notes
 
     with user_errors():
-        from localarc._tune import tune
-        from localarc._tune.selection import rounds_for_selection
         from localarc.reporting.files import check_input_survives, staged
+        from localarc.running.tune import tune
+        from localarc.running.tune.selection import rounds_for_selection
         from localarc.streams import read_table
 
         check_input_survives(file, out, _OUTPUT_FILES)
@@ -215,7 +215,7 @@ def _grid(
     regularization: float | None,
 ) -> _Grid:
     """Return what was given, and the rest from the data."""
-    from localarc import from_data
+    from localarc.running import from_data
 
     lengths = length_scales or [_rounded(each) for each in from_data.length_scales(X)]
     if rates is not None:
@@ -329,7 +329,7 @@ def _without_tuning(
 ) -> Evaluation | None:
     """Evaluate AutoLARC on the same held-out rounds, in the same neighbourhoods."""
     from localarc import AutoLARC
-    from localarc._tune.evaluation import evaluate
+    from localarc.running.tune.evaluation import evaluate
 
     if tuning.held_out is None:
         return None
@@ -340,7 +340,7 @@ def _without_tuning(
 
 def _print_results(tuning: Tuning, untuned: Evaluation | None) -> None:
     """Print the evaluations on the held-out rounds, and how to read them."""
-    from localarc._tune import CAUTION
+    from localarc.running.tune import CAUTION
 
     result = tuning.held_out
     if result is not None:

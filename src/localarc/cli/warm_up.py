@@ -22,7 +22,7 @@ from localarc.kernels import KERNELS
 from localarc.memory import Memory
 
 if TYPE_CHECKING:
-    from localarc._warm_up import Loops
+    from localarc.running.warm_up import Loops
 
 Task: TypeAlias = "Callable[[], Loops]"
 
@@ -122,30 +122,30 @@ def _library_tasks(
     kernels: tuple[str, ...], memories: dict[str, Memory | str], features: tuple[int, ...]
 ) -> dict[str, Task]:
     """Compile for each combination, and for AutoLARC."""
-    from localarc import _warm_up
+    from localarc.running import warm_up
 
     tasks: dict[str, Task] = {}
     for kernel, memory, count in itertools.product(kernels, memories, features):
         title = f"{kernel}, {memory}, {count} feature(s)"
         tasks[title] = partial(_larc, kernel, memories[memory], count)
-    return tasks | {"AutoLARC": _warm_up.warm_up_auto}
+    return tasks | {"AutoLARC": warm_up.warm_up_auto}
 
 
 def _larc(kernel: str, memory: Memory | str, features: int) -> Loops:
     """Compile for one combination."""
-    from localarc import _warm_up
+    from localarc.running import warm_up
 
-    return _warm_up.warm_up(KERNELS[kernel](), memory, features)
+    return warm_up.warm_up(KERNELS[kernel](), memory, features)
 
 
 def _service_tasks() -> dict[str, Task]:
     """Compile for the usual streams of a service."""
-    from localarc import _warm_up
+    from localarc.running import warm_up
 
     found = list(entry_points(group="localarc.warm_up", name="service"))
     if not found:
         raise BadInput(f"The service is {not_installed('localarc-service')}")
-    return {title: partial(_warm_up.counted, use) for title, use in found[0].load()().items()}
+    return {title: partial(warm_up.counted, use) for title, use in found[0].load()().items()}
 
 
 def _run(tasks: dict[str, Task], jobs: int) -> Iterator[tuple[str, Compiled]]:

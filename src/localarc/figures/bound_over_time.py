@@ -16,7 +16,7 @@ from localarc.validation import FloatArray, IntArray
 
 if TYPE_CHECKING:
     from localarc.guarantees import Evidence
-    from localarc.record import Record
+    from localarc.running.record import Record
 
 
 def bound_over_time(calibrator: object, record: Record, rounds: IntArray) -> FloatArray:

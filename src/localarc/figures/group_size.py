@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from localarc.figures.bars import group_bars
 from localarc.figures.findings import by_method
 from localarc.figures.frame import frame, legend
-from localarc.record import Record
+from localarc.running.record import Record
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -11,7 +11,7 @@ from localarc import metrics
 from localarc.figures.findings import by_method
 from localarc.figures.frame import frame, legend, plain, target_line
 from localarc.figures.palette import colours
-from localarc.record import Record
+from localarc.running.record import Record
 from localarc.validation import FloatArray, IntArray
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ import numpy as np
 from localarc.figures.findings import by_method
 from localarc.figures.frame import frame, legend, plain
 from localarc.figures.palette import colours
-from localarc.record import Record
+from localarc.running.record import Record
 from localarc.validation import FloatArray, IntArray
 
 if TYPE_CHECKING:

@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from localarc._tune import Tuning
 from localarc.calibrators.adaptive import AdaptiveCalibrator
 from localarc.calibrators.base import BaseCalibrator
 from localarc.calibrators.larc import LARC
 from localarc.figures.frame import frame, legend, target_line
 from localarc.figures.palette import INK, colours
 from localarc.rates import Constant
+from localarc.running.tune import Tuning
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

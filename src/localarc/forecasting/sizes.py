@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from localarc.size_ratio import conformal_quantiles, ratio_of_means
+from localarc.running.size_ratio import conformal_quantiles, ratio_of_means
 from localarc.validation import FloatArray, IntArray
 
 SERIES = 16  # the first ones are looked at

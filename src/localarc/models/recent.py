@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from localarc.models.kinds.base import Outputs, SetKind
-from localarc.size_ratio import WINDOW, rolling_quantiles
+from localarc.running.size_ratio import WINDOW, rolling_quantiles
 from localarc.validation import FloatArray, IntArray
 
 

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from localarc.guarantees.verdict import LEAST_ROUNDS, Part
 from localarc.models.frames import ColumnName
-from localarc.size_ratio import ratio_of_means
+from localarc.running.size_ratio import ratio_of_means
 from localarc.validation import FloatArray, IntArray
 
 MOST_ROWS = 8192

@@ -28,7 +28,7 @@ from localarc.panel.keys import Key, KeyIndex, Keys, as_key, as_keys
 from localarc.panel.kinds import Prototype, is_auto
 from localarc.panel.state import StoredPanel
 from localarc.panel.streams import Streams
-from localarc.record import Record
+from localarc.running.record import Record
 from localarc.validation import FloatArray, IntArray
 
 if TYPE_CHECKING:

@@ -18,7 +18,7 @@ from localarc.guarantees import Certificate, Part, Verdict
 from localarc.kernels import Kernel
 from localarc.metrics import GroupRisk, LocalRisk, Neighbourhood
 from localarc.metrics.neighbourhoods import candidate_risks, select_worst
-from localarc.record import Record
+from localarc.running.record import Record
 from localarc.streams import Stream
 
 if TYPE_CHECKING:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from localarc.calibrators.larc import LARC
-from localarc.from_data import lengths_by_share
 from localarc.kernels import RBF, Kernel
+from localarc.running.from_data import lengths_by_share
 from localarc.streams import Stream
 
 _SHARE = 0.1  # of the rounds

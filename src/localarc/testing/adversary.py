@@ -8,7 +8,7 @@ import numpy as np
 
 from localarc import validation
 from localarc.calibrators.base import Calibrator
-from localarc.record import Record
+from localarc.running.record import Record
 from localarc.validation import FloatArray
 
 Strategy = Callable[[int, np.random.Generator], bool]

@@ -11,11 +11,11 @@ from typing import Any
 import numpy as np
 
 from localarc import serialization
-from localarc._replay import replay
 from localarc.calibrators.base import Calibrator, require_calibrator
 from localarc.calibrators.step_by_step import play_round
 from localarc.curves import Curves, miscoverage
 from localarc.guarantees import Evidence
+from localarc.running.replay import replay
 from localarc.testing.adversary import STRATEGIES, attack
 from localarc.validation import FloatArray
 

@@ -5,15 +5,16 @@ from __future__ import annotations
 import pytest
 
 from commands import localarc
-from localarc import _warm_up
-from localarc._warm_up import Loops
+from localarc.running.warm_up import Loops
 from localarc_service.streams import rehearsal
 
 
 def test_the_usual_streams_of_a_service_are_compiled(monkeypatch: pytest.MonkeyPatch) -> None:
     rehearsed: list[rehearsal.Shape] = []
     monkeypatch.setattr(rehearsal, "rehearse", rehearsed.append)
-    monkeypatch.setattr(_warm_up, "counted", lambda use: use() or Loops(1, 0, 0, frozenset({"/a"})))
+    monkeypatch.setattr(
+        "localarc.running.warm_up.counted", lambda use: use() or Loops(1, 0, 0, frozenset({"/a"}))
+    )
     result = localarc("warm-up", "--jobs", "1", "--service-only")
     assert result.status == 0
     assert rehearsed == list(rehearsal.USUAL)

@@ -9,11 +9,11 @@ import numpy as np
 
 from localarc import figures, metrics
 from localarc.metrics import Neighbourhood
-from localarc.record import Record
 from localarc.reporting.assessment import Assessment, Run, describe_centre, feature_names
 from localarc.reporting.format import number, omitted_groups, plus_minus
 from localarc.reporting.html.markup import figure, paragraph, table
 from localarc.reporting.html.markup import figures as side_by_side
+from localarc.running.record import Record
 from localarc.streams import Stream
 from localarc.validation import FloatArray
 

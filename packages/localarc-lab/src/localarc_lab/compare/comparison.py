@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from localarc.record import Record
 from localarc.reporting.format import mean_size, number, plus_minus
+from localarc.running.record import Record
 from localarc_lab.compare.result import Local, Result
 
 if TYPE_CHECKING:

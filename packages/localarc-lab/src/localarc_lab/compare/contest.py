@@ -16,8 +16,8 @@ from localarc.calibrators.base import BaseCalibrator, Calibrator
 from localarc.calibrators.health import PromiseWarning
 from localarc.guarantees.assumptions import AssumptionWarning
 from localarc.kernels import Kernel
-from localarc.parallel import as_they_finish
-from localarc.record import Record
+from localarc.running.parallel import as_they_finish
+from localarc.running.record import Record
 from localarc.streams import Stream
 from localarc.validation import FloatArray, IntArray
 from localarc_lab.compare.comparison import Comparison

@@ -10,7 +10,7 @@ import numpy as np
 from localarc.calibrators.base import Calibrator
 from localarc.curves import Curves
 from localarc.curves.evidence import examine
-from localarc.record import Record
+from localarc.running.record import Record
 from localarc.streams import Stream
 from localarc.validation import FloatArray, IntArray
 

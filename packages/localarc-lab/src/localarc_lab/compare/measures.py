@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from localarc import metrics
-from localarc.record import Record
+from localarc.running.record import Record
 from localarc.streams import Stream
 from localarc.validation import FloatArray
 from localarc_lab.compare.places import worst_places

@@ -19,9 +19,9 @@ from localarc.calibrators.base import Calibrator, require_calibrator
 from localarc.calibrators.larc import LARC
 from localarc.calibrators.mondrian import Mondrian
 from localarc.curves import Curves
-from localarc.from_data import lengths_by_share, regularization, score_unit
 from localarc.kernels import RBF, Kernel
 from localarc.rates import Constant, InverseSqrt
+from localarc.running.from_data import lengths_by_share, regularization, score_unit
 from localarc.streams import Stream
 from localarc_lab import peers
 from localarc_lab.peers.first_rounds import CALIBRATION

@@ -7,9 +7,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from localarc.from_data import NEIGHBOURHOOD_SHARES, lengths_by_share
 from localarc.kernels import RBF, Kernel
 from localarc.metrics.neighbourhoods import spread_centres
+from localarc.running.from_data import NEIGHBOURHOOD_SHARES, lengths_by_share
 from localarc.streams import Stream
 from localarc.validation import FloatArray
 from localarc_lab.compare.result import Local

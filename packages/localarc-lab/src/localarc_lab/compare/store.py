@@ -12,8 +12,8 @@ import numpy as np
 
 from localarc import atomic_write
 from localarc.kernels import Kernel
-from localarc.record import Record
 from localarc.reporting.provenance import versions
+from localarc.running.record import Record
 from localarc.serialization import StateError
 from localarc.streams import Stream
 from localarc.validation import IntArray

@@ -19,7 +19,7 @@ from localarc import replay
 from localarc.calibrators.auto import AutoLARC
 from localarc.calibrators.base import BaseCalibrator, Calibrator, Resumable
 from localarc.guarantees import Certificate
-from localarc.record import Record
+from localarc.running.record import Record
 from localarc.streams.stream import Stream
 from localarc.validation import FloatArray
 

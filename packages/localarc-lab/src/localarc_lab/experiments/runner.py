@@ -17,8 +17,8 @@ from typing import Any
 import numpy as np
 
 from localarc import atomic_write
-from localarc.parallel import as_they_finish
 from localarc.reporting.provenance import versions
+from localarc.running.parallel import as_they_finish
 from localarc_lab.compare import methods as compared
 from localarc_lab.experiments.experiment import (
     Data,

@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     import pandas
 
 from localarc import validation
-from localarc._dask import WorkerLostError
-from localarc.parallel import as_they_finish
+from localarc.running.dask import WorkerLostError
+from localarc.running.parallel import as_they_finish
 
 Row: TypeAlias = dict[str, Any]
 Task: TypeAlias = Callable[..., Mapping[str, Any]]

@@ -8,15 +8,16 @@ from typing import Any
 import numpy as np
 import pytest
 
-from localarc import ARC, LARC, RBF, Constant, InverseSqrt, from_data, metrics, replay
-from localarc._tune import Evaluation, SelectionWarning, Tuning, tune
-from localarc._tune.candidates import candidate_grid
-from localarc._tune.selection import best
+from localarc import ARC, LARC, RBF, Constant, InverseSqrt, metrics, replay
 from localarc.curves import from_table, miscoverage
 from localarc.metrics import pinball_loss
+from localarc.running import from_data
+from localarc.running.tune import Evaluation, SelectionWarning, Tuning, tune
+from localarc.running.tune.candidates import candidate_grid
+from localarc.running.tune.selection import best
 from localarc.streams.synthetic import heteroscedastic
 
-pytestmark = pytest.mark.filterwarnings("ignore::localarc._tune.SelectionWarning")
+pytestmark = pytest.mark.filterwarnings("ignore::localarc.running.tune.SelectionWarning")
 
 STREAM = heteroscedastic(1200, seed=1)
 PLACES = RBF.from_paper(0.3)

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 import localarc
 from localarc import ARC, Constant, replay
-from localarc._sweep import Sweep
 from localarc.curves import miscoverage
+from localarc.running.sweep import Sweep
 
 GRID = {"alpha": [0.1, 0.3], "rate": [0.5, 1.0, 2.0]}
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, TypeVar
 
-from localarc import _dask
+from localarc.running import dask
 
 Result = TypeVar("Result")
 
@@ -20,9 +20,9 @@ def as_they_finish(
     import joblib
     from threadpoolctl import threadpool_limits
 
-    if client := _dask.active_client():
+    if client := dask.active_client():
         calls = [(function, i, each) for i, each in enumerate(arguments)]
-        yield from _dask.as_they_finish(client, _call, calls)
+        yield from dask.as_they_finish(client, _call, calls)
         return
     try:
         parallel = joblib.Parallel(n_jobs=jobs, return_as="generator_unordered")

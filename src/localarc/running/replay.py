@@ -25,8 +25,8 @@ from localarc.curves.evidence import Examined, examine
 from localarc.curves.inputs import require_as_many, require_curves
 from localarc.frames import IntoFrame, Rows
 from localarc.guarantees import Evidence
-from localarc.record import Record
-from localarc.size_ratio import Reference
+from localarc.running.record import Record
+from localarc.running.size_ratio import Reference
 from localarc.validation import FloatArray
 
 

@@ -10,7 +10,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from localarc._replay import replay, replay_many
 from localarc.calibrators.arc import ARC
 from localarc.calibrators.auto import AutoLARC, LabelSets, many_labels
 from localarc.calibrators.larc import LARC
@@ -20,6 +19,7 @@ from localarc.memory import KeepLast, Memory
 from localarc.panel import Panel
 from localarc.panel.late import LateEvents, serve
 from localarc.rates import Constant
+from localarc.running.replay import replay, replay_many
 from localarc.validation import FloatArray
 
 _ROUNDS = 600  # more than a dictionary buffers, and enough for the arrays of a window to move

@@ -10,12 +10,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from localarc import metrics
-from localarc._replay import replay
 from localarc.calibrators.base import BaseCalibrator
 from localarc.calibrators.health import PromiseWarning
 from localarc.curves import Curves
 from localarc.guarantees.assumptions import AssumptionWarning
 from localarc.kernels import Kernel
+from localarc.running.replay import replay
 from localarc.validation import FloatArray
 
 _CHANCE = 2.0

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from localarc import from_data
 from localarc.calibrators.arc import ARC
 from localarc.calibrators.base import BaseCalibrator
 from localarc.calibrators.larc import LARC
 from localarc.calibrators.mondrian import Mondrian
 from localarc.curves import Curves
 from localarc.kernels import RBF
+from localarc.running import from_data
 from localarc.validation import FloatArray
 
 

@@ -11,15 +11,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from localarc import from_data, metrics, validation
-from localarc._sweep import sweep
-from localarc._tune.candidates import candidate_grid, checked_candidates
-from localarc._tune.evaluation import Evaluation, evaluate
-from localarc._tune.tuning import SelectionWarning, Tuning
+from localarc import metrics, validation
 from localarc.calibrators.base import BaseCalibrator
 from localarc.curves import Curves
 from localarc.curves.inputs import require_as_many, require_curves
 from localarc.kernels import Kernel
+from localarc.running import from_data
+from localarc.running.sweep import sweep
+from localarc.running.tune.candidates import candidate_grid, checked_candidates
+from localarc.running.tune.evaluation import Evaluation, evaluate
+from localarc.running.tune.tuning import SelectionWarning, Tuning
 from localarc.validation import FloatArray
 
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 import copy
 from dataclasses import dataclass
 
-from localarc._sweep import Sweep
-from localarc._tune.evaluation import Evaluation
 from localarc.calibrators.arc import ARC
 from localarc.calibrators.base import BaseCalibrator
 from localarc.kernels import Kernel
+from localarc.running.sweep import Sweep
+from localarc.running.tune.evaluation import Evaluation
 
 CAUTION = (
     "The candidates' results were used for the selection, and are optimistic for the selected one: "

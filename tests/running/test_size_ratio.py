@@ -11,8 +11,8 @@ import pytest
 
 from localarc import AutoLARC, replay
 from localarc.curves import miscoverage
-from localarc.record import Record
-from localarc.size_ratio import Reference, rolling_quantiles
+from localarc.running.record import Record
+from localarc.running.size_ratio import Reference, rolling_quantiles
 from localarc.validation import FloatArray
 from localarc_lab.peers import RollingQuantile
 

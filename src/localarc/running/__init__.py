@@ -1,0 +1,1 @@
+"""Running: replay, sweep, tune, warm up, and the record of a run."""
