@@ -9,8 +9,8 @@ from pathlib import Path
 import numpy as np
 
 from benchmarks.machine import argument_parser, describe, write_json
-from localarc.streams.csv import read_any_csv
-from localarc.streams.plain_csv import read_plain_csv
+from localarc.tables.csv import read_any_csv
+from localarc.tables.plain_csv import read_plain_csv
 
 ROWS, REPEATS = 300_000, 5
 NUMBERS, GROUP = ["a", "b", "c", "score"], "site"

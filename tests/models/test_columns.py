@@ -13,7 +13,7 @@ import pytest
 
 from localarc.models import Calibrated
 from localarc.models.columns import Columns
-from localarc.models.frames import Table
+from localarc.tables.rows import Table
 from localarc.validation import FloatArray
 
 NO_OUTPUT = np.empty((0, 1))

@@ -12,7 +12,7 @@ import numpy as np
 from localarc import serialization, validation
 from localarc.calibrators.one_thread import OneThread
 from localarc.calibrators.saved import Saved
-from localarc.forecasting import batches, frames
+from localarc.forecasting import batches
 from localarc.forecasting.batches import Forecasts, band_columns, read_forecasts
 from localarc.forecasting.certificate import BandsCertificate, certify
 from localarc.forecasting.history import moments, outcomes
@@ -22,6 +22,7 @@ from localarc.forecasting.series import UNKNOWN, SeriesNames
 from localarc.forecasting.settings import BandsSettings, checked_settings, settings_from_json
 from localarc.forecasting.summary import summarize
 from localarc.serialization import StateError
+from localarc.tables import columns
 from localarc.validation import FloatArray, IntArray
 
 Frame = TypeVar("Frame")
@@ -136,10 +137,10 @@ class Bands(Saved, OneThread):
         data frame
             The same frame, with columns `lo-90` and `hi-90` for a level of 0.9.
         """
-        frame = frames.read(forecasts, "forecasts")
+        frame = columns.read(forecasts, "forecasts")
         found = read_forecasts(frame, "forecasts", self.settings)
         thresholds = self._whole(lambda: self._ask(found))
-        native: Frame = frames.with_columns(frame, band_columns(found, thresholds, self.settings))
+        native: Frame = columns.with_columns(frame, band_columns(found, thresholds, self.settings))
         return native
 
     def observe(self, actuals: Frame) -> int:
@@ -156,11 +157,11 @@ class Bands(Saved, OneThread):
         int
             How many open forecasts have got their outcome.
         """
-        frame, settings = frames.read(actuals, "actuals"), self.settings
-        frames.require(frame, "actuals", *settings.keys, settings.target)
-        y = frames.numbers(frame, settings.target, gaps=True)
-        times = frames.times(frame, settings.time)
-        labels = frames.labels(frame, settings.by)
+        frame, settings = columns.read(actuals, "actuals"), self.settings
+        columns.require(frame, "actuals", *settings.keys, settings.target)
+        y = columns.numbers(frame, settings.target, gaps=True)
+        times = columns.times(frame, settings.time)
+        labels = columns.labels(frame, settings.by)
 
         def call() -> int:
             self._check_times(times)
@@ -188,13 +189,13 @@ class Bands(Saved, OneThread):
         data frame
             The same frame, with the bands that each forecast would have got.
         """
-        frame, settings = frames.read(history, "history"), self.settings
-        frames.require(frame, "history", batches.CUTOFF, settings.target)
+        frame, settings = columns.read(history, "history"), self.settings
+        columns.require(frame, "history", batches.CUTOFF, settings.target)
         found = read_forecasts(frame, "history", settings)
-        y = frames.numbers(frame, settings.target, gaps=True)
-        cutoff = frames.times(frame, batches.CUTOFF)
+        y = columns.numbers(frame, settings.target, gaps=True)
+        cutoff = columns.times(frame, batches.CUTOFF)
         thresholds = self._whole(lambda: self._play(found, cutoff, y))
-        native: Frame = frames.with_columns(frame, band_columns(found, thresholds, settings))
+        native: Frame = columns.with_columns(frame, band_columns(found, thresholds, settings))
         return native
 
     def expire(self, before: datetime.datetime | np.datetime64 | int) -> int:
@@ -238,7 +239,7 @@ class Bands(Saved, OneThread):
         self._temporal, self._zoned = found.times.temporal, found.times.zoned
         return self._bands.ask(batch)
 
-    def _play(self, found: Forecasts, cutoff: frames.Times, y: FloatArray) -> FloatArray:
+    def _play(self, found: Forecasts, cutoff: columns.Times, y: FloatArray) -> FloatArray:
         """The thresholds of past forecasts, learned by a copy that replaces what was there."""
         self._check_times(found.times, cutoff)
         names, horizon = self._series.with_new(found.labels), self.settings.horizon
@@ -255,16 +256,17 @@ class Bands(Saved, OneThread):
         self._bands, self._series, (self._temporal, self._zoned) = bands, names, kind
         return thresholds
 
-    def _check_times(self, *columns: frames.Times) -> None:
+    def _check_times(self, *read: columns.Times) -> None:
         """Raise unless times are of one kind, the same as in earlier forecasts."""
         temporal, zoned = self._temporal, self._zoned
-        for times in columns:
+        for times in read:
             temporal = times.temporal if temporal is None else temporal
             zoned = times.zoned if zoned is None else zoned
             if (times.temporal, times.zoned) != (temporal, zoned):
                 raise TypeError(
-                    f"{self.settings.time} must contain {frames.kind_of_times(temporal, zoned)} as "
-                    f"before, got {frames.kind_of_times(times.temporal, times.zoned)}. In pandas, "
+                    f"{self.settings.time} must contain "
+                    f"{columns.kind_of_times(temporal, zoned)} as before, got "
+                    f"{columns.kind_of_times(times.temporal, times.zoned)}. In pandas, "
                     "dt.tz_localize gives times a zone or takes it away."
                 )
 
@@ -383,7 +385,7 @@ def _check_distinct(series: IntArray, time: IntArray) -> None:
 
 
 def _instant(value: Any, temporal: bool | None, zoned: bool | None) -> int:
-    """A time as `frames.times` turns it into an integer."""
+    """A time as `columns.times` turns it into an integer."""
     hint = "Pass a time like those of the forecasts."
     if temporal is False:
         return validation.integer("before", value, -(2**62), hint)

@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from localarc.forecasting import frames
-from localarc.forecasting.frames import Times
 from localarc.forecasting.rounds import Places
 from localarc.forecasting.separate import Batch
 from localarc.forecasting.settings import BandsSettings
+from localarc.tables import columns
+from localarc.tables.columns import Times
 from localarc.validation import FloatArray, IntArray
 
 POINT = "yhat"
@@ -39,10 +39,10 @@ class Forecasts:
 
 def read_forecasts(frame: Any, name: str, settings: BandsSettings) -> Forecasts:
     """The columns, checked."""
-    frames.require(frame, name, *settings.keys, *(settings.quantiles or ()))
+    columns.require(frame, name, *settings.keys, *(settings.quantiles or ()))
     prefix = ""
     if settings.quantiles is not None:
-        low, high = (frames.numbers(frame, column) for column in settings.quantiles)
+        low, high = (columns.numbers(frame, column) for column in settings.quantiles)
         if (low > high).any():
             row = int(np.flatnonzero(low > high)[0])
             raise ValueError(
@@ -51,19 +51,19 @@ def read_forecasts(frame: Any, name: str, settings: BandsSettings) -> Forecasts:
             )
     else:
         column = point_column(frame, name, settings)
-        low = high = frames.numbers(frame, column)
+        low = high = columns.numbers(frame, column)
         prefix = "" if column == POINT else f"{column}-"
     taken = [column for column in band_names(prefix, settings) if column in frame.columns]
     if taken:
         raise ValueError(f"{name} already has a column {taken[0]!r}. Rename or drop it first.")
-    labels, when = frames.labels(frame, settings.by), frames.times(frame, settings.time)
+    labels, when = columns.labels(frame, settings.by), columns.times(frame, settings.time)
     return Forecasts(labels, when, low, high, prefix)
 
 
 def point_column(frame: Any, name: str, settings: BandsSettings) -> str:
     """The column of point forecasts."""
     if settings.model is not None:
-        frames.require(frame, name, settings.model)
+        columns.require(frame, name, settings.model)
         return settings.model
     if POINT in frame.columns:
         return POINT

@@ -9,9 +9,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from localarc import frames, validation
-from localarc.frames import IntoFrame
+from localarc import validation
 from localarc.metrics.risk import loss_vector
+from localarc.tables import frames
+from localarc.tables.frames import IntoFrame
 from localarc.validation import FloatArray
 
 

@@ -7,7 +7,8 @@ import math
 import numpy as np
 from numpy.typing import ArrayLike
 
-from localarc import frames, validation
+from localarc import validation
+from localarc.tables import frames
 from localarc.validation import FloatArray
 
 

@@ -16,14 +16,12 @@ from sklearn.utils import get_tags
 
 from localarc import atomic_write, serialization, validation
 from localarc.algorithms import Algorithm
-from localarc.frames import rows_of
 from localarc.models import difficulty as difficulties
 from localarc.models import one_row, predictors, storage
 from localarc.models.calibration import Calibration, Reading
 from localarc.models.columns import Columns, Local
 from localarc.models.features import Period
 from localarc.models.few_outcomes import warn_few_outcomes
-from localarc.models.frames import ColumnName, Rows, Table, require_rows
 from localarc.models.kinds import IntervalKind, KindName, LabelKind, MemberKind, kind_named
 from localarc.models.levels import checked_coverages
 from localarc.models.predictors import Model
@@ -31,6 +29,8 @@ from localarc.models.shown import Batch, ranked, shown
 from localarc.models.starting_rows import StartingRows, fit_difficulty
 from localarc.models.summary import Summary, summarize
 from localarc.sets import Intervals, LabelMatrix
+from localarc.tables.frames import rows_of
+from localarc.tables.rows import ColumnName, Rows, Table, require_rows
 from localarc.validation import FloatArray, IntArray
 
 

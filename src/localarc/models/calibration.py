@@ -11,12 +11,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from localarc.calibrators.one_thread import in_use
-from localarc.frames import rows_of
 from localarc.models.columns import Columns
 from localarc.models.columns_seen import numbers_of, numeric_columns
 from localarc.models.counts import Counts
 from localarc.models.features import Feature
-from localarc.models.frames import ColumnName, Table
 from localarc.models.journal import Change
 from localarc.models.kinds.base import Outputs, SetKind
 from localarc.models.kinds.labels import LabelKind
@@ -25,6 +23,8 @@ from localarc.models.pending import Pending
 from localarc.models.per_class import PerClass
 from localarc.models.recent import Recent
 from localarc.models.sample import Kept, Sample
+from localarc.tables.frames import rows_of
+from localarc.tables.rows import ColumnName, Table
 from localarc.validation import FloatArray, IntArray
 
 T = TypeVar("T")

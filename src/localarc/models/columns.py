@@ -9,7 +9,7 @@ import numpy as np
 
 from localarc.calibrators.auto.groups import MissingFeature
 from localarc.models.features import Feature, Period, feature, labels_of
-from localarc.models.frames import Column, ColumnName, Table
+from localarc.tables.rows import Column, ColumnName, Table
 from localarc.validation import FloatArray, shown
 
 Local: TypeAlias = Literal["prediction"] | Sequence[ColumnName]

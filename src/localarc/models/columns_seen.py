@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from localarc.models.features import floats
-from localarc.models.frames import ColumnName, Table
+from localarc.tables.rows import ColumnName, Table
 from localarc.validation import IntArray
 
 MOST_COLUMNS = 1024

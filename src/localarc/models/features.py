@@ -11,7 +11,7 @@ import narwhals.stable.v2 as nw
 import numpy as np
 from numpy.typing import NDArray
 
-from localarc.models.frames import Column, ColumnName, Table
+from localarc.tables.rows import Column, ColumnName, Table
 from localarc.validation import FloatArray
 
 Period: TypeAlias = float | Literal["day", "week", "year"]

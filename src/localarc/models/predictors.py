@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from localarc import validation
-from localarc.models.frames import Rows, values_of
+from localarc.tables.rows import Rows, values_of
 from localarc.validation import FloatArray
 
 

@@ -13,8 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from localarc.guarantees.verdict import LEAST_ROUNDS, Part
-from localarc.models.frames import ColumnName
 from localarc.running.size_ratio import ratio_of_means
+from localarc.tables.rows import ColumnName
 from localarc.validation import FloatArray, IntArray
 
 MOST_ROWS = 8192

@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from localarc.models.calibration import Calibration, Reading
-from localarc.models.frames import Table
 from localarc.sets import Intervals, LabelMatrix
+from localarc.tables.rows import Table
 from localarc.validation import FloatArray, IntArray
 
 

@@ -9,10 +9,10 @@ import numpy as np
 
 from localarc.models import difficulty as difficulties
 from localarc.models import predictors
-from localarc.models.frames import values_of
 from localarc.models.kinds import IntervalKind
 from localarc.models.kinds.base import SetKind
 from localarc.models.kinds.intervals import given_prediction
+from localarc.tables.rows import values_of
 
 
 class StartingRows(NamedTuple):

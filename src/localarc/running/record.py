@@ -17,9 +17,9 @@ from numpy.typing import NDArray
 
 from localarc import atomic_write, serialization, validation
 from localarc.calibrators.mondrian import Group
-from localarc.frames import Rows
 from localarc.guarantees import Evidence
 from localarc.guarantees.verdict import Part, Verdict, verdict
+from localarc.tables.frames import Rows
 from localarc.validation import FloatArray
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from localarc import frames, validation
+from localarc import validation
 from localarc.calibrators import health
 from localarc.calibrators.adaptive import AdaptiveCalibrator
 from localarc.calibrators.base import BaseCalibrator, Calibrator, Progress, require_calibrator
@@ -23,10 +23,11 @@ from localarc.curves import Curve as RoundCurve
 from localarc.curves import Curves
 from localarc.curves.evidence import Examined, examine
 from localarc.curves.inputs import require_as_many, require_curves
-from localarc.frames import IntoFrame, Rows
 from localarc.guarantees import Evidence
 from localarc.running.record import Record
 from localarc.running.size_ratio import Reference
+from localarc.tables import frames
+from localarc.tables.frames import IntoFrame, Rows
 from localarc.validation import FloatArray
 
 

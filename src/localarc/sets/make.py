@@ -8,11 +8,12 @@ from typing import Literal, overload
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from localarc import frames, validation
+from localarc import validation
 from localarc.curves.scores import cumulative_probability, negative_probability, within
-from localarc.frames import Rows
 from localarc.sets.many import Intervals, LabelMatrix
 from localarc.sets.one import Interval, LabelSet, Mask
+from localarc.tables import frames
+from localarc.tables.frames import Rows
 from localarc.validation import FloatArray
 
 _THRESHOLD_HINT = "Pass the threshold of a calibrator."

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from localarc import frames
+from localarc.tables import frames
 from localarc.validation import FloatArray, IntArray
 
 

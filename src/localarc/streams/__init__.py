@@ -4,10 +4,10 @@
 `StreamFile` from a table that a TOML file describes, and `heteroscedastic` generates one.
 """
 
-from localarc.streams.columns import TableError
 from localarc.streams.stream import Round, Stream
 from localarc.streams.stream_file import StreamFile
 from localarc.streams.synthetic import heteroscedastic
 from localarc.streams.tables import read_table
+from localarc.tables.file_columns import TableError
 
 __all__ = ["Round", "Stream", "StreamFile", "TableError", "heteroscedastic", "read_table"]

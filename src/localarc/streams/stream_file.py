@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from localarc.streams.columns import TableError
 from localarc.streams.stream import Stream
 from localarc.streams.tables import read_table
+from localarc.tables.file_columns import TableError
 
 
 @dataclass(frozen=True)

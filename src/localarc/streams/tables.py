@@ -10,10 +10,10 @@ import numpy as np
 
 from localarc import validation
 from localarc.curves import miscoverage
-from localarc.streams.columns import Columns, TableError
-from localarc.streams.csv import read_csv
-from localarc.streams.parquet import read_parquet
 from localarc.streams.stream import Stream
+from localarc.tables.csv import read_csv
+from localarc.tables.file_columns import Columns, TableError
+from localarc.tables.parquet import read_parquet
 from localarc.validation import FloatArray
 
 __all__ = ["TableError", "read_table"]

@@ -10,9 +10,9 @@ import numpy as np
 from localarc import validation
 from localarc.curves import Curves, miscoverage
 from localarc.models import predictors
-from localarc.models.frames import values_of
 from localarc.models.kinds.base import Outputs, SetKind
 from localarc.sets import Intervals
+from localarc.tables.rows import values_of
 from localarc.validation import FloatArray
 
 Sides = Literal["symmetric", "asymmetric", "lower", "upper"]

@@ -16,9 +16,9 @@ from localarc.curves import (
     negative_probability,
 )
 from localarc.models import predictors
-from localarc.models.frames import values_of
 from localarc.models.kinds.base import Outputs, SetKind
 from localarc.sets import LabelMatrix
+from localarc.tables.rows import values_of
 from localarc.validation import FloatArray, IntArray
 
 LabelScore = Literal["probability", "aps", "raps", "margin"]

@@ -18,7 +18,7 @@ class TableError(ValueError):
     >>> from localarc.streams import read_table
     >>> read_table("missing.csv", features=["x"], score="s")
     Traceback (most recent call last):
-    localarc.streams.columns.TableError: missing.csv does not exist: pass the path of a CSV ...
+    localarc.tables.file_columns.TableError: missing.csv does not exist: pass the path of a CSV ...
     """
 
 

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import numpy as np
 
-from localarc.streams.columns import Columns, TableError, bad_cell, check_header
-from localarc.streams.plain_csv import read_plain_csv
+from localarc.tables.file_columns import Columns, TableError, bad_cell, check_header
+from localarc.tables.plain_csv import read_plain_csv
 
 LARGE = 4_000_000  # bytes; a smaller file is read before pyarrow is imported
 _Row = tuple[int, list[str]]

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from localarc.streams.columns import Columns, TableError, bad_cell, check_header
+from localarc.tables.file_columns import Columns, TableError, bad_cell, check_header
 from localarc.validation import FloatArray
 
 

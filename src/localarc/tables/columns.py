@@ -8,7 +8,6 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from localarc.forecasting.offsets import HOURS
 from localarc.validation import LARGEST, FloatArray, IntArray, distinct_columns, shown
 
 try:
@@ -20,6 +19,7 @@ except ModuleNotFoundError as error:
     ) from error
 
 Frame = TypeVar("Frame")
+HOURS_PER_DAY = 24
 MICROSECONDS_PER_HOUR = 3_600_000_000
 
 
@@ -124,8 +124,8 @@ def _microseconds(series: nw.Series[Any]) -> IntArray:
 
 def hour_of_week(microseconds: IntArray) -> IntArray:
     """24 weekday + hour, 0 for Monday; 1 January 1970 was a Thursday."""
-    days, hours = np.divmod(microseconds // MICROSECONDS_PER_HOUR, HOURS)
-    return np.asarray((days + 3) % 7 * HOURS + hours)
+    days, hours = np.divmod(microseconds // MICROSECONDS_PER_HOUR, HOURS_PER_DAY)
+    return np.asarray((days + 3) % 7 * HOURS_PER_DAY + hours)
 
 
 def with_columns(frame: nw.DataFrame[Any], columns: dict[str, FloatArray]) -> Any:

@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from localarc.streams import csv
-from localarc.streams.columns import TableError
-from localarc.streams.csv import read_any_csv, read_csv
-from localarc.streams.plain_csv import read_plain_csv
+from localarc.tables import csv
+from localarc.tables.csv import read_any_csv, read_csv
+from localarc.tables.file_columns import TableError
+from localarc.tables.plain_csv import read_plain_csv
 
 ODD = [
     *("", " ", " 0.5", "0.5 ", "+1", "1.", ".5", "1_000", "0x10", "nan", "inf", "-inf", "NA"),
