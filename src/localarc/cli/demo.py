@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -12,6 +11,7 @@ import click
 
 from localarc.cli.group import user_errors
 from localarc.cli.runs import print_results, run_all
+from localarc.tables.csv import write_csv
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -67,11 +67,8 @@ def calibrators() -> dict[str, BaseCalibrator]:
 def _save_stream(path: Path, stream: Stream) -> None:
     """Write the stream as a table that `localarc replay` reads."""
     scores = stream.curves.breakpoints[1::2]
-    rows = zip(*stream.X.T.tolist(), scores.tolist(), stream.groups or (), strict=True)
-    with path.open("w", newline="", encoding="utf-8") as file:
-        writer = csv.writer(file, lineterminator="\n")
-        writer.writerow([*stream.features, "score", "third"])
-        writer.writerows(rows)
+    features = dict(zip(stream.features, stream.X.T.tolist(), strict=True))
+    write_csv(path, features | {"score": scores.tolist(), "third": stream.groups or ()})
 
 
 def draw_groups(path: Path, stream: Stream, calibrators: Mapping[str, Calibrator]) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import itertools
 import shlex
 from collections.abc import Mapping, Sequence
@@ -17,6 +16,7 @@ from localarc.cli.replay import NO_SIZES
 from localarc.kernels import KERNELS
 from localarc.memory import Memory
 from localarc.rates import Constant, InverseSqrt, Rate
+from localarc.tables.csv import write_csv
 
 if TYPE_CHECKING:
     from localarc.calibrators.base import BaseCalibrator
@@ -306,14 +306,13 @@ def _write_table(
     path: Path, header: Sequence[str], rows: Sequence[Sequence[str]], tuning: Tuning
 ) -> None:
     """Write the candidates with all digits."""
-    with path.open("w", newline="", encoding="utf-8") as file:
-        writer = csv.writer(file, lineterminator="\n")
-        writer.writerow(
-            [*header[:3], "risk", "worst", "worst_error", "size", "pinball", "selected"]
-        )
-        for i, (row, result) in enumerate(zip(rows, tuning.evaluations, strict=True)):
-            values = result.risk, result.worst, result.worst_error, result.size, result.pinball
-            writer.writerow([*row[:3], *values, int(i == tuning.selected)])
+    measured = ("risk", "worst", "worst_error", "size", "pinball")
+    columns: dict[str, list[object]] = {
+        name: [row[i] for row in rows] for i, name in enumerate(header[:3])
+    }
+    columns |= {name: [getattr(each, name) for each in tuning.evaluations] for name in measured}
+    selected = [int(i == tuning.selected) for i in range(len(rows))]
+    write_csv(path, columns | {"selected": selected})
 
 
 def _draw(path: Path, tuning: Tuning) -> None:

@@ -23,6 +23,7 @@ from localarc.forecasting.settings import BandsSettings, checked_settings, setti
 from localarc.forecasting.summary import summarize
 from localarc.serialization import StateError
 from localarc.tables import columns
+from localarc.tables.frames import require_frame
 from localarc.validation import FloatArray, IntArray
 
 Frame = TypeVar("Frame")
@@ -137,7 +138,7 @@ class Bands(Saved, OneThread):
         data frame
             The same frame, with columns `lo-90` and `hi-90` for a level of 0.9.
         """
-        frame = columns.read(forecasts, "forecasts")
+        frame = require_frame(forecasts, "forecasts")
         found = read_forecasts(frame, "forecasts", self.settings)
         thresholds = self._whole(lambda: self._ask(found))
         native: Frame = columns.with_columns(frame, band_columns(found, thresholds, self.settings))
@@ -157,7 +158,7 @@ class Bands(Saved, OneThread):
         int
             How many open forecasts have got their outcome.
         """
-        frame, settings = columns.read(actuals, "actuals"), self.settings
+        frame, settings = require_frame(actuals, "actuals"), self.settings
         columns.require(frame, "actuals", *settings.keys, settings.target)
         y = columns.numbers(frame, settings.target, gaps=True)
         times = columns.times(frame, settings.time)
@@ -189,7 +190,7 @@ class Bands(Saved, OneThread):
         data frame
             The same frame, with the bands that each forecast would have got.
         """
-        frame, settings = columns.read(history, "history"), self.settings
+        frame, settings = require_frame(history, "history"), self.settings
         columns.require(frame, "history", batches.CUTOFF, settings.target)
         found = read_forecasts(frame, "history", settings)
         y = columns.numbers(frame, settings.target, gaps=True)

@@ -8,7 +8,8 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 
 from localarc.calibrators.auto.groups import MissingFeature
-from localarc.models.features import Feature, Period, feature, labels_of
+from localarc.models.features import Feature, Period, feature
+from localarc.tables.frames import known_values
 from localarc.tables.rows import Column, ColumnName, Table
 from localarc.validation import FloatArray, shown
 
@@ -114,7 +115,7 @@ def _name(column: Any) -> ColumnName:
 def _group_names(name: ColumnName, column: Column) -> list[str]:
     known: dict[Hashable, str] = {None: f"{name} is missing"}
     found = []
-    for value in labels_of(column):
+    for value in known_values(column):
         if value not in known:
             shown = int(value) if isinstance(value, float) and value.is_integer() else value
             known[value] = f"{name}={shown}"

@@ -11,6 +11,7 @@ import narwhals.stable.v2 as nw
 import numpy as np
 from numpy.typing import NDArray
 
+from localarc.tables.frames import known_values
 from localarc.tables.rows import Column, ColumnName, Table
 from localarc.validation import FloatArray
 
@@ -42,7 +43,7 @@ class Feature:
         """(n, k): the column as numbers."""
         column = table.column(self.column)
         if self.categories is not None:
-            return self._one_hot(labels_of(column))
+            return self._one_hot(known_values(column))
         values = _seconds(column) if _is_date(column) else _numbers(self.column, column)
         if self.period is None:
             return values[:, None]
@@ -97,17 +98,7 @@ def _categories(name: ColumnName, column: Column, many: bool) -> tuple[Hashable,
             "features. Call warm_up first, give the column a categorical type, or name it in "
             "groups=[...] instead of local=[...]."
         )
-    return tuple(sorted({value for value in labels_of(column) if value is not None}, key=str))
-
-
-def labels_of(column: Column) -> list[Hashable]:
-    """The values of a column, None where they are missing."""
-    if isinstance(column, nw.Series):
-        gaps, values = column.is_null().to_list(), column.to_list()
-        values = [None if gap else value for gap, value in zip(gaps, values, strict=True)]
-    else:
-        values = column.tolist()
-    return [None if value is None or value != value else value for value in values]
+    return tuple(sorted({value for value in known_values(column) if value is not None}, key=str))
 
 
 def _is_text(column: Column) -> bool:
@@ -149,7 +140,7 @@ def floats(column: Column) -> FloatArray:
     """A column as numbers, NaN where it is missing."""
     if isinstance(column, nw.Series):
         if column.dtype == nw.Object or column.is_null().any():
-            return np.array([np.nan if v is None else v for v in labels_of(column)], float)
+            return np.array([np.nan if v is None else v for v in known_values(column)], float)
         column = column.to_numpy()
     found: NDArray[Any] = column.astype(np.float64)
     return found

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import csv
 import json
 import math
 import os
@@ -18,6 +17,8 @@ from localarc.reporting.assessment import Assessment, Run, assess, summary
 from localarc.reporting.html import render
 from localarc.reporting.neighbourhood import default_kernel
 from localarc.streams import Stream
+from localarc.tables.csv import write_csv
+from localarc.tables.parquet import write_parquet
 
 
 class OutputError(ValueError):
@@ -133,46 +134,27 @@ def write_results(
     target = Path(folder)
     chosen = kernel or default_kernel(stream, [run.calibrator for run in runs])
     assessments = [assess(stream, run, chosen) for run in runs]
-    writers = {"csv": _write_csv, "parquet": _write_parquet}
-    writers[table](target / f"record.{table}", runs)
+    check_table_format(table)
+    writers = {"csv": write_csv, "parquet": write_parquet}
+    writers[table](target / f"record.{table}", _columns(runs))
     text = json.dumps(summary(stream, assessments), indent=2, allow_nan=False, ensure_ascii=False)
     (target / "summary.json").write_text(text + "\n", encoding="utf-8")
     (target / "report.html").write_text(render(stream, assessments), encoding="utf-8")
     return assessments
 
 
-def _columns(run: Run, several: bool) -> dict[str, list[Any]]:
-    """Return the columns of a record, with its method if there are several."""
-    method = {"method": [run.name] * len(run.record)} if several else {}
-    columns = {name: _list(values) for name, values in run.record.columns().items()}
-    return method | columns
+def _columns(runs: Sequence[Run]) -> dict[str, list[Any]]:
+    """Return the columns of all records, one below the other, with methods if there are several."""
+    methods = {"method": [run.name for run in runs for _ in range(len(run.record))]}
+    tables = [run.record.columns() for run in runs]
+    columns = {name: [v for table in tables for v in _list(table[name])] for name in tables[0]}
+    return methods | columns if len(runs) > 1 else columns
 
 
 def _list(values: Any) -> list[Any]:
     """Return Python values, with None for NaN."""
     known = values if isinstance(values, list) else values.tolist()
     return [None if isinstance(v, float) and math.isnan(v) else v for v in known]
-
-
-def _write_csv(path: Path, runs: Sequence[Run]) -> None:
-    """Write the records of all runs to a CSV file."""
-    with path.open("w", newline="", encoding="utf-8") as file:
-        writer = csv.writer(file, lineterminator="\n")
-        for i, run in enumerate(runs):
-            columns = _columns(run, len(runs) > 1)
-            if i == 0:
-                writer.writerow(columns)
-            writer.writerows(zip(*columns.values(), strict=True))
-
-
-def _write_parquet(path: Path, runs: Sequence[Run]) -> None:
-    """Write the records of all runs to a Parquet file."""
-    check_table_format("parquet")
-    import pyarrow
-    import pyarrow.parquet
-
-    tables = [pyarrow.table(_columns(run, len(runs) > 1)) for run in runs]
-    pyarrow.parquet.write_table(pyarrow.concat_tables(tables), path)
 
 
 def check_input_survives(file: Path, folder: Path, outputs: Collection[str]) -> None:

@@ -20,6 +20,7 @@ from localarc.calibrators.mondrian import Group
 from localarc.guarantees import Evidence
 from localarc.guarantees.verdict import Part, Verdict, verdict
 from localarc.tables.frames import Rows
+from localarc.tables.to_pandas import pandas_frame
 from localarc.validation import FloatArray
 
 if TYPE_CHECKING:
@@ -193,15 +194,7 @@ class Record:
         >>> replay(ARC(alpha=0.1), None, miscoverage([0.5])).to_pandas().shape
         (1, 4)
         """
-        try:
-            import pandas
-        except ImportError as error:
-            raise ImportError(
-                "to_pandas requires pandas: pip install 'localarc[pandas]'"
-            ) from error
-        index = None if self.rows is None else self.rows.index
-        made = pandas.DataFrame(self.columns())
-        return made if index is None else made.set_axis(index, axis=0)
+        return pandas_frame(self.columns(), None if self.rows is None else self.rows.index)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the record to a file that `Record.load` reads.

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 from localarc import validation
 from localarc.running.dask import WorkerLostError
 from localarc.running.parallel import as_they_finish
+from localarc.tables.to_pandas import pandas_frame
 
 Row: TypeAlias = dict[str, Any]
 Task: TypeAlias = Callable[..., Mapping[str, Any]]
@@ -67,11 +68,7 @@ class Sweep:
 
     def to_pandas(self) -> pandas.DataFrame:
         """The table as a pandas DataFrame."""
-        try:
-            import pandas
-        except ImportError as error:
-            raise ImportError("to_pandas needs pandas: pip install 'localarc[pandas]'") from error
-        return pandas.DataFrame(self.columns())
+        return pandas_frame(self.columns())
 
 
 def sweep(task: Task, grid: Grid, seed: int = 0, jobs: int | None = None) -> Sweep:

@@ -1,24 +1,16 @@
-"""Frames: the long tables of the Nixtla libraries as arrays, from any dataframe package."""
+"""Columns of a frame, checked: numbers, times and the names of series."""
 
 from __future__ import annotations
 
 from collections.abc import Hashable
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import Any
 
+import narwhals.stable.v2 as nw
 import numpy as np
 
-from localarc.validation import LARGEST, FloatArray, IntArray, distinct_columns, shown
+from localarc.validation import LARGEST, FloatArray, IntArray, shown
 
-try:
-    import narwhals.stable.v2 as nw
-except ModuleNotFoundError as error:
-    raise ModuleNotFoundError(
-        "localarc.forecasting reads data frames with narwhals, which is not installed. "
-        "Run: pip install 'localarc[forecasting]'"
-    ) from error
-
-Frame = TypeVar("Frame")
 HOURS_PER_DAY = 24
 MICROSECONDS_PER_HOUR = 3_600_000_000
 
@@ -31,18 +23,6 @@ class Times:
     phase: IntArray
     temporal: bool
     zoned: bool = False
-
-
-def read(frame: Any, name: str) -> nw.DataFrame[Any]:
-    """The frame, as narwhals sees it."""
-    distinct_columns(name, frame)
-    try:
-        return nw.from_native(frame, eager_only=True)
-    except TypeError as error:
-        raise TypeError(
-            f"{name} must be a data frame of pandas, polars or another package that narwhals "
-            f"reads, got {type(frame).__name__}."
-        ) from error
 
 
 def require(frame: nw.DataFrame[Any], name: str, *columns: str) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import math
 from array import array
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -28,6 +28,14 @@ def read_csv(path: Path, wanted: Sequence[str], group: str | None) -> Columns:
         return read_any_csv(path, wanted, group).location(t)
 
     return Columns(*plain, location)
+
+
+def write_csv(path: Path, columns: Mapping[str, Iterable[object]]) -> None:
+    """Write columns of equal length, below a header row; None is an empty cell."""
+    with path.open("w", newline="", encoding="utf-8") as file:
+        writer = csv.writer(file, lineterminator="\n")
+        writer.writerow(columns)
+        writer.writerows(zip(*columns.values(), strict=True))
 
 
 def read_any_csv(path: Path, wanted: Sequence[str], group: str | None) -> Columns:

@@ -21,7 +21,6 @@ IntoFrame: TypeAlias = "nw.typing.IntoDataFrame | nw.typing.IntoSeries"
 """A frame or a series of pandas, polars or another library that narwhals reads."""
 
 _ARRAYS = "numpy", "builtins"
-_FRAMES = "pandas", "polars", "pyarrow"
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,6 +29,12 @@ class Rows:
 
     backend: Any
     index: Any = None
+
+    @classmethod
+    def of(cls, found: nw.DataFrame[Any] | nw.Series[Any]) -> Rows:
+        """Return the rows of a frame or a series."""
+        is_pandas = found.implementation.is_pandas_like()
+        return cls(found.implementation, found.to_native().index if is_pandas else None)
 
     def frame(self, columns: Mapping[str, Any]) -> Any:
         """Return columns as a frame of the same library, with the same index."""
@@ -49,44 +54,43 @@ class Rows:
         return made
 
 
-def read(value: Any) -> nw.DataFrame[Any] | nw.Series[Any] | None:
+def read(value: Any, name: str = "a frame") -> nw.DataFrame[Any] | nw.Series[Any] | None:
     """Return a frame or a series, as narwhals sees it; None for arrays and everything else."""
-    library = type(value).__module__.partition(".")[0]
-    if library in _ARRAYS:
+    if type(value).__module__.partition(".")[0] in _ARRAYS:
         return None
-    try:
-        import narwhals.stable.v2 as nw
-    except ModuleNotFoundError as error:
-        if library in _FRAMES:
-            raise ImportError(
-                f"frames of {library} require narwhals: pip install narwhals"
-            ) from error
-        return None
-    distinct_columns("a frame", value)
+    import narwhals.stable.v2 as nw
+
+    distinct_columns(name, value)
     found = nw.from_native(value, eager_only=True, allow_series=True, pass_through=True)
     return found if isinstance(found, nw.DataFrame | nw.Series) else None
 
 
-def _is_frame(found: Any) -> TypeGuard[nw.DataFrame[Any]]:
+def require_frame(value: Any, name: str) -> nw.DataFrame[Any]:
+    """Return a frame, as narwhals sees it; raises a TypeError for anything else."""
+    found = read(value, name)
+    if not is_frame(found):
+        raise TypeError(
+            f"{name} must be a data frame of pandas, polars or another package that narwhals "
+            f"reads, got {type(value).__name__}."
+        )
+    return found
+
+
+def is_frame(found: Any) -> TypeGuard[nw.DataFrame[Any]]:
+    """Return whether what `read` returned is a frame."""
     return hasattr(found, "columns")
 
 
 def rows_of(*values: Any) -> Rows | None:
     """Return the rows of the first frame or series, after checking that all have one index."""
-    found = [each for each in map(read, values) if each is not None]
-    indexes = [_index(each) for each in found]
-    known = [index for index in indexes if index is not None]
+    found = [Rows.of(each) for each in map(read, values) if each is not None]
+    known = [rows.index for rows in found if rows.index is not None]
     if any(not known[0].equals(index) for index in known[1:]):
         raise ValueError(
             "frames and series of pandas must have the same index, in the same order: rounds are "
             "the rows as they come, and nothing is aligned. Use reindex or reset_index first."
         )
-    return Rows(found[0].implementation, indexes[0]) if found else None
-
-
-def _index(found: nw.DataFrame[Any] | nw.Series[Any]) -> Any:
-    """Return the index of a frame or a series of pandas; others have none."""
-    return found.to_native().index if found.implementation.is_pandas_like() else None
+    return found[0] if found else None
 
 
 def like(given: Any, name: str, values: FloatArray) -> FloatArray:
@@ -101,7 +105,7 @@ def features(X: Any, without: Sequence[str] = ()) -> Any:
     found = read(X)
     if found is None:
         return X
-    if not _is_frame(found):
+    if not is_frame(found):
         return found.to_numpy()
     kept = [name for name in found.columns if name not in without]
     texts = [name for name in kept if not _is_number(found[name].dtype)]
@@ -145,23 +149,29 @@ def labels(groups: Any) -> Any:
     found = read(groups)
     if found is None:
         return groups
-    if not _is_frame(found):
-        return [value for value, _ in _marked(found)]
-    columns = [
-        [value if missing else f"{name}={value}" for value, missing in _marked(found[name])]
-        for name in found.columns
-    ]
-    return [list(row) for row in zip(*columns, strict=True)]
+    if is_frame(found):
+        columns = [_group_names(name, found[name]) for name in found.columns]
+        return [list(row) for row in zip(*columns, strict=True)]
+    series: Any = found
+    gone = f"{series.name or 'group'} is missing"
+    return [gone if value is None else value for value in known_values(series)]
 
 
-def _marked(column: Any) -> list[tuple[Hashable, bool]]:
-    """Return each value of a column, or that it is missing, and whether it is."""
-    gone = f"{column.name or 'group'} is missing"
-    null = column.is_null().to_list()
-    return [
-        (gone, True) if missing or (isinstance(value, float) and value != value) else (value, False)
-        for value, missing in zip(column.to_list(), null, strict=True)
-    ]
+def _group_names(name: str, column: Any) -> list[str]:
+    """Return the group of each row by one column."""
+    gone = f"{name or 'group'} is missing"
+    return [gone if value is None else f"{name}={value}" for value in known_values(column)]
+
+
+def known_values(column: nw.Series[Any] | NDArray[Any]) -> list[Hashable]:
+    """Return the values of a column, None where they are missing."""
+    values: list[Any]
+    if isinstance(column, np.ndarray):
+        values = column.tolist()
+    else:
+        gaps = column.is_null().to_list()
+        values = [None if gap else v for v, gap in zip(column.to_list(), gaps, strict=True)]
+    return [None if value is None or value != value else value for value in values]
 
 
 def select(X: Any, columns: Sequence[str]) -> Any:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -34,6 +34,14 @@ def read_parquet(path: Path, wanted: Sequence[str], group: str | None) -> Column
     labels = None if group is None else _labels(path, group, table.column(group))
     numbers = {name: _numbers(path, name, table.column(name)) for name in wanted}
     return Columns(numbers, labels, _location)
+
+
+def write_parquet(path: Path, columns: Mapping[str, Sequence[object]]) -> None:
+    """Write columns of equal length."""
+    import pyarrow
+    import pyarrow.parquet
+
+    pyarrow.parquet.write_table(pyarrow.table(dict(columns)), path)
 
 
 def _location(t: int) -> str:

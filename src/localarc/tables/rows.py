@@ -12,6 +12,7 @@ from narwhals.stable.v2.typing import IntoDataFrame
 from numpy.typing import ArrayLike, NDArray
 
 from localarc import validation
+from localarc.tables import frames
 from localarc.validation import IntArray
 
 Rows: TypeAlias = ArrayLike | IntoDataFrame
@@ -29,7 +30,8 @@ class Table:
 
     def __init__(self, rows: Any) -> None:
         self.row: Mapping[Any, Any] | None = rows if isinstance(rows, Mapping) else None
-        self.frame = None if self.row is not None else _frame(rows)
+        found = None if self.row is not None else frames.read(rows, "X")
+        self.frame = found if isinstance(found, nw.DataFrame) else None
         self.array: Any = np.empty((1, 0))
         if self.frame is None and self.row is None:
             self.array = rows if _is_sparse(rows) else _array(rows)
@@ -83,15 +85,10 @@ class Table:
         """Columns of results as the rows were: a series or frame with their index, or the array."""
         if self.frame is None:
             return values
+        rows = frames.Rows.of(self.frame)
         if values.ndim == 1:
-            made: Any = nw.new_series(names[0], values, backend=self.frame.implementation)
-        else:
-            columns = {name: values[:, i] for i, name in enumerate(names)}
-            made = nw.from_dict(columns, backend=self.frame.implementation)
-        native, index = made.to_native(), nw.maybe_get_index(self.frame)
-        if index is not None:
-            native.index = index  # of pandas; other frames have none
-        return native
+            return rows.series(names[0], values)
+        return rows.frame({name: values[:, i] for i, name in enumerate(names)})
 
 
 def require_rows(X: Any) -> None:
@@ -107,12 +104,6 @@ def require_rows(X: Any) -> None:
             f"X must be rows, got {validation.shown(X)}. Pass an array of shape (n, d), a list of "
             "rows or a data frame."
         )
-
-
-def _frame(rows: Any) -> nw.DataFrame[Any] | None:
-    validation.distinct_columns("X", rows)
-    found = nw.from_native(rows, eager_only=True, pass_through=True)
-    return found if isinstance(found, nw.DataFrame) else None
 
 
 def _is_sparse(rows: Any) -> bool:

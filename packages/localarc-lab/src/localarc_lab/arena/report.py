@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import base64
-import csv
 import json
 import math
 from html import escape
@@ -15,6 +14,7 @@ from localarc.figures.canvas import INSTALL, save_picture
 from localarc.reporting.assessment import jsonable
 from localarc.reporting.html.markup import document, heading, paragraph, table
 from localarc.reporting.provenance import versions
+from localarc.tables.csv import write_csv
 from localarc_lab.arena.standings import Standings, Table
 from localarc_lab.compare.report import READING
 from localarc_lab.data import DATASETS
@@ -41,7 +41,7 @@ _SHARE = "10 %"  # the neighbourhoods of the figure
 
 def write_arena(standings: Standings, folder: Path, command: str) -> list[Path]:
     """Write all files to an existing folder, and return their paths."""
-    _write_csv(folder / "arena.csv", standings)
+    write_csv(folder / "arena.csv", standings.columns())
     content = json.dumps(_summary(standings, command), indent=1, allow_nan=False)
     (folder / "arena.json").write_text(content + "\n", encoding="utf-8")
     draw(standings, folder / "arena.png")
@@ -110,14 +110,6 @@ def _checksums(data: str | None) -> str:
 
 def _known(value: float) -> bool:
     return math.isfinite(value)
-
-
-def _write_csv(path: Path, standings: Standings) -> None:
-    columns = standings.columns()
-    with path.open("w", newline="", encoding="utf-8") as file:
-        writer = csv.writer(file, lineterminator="\n")
-        writer.writerow(columns)
-        writer.writerows(zip(*columns.values(), strict=True))
 
 
 def _summary(standings: Standings, command: str) -> dict[str, object]:

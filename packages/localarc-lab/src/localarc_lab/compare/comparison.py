@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from localarc.reporting.format import mean_size, number, plus_minus
 from localarc.running.record import Record
+from localarc.tables.to_pandas import pandas_frame
 from localarc_lab.compare.result import Local, Result
 
 if TYPE_CHECKING:
@@ -123,13 +124,7 @@ class Comparison:
 
     def to_pandas(self) -> pandas.DataFrame:
         """Return all numbers as a pandas DataFrame, one row per target and method."""
-        try:
-            import pandas
-        except ImportError as error:
-            raise ImportError(
-                "to_pandas requires pandas: pip install 'localarc[pandas]'"
-            ) from error
-        return pandas.DataFrame(self.columns())
+        return pandas_frame(self.columns())
 
     def table(self, alpha: float) -> tuple[list[str], list[list[str]]]:
         """Return the header and the rows of a table for one target.

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import json
 import math
 from functools import partial
@@ -15,6 +14,7 @@ from localarc.reporting.assessment import jsonable
 from localarc.reporting.html.markup import document, figure, heading, paragraph, table
 from localarc.reporting.html.markup import figures as side_by_side
 from localarc.reporting.provenance import versions
+from localarc.tables.csv import write_csv
 from localarc_lab.compare.comparison import Comparison
 from localarc_lab.compare.result import Local, Result
 
@@ -42,21 +42,13 @@ def write_comparison(comparison: Comparison, folder: Path, command: str) -> list
 
     `command` is what gives these results again, for the reader.
     """
-    _write_csv(folder / "comparison.csv", comparison)
+    write_csv(folder / "comparison.csv", comparison.columns())
     content = json.dumps(_summary(comparison, command), indent=2, allow_nan=False)
     (folder / "comparison.json").write_text(content + "\n", encoding="utf-8")
     if all(_points(comparison, alpha) for alpha in comparison.targets):
         _draw(folder / "comparison.png", comparison)
     (folder / "report.html").write_text(_page(comparison, command), encoding="utf-8")
     return [folder / name for name in FILES if (folder / name).exists()]
-
-
-def _write_csv(path: Path, comparison: Comparison) -> None:
-    columns = comparison.columns()
-    with path.open("w", newline="", encoding="utf-8") as file:
-        writer = csv.writer(file, lineterminator="\n")
-        writer.writerow(columns)
-        writer.writerows(zip(*columns.values(), strict=True))
 
 
 def _summary(comparison: Comparison, command: str) -> dict[str, object]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import json
 from collections.abc import Sequence
 from dataclasses import asdict
@@ -17,6 +16,7 @@ from localarc.reporting.assessment import jsonable
 from localarc.reporting.files import staged
 from localarc.reporting.html.markup import document, figure, figures, heading, paragraph, table
 from localarc.reporting.provenance import versions
+from localarc.tables.csv import write_csv
 from localarc_lab.experiments.experiment import Data, FigureSpec, Results, Row, Setting
 
 if TYPE_CHECKING:
@@ -145,8 +145,5 @@ def _drawn(axes: Axes, spec: FigureSpec[Data, Setting], results: Results[Data, S
 
 
 def _write_csv(path: Path, rows: Sequence[Row]) -> None:
-    columns = list(dict.fromkeys(name for row in rows for name in row))
-    with path.open("w", newline="", encoding="utf-8") as file:
-        writer = csv.DictWriter(file, columns, lineterminator="\n")
-        writer.writeheader()
-        writer.writerows(jsonable(row) for row in rows)
+    names = dict.fromkeys(name for row in rows for name in row)
+    write_csv(path, {name: [jsonable(row.get(name)) for row in rows] for name in names})
