@@ -8,7 +8,7 @@ import pytest
 
 from localarc import Record
 from localarc.cli.demo import calibrators, play
-from localarc.metrics import GroupRisk, group_risk
+from localarc.measures import GroupRisk, group_risk
 from localarc.streams import heteroscedastic
 
 README = Path(__file__).parent.parent / "README.md"

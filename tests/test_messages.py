@@ -16,7 +16,7 @@ from localarc.curves import (
     residual,
 )
 from localarc.kernels import Radial
-from localarc.metrics import block_bootstrap, group_risk, localized_risk, worst_neighbourhood
+from localarc.measures import block_bootstrap, group_risk, localized_risk, worst_neighbourhood
 from localarc.running.tune import tune
 from localarc.testing import check_calibrator
 

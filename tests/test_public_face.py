@@ -17,7 +17,7 @@ MODULES = (
     *("localarc_lab.data", "localarc_lab.experiments", "localarc_lab.peers"),
     *("localarc.curves", "localarc.figures", "localarc.forecasting"),
     *("localarc.guarantees", "localarc.kernels", "localarc.keyed", "localarc.memory"),
-    *("localarc.metrics", "localarc.models", "localarc.monitoring", "localarc.panel"),
+    *("localarc.measures", "localarc.models", "localarc.monitoring", "localarc.panel"),
     *("localarc.rates", "localarc.reporting", "localarc.sets"),
     *("localarc.streams", "localarc.testing"),
 )

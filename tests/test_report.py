@@ -23,8 +23,8 @@ from localarc import (
 )
 from localarc.calibrators.base import BaseCalibrator
 from localarc.curves import miscoverage
-from localarc.metrics import localized_risk
-from localarc.metrics.neighbourhoods import spread_centres
+from localarc.measures import localized_risk
+from localarc.measures.neighbourhoods import spread_centres
 from localarc.reporting import Run, assess, summary, write_report
 from localarc.reporting.html import sections
 from localarc.reporting.neighbourhood import default_kernel

@@ -21,7 +21,7 @@ from localarc import (
 )
 from localarc.curves import Curves, false_negatives, from_table, miscoverage
 from localarc.kernels import Custom
-from localarc.metrics import block_bootstrap, group_risk
+from localarc.measures import block_bootstrap, group_risk
 
 HUGE = 10**400
 CURVE = miscoverage([0.3], widths=0.0)[0]

@@ -22,7 +22,7 @@ from localarc import (
     replay,
 )
 from localarc import replay_many as run_many
-from localarc.metrics import Neighbourhood, worst_neighbourhood
+from localarc.measures import Neighbourhood, worst_neighbourhood
 from localarc.rates import Rate
 from localarc.running.record import Record
 from localarc.validation import FloatArray

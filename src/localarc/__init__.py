@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     __version__: str
 
 _MODULES = (
-    *("curves", "figures", "forecasting", "guarantees", "kernels", "keyed", "memory", "metrics"),
+    *("curves", "figures", "forecasting", "guarantees", "kernels", "keyed", "memory", "measures"),
     *("models", "monitoring", "panel", "rates", "reporting", "sets", "spark", "streams", "testing"),
 )
 _HOME = {

@@ -11,7 +11,7 @@ import pytest
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from localarc import ARC, LARC, RBF, KeepLast, Mondrian, Record, figures, metrics, replay
+from localarc import ARC, LARC, RBF, KeepLast, Mondrian, Record, figures, measures, replay
 from localarc.figures.palette import FAINT, METHODS, PACKAGES, colours
 from localarc.figures.svg import svg
 from localarc.streams.synthetic import heteroscedastic
@@ -69,7 +69,7 @@ def test_titles_state_what_was_found() -> None:
     title = figures.running_risk(axes(), RECORDS).get_title(loc="left").replace("\n", " ")
     listed = ", ".join(f"{name} {value:.3f}" for name, value in risk.items())
     assert title == f"Mean loss after 600 rounds: {listed} (target 0.1)"
-    rows = metrics.group_risk(RECORDS["ARC"].losses, STREAM.groups or ())
+    rows = measures.group_risk(RECORDS["ARC"].losses, STREAM.groups or ())
     worst = max(row.risk for row in rows)
     title = figures.group_risk(axes(), {"ARC": RECORDS["ARC"]}).get_title(loc="left")
     assert title == f"Highest risk of a group: ARC {worst:.3f}"
@@ -149,7 +149,7 @@ def test_the_threshold_map_covers_two_features_or_one() -> None:
 @pytest.mark.parametrize("dimension", [1, 2])
 def test_worst_neighbourhoods_are_marked(dimension: int) -> None:
     X = STREAM.X[:, :dimension]
-    worst = metrics.worst_neighbourhoods(X, RECORDS["ARC"].losses, KERNEL, 3)
+    worst = measures.worst_neighbourhoods(X, RECORDS["ARC"].losses, KERNEL, 3)
     on = drawn(figures.neighbourhoods(axes(), X, worst, 0.1, ["left", "right"][:dimension], "ARC"))
     assert on.get_title(loc="left").startswith("ARC: risk ")
     if dimension == 2:

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from localarc import ARC, LARC, RBF, Constant, InverseSqrt, metrics, replay
+from localarc import ARC, LARC, RBF, Constant, InverseSqrt, measures, replay
 from localarc.curves import from_table, miscoverage
-from localarc.metrics import pinball_loss
+from localarc.measures import pinball_loss
 from localarc.running import from_data
 from localarc.running.tune import Evaluation, SelectionWarning, Tuning, tune
 from localarc.running.tune.candidates import candidate_grid
@@ -35,7 +35,7 @@ def tuned() -> Tuning:
 def test_candidates_are_judged_online_on_the_first_part(tuned: Tuning) -> None:
     for candidate, judged in zip(CANDIDATES, tuned.evaluations, strict=True):
         record = replay(copy.deepcopy(candidate), STREAM.X, STREAM.curves)
-        worst = metrics.worst_neighbourhood(STREAM.X[:900], record.losses[:900], PLACES)
+        worst = measures.worst_neighbourhood(STREAM.X[:900], record.losses[:900], PLACES)
         assert judged.rounds == 900
         assert judged.risk == record.losses[:900].mean()
         assert (judged.worst, judged.worst_error) == (worst.risk, worst.standard_error)
@@ -240,7 +240,7 @@ def test_a_typical_neighbourhood_has_its_share_of_the_rounds(features: int) -> N
     X = np.random.default_rng(0).normal(size=(3000, features)) * 10.0 ** np.arange(features)
     shares = (0.3, 0.1)
     for share, lengths in zip(shares, from_data.lengths_by_share(X, shares), strict=True):
-        local = metrics.localized_risk(X, np.zeros(3000), RBF(lengths), X[:200])
+        local = measures.localized_risk(X, np.zeros(3000), RBF(lengths), X[:200])
         assert np.median(local.counts) / 3000 == pytest.approx(share, rel=0.25)
 
 

@@ -3,7 +3,7 @@ import pytest
 
 from localarc import ARC, LARC, RBF, replay
 from localarc.curves import miscoverage
-from localarc.metrics import group_risk
+from localarc.measures import group_risk
 from localarc.streams import Stream
 from localarc.streams.synthetic import heteroscedastic, spread
 from localarc.testing import STRATEGIES, attack

@@ -12,7 +12,7 @@ import pandas as pd
 import polars as pl
 import pytest
 
-from localarc import ARC, LARC, RBF, AutoLARC, Mondrian, Record, metrics, replay, replay_many
+from localarc import ARC, LARC, RBF, AutoLARC, Mondrian, Record, measures, replay, replay_many
 from localarc.curves import miscoverage
 from localarc.sets import interval, interval_from_quantiles, label_set
 
@@ -195,9 +195,9 @@ def test_metrics_of_a_series_are_a_series(make: Make) -> None:
     losses = (SCORES > 0.9).astype(float)
     series = make({"loss": losses})["loss"]
     for metric in (
-        metrics.running_risk,
-        lambda values: metrics.rolling_risk(values, 20),
-        lambda values: metrics.distance_to_target(values, 0.1),
+        measures.running_risk,
+        lambda values: measures.rolling_risk(values, 20),
+        lambda values: measures.distance_to_target(values, 0.1),
     ):
         found = metric(series)
         assert type(found) is type(series)
@@ -209,20 +209,20 @@ def test_metrics_of_a_series_are_a_series(make: Make) -> None:
 @both
 def test_risks_by_the_columns_of_a_frame(make: Make) -> None:
     losses = make({"loss": SCORES})["loss"]
-    by_column = metrics.group_risk(losses, make({"region": REGIONS, "age": AGES}))
+    by_column = measures.group_risk(losses, make({"region": REGIONS, "age": AGES}))
     groups = [row.group for row in by_column]
     assert groups == ["age=old", "age=young", "region=north", "region=south"]
-    by_series = metrics.group_risk(losses, make({"region": REGIONS})["region"], losses)
-    assert by_series == metrics.group_risk(SCORES, REGIONS, SCORES)
+    by_series = measures.group_risk(losses, make({"region": REGIONS})["region"], losses)
+    assert by_series == measures.group_risk(SCORES, REGIONS, SCORES)
 
 
 def test_arrays_do_not_import_narwhals() -> None:
     code = (
-        "import sys, numpy as np; from localarc import ARC, metrics, replay; "
+        "import sys, numpy as np; from localarc import ARC, measures, replay; "
         "from localarc.curves import miscoverage; from localarc.sets import interval; "
         "record = replay(ARC(0.1), np.zeros((9, 1)), miscoverage(np.ones(9)), list('abcabcabc'));"
-        "metrics.running_risk(record.losses); interval(np.zeros(9), record.thresholds);"
-        "metrics.group_risk(record.losses, record.groups);"
+        "measures.running_risk(record.losses); interval(np.zeros(9), record.thresholds);"
+        "measures.group_risk(record.losses, record.groups);"
         "assert not any(name.startswith('narwhals') for name in sys.modules)"
     )
     subprocess.run([sys.executable, "-W", "ignore", "-c", code], check=True)

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from commands import assert_rejected, localarc, read_rows, write_quantiles, write_rounds
-from localarc import ARC, RBF, AutoLARC, Calibrator, metrics, replay
+from localarc import ARC, RBF, AutoLARC, Calibrator, measures, replay
 from localarc.curves import miscoverage
 from localarc.running.from_data import lengths_by_share
 from localarc.streams import Stream, heteroscedastic
@@ -67,7 +67,7 @@ def test_a_method_runs_as_replay_runs_it() -> None:
         assert result.size == run.mean_size
         parts = [part.mean() for part in np.array_split(run.losses, 20)]
         assert result.twentieth == max(parts)
-        worst = max(metrics.group_risk(run.losses, STREAM.groups or ()), key=lambda row: row.risk)
+        worst = max(measures.group_risk(run.losses, STREAM.groups or ()), key=lambda row: row.risk)
         assert result.group == Local(
             str(worst.group), worst.risk, worst.standard_error, worst.count
         )
@@ -81,7 +81,7 @@ def test_neighbourhoods_are_those_of_the_metrics() -> None:
         losses = found.records[0.1, result.method].losses
         for place, share in zip(result.neighbourhoods, (0.3, 0.1, 0.03), strict=True):
             kernel = RBF(lengths_by_share(stream.X, [share])[0])
-            expected = metrics.worst_neighbourhood(stream.X, losses, kernel)
+            expected = measures.worst_neighbourhood(stream.X, losses, kernel)
             assert place.name == f"{100 * share:.0f} %"
             assert place.risk == pytest.approx(expected.risk)
             assert place.standard_error == pytest.approx(expected.standard_error)

@@ -9,7 +9,7 @@ import numpy as np
 
 from localarc.figures.frame import plain
 from localarc.figures.palette import INK, colours
-from localarc.metrics import GroupRisk, group_risk
+from localarc.measures import GroupRisk, group_risk
 from localarc.running.record import Record
 
 if TYPE_CHECKING:

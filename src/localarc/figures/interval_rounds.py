@@ -9,7 +9,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from localarc import metrics, validation
+from localarc import measures, validation
 from localarc.figures.time_axis import time_axis
 from localarc.sets import Intervals
 from localarc.validation import FloatArray
@@ -58,7 +58,7 @@ class Run:
     def rolling(self, rounds: Rounds) -> FloatArray:
         """The share covered of the latest known outcomes, at each of them."""
         missed = np.where(self.covered[rounds.known], 0.0, 1.0)
-        return 1.0 - metrics.rolling_risk(missed, rounds.window)
+        return 1.0 - measures.rolling_risk(missed, rounds.window)
 
 
 def read_rounds(

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from localarc import validation
 from localarc.figures.frame import frame, legend, plain, short, target_line
 from localarc.figures.palette import FAINT, INK, colours
-from localarc.metrics import Neighbourhood
+from localarc.measures import Neighbourhood
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -39,7 +39,7 @@ def neighbourhoods(
     X : array_like of float, shape (n, d)
         Input of each round.
     worst : sequence of Neighbourhood
-        From `metrics.worst_neighbourhoods`.
+        From `measures.worst_neighbourhoods`.
     alpha : float
         Target risk.
     features : sequence of str, optional

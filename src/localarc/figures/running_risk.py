@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from localarc import metrics
+from localarc import measures
 from localarc.figures.findings import by_method
 from localarc.figures.frame import frame, legend, plain, target_line
 from localarc.figures.palette import colours
@@ -53,7 +53,7 @@ def running_risk(
     target_line(axes, next(iter(records.values())).alpha)
     for name, record in records.items():
         rounds = shown_rounds(len(record))
-        risk = metrics.running_risk(record.losses)[rounds - 1]
+        risk = measures.running_risk(record.losses)[rounds - 1]
         axes.plot(rounds, risk, color=colour[name], linewidth=1.8, label=plain(name))
     for name, band in (bands or {}).items():
         if not np.isfinite(band).any():
@@ -80,7 +80,7 @@ def _highest(records: Mapping[str, Record], bands: Mapping[str, FloatArray]) -> 
     """Return the upper end of the axis: above the risk once settled, and the final bands."""
     tops = [2.2 * record.alpha for record in records.values()]
     for record in records.values():
-        risk = metrics.running_risk(record.losses)
+        risk = measures.running_risk(record.losses)
         tops.append(1.15 * float(risk[min(len(risk) - 1, max(20, len(risk) // 20)) :].max()))
     ends = [records[name].alpha + 1.2 * float(band[-1]) for name, band in bands.items()]
     most = max(1.0, *(float(record.losses.max()) for record in records.values()))

@@ -30,7 +30,7 @@ def settling(
     axes : matplotlib.axes.Axes
         Where to draw.
     running : mapping of str to array_like of float, shape (n,)
-        The mean loss up to each round, by name of the method; see `metrics.running_risk`.
+        The mean loss up to each round, by name of the method; see `measures.running_risk`.
     alpha : float
         Target risk.
     within : float

@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING, Any, TypeAlias, TypedDict
 
 import numpy as np
 
-from localarc import metrics
+from localarc import measures
 from localarc.calibrators.adaptive import AdaptiveCalibrator
 from localarc.calibrators.base import BaseCalibrator
 from localarc.calibrators.mondrian import Mondrian
 from localarc.guarantees import Certificate, Part, Verdict
 from localarc.kernels import Kernel
-from localarc.metrics import GroupRisk, LocalRisk, Neighbourhood
-from localarc.metrics.neighbourhoods import candidate_risks, select_worst
+from localarc.measures import GroupRisk, LocalRisk, Neighbourhood
+from localarc.measures.neighbourhoods import candidate_risks, select_worst
 from localarc.running.record import Record
 from localarc.streams import Stream
 
@@ -123,7 +123,7 @@ def assess(stream: Stream, run: Run, kernel: Kernel | None = None) -> Assessment
     record = run.record
     groups: list[GroupRisk] = []
     if record.groups is not None:
-        groups = metrics.group_risk(record.losses, record.groups, record.sizes)
+        groups = measures.group_risk(record.losses, record.groups, record.sizes)
         groups.sort(key=lambda row: row.risk)
     largest = float(np.sqrt((stream.X**2).sum(axis=1).max(initial=0.0)))
     known = record.losses if run.calibrator.rounds == len(record) else None

@@ -7,8 +7,8 @@ from functools import partial
 
 import numpy as np
 
-from localarc import figures, metrics
-from localarc.metrics import Neighbourhood
+from localarc import figures, measures
+from localarc.measures import Neighbourhood
 from localarc.reporting.assessment import Assessment, Run, describe_centre, feature_names
 from localarc.reporting.format import number, omitted_groups, plus_minus
 from localarc.reporting.html.markup import figure, paragraph, table
@@ -37,7 +37,7 @@ def _band(run: Run) -> FloatArray:
     """Return the bound at each shown round; infinity everywhere if the risk ever passed it."""
     rounds = figures.shown_rounds(len(run.record))
     band = figures.bound_over_time(run.calibrator, run.record, rounds)
-    distance = np.abs(metrics.running_risk(run.record.losses)[rounds - 1] - run.record.alpha)
+    distance = np.abs(measures.running_risk(run.record.losses)[rounds - 1] - run.record.alpha)
     return np.full(len(band), np.inf) if (distance > band + 1e-9).any() else band
 
 

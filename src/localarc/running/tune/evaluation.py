@@ -9,7 +9,7 @@ import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from localarc import metrics
+from localarc import measures
 from localarc.calibrators.base import BaseCalibrator
 from localarc.calibrators.health import PromiseWarning
 from localarc.curves import Curves
@@ -95,7 +95,7 @@ def evaluate(
         warnings.simplefilter("ignore", PromiseWarning)  # candidates may fail: that is the test
         record = replay(copy.deepcopy(candidate), X, curves)
     losses, alpha = record.losses[start:], candidate.alpha
-    places = [metrics.worst_neighbourhood(X[start:], losses, each) for each in neighbourhoods]
+    places = [measures.worst_neighbourhood(X[start:], losses, each) for each in neighbourhoods]
     worst = max(places, key=lambda place: place.risk - _CHANCE * place.standard_error)
     scores = curves.min_thresholds(alpha)[start:]
     return Evaluation(
@@ -104,6 +104,6 @@ def evaluate(
         worst=worst.risk,
         worst_error=worst.standard_error,
         size=dataclasses.replace(record, sizes=record.sizes[start:]).mean_size,
-        pinball=metrics.pinball_loss(scores, record.thresholds[start:], alpha / curves.bound),
+        pinball=measures.pinball_loss(scores, record.thresholds[start:], alpha / curves.bound),
         alpha=alpha,
     )

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from localarc import metrics, validation
+from localarc import measures, validation
 from localarc.calibrators.base import BaseCalibrator
 from localarc.curves import Curves
 from localarc.curves.inputs import require_as_many, require_curves
@@ -138,7 +138,7 @@ def _checked_neighbourhoods(given: Kernel | Sequence[Kernel]) -> tuple[Kernel, .
     if not kernels:
         raise ValueError("neighbourhood must have at least one kernel; None takes them from X.")
     for kernel in kernels:
-        metrics.check_kernel(kernel)
+        measures.check_kernel(kernel)
     return kernels
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from localarc.curves import Curves
-from localarc.metrics import pinball_loss
+from localarc.measures import pinball_loss
 
 
 @dataclass(frozen=True)

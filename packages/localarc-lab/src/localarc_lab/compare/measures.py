@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from localarc import metrics
+from localarc import measures
 from localarc.running.record import Record
 from localarc.streams import Stream
 from localarc.validation import FloatArray
@@ -42,7 +42,7 @@ def _result(
         group=_worst_group(record),
         neighbourhoods=places,
         size=record.mean_size,
-        pinball=metrics.pinball_loss(scores, record.thresholds, level),
+        pinball=measures.pinball_loss(scores, record.thresholds, level),
         twentieth=worst_part(record.losses, PARTS),
         microseconds=1e6 * seconds / len(record),
         unbounded=record.unbounded,
@@ -52,7 +52,7 @@ def _result(
 def _worst_group(record: Record) -> Local | None:
     if record.groups is None:
         return None
-    rows = metrics.group_risk(record.losses, record.groups)
+    rows = measures.group_risk(record.losses, record.groups)
     large = [row for row in rows if row.count >= MIN_GROUP] or rows
     worst = max(large, key=lambda row: row.risk)
     return Local(str(worst.group), worst.risk, worst.standard_error, float(worst.count))

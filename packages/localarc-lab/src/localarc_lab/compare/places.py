@@ -8,14 +8,14 @@ from collections.abc import Sequence
 import numpy as np
 
 from localarc.kernels import RBF, Kernel
-from localarc.metrics.neighbourhoods import spread_centres
+from localarc.measures.neighbourhoods import spread_centres
 from localarc.running.from_data import NEIGHBOURHOOD_SHARES, lengths_by_share
 from localarc.streams import Stream
 from localarc.validation import FloatArray
 from localarc_lab.compare.result import Local
 
 _MIN_ROUNDS = 50.0  # in a typical neighbourhood
-_MIN_COUNT = 30.0  # effective rounds, as in `metrics.worst_neighbourhood`
+_MIN_COUNT = 30.0  # effective rounds, as in `measures.worst_neighbourhood`
 _CENTRES = 512
 _PAIRS_AT_ONCE = 4_000_000
 
@@ -24,7 +24,7 @@ def worst_places(stream: Stream, losses: FloatArray) -> list[tuple[Local, ...]]:
     """Return the worst neighbourhoods of each size for each column of losses.
 
     There are three sizes, fewer if a typical neighbourhood would have less than 50 rounds, and
-    none without features. They are those of `metrics.worst_neighbourhood`.
+    none without features. They are those of `measures.worst_neighbourhood`.
     """
     shares = [share for share in NEIGHBOURHOOD_SHARES if share * len(stream) >= _MIN_ROUNDS]
     if not stream.X.shape[1] or not shares:

@@ -11,7 +11,7 @@ from localarc.figures.findings import by_method
 from localarc.figures.frame import frame, legend, target_line
 from localarc.figures.palette import FAINT, INK, colours
 from localarc.figures.settling import settling
-from localarc.metrics import running_risk
+from localarc.measures import running_risk
 from localarc_lab.experiments.electricity.data import DAYS, Demand
 from localarc_lab.experiments.electricity.measurements import SPLITS, target
 from localarc_lab.experiments.experiment import Results as AnyResults

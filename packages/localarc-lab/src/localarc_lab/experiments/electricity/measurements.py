@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from localarc.metrics import block_bootstrap
+from localarc.measures import block_bootstrap
 from localarc.validation import FloatArray
 from localarc_lab.experiments.electricity.data import DAYS, Demand
 from localarc_lab.experiments.evaluate import calibrate, certified, to_json

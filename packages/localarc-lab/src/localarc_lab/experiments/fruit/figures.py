@@ -10,7 +10,7 @@ from localarc.figures.findings import by_method
 from localarc.figures.frame import frame, legend, plain
 from localarc.figures.palette import FAINT, INK, colours
 from localarc.figures.settling import settling
-from localarc.metrics import running_risk
+from localarc.measures import running_risk
 from localarc_lab.experiments.experiment import Results as AnyResults
 from localarc_lab.experiments.experiment import Row
 from localarc_lab.experiments.fruit.measurements import BINS, FEW, bin_name, target

@@ -10,7 +10,7 @@ from localarc.figures.bars import clusters
 from localarc.figures.findings import by_method
 from localarc.figures.frame import frame, legend, target_line
 from localarc.figures.settling import settling
-from localarc.metrics import running_risk
+from localarc.measures import running_risk
 from localarc_lab.experiments.experiment import Results as AnyResults
 from localarc_lab.experiments.polyps.model_outputs import Outputs
 from localarc_lab.experiments.polyps.settings import Setting

@@ -11,7 +11,7 @@ from localarc.figures.findings import by_method
 from localarc.figures.frame import frame, legend, plain
 from localarc.figures.palette import colours
 from localarc.figures.settling import settling
-from localarc.metrics import running_risk as mean_so_far
+from localarc.measures import running_risk as mean_so_far
 from localarc_lab.experiments.beams.measurements import City
 from localarc_lab.experiments.beams.tables import compared, shown, targets
 from localarc_lab.experiments.experiment import FigureSpec

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from localarc.metrics import block_bootstrap
+from localarc.measures import block_bootstrap
 
 
 def test_the_value_is_the_mean_and_lies_in_its_interval() -> None:

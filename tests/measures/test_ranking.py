@@ -4,7 +4,7 @@ import numpy as np
 
 from localarc import ARC, RBF, Record, replay
 from localarc.curves import miscoverage
-from localarc.metrics import localized_risk, worst_neighbourhood, worst_neighbourhoods
+from localarc.measures import localized_risk, worst_neighbourhood, worst_neighbourhoods
 from localarc.reporting.assessment import Run, assess, summary
 from localarc.streams import Stream
 

@@ -7,7 +7,7 @@ import pytest
 
 from localarc import ARC, RBF, AutoLARC, Record, replay
 from localarc.curves import miscoverage
-from localarc.metrics import (
+from localarc.measures import (
     distance_to_target,
     group_risk,
     localized_risk,

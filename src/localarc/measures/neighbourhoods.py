@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 
 from localarc import validation
 from localarc.kernels import Kernel
-from localarc.metrics.risk import loss_vector
+from localarc.measures.risk import loss_vector
 from localarc.validation import FloatArray, IntArray
 
 _PAIRS_AT_ONCE = 4_000_000

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from localarc import validation
-from localarc.metrics.risk import loss_vector
+from localarc.measures.risk import loss_vector
 from localarc.tables import frames
 from localarc.tables.frames import IntoFrame
 from localarc.validation import FloatArray

@@ -1,8 +1,8 @@
 """Metrics: risk over time, per group and per neighbourhood, with standard errors."""
 
-from localarc.metrics.bootstrap import Estimate, block_bootstrap
-from localarc.metrics.groups import GroupRisk, group_risk
-from localarc.metrics.neighbourhoods import (
+from localarc.measures.bootstrap import Estimate, block_bootstrap
+from localarc.measures.groups import GroupRisk, group_risk
+from localarc.measures.neighbourhoods import (
     LocalRisk,
     Neighbourhood,
     check_kernel,
@@ -10,8 +10,8 @@ from localarc.metrics.neighbourhoods import (
     worst_neighbourhood,
     worst_neighbourhoods,
 )
-from localarc.metrics.pinball import pinball_loss
-from localarc.metrics.risk import distance_to_target, risk, rolling_risk, running_risk
+from localarc.measures.pinball import pinball_loss
+from localarc.measures.risk import distance_to_target, risk, rolling_risk, running_risk
 
 __all__ = [
     "Estimate",
