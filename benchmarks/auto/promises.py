@@ -9,9 +9,9 @@ import numpy as np
 from benchmarks.auto import streams
 from benchmarks.auto.measured import Measured, at_most, plain
 from localarc import AutoLARC, replay
+from localarc.betting import theorem_e
 from localarc.constants import STAKE
 from localarc.engine.auto.hats import GROUP, KIND_SHIFT
-from localarc.guarantees import theorem_e
 from localarc.validation import FloatArray
 
 ENOUGH = 200.0

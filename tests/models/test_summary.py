@@ -13,7 +13,7 @@ import polars as pl
 import pytest
 
 from localarc import AutoLARC
-from localarc.guarantees.theorem_e import AutoCertificate, Ledger
+from localarc.betting.theorem_e import AutoCertificate, Ledger
 from localarc.models import Calibrated
 from localarc.validation import FloatArray
 

@@ -11,6 +11,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from localarc import validation
+from localarc.betting import theorem_e
+from localarc.betting.theorem_e import AutoCertificate, Place
 from localarc.calibrators.auto import state as stored
 from localarc.calibrators.auto.groups import GroupNames
 from localarc.calibrators.auto.inputs import features
@@ -19,9 +21,8 @@ from localarc.calibrators.base import Point
 from localarc.engine.auto import layout
 from localarc.engine.auto.engine import AutoEngine
 from localarc.engine.auto.places import Hat, hats_at
-from localarc.guarantees import Evidence, theorem_e
+from localarc.guarantees import Evidence
 from localarc.guarantees.bounds import checked_evidence
-from localarc.guarantees.theorem_e import AutoCertificate, Place
 from localarc.validation import FloatArray
 
 _ROUNDING = 1e-9

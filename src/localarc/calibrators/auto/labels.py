@@ -8,6 +8,8 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
+from localarc.betting import theorem_e
+from localarc.betting.theorem_e import AutoCertificate
 from localarc.calibrators.auto import label_state
 from localarc.calibrators.auto.candidates import (
     Candidates,
@@ -30,8 +32,6 @@ from localarc.calibrators.tickets import not_pending, ticket_id
 from localarc.engine.auto import label_rounds, layout
 from localarc.engine.auto.engine import AutoEngine
 from localarc.engine.auto.loops import ASK, PEEK
-from localarc.guarantees import theorem_e
-from localarc.guarantees.theorem_e import AutoCertificate
 from localarc.validation import FloatArray
 
 

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from localarc.betting.theorem_e import Ledger
 from localarc.calibrators.gate.closed import Closed
 from localarc.calibrators.gate.counts import Counts
 from localarc.calibrators.gate.terms import GateTerms
 from localarc.constants import STAKE, STAKE_ALL
 from localarc.engine.auto import layout
-from localarc.guarantees.theorem_e import Ledger
 from localarc.validation import FloatArray
 
 if TYPE_CHECKING:

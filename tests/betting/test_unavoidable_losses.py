@@ -11,12 +11,12 @@ import pandas as pd
 import pytest
 
 from localarc import AutoLARC, LabelSets, Safeguard
+from localarc.betting import theorem_e
+from localarc.betting.theorem_e import NodeCertificate
 from localarc.constants import LARGEST_TERM
 from localarc.engine.auto import layout
 from localarc.forecasting import Bands
 from localarc.forecasting.bettors import Bettors
-from localarc.guarantees import theorem_e
-from localarc.guarantees.theorem_e import NodeCertificate
 
 ROUNDS = 2400
 
