@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from localarc.betting.theorem_e import NodeCertificate
-from localarc.forecasting.bettors import Bettors
+from localarc.betting.bettors import Bettors
+from localarc.betting.node_certificate import NodeCertificate
 from localarc.forecasting.offsets import HOURS
 from localarc.forecasting.rounds import Rounds
 from localarc.guarantees.bounds import Bound, Side

@@ -7,7 +7,7 @@ from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from localarc.betting.theorem_e import AutoCertificate, Place
+from localarc.betting import AutoCertificate, Place
 from localarc.guarantees.chance import is_too_early
 from localarc.guarantees.verdict import LEAST_ROUNDS, Part, Verdict, verdict
 from localarc.models.calibration import Calibration

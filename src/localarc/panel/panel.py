@@ -32,7 +32,7 @@ from localarc.record import Record
 from localarc.validation import FloatArray, IntArray
 
 if TYPE_CHECKING:
-    from localarc.betting.theorem_e import AutoCertificate
+    from localarc.betting import AutoCertificate
     from localarc.calibrators.auto.settings import AutoSettings
 
 T = TypeVar("T")

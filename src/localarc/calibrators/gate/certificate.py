@@ -8,7 +8,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from localarc.betting.theorem_e import AutoCertificate, NodeCertificate
+from localarc.betting.certificate import AutoCertificate
+from localarc.betting.node_certificate import NodeCertificate
 from localarc.calibrators.gate.summary import GateSummary
 from localarc.calibrators.gate.terms import GateTerms
 from localarc.guarantees.bounds import Bound

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from localarc import AutoLARC
-from localarc.betting.theorem_e import AutoCertificate
+from localarc.betting import AutoCertificate
 from localarc.guarantees import Bound, Evidence
 from localarc.guarantees.assumptions import Lateness
 from localarc.validation import FloatArray
