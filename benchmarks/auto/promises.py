@@ -9,9 +9,10 @@ import numpy as np
 from benchmarks.auto import streams
 from benchmarks.auto.measured import Measured, at_most, plain
 from localarc import AutoLARC, replay
+from localarc.betting.certificate import certify_node
+from localarc.betting.sums import Sums
 from localarc.constants import STAKE
 from localarc.engine.auto.hats import GROUP, KIND_SHIFT
-from localarc.guarantees import theorem_e
 from localarc.validation import FloatArray
 
 ENOUGH = 200.0
@@ -56,10 +57,10 @@ def places(cal: AutoLARC) -> Places:
     """All hats of a calibrator."""
     engine = cal._engine
     assert engine is not None
-    ledger = cal._ledger(engine, None)
+    sums = Sums.of(engine)
     slots = np.flatnonzero(engine.keys)
     hats = slots[engine.keys[slots] >> KIND_SHIFT != GROUP + 1]
-    found = [theorem_e.certify_node(ledger, engine.nodes[slot], STAKE) for slot in hats]
+    found = [certify_node(sums, engine.nodes[slot], STAKE) for slot in hats]
     return Places(
         np.array([node.rounds for node in found]),
         np.array([node.risk - node.alpha for node in found]),

@@ -3,8 +3,8 @@
 from benchmarks.mutants.fault import Target
 
 _THEOREM_E = Target(
-    "guarantees/theorem_e.py",
-    ("guarantees/test_auto_oracle.py", "guarantees/test_unavoidable_losses.py"),
+    "betting/theorem_e.py",
+    ("guarantees/test_auto_oracle.py", "betting/test_unavoidable_losses.py"),
     (
         # Lambda without its factor 2, and with one where there is one side
         ("most = (2.0 if self.two_sided else 1.0) *", "most = 1.0 *"),

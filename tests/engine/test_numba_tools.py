@@ -12,6 +12,7 @@ import pytest
 from localarc import constants
 from localarc.engine import numba_tools
 
+FOLDERS = "engine", "betting/compiled"
 CODE = """
 import sys
 import numpy as np
@@ -43,10 +44,9 @@ def test_kernels_compiled_in_several_processes_do_not_mix(tmp_path: Path) -> Non
     run(tmp_path, "cauchy", "laplace", "rbf")
 
 
-def test_the_key_of_the_disk_cache_covers_every_module_that_the_engine_imports() -> None:
+def test_the_key_of_the_disk_cache_covers_every_module_that_is_compiled_in() -> None:
     package, covered = Path(constants.__file__).parent, set(numba_tools._sources())
-    engine = package / "engine"
-    for source in engine.rglob("*.py"):
+    for source in [f for folder in FOLDERS for f in (package / folder).rglob("*.py")]:
         for module in _imported(source):
             path = package.parent / Path(*module.split("."))
             file = path / "__init__.py" if path.is_dir() else path.with_suffix(".py")

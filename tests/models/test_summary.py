@@ -13,7 +13,8 @@ import polars as pl
 import pytest
 
 from localarc import AutoLARC
-from localarc.guarantees.theorem_e import AutoCertificate, Ledger
+from localarc.betting import AutoCertificate
+from localarc.betting.sums import Sums
 from localarc.models import Calibrated
 from localarc.validation import FloatArray
 
@@ -140,7 +141,7 @@ def test_a_summary_leads_with_a_bound_that_the_misses_have_passed(
     X, y = rows(400)
     model = Calibrated(mean, kind=kind).update(X, y)
     assert model.summary().verdict.state == "kept"
-    monkeypatch.setattr(Ledger, "most_gain", lambda *_: 0.0)  # as if the theorem were false
+    monkeypatch.setattr(Sums, "most_gain", lambda *_: 0.0)  # as if the theorem were false
     verdict = model.summary().verdict
     assert verdict.state == "not kept"
     assert "further away than the bound" in verdict.text

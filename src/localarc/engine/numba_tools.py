@@ -132,6 +132,8 @@ def _digest() -> str:
 
 
 def _sources() -> list[Path]:
-    """The engine's files, subfolders included, and those whose constants are compiled in."""
-    shared = Path(constants.__file__), Path(validation.__file__)
-    return [*sorted(Path(__file__).parent.rglob("*.py")), *shared]
+    """The files of `engine` and `betting.compiled`, and those whose constants are compiled in."""
+    package = Path(constants.__file__).parent
+    folders = package / "engine", package / "betting" / "compiled"
+    compiled = [source for folder in folders for source in sorted(folder.rglob("*.py"))]
+    return [*compiled, Path(constants.__file__), Path(validation.__file__)]

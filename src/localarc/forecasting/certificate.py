@@ -9,11 +9,11 @@ from typing import Any
 
 import numpy as np
 
-from localarc.forecasting.bettors import Bettors
+from localarc.betting.bettors import Bettors
+from localarc.betting.node_certificate import NodeCertificate
 from localarc.forecasting.offsets import HOURS
 from localarc.forecasting.rounds import Rounds
 from localarc.guarantees.bounds import Bound, Side
-from localarc.guarantees.theorem_e import NodeCertificate
 from localarc.guarantees.verdict import Part, Verdict, verdict
 from localarc.validation import FloatArray, IntArray
 

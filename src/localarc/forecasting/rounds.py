@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
+from localarc.betting.bettors import Bettors, cell_columns
 from localarc.calibrators.undo import Undo
 from localarc.constants import WARM
-from localarc.forecasting.bettors import Bettors
 from localarc.forecasting.columns import FINITE, Arrays, Columns, Pool, named, part
 from localarc.forecasting.offsets import HOURS, Offsets
 from localarc.forecasting.scale import ScoreScale
@@ -53,8 +53,9 @@ class Rounds:
         self._paths = paths  # whether scores have a unit already, and pending rounds overlap
         self.scale = ScoreScale(steps, undo)
         self.offsets = Offsets(alphas, steps, undo)
-        self.bettors = Bettors(alphas, undo)
         levels = len(alphas)
+        self._sums = Columns(cell_columns(levels), undo=undo)
+        self.bettors = Bettors(alphas, self._sums)
         counts = dict.fromkeys(("newest", "pending", "closed"), ("i8", None))
         self._cells = Columns(counts, undo=undo)
         self._open = Pool(
@@ -88,7 +89,7 @@ class Rounds:
         """Make room for this number of series."""
         self.scale.reserve(series)
         self.offsets.reserve(series)
-        self.bettors.reserve(series * self.steps)
+        self._sums.reserve(series * self.steps)
         known = self._cells.rows
         self._cells.reserve(series * self.steps)
         self._cells["newest"][known:] = NONE
@@ -270,7 +271,7 @@ class Rounds:
             | apart
             | named("scale", self.scale.state(series))
             | named("offsets", self.offsets.state(series))
-            | named("bettors", self.bettors.state(cells))
+            | named("bettors", self._sums.stored(slice(cells)))
             | named("cells", counts)
             | named("open", rounds)
         )
@@ -292,7 +293,8 @@ class Rounds:
             self.sizes = self.sizes.restore(arrays["sizes"])
         self.scale.restore(part("scale", arrays))
         self.offsets.restore(part("offsets", arrays))
-        self.bettors.restore(part("bettors", arrays))
+        self._sums.restore(part("bettors", arrays))
+        self.bettors.check()
         self._cells.restore(part("cells", arrays))
         self._open.restore(part("open", arrays))
         self._check()

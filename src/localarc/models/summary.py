@@ -7,8 +7,8 @@ from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from localarc.betting import AutoCertificate, Place
 from localarc.guarantees.chance import is_too_early
-from localarc.guarantees.theorem_e import AutoCertificate, Place
 from localarc.guarantees.verdict import LEAST_ROUNDS, Part, Verdict, verdict
 from localarc.models.calibration import Calibration
 from localarc.models.counts import Seen

@@ -32,8 +32,8 @@ from localarc.running.record import Record
 from localarc.validation import FloatArray, IntArray
 
 if TYPE_CHECKING:
+    from localarc.betting import AutoCertificate
     from localarc.calibrators.auto.settings import AutoSettings
-    from localarc.guarantees.theorem_e import AutoCertificate
 
 T = TypeVar("T")
 

@@ -22,7 +22,7 @@ from localarc.running.record import Record
 from localarc.streams import Stream
 
 if TYPE_CHECKING:
-    from localarc.guarantees import AutoCertificate
+    from localarc.betting import AutoCertificate
 
 AnyCertificate: TypeAlias = "Certificate | AutoCertificate"
 

@@ -11,6 +11,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from localarc import validation
+from localarc.betting.certificate import AutoCertificate, certify, certify_place
+from localarc.betting.node_certificate import Place
+from localarc.betting.sums import Sums
 from localarc.calibrators.auto import state as stored
 from localarc.calibrators.auto.groups import GroupNames
 from localarc.calibrators.auto.inputs import features
@@ -19,9 +22,8 @@ from localarc.calibrators.base import Point
 from localarc.engine.auto import layout
 from localarc.engine.auto.engine import AutoEngine
 from localarc.engine.auto.places import Hat, hats_at
-from localarc.guarantees import Evidence, theorem_e
+from localarc.guarantees import Evidence
 from localarc.guarantees.bounds import checked_evidence
-from localarc.guarantees.theorem_e import AutoCertificate, Place
 from localarc.validation import FloatArray
 
 _ROUNDING = 1e-9
@@ -67,11 +69,9 @@ class GuardedCalibrator(ManyRounds):
             All losses so far, from a log of your own, to check the calibrator against.
         """
         engine = self._engine or AutoEngine(self.settings.rules(self._own_base), 0)
-        ledger = self._ledger(engine, evidence)
         labels = self._names.present(engine.keys)
         groups = {label: engine.node(key) for label, key in labels.items()}
-        made: AutoCertificate = theorem_e.certify(ledger, engine.node(), groups)
-        return theorem_e.check_against_log(made, losses)
+        return certify(_sums(engine, evidence), engine.node(), groups, losses)
 
     @property
     def identity_holds(self) -> bool:
@@ -136,19 +136,12 @@ class GuardedCalibrator(ManyRounds):
 
     def _certified(self, hats: Iterable[Hat]) -> tuple[Place, ...]:
         assert self._engine is not None
-        ledger = self._ledger(self._engine, None)
+        sums = Sums.of(self._engine)
         return tuple(
-            theorem_e.certify_place(ledger, hat.node, hat.centre, hat.width)
+            certify_place(sums, hat.node, hat.centre, hat.width)
             for hat in hats
             if hat.node[layout.VISITS] > 0.0
         )
-
-    def _ledger(self, engine: AutoEngine, evidence: Evidence | None) -> theorem_e.Ledger:
-        stated = None
-        checked_evidence(evidence)
-        if evidence is not None and evidence.score_range and evidence.rounds is None:
-            stated = evidence.score_range[1]  # what a replay observed, the sums know better
-        return theorem_e.Ledger(engine.numbers.copy(), engine.columns, stated)
 
     # ---- state -------------------------------------------------------------------------------
 
@@ -194,3 +187,11 @@ class GuardedCalibrator(ManyRounds):
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.settings.describe()}, rounds={self.rounds})"
+
+
+def _sums(engine: AutoEngine, evidence: Evidence | None) -> Sums:
+    """The sums of an engine, with the largest score if it is stated."""
+    stated = checked_evidence(evidence)
+    if stated.score_range is None or stated.rounds is not None:
+        return Sums.of(engine)  # what a replay observed, the sums know better
+    return Sums.of(engine, stated.score_range[1])

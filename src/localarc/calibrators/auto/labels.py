@@ -8,6 +8,8 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
+from localarc.betting.certificate import AutoCertificate, certify
+from localarc.betting.sums import Sums
 from localarc.calibrators.auto import label_state
 from localarc.calibrators.auto.candidates import (
     Candidates,
@@ -30,8 +32,6 @@ from localarc.calibrators.tickets import not_pending, ticket_id
 from localarc.engine.auto import label_rounds, layout
 from localarc.engine.auto.engine import AutoEngine
 from localarc.engine.auto.loops import ASK, PEEK
-from localarc.guarantees import theorem_e
-from localarc.guarantees.theorem_e import AutoCertificate
 from localarc.validation import FloatArray
 
 
@@ -373,11 +373,10 @@ class LabelSets(LimitedPending, Saved, OneThread):
             to check against.
         """
         engine = self._engine or AutoEngine(self.settings.rules(own_base=False), 0)
-        ledger = theorem_e.Ledger(engine.numbers.copy(), engine.columns, None)
         present = self._names.present(engine.keys)
         nodes = {name: engine.node(key) for name, key in present.items()}
         seen = {name: node for name, node in nodes.items() if node[layout.VISITS] > 0.0}
-        return theorem_e.check_against_log(theorem_e.certify(ledger, engine.node(), seen), losses)
+        return certify(Sums.of(engine), engine.node(), seen, losses)
 
     # ---- state -------------------------------------------------------------------------------
 

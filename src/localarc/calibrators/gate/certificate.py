@@ -8,10 +8,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from localarc.betting.certificate import AutoCertificate
+from localarc.betting.node_certificate import NodeCertificate
 from localarc.calibrators.gate.summary import GateSummary
 from localarc.calibrators.gate.terms import GateTerms
 from localarc.guarantees.bounds import Bound
-from localarc.guarantees.theorem_e import AutoCertificate, NodeCertificate
 from localarc.guarantees.verdict import Part, Verdict
 
 _NAME = "theorem E, above"

@@ -58,7 +58,6 @@ from localarc.engine.auto.layout import (
     SCORES_KNOWN,
     SEEN,
     START,
-    TWO_SIDED,
     UNIT,
     VISITS,
     Round,
@@ -131,14 +130,6 @@ def first_quantile(scores: Any, share: float) -> float:
     count = sort_into(values, scores)
     rank = min(math.ceil((1.0 - share) * (count + 1)), count)
     return values[rank - 1]  # type: ignore[no-any-return]
-
-
-@jit
-def lowest_threshold(numbers: Any, base: float) -> float:
-    """How far bets may lower the threshold: to the floor, or one range below the scores seen."""
-    if not numbers[TWO_SIDED] or numbers[FLOOR] > -np.inf:
-        return numbers[FLOOR]  # type: ignore[no-any-return]
-    return 2.0 * numbers[LOWEST] - numbers[HIGHEST] if numbers[SCORES] > 0.0 else base
 
 
 @jit

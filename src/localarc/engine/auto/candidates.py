@@ -2,7 +2,8 @@
 
 from typing import Any
 
-from localarc.engine.auto.bettors import first_group
+from localarc.betting.compiled.bettors import first_group
+from localarc.betting.compiled.ledger import free_entry, leave, recall, withdraw
 from localarc.engine.auto.layout import (
     BASE,
     CHAINED,
@@ -21,7 +22,6 @@ from localarc.engine.auto.layout import (
     jit,
     played_in,
 )
-from localarc.engine.auto.ledger import free_entry, leave, recall, withdraw
 from localarc.engine.auto.loops import finish, look
 
 _DECIDED = (BASE, GIVEN, ITS_UNIT, ITS_FLOOR, UP_SHARE, DOWN_SHARE, THRESHOLD, SCORES_KNOWN)

@@ -11,6 +11,8 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from localarc.betting.compiled.pending import Pending, gathered, place
+from localarc.betting.compiled.wealth import FRESH_BET
 from localarc.constants import (
     DEVIATIONS_PER_UNIT,
     GROUP_FACTOR,
@@ -23,9 +25,7 @@ from localarc.constants import (
 from localarc.engine.addresses import table_of
 from localarc.engine.auto import layout, loops, stored
 from localarc.engine.auto.base import too_little_known
-from localarc.engine.auto.pending import Pending, gathered, place
 from localarc.engine.auto.restart import restart_units
-from localarc.engine.auto.wealth import FRESH_BET
 from localarc.engine.numba_tools import FLOAT, INTEGER, POINT, bind_state, strict_jit
 from localarc.engine.step import require
 from localarc.engine.tiles import FloatArray, IntArray

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from localarc.engine.auto.hats import GROUP, JOINT, NO_NODE, is_full, kind_of
+from localarc.engine.auto.hats import GROUP, JOINT, is_full, kind_of
 from localarc.engine.auto.layout import (
     ASKED,
     EVICTED_GROUPS,
@@ -16,6 +16,7 @@ from localarc.engine.auto.layout import (
     JOINTS,
     LAST_ASKED,
     NEWEST,
+    NO_NODE,
     NODES,
     SLOT,
     SWEPT,

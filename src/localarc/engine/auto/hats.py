@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from localarc.betting.compiled.wealth import FRESH_BET
 from localarc.constants import ENOUGH_VISITS, FARTHEST_CELL, GRID_SHIFT, LEVELS, STAKE
 from localarc.engine.auto.layout import (
     ASKED,
@@ -18,6 +19,7 @@ from localarc.engine.auto.layout import (
     JOINTS,
     LAST_ASKED,
     MEASURED,
+    NO_NODE,
     NODE_PART,
     NODES,
     PLANNED,
@@ -25,6 +27,7 @@ from localarc.engine.auto.layout import (
     REFUSED_GROUPS,
     REFUSED_HATS,
     STAKED,
+    TO_BE_MADE,
     TWO_SIDED,
     UP_BET,
     VISITS,
@@ -40,12 +43,10 @@ from localarc.engine.auto.layout import (
     positions_of,
     variable,
 )
-from localarc.engine.auto.wealth import FRESH_BET
 
 JOINT, SINGLE, GROUP = range(3)
 KIND_SHIFT = 61
 KEY_BITS = 2**KIND_SHIFT - 1
-NO_NODE, TO_BE_MADE = -1, -2
 
 
 @jit

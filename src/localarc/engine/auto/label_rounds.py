@@ -4,6 +4,7 @@ from typing import Any
 
 import numpy as np
 
+from localarc.betting.compiled.ledger import first_missing, free_row, row_of_ticket
 from localarc.engine.auto.candidates import tell_row_of
 from localarc.engine.auto.hats import bring
 from localarc.engine.auto.label_scores import (
@@ -27,7 +28,6 @@ from localarc.engine.auto.layout import (
     played_in,
     unpack,
 )
-from localarc.engine.auto.ledger import first_missing, free_row, row_of_ticket
 from localarc.engine.auto.loops import begin, finish, hand_out
 from localarc.engine.numba_tools import strict_jit
 

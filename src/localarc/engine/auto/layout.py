@@ -40,6 +40,7 @@ UP_GAIN, UP_COST, UP_BET = range(7, 10)
 SCORE_WEIGHT, SCORE_MEAN, SCORE_DEVIATION, SCORE_CLOCK = range(10, 14)
 DOWN_GAIN, DOWN_COST, DOWN_BET = SCORE_WEIGHT, SCORE_MEAN, SCORE_DEVIATION
 COLUMNS = 14
+NO_NODE, TO_BE_MADE = -1, -2  # in place of a slot; `ask` would make the latter
 
 # ---- a round: its ticket, and by node what was pending there and has arrived since ---------------
 NUMBER, BASE, ITS_UNIT, ITS_FLOOR, UP_SHARE, DOWN_SHARE, THRESHOLD = range(7)

@@ -7,6 +7,25 @@ from typing import Any
 
 import numpy as np
 
+from localarc.betting.compiled.bettors import (
+    all_bets,
+    lowest_threshold,
+    play,
+    restrict_bets,
+    settle,
+)
+from localarc.betting.compiled.ledger import (
+    enter,
+    first_missing,
+    free_row,
+    give_up,
+    hold,
+    leave,
+    note_pending,
+    recall,
+    row_of_ticket,
+    tell_later,
+)
 from localarc.engine.auto.base import (
     anchor,
     base_threshold,
@@ -16,18 +35,14 @@ from localarc.engine.auto.base import (
     is_uninformed,
     learn,
     local_scores,
-    lowest_threshold,
     note_score,
     offset,
     owns_base,
 )
-from localarc.engine.auto.bettors import all_bets, play, restrict_bets, settle
 from localarc.engine.auto.eviction import sweep_if_full
 from localarc.engine.auto.hats import (
     GROUP,
     JOINT,
-    NO_NODE,
-    TO_BE_MADE,
     bring,
     find,
     is_full,
@@ -48,6 +63,7 @@ from localarc.engine.auto.layout import (
     LOCAL_MEAN,
     LOSS_SUM,
     MOST_PENDING,
+    NO_NODE,
     NUMBER,
     PEEKED,
     PENDING,
@@ -56,6 +72,7 @@ from localarc.engine.auto.layout import (
     SCORES,
     SCORES_KNOWN,
     THRESHOLD,
+    TO_BE_MADE,
     TOP,
     UNINFORMED,
     UNINFORMED_LOSSES,
@@ -70,18 +87,6 @@ from localarc.engine.auto.layout import (
     played_in,
     unpack,
     variable,
-)
-from localarc.engine.auto.ledger import (
-    enter,
-    first_missing,
-    free_row,
-    give_up,
-    hold,
-    leave,
-    note_pending,
-    recall,
-    row_of_ticket,
-    tell_later,
 )
 from localarc.engine.auto.units import measure
 from localarc.engine.step import loss_at

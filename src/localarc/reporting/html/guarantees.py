@@ -18,7 +18,7 @@ from localarc.reporting.html.markup import heading, paragraph, table
 from localarc.streams import Stream
 
 if TYPE_CHECKING:
-    from localarc.guarantees import NodeCertificate, Place
+    from localarc.betting import NodeCertificate, Place
 
 _MAX_GROUPS = 50
 _MAX_PLACES = 5

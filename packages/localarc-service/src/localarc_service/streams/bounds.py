@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from localarc.guarantees import Certificate, Part
 
 if TYPE_CHECKING:
-    from localarc.guarantees.theorem_e import NodeCertificate
+    from localarc.betting import NodeCertificate
 
 
 def above_and_below(

@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from localarc import AutoLARC
+from localarc.betting import AutoCertificate
 from localarc.guarantees import Bound, Evidence
 from localarc.guarantees.assumptions import Lateness
-from localarc.guarantees.theorem_e import AutoCertificate
 from localarc.validation import FloatArray
 from localarc_service.storage.format import Group, Pending, Score
 from localarc_service.streams.methods.base import Method, ticket_of

@@ -11,12 +11,15 @@ import pandas as pd
 import pytest
 
 from localarc import AutoLARC, LabelSets, Safeguard
+from localarc.betting import NodeCertificate
+from localarc.betting.bettors import Bettors, cell_columns
+from localarc.betting.bounds import forward, least_deviation
+from localarc.betting.certificate import certify, certify_place
+from localarc.betting.sums import Sums
 from localarc.constants import LARGEST_TERM
 from localarc.engine.auto import layout
 from localarc.forecasting import Bands
-from localarc.forecasting.bettors import Bettors
-from localarc.guarantees import theorem_e
-from localarc.guarantees.theorem_e import NodeCertificate
+from localarc.forecasting.columns import Columns
 
 ROUNDS = 2400
 
@@ -97,8 +100,7 @@ def test_no_label_that_is_never_in_the_set_passes_its_bound() -> None:
 
 
 def test_bands_that_no_outcome_is_in_pass_no_bound() -> None:
-    bettors = Bettors(np.array([0.1, 0.5]))
-    bettors.reserve(1)
+    bettors = Bettors(np.array([0.1, 0.5]), Columns(cell_columns(2), rows=1))
     cell, one, zero = np.array([0]), np.ones((1, 2)), np.zeros(1)
     for t in range(1, 3001):
         up, down = bettors.bets(cell)
@@ -110,10 +112,10 @@ def test_bands_that_no_outcome_is_in_pass_no_bound() -> None:
     assert float(bettors.cells["paid"][0, 0]) > math.exp(300.0)
 
 
-def ledger(cal: AutoLARC, **numbers: float) -> tuple[theorem_e.Ledger, Any]:
+def sums_of(cal: AutoLARC, **numbers: float) -> tuple[Sums, Any]:
     """What a certificate is made of, with sums that no run leaves."""
     assert cal._engine is not None
-    made = cal._ledger(cal._engine, None)
+    made = Sums.of(cal._engine)
     for name, value in numbers.items():
         made.numbers[getattr(layout, name)] = value
     return made, cal._engine.node()
@@ -130,10 +132,10 @@ def unlucky() -> AutoLARC:
 def test_every_bound_that_the_losses_have_passed_is_withdrawn() -> None:
     cal = unlucky()
     small = {"LOST_UP": 0.0, "GRANTED": 1.0, "PAID": 1.0, "CEILING_FAILS": 0.0, "FLOOR_FAILS": 0.0}
-    sums, node = ledger(cal, **small)
+    sums, node = sums_of(cal, **small)
     node[layout.UP_COST] = 1.0
-    made = theorem_e.certify(sums, node, {"a": node})
-    place = theorem_e.certify_place(sums, node, (0.0,), (1.0,))
+    made = certify(sums, node, {"a": node})
+    place = certify_place(sums, node, (0.0,), (1.0,))
     ahead = made.forward(cal.rounds + 1)
     for bound in (
         made.observed,
@@ -162,9 +164,9 @@ def test_losses_that_are_too_few_withdraw_the_bound_below() -> None:
     cal = AutoLARC(0.5)
     for _ in range(2000):
         cal.update(None, 0.0, 0.5)
-    sums, node = ledger(cal, LOST_DOWN=0.0, GRANTED=1.0)
+    sums, node = sums_of(cal, LOST_DOWN=0.0, GRANTED=1.0)
     node[layout.DOWN_COST] = 1.0
-    made = theorem_e.certify(sums, node, {})
+    made = certify(sums, node, {})
     assert made.below.passed
     assert not made.above.passed
     assert made.forward(2001).passed
@@ -172,18 +174,18 @@ def test_losses_that_are_too_few_withdraw_the_bound_below() -> None:
 
 def test_a_bound_for_later_is_kept_while_the_rounds_ahead_can_make_up_for_the_others() -> None:
     cal = unlucky()
-    sums, node = ledger(cal, CEILING_FAILS=0.0, FLOOR_FAILS=0.0)
-    assert theorem_e.forward(sums, node, 10 * cal.rounds).holds
+    sums, node = sums_of(cal, CEILING_FAILS=0.0, FLOOR_FAILS=0.0)
+    assert forward(sums, node, 10 * cal.rounds).holds
     sums.numbers[layout.ROUNDS] = 0.0  # as if most rounds were still to come
-    value = theorem_e.forward(sums, node, 10 * cal.rounds).value
-    least = theorem_e._least_deviation(sums, node, 9 * cal.rounds, 10 * cal.rounds)
+    value = forward(sums, node, 10 * cal.rounds).value
+    least = least_deviation(sums, node, 9 * cal.rounds, 10 * cal.rounds)
     excess = sums[layout.TOP] * float(node[layout.EXCESS])
     assert least == pytest.approx((excess - 0.1 * 9 * cal.rounds) / (10 * cal.rounds))
     assert 0.0 <= least <= value
 
 
 def test_lambda_is_a_logarithm_up_to_the_cap_and_its_tangent_from_there() -> None:
-    sums, _ = ledger(AutoLARC(0.1).update(None, 0.0, 0.0))
+    sums, _ = sums_of(AutoLARC(0.1).update(None, 0.0, 0.0))
     cap = LARGEST_TERM * 0.05 / 32.0
     assert sums.budget(0.05, 1.0) == math.log(32.0 / 0.05)
     assert sums.budget(0.05, cap) == pytest.approx(math.log(LARGEST_TERM))

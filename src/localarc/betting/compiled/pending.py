@@ -6,11 +6,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from localarc.betting.compiled.arrivals import append, share_in
+from localarc.betting.compiled.ledger import gather
 from localarc.engine.addresses import table_of
 from localarc.engine.auto import layout
-from localarc.engine.auto.arrivals import append, share_in
 from localarc.engine.auto.layout import unpack
-from localarc.engine.auto.ledger import gather
 from localarc.engine.numba_tools import strict_jit
 from localarc.engine.tiles import FloatArray, IntArray
 

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from localarc.betting.compiled.wealth import FRESH_BET, largest_bet, wealth, wealths
 from localarc.constants import (
     BETS,
     LATE_FACTOR,
@@ -20,8 +21,6 @@ from localarc.constants import (
     STAKE,
     STAKE_ALL,
 )
-from localarc.engine.auto.base import lowest_threshold
-from localarc.engine.auto.hats import TO_BE_MADE
 from localarc.engine.auto.layout import (
     ARRIVED,
     BASE,
@@ -41,19 +40,23 @@ from localarc.engine.auto.layout import (
     FLOOR_FAILS,
     FLOOR_SINCE,
     GRANTED,
+    HIGHEST,
     ITS_FLOOR,
     ITS_UNIT,
     LOST_DOWN,
     LOST_UP,
+    LOWEST,
     MOST_WEIGHT,
     PAID,
     PENDING,
     PENDING_BEFORE,
     ROUNDS,
+    SCORES,
     SEEN,
     SMALLEST_UNIT,
     STAKED,
     THRESHOLD,
+    TO_BE_MADE,
     TWO_SIDED,
     UP_BASE,
     UP_BET,
@@ -73,7 +76,6 @@ from localarc.engine.auto.layout import (
     jit,
     variable,
 )
-from localarc.engine.auto.wealth import FRESH_BET, largest_bet, wealth, wealths
 
 
 @jit
@@ -108,6 +110,14 @@ def all_bets(state: State, slots: Any, weights: Any) -> Any:
             up += share * fresh
             down += share * fresh if both else 0.0
     return up, down
+
+
+@jit
+def lowest_threshold(numbers: Any, base: float) -> float:
+    """How far bets may lower the threshold: to the floor, or one range below the scores seen."""
+    if not numbers[TWO_SIDED] or numbers[FLOOR] > -np.inf:
+        return numbers[FLOOR]  # type: ignore[no-any-return]
+    return 2.0 * numbers[LOWEST] - numbers[HIGHEST] if numbers[SCORES] > 0.0 else base
 
 
 @jit

@@ -6,8 +6,8 @@ column for every node that a round may have. Entries exist only for nodes that i
 
 from typing import Any
 
-from localarc.engine.auto.arrivals import append, arrived_since, depart
-from localarc.engine.auto.bettors import release, steps_at
+from localarc.betting.compiled.arrivals import append, arrived_since, depart
+from localarc.betting.compiled.bettors import release, steps_at
 from localarc.engine.auto.layout import (
     CHAINED,
     COLUMN,

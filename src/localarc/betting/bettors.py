@@ -1,27 +1,21 @@
-"""Bettors: one pair for every series and step, so that misses there stay near the target.
+"""Bettors in NumPy: one pair for each of many cells, at several levels of the target.
 
-Each cell (a series and a step) is an instance of theorem E of docs/guarantees.md with a single node
-of weight 1. Names follow that page: gain G, cost W, and what was pending when a threshold was made.
+Each cell is an instance of theorem E of docs/guarantees.md with a single node of weight 1; bands
+have one for every series and step. Names follow that page: gain G, cost W, and what was pending
+when a threshold was made. `compiled/bettors.py` has the same for overlapping nodes.
 """
 
 from __future__ import annotations
 
+import sys
+from typing import Any, Protocol
+
 import numpy as np
 
-from localarc.calibrators.undo import Undo
-from localarc.constants import (
-    BETS,
-    LATE_BET,
-    LATE_FACTOR,
-    LATE_REACH,
-    LATE_RESTART,
-    SQUARE,
-    STAKE_ALL,
-)
-from localarc.forecasting.columns import FINITE, Arrays, Columns
+from localarc.betting.gain import BETAS, budget, largest_bet, most_gain
+from localarc.constants import BETS, LATE_FACTOR, LATE_REACH, LATE_RESTART, SQUARE, STAKE_ALL
 from localarc.validation import FloatArray, IntArray
 
-BETAS = 2.0 ** -np.arange(1.0, BETS + 1.0)
 LARGEST_EXPONENT = 300.0  # of an exponential in a bet, which stays there: theorem E allows for that
 UP_STEP, UP_COST, DOWN_STEP, DOWN_COST = range(4)  # what is summed up of arrived losses
 
@@ -29,23 +23,32 @@ _SUMS = (
     *("up gain", "up cost", "down gain", "down cost"),
     *("excess", "misses", "lost", "paid", "staked"),
 )
+_FINITE = sys.float_info.max
+
+
+class Cells(Protocol):
+    """A table with the columns of `cell_columns`, one row per cell."""
+
+    def __getitem__(self, name: str) -> Any: ...
+
+    def require(self, low: float, high: float, *names: str) -> None:
+        """Raise ValueError unless all values of these columns lie in [low, high]."""
+
+
+def cell_columns(levels: int) -> dict[str, tuple[str, int | None]]:
+    """The columns of a cell, by name: type, and entries per row; None for a plain number."""
+    sums: dict[str, tuple[str, int | None]] = dict.fromkeys(_SUMS, ("f8", levels))
+    return sums | {"arrived": ("f8", 4 * levels), "visits": ("f8", None), "most": ("f8", None)}
 
 
 class Bettors:
     """The sums of every cell, by level, and the bets that follow from them."""
 
-    def __init__(self, alphas: FloatArray, undo: Undo | None = None) -> None:
-        self.alphas = alphas
+    def __init__(self, alphas: FloatArray, cells: Cells) -> None:
+        self.alphas, self.cells = alphas, cells
         self.top = np.maximum(alphas, 1.0 - alphas)
         self._up_drop = alphas / self.top
         self._down_drop = (1.0 - alphas) / self.top
-        levels = len(alphas)
-        sums = dict.fromkeys(_SUMS, ("f8", levels)) | {"arrived": ("f8", 4 * levels)}
-        self.cells = Columns(sums | dict.fromkeys(("visits", "most"), ("f8", None)), undo=undo)
-
-    def reserve(self, cells: int) -> None:
-        """Make room for this number of cells."""
-        self.cells.reserve(cells)
 
     def restrict(self, cell: IntArray, pending: FloatArray) -> None:
         """Before thresholds are made: what is pending at a cell bounds its bets, for good."""
@@ -119,31 +122,20 @@ class Bettors:
         """
         sums, most = self.cells, self.cells["most"][cells][:, None]
         granted = STAKE_ALL + sums["staked"][cells] + sums["paid"][cells]
-        budget = log_wealth(2.0 * BETS * granted / STAKE_ALL)
-        up = smallest(budget, sums["up cost"][cells], largest_bet(most, self._up_drop))
-        down = smallest(budget, sums["down cost"][cells], largest_bet(most, self._down_drop))
+        most_won = budget(granted, STAKE_ALL, 2.0, np.exp(LARGEST_EXPONENT))
+        up = most_gain(most_won, sums["up cost"][cells], largest_bet(most, self._up_drop))
+        down = most_gain(most_won, sums["down cost"][cells], largest_bet(most, self._down_drop))
         return up, down + sums["lost"][cells]
 
-    def state(self, cells: int) -> Arrays:
-        """The arrays of the first `cells` cells."""
-        return self.cells.stored(slice(cells))
-
-    def restore(self, arrays: Arrays) -> None:
-        """Continue from `state`."""
-        self.cells.restore(arrays)
-        self.cells.require(-FINITE, FINITE, "down gain", "excess", "paid", "arrived")
-        self.cells.require(0.0, FINITE, "up gain", "up cost", "down cost", "lost", "staked")
-        self.cells.require(0.0, FINITE, "misses", "visits", "most")
+    def check(self) -> None:
+        """Raise ValueError unless the sums of all cells make sense."""
+        self.cells.require(-_FINITE, _FINITE, "down gain", "excess", "paid", "arrived")
+        self.cells.require(0.0, _FINITE, "up gain", "up cost", "down cost", "lost", "staked")
+        self.cells.require(0.0, _FINITE, "misses", "visits", "most")
         visits = self.cells["visits"][:, None]
         misses, excess = self.cells["misses"][:], self.cells["excess"][:]
         if (misses > visits).any() or (abs(excess) > visits).any():
             raise ValueError("a cell has more misses than rounds")
-
-
-def largest_bet(pending: FloatArray, drop: FloatArray) -> FloatArray:
-    """The largest beta allowed with `pending` rounds outstanding; drop: the largest -y."""
-    late = np.minimum(1.0, LATE_BET / drop) / (1.0 + pending)
-    return np.where(pending > 0.0, late, 0.5)
 
 
 def wealth(gain: FloatArray, cost: FloatArray, largest: FloatArray) -> FloatArray:
@@ -151,20 +143,6 @@ def wealth(gain: FloatArray, cost: FloatArray, largest: FloatArray) -> FloatArra
     power = BETAS * (gain[..., None] - BETAS * cost[..., None])
     terms = BETAS * np.exp(np.minimum(power, LARGEST_EXPONENT)) * (largest[..., None] >= BETAS)
     return np.asarray(terms.sum(axis=-1) / BETS)
-
-
-def log_wealth(most: FloatArray) -> FloatArray:
-    """Lambda: a logarithm, continued by its tangent from where bets are capped."""
-    cap = np.exp(LARGEST_EXPONENT)
-    known = most > 0.0  # sums that were large have lost what is small to rounding
-    logarithm = np.log(np.clip(most, None, cap), out=np.full_like(most, np.inf), where=known)
-    return np.asarray(logarithm + np.maximum(most / cap - 1.0, 0.0))
-
-
-def smallest(budget: FloatArray, cost: FloatArray, largest: FloatArray) -> FloatArray:
-    """min over beta of (Lambda + beta^2 W) / beta, over the bets up to `largest`."""
-    values = budget[..., None] / BETAS + BETAS * cost[..., None]
-    return np.asarray(np.where(largest[..., None] >= BETAS, values, np.inf).min(axis=-1))
 
 
 def late_cost(

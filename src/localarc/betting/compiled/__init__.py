@@ -1,0 +1,1 @@
+"""Theorem E, compiled: bettors on overlapping nodes, and the ledger of late rounds."""
