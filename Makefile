@@ -106,8 +106,8 @@ lowest: $(LOWEST)/.installed
 # Simulations that take minutes; then tests of all loops again, with every index checked.
 INDEXED := $(addprefix tests/engine/test_,auto.py batched.py dictionary.py exact.py lattice.py pending.py) \
 	$(addprefix tests/calibrators/test_,label_sets.py loss_bound.py many_labels.py) \
-	$(addprefix tests/panel/test_,auto_panel.py panel.py) \
-	tests/keyed/test_table.py tests/keyed/test_late.py
+	$(addprefix tests/many/panel/test_,auto_panel.py panel.py) \
+	$(addprefix tests/many/rows/test_,bucket_table.py late.py)
 
 slow: $(VENV)/.dev
 	$(BIN)/python -m pytest -n auto -m slow
@@ -163,18 +163,18 @@ build/spark-lowest/.installed: $(VENV)/.cluster
 cluster: build/spark-highest/.installed cluster-lowest cluster-connect
 	PYTHONPATH=build/spark-highest $(BIN)/python -c 'import distributed, pyspark'
 	java -version
-	PYTHONPATH=$(CURDIR)/build/spark-highest $(BIN)/python -m pytest -rs tests/cluster tests/spark
+	PYTHONPATH=$(CURDIR)/build/spark-highest $(BIN)/python -m pytest -rs tests/cluster tests/many/spark
 	PYTHONPATH=$(CURDIR)/build/spark-highest $(BIN)/python -m pytest -rs tests/test_documentation.py -k spark
 
 # A part of it with the oldest PySpark that is allowed, which leaves sockets open: a stream, a batch, and a stream by time.
 cluster-lowest: build/spark-lowest/.installed
 	PYTHONPATH=$(CURDIR)/build/spark-lowest $(BIN)/python -m pytest -rs -W ignore::ResourceWarning \
 		-W ignore::pytest.PytestUnraisableExceptionWarning \
-		tests/spark -k 'alone or back_test or one_process_and_names'
+		tests/many/spark -k 'alone or back_test or one_process_and_names'
 
 # A part of it through a Spark Connect server: a batch, streams with restarts, and state that moves.
 cluster-connect: build/spark-highest/.installed
-	LOCALARC_SPARK_CONNECT=1 PYTHONPATH=$(CURDIR)/build/spark-highest $(BIN)/python -m pytest -rs tests/spark \
+	LOCALARC_SPARK_CONNECT=1 PYTHONPATH=$(CURDIR)/build/spark-highest $(BIN)/python -m pytest -rs tests/many/spark \
 		-k 'back_test or may_change or resumes_in_other_buckets or one_process_and_names'
 
 # Calibrated models that MLflow logs and loads.

@@ -18,7 +18,7 @@ import numpy as np
 import pytest
 
 from localarc import algorithms, serialization
-from localarc.panel import Panel
+from localarc.many.panel import Panel
 from localarc.serialization import VERSION
 
 GOLDEN = Path(__file__).parent / "golden"

@@ -27,7 +27,8 @@ from localarc import (
 )
 from localarc.curves import miscoverage
 from localarc.forecasting import Bands
-from localarc.keyed import KeyedStreams, table
+from localarc.many import KeyedStreams
+from localarc.many.rows import bucket_table as table
 from localarc.monitoring import Monitor
 
 RANDOM = np.random.default_rng(0)

@@ -17,11 +17,11 @@ import make_golden_models as models
 import make_golden_panels as panels
 import make_golden_states as states
 from golden_files import GOLDEN, SUMS, kind_of, write_sums
-from keyed import make_golden_tables as tables
 from localarc import ARC, LARC, AutoLARC, Mondrian, Panel
-from localarc.keyed import KeyedStreams
-from localarc.panel.table import FORMAT
+from localarc.many import KeyedStreams
+from localarc.many.panel.table import FORMAT
 from localarc.serialization import VERSION
+from many import make_golden_tables as tables
 
 KINDS: dict[str, tuple[str, Callable[[Path], None]]] = {
     "states": (f"states_v{VERSION}", states.write),

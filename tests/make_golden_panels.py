@@ -20,7 +20,7 @@ from localarc import (
     Panel,
     Safeguard,
 )
-from localarc.panel.kinds import is_auto
+from localarc.many.panel.kinds import is_auto
 from make_golden_models import Case, wave
 
 KEYS: list[str | int] = ["ann", 7, "eve"]

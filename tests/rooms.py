@@ -1,6 +1,6 @@
 """Private names used across rooms: `python tests/rooms.py` lists them, and fails if there are any.
 
-A room is a folder or module directly inside a package: `localarc.panel`, `localarc.serialization`,
+A room is a folder or module directly inside a package: `localarc.many`, `localarc.serialization`,
 `localarc_service.storage`. Attributes belong to a room by their name: `x._name` is a use of another
 room if only others define that name. What no room defines belongs to Python or to a package, as do
 the four names of every `NamedTuple`.

@@ -16,8 +16,8 @@ MODULES = (
     *("localarc", "localarc_client", "localarc_lab.arena", "localarc_lab.compare"),
     *("localarc_lab.data", "localarc_lab.experiments", "localarc_lab.peers"),
     *("localarc.curves", "localarc.figures", "localarc.forecasting"),
-    *("localarc.guarantees", "localarc.kernels", "localarc.keyed", "localarc.memory"),
-    *("localarc.measures", "localarc.models", "localarc.monitoring", "localarc.panel"),
+    *("localarc.guarantees", "localarc.kernels", "localarc.many", "localarc.memory"),
+    *("localarc.measures", "localarc.models", "localarc.monitoring"),
     *("localarc.rates", "localarc.reporting", "localarc.sets"),
     *("localarc.streams", "localarc.testing"),
 )

@@ -17,7 +17,7 @@ from localarc.curves import miscoverage
 from localarc.engine.auto import layout
 from localarc.forecasting import Bands
 from localarc.forecasting.rounds import Places, Rounds
-from localarc.keyed import KeyedStreams
+from localarc.many import KeyedStreams
 from localarc.monitoring import Monitor
 
 KNOWN = 500  # losses of finite thresholds that a monitor sees before a test stops looking

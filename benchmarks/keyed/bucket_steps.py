@@ -52,9 +52,9 @@ def _processor(name: str) -> Callable[..., float]:
     import pandas
 
     import localarc
-    from localarc.keyed.roles import Roles
-    from localarc.spark.passing import NULLS, PassingColumns, alias
-    from localarc.spark.processor import BucketProcessor, Job
+    from localarc.many.columns import Roles
+    from localarc.many.spark.packed_columns import NULLS, PassingColumns, alias
+    from localarc.many.spark.processor import BucketProcessor, Job
 
     columns = PassingColumns(("key", "order", "score"), ("string", "bigint", "double"))
     roles = Roles(("key",), "order", (), "score")
@@ -87,7 +87,7 @@ def _forget(case: str) -> None:
     """Leave in memory what the case has there; before there were cases, nothing was kept."""
     if case == "kept":
         return
-    from localarc.spark.recent import RECENT
+    from localarc.many.spark.bucket_cache import RECENT
 
     found = dict(RECENT._found)
     RECENT._found.clear()

@@ -12,7 +12,7 @@ import numpy as np
 
 from localarc import ARC, LARC, RBF, AutoLARC, KeepLast, Panel
 from localarc.curves import Curves, miscoverage
-from localarc.panel.streams import Prototype
+from localarc.many.panel.streams import Prototype
 from localarc.validation import FloatArray
 
 ALPHA = 0.1

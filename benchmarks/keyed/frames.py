@@ -1,4 +1,4 @@
-"""`localarc.keyed.calibrate` beside a panel, and late losses beside scores, on 64,000 events."""
+"""`localarc.many.calibrate` beside a panel, and late losses beside scores, on 64,000 events."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy as np
 from benchmarks.keyed.sections import Cost, cpu
 from localarc import ARC, Panel
 from localarc.curves import miscoverage
-from localarc.keyed import calibrate
+from localarc.many import calibrate
 
 EVENTS, KEYS = 64_000, 1_000
 HOT = 0.9  # of the events are of one key, in the second part

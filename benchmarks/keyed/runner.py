@@ -14,7 +14,7 @@ from benchmarks.keyed import spark_runner
 from benchmarks.keyed.batches import batches
 from benchmarks.keyed.sections import Cost
 from localarc import ARC
-from localarc.keyed import run_files
+from localarc.many import run_files
 
 KEYS, EVENTS, FILES, SHARDS = 10_000, 100_000, 4, 2
 ROLES: dict[str, Any] = {"key": "key", "order": "order", "score": "score"}
@@ -53,7 +53,7 @@ def _run(files: list[Path], folder: Path) -> float:
 
 
 def _stream(spark: Any, source: Path, folder: Path) -> float:
-    from localarc.spark import calibrate
+    from localarc.many.spark import calibrate
 
     reader = spark.readStream.schema(spark_runner.COLUMNS).option("maxFilesPerTrigger", 1)
     made = calibrate(reader.parquet(str(source)), **ROLES, calibrator=ARC(0.1), buckets=10)

@@ -1,4 +1,4 @@
-"""A batch frame through `localarc.spark.calibrate`, beside a bare `applyInPandas` with a panel."""
+"""A batch frame through `localarc.many.spark.calibrate`, beside an `applyInPandas` with a panel."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ def measure() -> Iterator[Cost]:
     """CPU of Java and Python together, Parquet in, nothing written; the least of three runs."""
     if importlib.util.find_spec("pyspark") is None:
         raise SystemExit("This section requires pip install 'localarc[spark]' and Java 17.")
-    from localarc.spark import calibrate
+    from localarc.many.spark import calibrate
 
     spark = spark_runner.session()
     ways: dict[str, Callable[[Any], Any]] = {
         "applyInPandas(Panel), no rules": bare,
-        "localarc.spark.calibrate": lambda frame: calibrate(
+        "localarc.many.spark.calibrate": lambda frame: calibrate(
             frame, key="key", order="order", score="score", calibrator=ARC(ALPHA), buckets=BUCKETS
         ),
     }

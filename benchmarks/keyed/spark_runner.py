@@ -12,7 +12,7 @@ from typing import Any
 
 from benchmarks.keyed.batches import Batch
 from localarc import ARC
-from localarc.spark import calibrate, prepare
+from localarc.many.spark import calibrate, prepare
 
 ROOT = Path(__file__).parents[2]
 ALPHA = 0.1

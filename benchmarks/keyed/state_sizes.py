@@ -11,7 +11,7 @@ from rich.table import Table
 
 from localarc import ARC, LARC, RBF, AutoLARC, Dictionary, KeepLast, Lattice, Panel
 from localarc.curves import miscoverage
-from localarc.panel.streams import Prototype
+from localarc.many.panel.streams import Prototype
 
 ALPHA = 0.1
 KEYS = 50

@@ -13,7 +13,7 @@ import numpy as np
 
 from benchmarks.keyed.sections import Cost, cpu
 from localarc import ARC
-from localarc.keyed import KeyedStreams
+from localarc.many import KeyedStreams
 
 KEYS = 100_000
 

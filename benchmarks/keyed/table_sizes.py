@@ -11,7 +11,7 @@ from rich.table import Table
 from localarc import AutoLARC, replay
 from localarc.calibrators.auto.settings import BYTES
 from localarc.curves import miscoverage
-from localarc.panel.auto_streams import KEY_BYTES
+from localarc.many.panel.auto_streams import KEY_BYTES
 
 ALPHA = 0.1
 ROUNDS = 2000

@@ -30,8 +30,8 @@ if TYPE_CHECKING:
         RationalQuadratic,
         Triangular,
     )
+    from localarc.many import Panel
     from localarc.memory import Dictionary, KeepAll, KeepLast, Lattice
-    from localarc.panel import Panel
     from localarc.rates import Constant, InverseSqrt, Power
     from localarc.running.dask import WorkerLostError
     from localarc.running.record import Record
@@ -43,8 +43,8 @@ if TYPE_CHECKING:
     __version__: str
 
 _MODULES = (
-    *("curves", "figures", "forecasting", "guarantees", "kernels", "keyed", "memory", "measures"),
-    *("models", "monitoring", "panel", "rates", "reporting", "sets", "spark", "streams", "testing"),
+    *("curves", "figures", "forecasting", "guarantees", "kernels", "many", "measures", "memory"),
+    *("models", "monitoring", "rates", "reporting", "sets", "streams", "testing"),
 )
 _HOME = {
     "localarc.running.replay": ("replay", "replay_many"),
@@ -66,7 +66,7 @@ _HOME = {
         *("Radial", "RationalQuadratic", "Triangular"),
     ),
     "localarc.memory": ("Dictionary", "KeepAll", "KeepLast", "Lattice"),
-    "localarc.panel": ("Panel",),
+    "localarc.many": ("Panel",),
     "localarc.rates": ("Constant", "InverseSqrt", "Power"),
     "localarc.running.record": ("Record",),
     "localarc.serialization": ("StateError",),

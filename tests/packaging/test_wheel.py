@@ -96,7 +96,7 @@ def test_the_demo_runs_without_the_source_tree(home: Path) -> None:
 
 
 def test_every_module_without_an_extra_is_importable(home: Path) -> None:
-    names = ["kernels", "rates", "memory", "guarantees", "curves", "sets", "measures", "panel"]
+    names = ["kernels", "rates", "memory", "guarantees", "curves", "sets", "measures", "many"]
     names += ["streams", "reporting.files", "figures", "testing"]
     run(home, "env/bin/python", "-c", "\n".join(f"import localarc.{name}" for name in names))
 

@@ -12,7 +12,7 @@ from localarc.cli import options
 from localarc.cli.group import user_errors
 
 if TYPE_CHECKING:
-    from localarc.panel.streams import Prototype
+    from localarc.many.panel.streams import Prototype
 
 _COLUMNS: list[options.Option] = [
     click.option(
@@ -99,7 +99,7 @@ def keyed_files(files: tuple[Path, ...], quiet: bool, **given: Any) -> None:
       localarc keyed files day1.parquet day2.parquet --key customer --score residual \\
         --alpha 0.1 --out job
     """
-    from localarc.keyed import run_files
+    from localarc.many import run_files
 
     with user_errors():
         done = run_files(files, **_arguments(given))
@@ -121,7 +121,7 @@ def keyed_topic(topic: str, servers: str, quiet: bool, **given: Any) -> None:
       localarc keyed topic scores --servers localhost:9092 --key customer --score residual \\
         --alpha 0.1 --out job
     """
-    from localarc.keyed import run_topic
+    from localarc.many import run_topic
 
     with user_errors():
         done = run_topic(topic, servers=servers, **_arguments(given))

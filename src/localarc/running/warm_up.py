@@ -15,9 +15,9 @@ from localarc.calibrators.auto import AutoLARC, LabelSets, many_labels
 from localarc.calibrators.larc import LARC
 from localarc.curves import Curves, miscoverage
 from localarc.kernels import Kernel
+from localarc.many.panel import Panel
+from localarc.many.panel.late import LateEvents, serve
 from localarc.memory import KeepLast, Memory
-from localarc.panel import Panel
-from localarc.panel.late import LateEvents, serve
 from localarc.rates import Constant
 from localarc.running.replay import replay, replay_many
 from localarc.validation import FloatArray

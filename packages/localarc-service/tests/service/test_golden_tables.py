@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from keyed.make_golden_tables import CASES
-from keyed.test_golden_tables import FILES, shown
 from localarc import Panel
 from localarc_client.wire.key_names import key_of_stream
 from localarc_service.storage.transfer import read_streams
+from many.make_golden_tables import CASES
+from many.test_golden_tables import FILES, shown
 
 COMPLETE = [path for path in FILES if not path.stem.endswith(("_pending", "_waiting"))]
 

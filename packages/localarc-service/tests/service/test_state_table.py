@@ -29,9 +29,10 @@ from localarc import (
     RationalQuadratic,
 )
 from localarc.cli import main
-from localarc.keyed import KeyedStreams, table
-from localarc.panel.streams import Prototype
-from localarc.panel.table import to_table
+from localarc.many import KeyedStreams
+from localarc.many.panel.streams import Prototype
+from localarc.many.panel.table import to_table
+from localarc.many.rows import bucket_table as table
 from localarc.serialization import StateError
 from localarc_client.wire.config import AutoMemory, NodesMemory, StreamConfig
 from localarc_client.wire.key_names import stream_name

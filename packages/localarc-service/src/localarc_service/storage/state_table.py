@@ -14,11 +14,11 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from localarc.calibrators.auto.settings import BYTES
-from localarc.keyed import table
-from localarc.keyed.bucket import Bucket
-from localarc.panel import Panel
-from localarc.panel.auto_streams import KEY_BYTES
-from localarc.panel.table import read_metadata, to_table
+from localarc.many.panel import Panel
+from localarc.many.panel.auto_streams import KEY_BYTES
+from localarc.many.panel.table import read_metadata, to_table
+from localarc.many.rows import bucket_table as table
+from localarc.many.rows.bucket import Bucket
 from localarc.serialization import StateError
 from localarc_client.wire.key_names import key_of_stream, stream_name
 from localarc_service.storage import events

@@ -1,0 +1,1 @@
+"""The local parts of the L-ARC streams of a panel: pooled, or an expansion for each key."""

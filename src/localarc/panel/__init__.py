@@ -1,5 +1,0 @@
-"""Panels: thousands of ARC or L-ARC streams, identified by key, in one object."""
-
-from localarc.panel.panel import Panel
-
-__all__ = ["Panel"]
