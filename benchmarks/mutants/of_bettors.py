@@ -73,7 +73,10 @@ _CERTIFICATE = Target(
     ("guarantees/test_bands_oracle.py", "forecasting/test_certificate.py"),
     (
         ("rounds.by_phase[:, [0, 1 + level]]", "rounds.by_phase[:, [0, 1]]"),
-        ("np.minimum(up, visits * (1.0 - alpha) / top)", "np.minimum(up, (1.0 - alpha) / top)"),
+        (
+            "np.minimum(up, self.visits * (1.0 - self.alpha) / self.top)",
+            "np.minimum(up, (1.0 - self.alpha) / self.top)",
+        ),
         ("float(1.0 + bettors.cells", "float(bettors.cells"),
         ("sums.node(grid[:, h])", "sums.node(grid[:, -1 - h])"),
         ("excess=misses - self.alpha * rounds", "excess=misses - self.alpha"),
