@@ -13,6 +13,7 @@ from numba import njit
 import bettors as oracle
 from bettors import ask, bets, largest_ratio, tell, touch
 from localarc.testing.betting_scenarios import BASES, LOSSES, ORDERS, PLACES, UNITS, Scenario
+from oracle_constants import STAKE, STAKE_ALL
 
 RANDOM_GROUPS, RANDOM_WEIGHTS, BLOCKS, HIGH_BETS = range(len(PLACES))
 ANYWHERE, AGAINST_BETS, LOWEST, JUMPS = range(len(BASES))
@@ -53,8 +54,8 @@ class _Codes(NamedTuple):
 def duel(scenario: Scenario, rounds: int, late_terms: bool = True) -> Outcome:
     """Play a scenario. late_terms=False is the control: it ignores what is pending."""
     n = scenario.nodes + 1
-    stake = np.full(n, 0.02)
-    stake[0] = 0.05
+    stake = np.full(n, STAKE)
+    stake[0] = STAKE_ALL
     share = np.tile([0.5, 0.5] if scenario.two_sided else [1.0, 0.0], (n, 1))
     if scenario.two_sided:
         share[n // 2 + 1 :, 1] = 0.0  # some nodes bet upwards only

@@ -40,7 +40,7 @@ _SAFEGUARD = Target(
 )
 
 _BETTORS = Target(
-    "forecasting/bettors.py",
+    "betting/bettors.py",
     (
         "guarantees/test_bands_oracle.py",
         "forecasting/test_rounds.py",
@@ -58,13 +58,10 @@ _BETTORS = Target(
             'np.where(again, 0.0, self.cells["up cost"][cell] + cost)',
             'self.cells["up cost"][cell] + cost',
         ),
+        ("budget(granted, STAKE_ALL, 2.0,", "budget(granted, STAKE_ALL, 1.0,"),
         (
-            "log_wealth(2.0 * BETS * granted / STAKE_ALL)",
-            "log_wealth(BETS * granted / STAKE_ALL)",
-        ),
-        (
-            'smallest(budget, sums["down cost"][cells], largest_bet(most, self._down_drop))',
-            'smallest(budget, sums["down cost"][cells], largest_bet(most, self._up_drop))',
+            'most_gain(most_won, sums["down cost"][cells], largest_bet(most, self._down_drop))',
+            'most_gain(most_won, sums["down cost"][cells], largest_bet(most, self._up_drop))',
         ),
         ('return up, down + sums["lost"][cells]', "return up, down"),
         ("fell = LATE_FACTOR * np.abs(y)", "fell = np.abs(y)"),
@@ -76,7 +73,10 @@ _CERTIFICATE = Target(
     ("guarantees/test_bands_oracle.py", "forecasting/test_certificate.py"),
     (
         ("rounds.by_phase[:, [0, 1 + level]]", "rounds.by_phase[:, [0, 1]]"),
-        ("np.minimum(up, visits * (1.0 - alpha) / top)", "np.minimum(up, (1.0 - alpha) / top)"),
+        (
+            "np.minimum(up, self.visits * (1.0 - self.alpha) / self.top)",
+            "np.minimum(up, (1.0 - self.alpha) / self.top)",
+        ),
         ("float(1.0 + bettors.cells", "float(bettors.cells"),
         ("sums.node(grid[:, h])", "sums.node(grid[:, -1 - h])"),
         ("excess=misses - self.alpha * rounds", "excess=misses - self.alpha"),

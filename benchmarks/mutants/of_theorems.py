@@ -2,46 +2,76 @@
 
 from benchmarks.mutants.fault import Target
 
-_THEOREM_E = Target(
-    "betting/theorem_e.py",
-    ("guarantees/test_auto_oracle.py", "betting/test_unavoidable_losses.py"),
+_OF_THEOREM_E = "guarantees/test_auto_oracle.py", "betting/test_unavoidable_losses.py"
+
+_GAIN = Target(
+    "betting/gain.py",
+    (*_OF_THEOREM_E, "guarantees/test_bands_oracle.py"),
+    (
+        ("sides * BETS * granted / stake", "sides * granted / stake"),
+        ("np.maximum(most / cap - 1.0, 0.0)", "0.0 * np.maximum(most / cap - 1.0, 0.0)"),
+        ("/ drop) / (1.0 + pending)", "/ drop) / (1.0 + 0.0 * pending)"),
+        ("[..., None] >= BETAS", "[..., None] > BETAS"),
+        ("+ BETAS * np.asarray(cost)", "+ np.asarray(cost)"),
+    ),
+)
+
+_SUMS = Target(
+    "betting/sums.py",
+    _OF_THEOREM_E,
     (
         # Lambda without its factor 2, and with one where there is one side
-        ("most = (2.0 if self.two_sided else 1.0) *", "most = 1.0 *"),
-        ("most = (2.0 if self.two_sided else 1.0) *", "most = 2.0 *"),
-        ("* BETS * total / stake", "* total / stake"),
-        ("+ max(0.0, most / LARGEST_TERM - 1.0)", "+ 0.0 * max(0.0, most / LARGEST_TERM - 1.0)"),
+        ("2.0 if self.two_sided else 1.0", "1.0"),
+        ("2.0 if self.two_sided else 1.0", "2.0"),
         # A without one of its terms
         ("self[layout.STAKED] + self[layout.GRANTED]", "self[layout.GRANTED]"),
         ("* self[layout.UP_INVERSE] - self[layout.UP_BASE]", "* self[layout.UP_INVERSE]"),
         ("self[layout.STAKED] + self[layout.PAID]", "self[layout.STAKED] - self[layout.PAID]"),
-        # the cost and the largest drop of the other side
-        ("cost = node[layout.UP_COST if up else layout.DOWN_COST]", "cost = node[layout.UP_COST]"),
-        ("drop = self[layout.DROP_UP if up else layout.DROP_DOWN]", "drop = self[layout.DROP_UP]"),
-        ("(1.0 + most)\n    return [2.0**-k", "(1.0 + 0.0 * most)\n    return [2.0**-k"),
-        ("if 2.0**-k <= largest]", "if 2.0**-k < largest]"),
-        ("(budget + beta * beta * cost) / beta", "(budget + beta * cost) / beta"),
-        # what bets that were cut back did not see
-        ('"above", ledger.granted) + ledger[layout.LOST_UP]', '"above", ledger.granted)'),
-        (
-            "_mean(ledger, node, down + ledger[layout.LOST_DOWN], alpha)",
-            "_mean(ledger, node, down, alpha)",
-        ),
-        ("larger = max(self.above, self.below,", "larger = min(self.above, self.below,"),
-        ("total = ledger.granted + ahead * growth(ledger)", "total = ledger.granted"),
-        ("step = max(SQUARE + most, late)", "step = max(SQUARE, late)"),
-        ("worst_stretch=top * float(node[layout.UP_GAIN])", "worst_stretch=excess"),
-        # rounds apart, and a largest score that costs
+        # the cost, the largest drop and the lost bets of the other side
+        ("layout.LOST_DOWN, layout.DOWN_COST", "layout.LOST_DOWN, layout.UP_COST"),
+        ("Columns(layout.DROP_DOWN,", "Columns(layout.DROP_UP,"),
+        ("layout.LOST_DOWN,", "layout.LOST_UP,"),
+        # rounds apart
         ("- self[layout.UNINFORMED_LOSSES]", "- 0.0 * self[layout.UNINFORMED_LOSSES]"),
-        ("ledger[layout.COSTLIEST] >= ledger.ceiling", "ledger[layout.COSTLIEST] > ledger.ceiling"),
+    ),
+)
+
+_BOUNDS_E = Target(
+    "betting/bounds.py",
+    _OF_THEOREM_E,
+    (
+        # what bets that were cut back did not see
+        ("more_cost) + sums.lost(side)", "more_cost)"),
+        ("total = sums.granted + ahead * growth(sums)", "total = sums.granted"),
+        ("return max(SQUARE + most, late)", "return max(SQUARE, late)"),
+        # a largest score that costs
+        ("sums[layout.COSTLIEST] >= sums.ceiling", "sums[layout.COSTLIEST] > sums.ceiling"),
         # bounds that were passed
         (
-            'side="above")\n    return bound.beside(ledger.deviation(node))',
-            'side="above")\n    return bound',
+            'unmet, "above")\n    return bound.beside(sums.deviation(node))',
+            'unmet, "above")\n    return bound',
         ),
         (
             "return min(max(0.0, (so_far + ahead * low)",
             "return min(max(0.0, (so_far - ahead * low)",
+        ),
+        ("STAKE_ALL, side, sums.paid)", "STAKE_ALL, side, sums.granted)"),
+    ),
+)
+
+_NODE_E = Target(
+    "betting/node_certificate.py",
+    _OF_THEOREM_E,
+    (("larger = max(self.above, self.below,", "larger = min(self.above, self.below,"),),
+)
+
+_CERTIFICATE_E = Target(
+    "betting/certificate.py",
+    _OF_THEOREM_E,
+    (
+        (
+            "worst_stretch=sums[layout.TOP] * float(node[layout.UP_GAIN])",
+            "worst_stretch=sums.excess(node)",
         ),
     ),
 )
@@ -110,4 +140,4 @@ _VERDICT = Target(
     ),
 )
 
-TARGETS = (_THEOREM_E, _THEOREMS, _CHANCE, _VERDICT)
+TARGETS = (_GAIN, _SUMS, _BOUNDS_E, _NODE_E, _CERTIFICATE_E, _THEOREMS, _CHANCE, _VERDICT)

@@ -13,7 +13,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).parent.parent.parent
 SOURCES = ROOT / "src" / "localarc"
-LINKED = "engine"  # shares its compiled loops with the working tree, and has no faults
+LINKED = "engine", "betting/compiled"  # share loops with the working tree, and have no faults
 
 _RUN = """
 import sys, pytest, localarc
@@ -35,13 +35,15 @@ class Sandbox:
     def __init__(self, folder: Path) -> None:
         self.package = folder / "localarc"
         ignored = shutil.ignore_patterns("__pycache__")
+        shared = {SOURCES / folder for folder in LINKED}
 
         def leave_out(path: str, names: list[str]) -> set[str]:
-            linked = {LINKED} if Path(path) == SOURCES else set()
+            linked = {name for name in names if Path(path, name) in shared}
             return ignored(path, names) | linked
 
         shutil.copytree(SOURCES, self.package, ignore=leave_out)
-        (self.package / LINKED).symlink_to(SOURCES / LINKED)
+        for linked in LINKED:
+            (self.package / linked).symlink_to(SOURCES / linked)
 
     @contextmanager
     def replaced(self, file: str, text: str) -> Iterator[None]:

@@ -16,6 +16,7 @@ from localarc import AutoLARC
 from localarc.engine.auto import layout
 from localarc.testing import Played, Scenario, attack_tickets
 from localarc.testing.betting_adversary import ALL
+from oracle_constants import STAKE_ALL
 
 ROUNDING = 1e-9
 CHUNKS, PER_CHUNK = 20, 500
@@ -272,7 +273,7 @@ def test_without_the_terms_for_late_losses_a_round_can_add_more_than_was_bet_on_
 
 def always_lose_at_the_ceiling(rounds: int) -> tuple[float, float]:
     """Sums of y and of z where even the ceiling costs 1, as if no set could help."""
-    state = oracle.new_bettors(0.1, 1.0, [0.05], [[0.5, 0.5]], [True, False])
+    state = oracle.new_bettors(0.1, 1.0, [STAKE_ALL], [[0.5, 0.5]], [True, False])
     book = oracle.new_rounds(rounds, 1)
     book.b[:], book.unit[:], book.high[:] = 1.0, 1.0, 1.0
     for t in range(rounds):

@@ -16,7 +16,7 @@ from localarc.betting.bettors import Bettors, cell_columns
 from localarc.betting.bounds import forward, least_deviation
 from localarc.betting.certificate import certify, certify_place
 from localarc.betting.sums import Sums
-from localarc.constants import LARGEST_TERM
+from localarc.constants import BETS, LARGEST_TERM
 from localarc.engine.auto import layout
 from localarc.forecasting import Bands
 from localarc.forecasting.columns import Columns
@@ -186,8 +186,8 @@ def test_a_bound_for_later_is_kept_while_the_rounds_ahead_can_make_up_for_the_ot
 
 def test_lambda_is_a_logarithm_up_to_the_cap_and_its_tangent_from_there() -> None:
     sums, _ = sums_of(AutoLARC(0.1).update(None, 0.0, 0.0))
-    cap = LARGEST_TERM * 0.05 / 32.0
-    assert sums.budget(0.05, 1.0) == math.log(32.0 / 0.05)
+    cap = LARGEST_TERM * 0.05 / (2.0 * BETS)
+    assert sums.budget(0.05, 1.0) == math.log(2.0 * BETS / 0.05)
     assert sums.budget(0.05, cap) == pytest.approx(math.log(LARGEST_TERM))
     assert sums.budget(0.05, 1.001 * cap) - math.log(LARGEST_TERM) == pytest.approx(1e-3, rel=1e-9)
     assert sums.budget(0.05, 50.0 * cap) == pytest.approx(math.log(LARGEST_TERM) + 49.0)

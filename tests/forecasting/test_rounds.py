@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 import bettors as oracle
 from localarc.forecasting.rounds import Places, Rounds
 from localarc.validation import IntArray
+from oracle_constants import STAKE_ALL
 
 ALPHA = 0.1
 
@@ -23,7 +24,7 @@ class Twin:
         self.mine = Rounds(np.array([alpha]), 1, start=0.0)
         self.mine.reserve(1)
         self.alpha, self.top = alpha, max(alpha, 1.0 - alpha)
-        self.state = oracle.new_bettors(alpha, 1.0, [0.05], [[0.5, 0.5]], [True, False])
+        self.state = oracle.new_bettors(alpha, 1.0, [STAKE_ALL], [[0.5, 0.5]], [True, False])
         self.book = oracle.new_rounds(rounds, 1)
         self.book.b[:], self.book.unit[:] = 1.0, 1.0
         self.rows: dict[int, int] = {}

@@ -4,9 +4,9 @@ Losses that stay above the target make bettors rich, and their bets raise the th
 can win is bounded, and so is how far the losses stay from the target: `docs/guarantees.md`.
 
 * `localarc.constants`, one folder up: every number.
-* `bettors.py`: a bettor in NumPy, for bands. `compiled/`: the same on the overlapping nodes of
-  AutoLARC, Safeguard and Gate, with the ledger of rounds whose losses are late.
 * `gain.py`: the theorem's formula. `sums.py`: what it is computed from.
+* `bettors.py`, `late_rounds.py`: in NumPy, for bands. A cell has one node, and losses are late.
+* `compiled/`: the same for the overlapping nodes of AutoLARC, Safeguard, LabelSets and Gate.
 * `bounds.py`: bounds on mean losses, and their assumptions. `node_certificate.py` and
   `certificate.py`: what was seen, beside what is guaranteed.
 """

@@ -26,8 +26,8 @@ _SUMS = (
 _FINITE = sys.float_info.max
 
 
-class Cells(Protocol):
-    """A table with the columns of `cell_columns`, one row per cell."""
+class Table(Protocol):
+    """Arrays by name, as in a table."""
 
     def __getitem__(self, name: str) -> Any: ...
 
@@ -42,9 +42,9 @@ def cell_columns(levels: int) -> dict[str, tuple[str, int | None]]:
 
 
 class Bettors:
-    """The sums of every cell, by level, and the bets that follow from them."""
+    """The sums of every cell, by level, and the bets that follow: `cells` has `cell_columns`."""
 
-    def __init__(self, alphas: FloatArray, cells: Cells) -> None:
+    def __init__(self, alphas: FloatArray, cells: Table) -> None:
         self.alphas, self.cells = alphas, cells
         self.top = np.maximum(alphas, 1.0 - alphas)
         self._up_drop = alphas / self.top

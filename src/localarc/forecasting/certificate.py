@@ -122,7 +122,7 @@ def certify(rounds: Rounds, level: int, names: list[Hashable]) -> BandsCertifica
     """The certificate of one level; joint bands have one step."""
     bettors, steps = rounds.bettors, rounds.steps
     cells = slice(len(names) * steps)
-    sums = _Sums.of(bettors, level, cells)
+    sums = _Sums(bettors, level, cells)
     grid = np.arange(len(names) * steps).reshape(len(names), steps)
     whole = sums.node(grid.reshape(-1))
     return BandsCertificate(
@@ -172,32 +172,17 @@ def _open_together(bettors: Bettors, cells: slice) -> float:
     return float(1.0 + bettors.cells["most"][cells].max(initial=0.0))
 
 
-@dataclass(frozen=True)
 class _Sums:
     """The sums of all cells, of one level."""
 
-    alpha: float
-    top: float
-    visits: FloatArray
-    misses: FloatArray
-    gains: FloatArray  # the worst stretch so far
-    above: FloatArray  # the most that z can sum up to
-    below: FloatArray
-
-    @classmethod
-    def of(cls, bettors: Bettors, level: int, cells: slice) -> _Sums:
-        alpha, top = float(bettors.alphas[level]), float(bettors.top[level])
-        visits = bettors.cells["visits"][cells]
+    def __init__(self, bettors: Bettors, level: int, cells: slice) -> None:
+        self.alpha, self.top = float(bettors.alphas[level]), float(bettors.top[level])
+        self.visits = bettors.cells["visits"][cells]
+        self.misses = bettors.cells["misses"][cells, level]
+        self.gains = bettors.cells["up gain"][cells, level]  # the worst stretch so far
         up, down = (gains[:, level] for gains in bettors.most_gains(cells))
-        return cls(
-            alpha,
-            top,
-            visits,
-            bettors.cells["misses"][cells, level],
-            bettors.cells["up gain"][cells, level],
-            np.minimum(up, visits * (1.0 - alpha) / top),
-            np.minimum(down, visits * alpha / top),
-        )
+        self.above = np.minimum(up, self.visits * (1.0 - self.alpha) / self.top)
+        self.below = np.minimum(down, self.visits * self.alpha / self.top)
 
     def node(self, cells: IntArray) -> NodeCertificate:
         """What was seen and is guaranteed at some cells together: the sum of their bounds."""
@@ -208,15 +193,16 @@ class _Sums:
             risk=misses / rounds if rounds else math.nan,
             excess=misses - self.alpha * rounds,
             worst_stretch=self.top * float(self.gains[cells].sum()),
-            above=self._bound(cells, self.above, "above"),
-            below=self._bound(cells, self.below, "below"),
+            above=self._bound(cells, self.above, rounds, misses, "above"),
+            below=self._bound(cells, self.below, rounds, misses, "below"),
         )
 
-    def _bound(self, cells: IntArray, most: FloatArray, side: Side) -> Bound:
-        rounds, misses = float(self.visits[cells].sum()), float(self.misses[cells].sum())
+    def _bound(
+        self, cells: IntArray, most: FloatArray, rounds: float, misses: float, side: Side
+    ) -> Bound:
+        """The largest mean deviation on one side, if z sums up to `most` in each cell."""
+        name = f"theorem E, {side}"
         if not rounds:
-            return Bound(f"theorem E, {side}", math.inf, _ASSUMES, ("no outcome is known",), side)
+            return Bound(name, math.inf, _ASSUMES, ("no outcome is known",), side)
         value = self.top * float(most[cells].sum()) / rounds
-        return Bound(f"theorem E, {side}", value, _ASSUMES, (), side).beside(
-            misses / rounds - self.alpha
-        )
+        return Bound(name, value, _ASSUMES, (), side).beside(misses / rounds - self.alpha)

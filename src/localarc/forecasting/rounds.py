@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from localarc.betting.bettors import Bettors, cell_columns
+from localarc.betting.late_rounds import NONE, LateRounds
 from localarc.calibrators.undo import Undo
 from localarc.constants import WARM
 from localarc.forecasting.columns import FINITE, Arrays, Columns, Pool, named, part
@@ -16,7 +17,6 @@ from localarc.forecasting.scale import ScoreScale
 from localarc.forecasting.sizes import SizeSample
 from localarc.validation import FloatArray, IntArray
 
-NONE = -1
 FREE, AT_FLOOR, BLIND = range(3)  # learnt; held up by the floor; made before any score was known
 
 
@@ -75,6 +75,7 @@ class Rounds:
             },
             undo,
         )
+        self._late = LateRounds(self.bettors, self._open, self._cells)
         self._issued = 0
         self.sizes = SizeSample(levels)
         self.by_phase = np.zeros((7 * HOURS, 1 + levels))  # rounds and misses, by hour of the week
@@ -99,17 +100,13 @@ class Rounds:
     def ask(self, places: Places, floor: FloatArray) -> tuple[IntArray, FloatArray]:
         """Numbers of new rounds at distinct cells, and their thresholds (n, levels)."""
         cell = places.series * self.steps + places.step
-        seen = self._cells["pending"][cell]
-        self.bettors.restrict(cell, seen.astype(np.float64))
         rows, new = self._open.take(len(cell)), self._open
         new["cell"][rows], new["phase"][rows] = cell, places.phase
         new["number"][rows] = self._issued + np.arange(len(rows))
-        new["seen"][rows], new["closed"][rows] = seen, self._cells["closed"][cell]
-        new["arrived"][rows] = self.bettors.cells["arrived"][cell]
+        self._late.note(rows)
         self._play(rows, places, cell, floor)
         self._change(_issued=self._issued + len(rows))
-        self._cells["pending"][cell] += 1
-        self._append(rows, cell)
+        self._late.enter(rows)
         return rows, self._open["threshold"][rows]
 
     def _play(self, rows: IntArray, places: Places, cell: IntArray, floor: FloatArray) -> None:
@@ -133,14 +130,6 @@ class Rounds:
             self._open["bet"][rows, level] = bet
             self._open["share"][rows, level] = share
 
-    def _append(self, rows: IntArray, cell: IntArray) -> None:
-        """The rounds are now the newest ones of their cells."""
-        before = self._cells["newest"][cell]
-        self._open["earlier"][rows] = before
-        self._open["later"][rows] = NONE
-        self._open["later"][before[before != NONE]] = rows[before != NONE]
-        self._cells["newest"][cell] = rows
-
     # ---- what became known -------------------------------------------------------------------
 
     def tell(self, rows: IntArray, scores: FloatArray) -> None:
@@ -155,25 +144,20 @@ class Rounds:
         uninformed = self.uninformed + int((~informed).sum())
         self._change(by_phase=by_phase, uninformed=uninformed, sizes=sizes)
         self._teach_base(rows, places, missed, scores)
-        for wave in self._waves(rows):
+        for wave in self._late.waves(rows):
             known, unknown = wave[informed[wave]], wave[~informed[wave]]
             if len(known):
-                self._settle(rows[known], missed[known])
-            if len(unknown):
-                self._correct_earlier(rows[unknown], self._nothing(len(unknown)))
-            self._close(rows[wave])
+                self._late.settle(rows[known], missed[known])
+            self._late.withdraw(rows[unknown])
+            self._late.close(rows[wave])
         self._open.give_back(rows)
 
     def forget(self, rows: IntArray) -> None:
         """Close rounds whose scores will never be known: they count as a loss of alpha."""
-        for wave in self._waves(rows):
-            self._correct_earlier(rows[wave], self._nothing(len(wave)))
-            self._close(rows[wave])
+        for wave in self._late.waves(rows):
+            self._late.withdraw(rows[wave])
+            self._late.close(rows[wave])
         self._open.give_back(rows)
-
-    def _nothing(self, count: int) -> FloatArray:
-        """Steps and costs of rounds whose loss counts as alpha."""
-        return np.zeros((count, 4, len(self.alphas)))
 
     def places(self, rows: IntArray) -> Places:
         """Where pending rounds are."""
@@ -190,51 +174,6 @@ class Rounds:
         self.offsets.learn(nodes, excess / np.sqrt(overlap)[:, None])
         share = 1.0 / overlap if self._paths else None
         self.scale.learn(places.series, places.step, scores, share)
-
-    def _waves(self, rows: IntArray) -> list[IntArray]:
-        """Positions of rounds at distinct cells, such that each cell's are in order."""
-        cell = self._open["cell"][rows]
-        order = np.lexsort((self._open["number"][rows], cell))
-        sorted_cells = cell[order]
-        first = np.ones(len(rows), bool)
-        first[1:] = sorted_cells[1:] != sorted_cells[:-1]
-        starts = np.flatnonzero(first)
-        rank = np.arange(len(rows)) - starts[np.cumsum(first) - 1]
-        return [order[rank == k] for k in range(int(rank.max(initial=-1)) + 1)]
-
-    def _settle(self, rows: IntArray, missed: FloatArray) -> None:
-        """Let the bettors of distinct cells learn; earlier pending rounds must not hear of it."""
-        mine, cell = self._open, self._open["cell"][rows].astype(np.int64)
-        seen = mine["seen"][rows].astype(np.float64)
-        heard = self._cells["closed"][cell] - mine["closed"][rows]
-        since = self.bettors.arrived(cell) - mine["arrived"][rows].reshape(len(rows), 4, -1)
-        waiting = self._cells["pending"][cell] - 1.0
-        grown = self.bettors.settle(
-            *(cell, missed, mine["bet"][rows], mine["share"][rows]),
-            *(seen, seen - heard, since, waiting),
-        )
-        self._correct_earlier(rows, grown)
-
-    def _correct_earlier(self, rows: IntArray, grown: FloatArray) -> None:
-        """What arrives is part of what later rounds see, and not of what earlier ones do."""
-        change, at = grown.reshape(len(rows), -1), self._open["earlier"][rows]
-        while (some := at != NONE).any():
-            at, change = at[some], change[some]
-            self._open["closed"][at] += 1
-            self._open["arrived"][at] += change
-            at = self._open["earlier"][at]
-
-    def _close(self, rows: IntArray) -> None:
-        """Take rounds at distinct cells out of the lists."""
-        cell = self._open["cell"][rows]
-        earlier, later = self._open["earlier"][rows], self._open["later"][rows]
-        inner = later != NONE
-        self._open["earlier"][later[inner]] = earlier[inner]
-        self._cells["newest"][cell[~inner]] = earlier[~inner]
-        inner = earlier != NONE
-        self._open["later"][earlier[inner]] = later[inner]
-        self._cells["pending"][cell] -= 1
-        self._cells["closed"][cell] += 1
 
     # ---- what is known -----------------------------------------------------------------------
 
@@ -298,7 +237,7 @@ class Rounds:
         self._cells.restore(part("cells", arrays))
         self._open.restore(part("open", arrays))
         self._check()
-        self._relink()
+        self._late.relink(self._open.used)
 
     def _check(self) -> None:
         """Raise ValueError unless the pending rounds make sense, and are those that cells count."""
@@ -316,18 +255,6 @@ class Rounds:
             raise ValueError("its pending rounds are not in order")
         if (np.bincount(mine["cell"][:], minlength=cells.rows) != cells["pending"][:]).any():
             raise ValueError("its cells count other pending rounds")
-
-    def _relink(self) -> None:
-        """Build the lists anew from rounds in order of prediction."""
-        cell = self._open["cell"][: self._open.used]
-        order = np.argsort(cell, kind="stable")
-        same = cell[order][1:] == cell[order][:-1]
-        for name in ("earlier", "later"):
-            self._open[name][:] = NONE
-        self._open["earlier"][order[1:][same]] = order[:-1][same]
-        self._open["later"][order[:-1][same]] = order[1:][same]
-        self._cells["newest"][:] = NONE
-        self._cells["newest"][cell] = np.arange(len(cell))  # the last one of a cell stays
 
     def in_order(self) -> IntArray:
         """The pending rounds in order of prediction."""

@@ -9,7 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from localarc.betting.compiled.wealth import FRESH_BET, largest_bet, wealth, wealths
+from localarc.betting.compiled.account import account
+from localarc.betting.compiled.wealth import FRESH_BET, largest_bet, wealths
 from localarc.constants import (
     BETS,
     LATE_FACTOR,
@@ -23,11 +24,7 @@ from localarc.constants import (
 )
 from localarc.engine.auto.layout import (
     ARRIVED,
-    BASE,
     CEILING,
-    CEILING_FAILS,
-    CEILING_SINCE,
-    COSTLIEST,
     DOWN_BET,
     DOWN_COST,
     DOWN_GAIN,
@@ -37,32 +34,19 @@ from localarc.engine.auto.layout import (
     DROP_UP,
     EXCESS,
     FLOOR,
-    FLOOR_FAILS,
-    FLOOR_SINCE,
-    GRANTED,
     HIGHEST,
-    ITS_FLOOR,
-    ITS_UNIT,
-    LOST_DOWN,
-    LOST_UP,
     LOWEST,
     MOST_WEIGHT,
-    PAID,
     PENDING,
     PENDING_BEFORE,
-    ROUNDS,
     SCORES,
     SEEN,
-    SMALLEST_UNIT,
     STAKED,
-    THRESHOLD,
     TO_BE_MADE,
     TWO_SIDED,
-    UP_BASE,
     UP_BET,
     UP_COST,
     UP_GAIN,
-    UP_INVERSE,
     UP_SHARE,
     UP_SUM,
     VISITS,
@@ -103,7 +87,7 @@ def all_bets(state: State, slots: Any, weights: Any) -> Any:
         if s >= 0:
             up_bet, down_bet = nodes[s, UP_BET], nodes[s, DOWN_BET]
             if late and outgrows(nodes, s):
-                up_bet, down_bet = bets(numbers, nodes, s, rounded_pending(nodes, s), both)
+                up_bet, down_bet = restricted_bets(state, s, rounded_pending(nodes, s), both)
             up += share * up_bet
             down += share * down_bet if both else 0.0
         elif s == TO_BE_MADE:
@@ -143,7 +127,7 @@ def restrict_bets(state: State, slots: Any) -> None:
         if s >= 0 and outgrows(nodes, s):
             both = bets_down(numbers[TWO_SIDED], i, first)
             nodes[s, MOST_WEIGHT] = rounded_pending(nodes, s)
-            nodes[s, UP_BET], down = bets(numbers, nodes, s, nodes[s, MOST_WEIGHT], both)
+            nodes[s, UP_BET], down = restricted_bets(state, s, nodes[s, MOST_WEIGHT], both)
             if both:
                 nodes[s, DOWN_BET] = down
 
@@ -164,15 +148,21 @@ def rounded_pending(nodes: Any, slot: int) -> float:
 
 
 @jit
-def bets(numbers: Any, nodes: Any, slot: int, most: float, both: bool) -> Any:
+def restricted_bets(state: State, slot: int, most: float, both: bool) -> Any:
     """The up bet and the down bet of a node at which at most the weight `most` was pending."""
+    numbers, nodes, table = state.numbers, state.nodes, bets_of(state)
+    request_bet(nodes, slot, UP_GAIN, largest_bet(most, numbers[DROP_UP]), table, 0)
+    request_bet(nodes, slot, DOWN_GAIN, largest_bet(most, numbers[DROP_DOWN]), table, 1)
+    count = variable(2 if both else 1)
+    wealths(count, table[0], table[1], table[2], table[3], table[4], table[5])
     half = 0.5 if numbers[TWO_SIDED] else 1.0
-    largest = largest_bet(most, numbers[DROP_UP])
-    up = half * wealth(nodes[slot, UP_GAIN], nodes[slot, UP_COST], largest)
-    if not both:
-        return up, 0.0
-    largest = largest_bet(most, numbers[DROP_DOWN])
-    return up, 0.5 * wealth(nodes[slot, DOWN_GAIN], nodes[slot, DOWN_COST], largest)
+    return half * (table[3, 0] / BETS), 0.5 * (table[3, 1] / BETS) if both else 0.0
+
+
+@inlined
+def request_bet(nodes: Any, slot: int, gain: int, largest: float, table: Any, at: int) -> None:
+    """Put gain, cost and largest bet of a side where `wealths` finds them."""
+    table[0, at], table[1, at], table[2, at] = nodes[slot, gain], nodes[slot, gain + 1], largest
 
 
 @jit
@@ -209,12 +199,19 @@ def settle(state: State, played: Round, z: float) -> None:
         nodes[s, EXCESS] += z * weights[i]
         y = up_share * z * weights[i]
         q = late_cost(y, numbers[DROP_UP], late, i, UP_SUM) if is_late else SQUARE * y * y
-        step_up(numbers, nodes, s, i, y, q, table, count)
+        nodes[s, UP_GAIN] += y
+        nodes[s, UP_COST] += q
+        if nodes[s, UP_GAIN] < 0.0:
+            restart(numbers, nodes, s, i)
+        most = nodes[s, MOST_WEIGHT]
+        request_bet(nodes, s, UP_GAIN, largest_bet(most, numbers[DROP_UP]), table, count)
         count += 1
         if bets_down(two, i, first):
             y = -down_share * z * weights[i]
             q = late_cost(y, numbers[DROP_DOWN], late, i, DOWN_SUM) if is_late else SQUARE * y * y
-            step_down(nodes, s, y, q, numbers[DROP_DOWN], table, count)
+            nodes[s, DOWN_GAIN] += y
+            nodes[s, DOWN_COST] += q
+            request_bet(nodes, s, DOWN_GAIN, largest_bet(most, numbers[DROP_DOWN]), table, count)
             count += 1
     wealths(count, table[0], table[1], table[2], table[3], table[4], table[5])
     store_bets(nodes, slots, table, two, first)
@@ -233,28 +230,6 @@ def steps_at(state: State, played: Round, z: float, i: int) -> Any:
         up_cost = late_cost(up, numbers[DROP_UP], late, i, UP_SUM)
         down_cost = late_cost(down, numbers[DROP_DOWN], late, i, DOWN_SUM) if down else 0.0
     return weight, up, up_cost, down, down_cost
-
-
-@inlined
-def step_up(
-    numbers: Any, nodes: Any, slot: int, i: int, y: float, q: float, table: Any, at: int
-) -> None:
-    """Add y to the gain of a node's up side, at the cost q; or begin again."""
-    nodes[slot, UP_GAIN] += y
-    nodes[slot, UP_COST] += q
-    if nodes[slot, UP_GAIN] < 0.0:
-        restart(numbers, nodes, slot, i)
-    table[0, at], table[1, at] = nodes[slot, UP_GAIN], nodes[slot, UP_COST]
-    table[2, at] = largest_bet(nodes[slot, MOST_WEIGHT], numbers[DROP_UP])
-
-
-@inlined
-def step_down(nodes: Any, slot: int, y: float, q: float, drop: float, table: Any, at: int) -> None:
-    """Add y to the gain of a node's down side, at the cost q; it never begins again."""
-    nodes[slot, DOWN_GAIN] += y
-    nodes[slot, DOWN_COST] += q
-    table[0, at], table[1, at] = nodes[slot, DOWN_GAIN], nodes[slot, DOWN_COST]
-    table[2, at] = largest_bet(nodes[slot, MOST_WEIGHT], drop)
 
 
 @jit
@@ -278,38 +253,6 @@ def store_bets(nodes: Any, slots: Any, table: Any, two: float, first: int) -> No
             if bets_down(two, i, first):
                 nodes[s, DOWN_BET] = 0.5 * (table[3, count] / BETS)
                 count += 1
-
-
-@jit
-def account(numbers: Any, ticket: Any, z: float) -> None:
-    """The sums of theorem E: what the bets were granted, and whether limits keep their word."""
-    base, unit, threshold = ticket[BASE], ticket[ITS_UNIT], ticket[THRESHOLD]
-    numbers[PAID] += z * (threshold - base) / unit
-    numbers[SMALLEST_UNIT] = min(numbers[SMALLEST_UNIT], unit)
-    if z > 0.0:
-        numbers[COSTLIEST] = max(numbers[COSTLIEST], threshold)
-        numbers[LOST_UP] += (1.0 - ticket[UP_SHARE]) * z
-        if numbers[CEILING] < np.inf:
-            numbers[GRANTED] += z * (numbers[CEILING] - base) / unit
-        else:
-            numbers[UP_INVERSE] += z / unit
-            numbers[UP_BASE] += z * base / unit
-        if threshold >= numbers[CEILING]:
-            count_failure(numbers, CEILING_FAILS, CEILING_SINCE)
-    elif z < 0.0:
-        numbers[LOST_DOWN] -= (1.0 - ticket[DOWN_SHARE]) * z
-        if numbers[TWO_SIDED] and ticket[ITS_FLOOR] > -np.inf:
-            numbers[GRANTED] -= z * (base - ticket[ITS_FLOOR]) / unit
-        if threshold <= numbers[FLOOR]:
-            count_failure(numbers, FLOOR_FAILS, FLOOR_SINCE)
-
-
-@jit
-def count_failure(numbers: Any, count: int, since: int) -> None:
-    """A limit did not cost what it should; remember since which round."""
-    if numbers[count] == 0.0:
-        numbers[since] = numbers[ROUNDS] + 1.0
-    numbers[count] += 1.0
 
 
 @inlined

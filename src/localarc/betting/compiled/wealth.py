@@ -40,27 +40,6 @@ def largest_bet(pending: float, drop: float) -> float:
 
 
 @jit
-def wealth(gain: float, cost: float, largest: float) -> float:
-    """H over the bets up to `largest`, by doubling beta."""
-    if gain > SAFE_GAIN and is_capped(gain, cost, largest):
-        return capped_wealth(gain, cost, largest)
-    beta, total = SMALLEST, 0.0
-    if gain == 0.0 and cost == 0.0:
-        while 2.0 * beta <= largest:
-            beta *= 2.0
-        return (2.0 * beta - SMALLEST) / BETS if beta <= largest else 0.0
-    shrink = exponential(-beta * beta * cost)
-    term = exponential(beta * gain) * shrink
-    while beta <= largest:
-        total += beta * term
-        shrink *= shrink
-        term = min(term * term * shrink, LARGEST_TERM)
-        shrink *= shrink
-        beta *= 2.0
-    return total / BETS
-
-
-@jit
 def is_capped(gain: float, cost: float, largest: float) -> bool:
     """Whether some exponential may be above `LARGEST_TERM`."""
     beta = min(largest, 0.5 * gain / cost)
@@ -69,19 +48,19 @@ def is_capped(gain: float, cost: float, largest: float) -> bool:
 
 @jit
 def capped_wealth(gain: float, cost: float, largest: float) -> float:
-    """H where doubling does not work, since what is doubled must not be capped."""
+    """BETS times H where doubling does not work, since what is doubled must not be capped."""
     beta, total = SMALLEST, 0.0
     while beta <= largest:
         total += beta * math.exp(min(beta * (gain - beta * cost), LARGEST_EXPONENT))
         beta *= 2.0
-    return total / BETS
+    return total
 
 
 @jit
 def wealths(
     count: int, gains: Any, costs: Any, largests: Any, totals: Any, terms: Any, shrinks: Any
 ) -> None:
-    """totals = BETS times `wealth` of the first `count` nodes; terms and shrinks are scratch.
+    """totals = BETS times H of the first `count` nodes; terms and shrinks are scratch.
 
     The doublings are outside and the nodes inside, so that the inner loops are vectorised: they are
     only if the arrays are arguments, and if few of them meet in one loop.
@@ -106,4 +85,4 @@ def wealths(
         beta *= 2.0
     for i in range(count):
         if gains[i] > SAFE_GAIN and is_capped(gains[i], costs[i], largests[i]):
-            totals[i] = BETS * capped_wealth(gains[i], costs[i], largests[i])
+            totals[i] = capped_wealth(gains[i], costs[i], largests[i])

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -76,14 +75,17 @@ def certify(summary: GateSummary, charged: AutoCertificate) -> GateCertificate:
         name: NodeCertificate(**_node(part, charged.groups.get(name)))
         for name, part in summary.topics.items()
     }
-    fields = {
-        field.name: getattr(charged, field.name) for field in dataclasses.fields(AutoCertificate)
-    }
-    whole = _node(summary, charged)
-    same = charged.identity_holds and summary.consistent
-    more: dict[str, Any] = {"observed": whole["above"], "identity_holds": same, "groups": groups}
-    rounds = {"rounds": int(summary.answered), "summary": summary}
-    return GateCertificate(**(fields | whole | more | rounds))
+    fields: dict[str, Any] = vars(charged) | _node(summary, charged)
+    return GateCertificate(
+        **fields
+        | {
+            "rounds": int(summary.answered),
+            "observed": fields["above"],
+            "identity_holds": charged.identity_holds and summary.consistent,
+            "groups": groups,
+            "summary": summary,
+        }
+    )
 
 
 def _node(part: GateTerms, charged: NodeCertificate | None) -> dict[str, Any]:

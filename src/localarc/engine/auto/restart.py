@@ -1,15 +1,13 @@
 """Restart of units: scores will lie elsewhere, while the bettors and their sums go on.
 
-Theorem E allows any base and unit, so a new model may begin with those of a new run. What the bets
-were granted so far rests on the largest score so far, which says nothing about scores to come.
+Theorem E allows any base and unit, so a new model may begin with those of a new run.
 """
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 
+from localarc.betting.compiled.account import fix_ceiling
 from localarc.constants import WARM
 from localarc.engine.auto import layout
 from localarc.engine.auto.hats import GROUP, KIND_SHIFT
@@ -24,14 +22,9 @@ def restart_units(
     """Forget where scores lie; `initial` are the numbers of a new run. Nothing may be pending."""
     if numbers[layout.SCORES] == 0.0:
         return  # nothing is known about scores
-    if numbers[layout.UP_INVERSE] != 0.0:  # no ceiling is stated: the largest score stands for it
-        granted = numbers[layout.HIGHEST] * numbers[layout.UP_INVERSE] - numbers[layout.UP_BASE]
-        numbers[layout.GRANTED] += granted
-        numbers[layout.UP_INVERSE] = numbers[layout.UP_BASE] = 0.0
-    failed = numbers[layout.COSTLIEST] >= numbers[layout.HIGHEST]
-    numbers[layout.COSTLIEST] = math.inf if failed else -math.inf
+    fix_ceiling(numbers)
     numbers[[layout.LOWEST, layout.HIGHEST, layout.SCORES, layout.LEAN]] = 0.0
-    for name in (layout.MEAN, layout.DEVIATION, layout.UNIT, layout.AWAY, layout.SMALLEST_UNIT):
+    for name in (layout.MEAN, layout.DEVIATION, layout.UNIT, layout.AWAY):
         numbers[name] = initial[name]
     numbers[layout.FIRST : layout.FIRST + WARM] = 0.0
     nodes[:, layout.OFFSET] = 0.0
