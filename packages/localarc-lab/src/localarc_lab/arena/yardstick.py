@@ -31,8 +31,9 @@ class Yardstick:
     Examples
     --------
     >>> from localarc.curves import miscoverage
-    >>> hindsight(miscoverage([1.0, 2.0, 3.0, 4.0], widths=0.0), alpha=0.25)
-    Yardstick(threshold=3.0, values={'size': 6.0, 'pinball': 0.375})
+    >>> found = hindsight(miscoverage([1.0, 2.0, 3.0, 4.0], widths=0.0), alpha=0.25)
+    >>> found.threshold, found.values["size"]
+    (3.0, 6.0)
     """
 
     threshold: float
