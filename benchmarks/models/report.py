@@ -17,7 +17,7 @@ from benchmarks.models.interval_rows import IntervalRow
 from benchmarks.models.label_rows import LabelRow
 from benchmarks.models.sources import CLASSIFICATION, REGRESSION
 from benchmarks.models.streams import Source, Trained, train
-from localarc.reporting.format import number
+from localarc.measures.text import number
 from localarc_lab.data import DataError
 
 ROUNDS, QUICK_ROUNDS = 15_000, 1_000

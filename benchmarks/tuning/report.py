@@ -8,7 +8,7 @@ from rich.table import Table
 from benchmarks import machine
 from benchmarks.tuning.compare import Comparison, compare
 from benchmarks.tuning.streams import STREAMS, NoRoundsError
-from localarc.reporting.format import number, plus_minus
+from localarc.measures.text import number, plus_minus
 from localarc.running.tune import Evaluation
 from localarc_lab.data import DataError
 

@@ -1,3 +1,4 @@
+import dataclasses
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -8,9 +9,14 @@ import pytest
 from localarc import ARC, RBF, AutoLARC, Record, replay
 from localarc.curves import miscoverage
 from localarc.measures import (
+    MEASURES,
+    RISK,
+    WORST_PART,
+    Rounds,
     distance_to_target,
     group_risk,
     localized_risk,
+    mean_size,
     risk,
     rolling_risk,
     running_risk,
@@ -134,3 +140,31 @@ def test_arc_fails_in_the_hard_corner_of_the_synthetic_stream() -> None:
 def test_the_error_of_bad_input_names_the_rule(call: Callable[[], object], words: str) -> None:
     with pytest.raises(ValueError, match=words):
         call()
+
+
+def test_every_measure_of_a_run_is_what_it_says() -> None:
+    stream = heteroscedastic(400, seed=1)
+    record = replay(ARC(0.1), stream.X, stream.curves)
+    rounds = Rounds.of(record, stream.curves, start=100)
+    losses, level = record.losses[100:], 0.1
+    short = stream.curves.min_thresholds(0.1)[100:] - record.thresholds[100:]
+    expected = {
+        "risk": losses.mean(),
+        "size": record.sizes[100:].mean(),
+        "pinball": np.maximum((1.0 - level) * short, -level * short).mean(),
+        "twentieth": max(part.mean() for part in losses.reshape(20, 15)),
+    }
+    found = {measure.name: measure.of(rounds) for measure in MEASURES}
+    assert found == pytest.approx(expected)
+
+
+def test_a_risk_on_the_right_side_of_the_target_has_no_excess() -> None:
+    lower, target = WORST_PART.excess, RISK.excess
+    assert [lower(0.05, 0.1), target(0.05, 0.1), lower(0.2, 0.1)] == [0.0, 0.5, 1.0]
+    higher = dataclasses.replace(RISK, better="higher").excess
+    assert [higher(0.2, 0.1), higher(0.05, 0.1)] == [0.0, 0.5]
+
+
+def test_unbounded_sets_have_no_part_in_the_mean_size() -> None:
+    assert mean_size(np.array([1.0, np.inf, 3.0])) == 2.0
+    assert np.isnan(mean_size(np.array([np.inf])))

@@ -4,26 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Hashable
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
 from localarc.calibrators.base import Calibrator, Progress
-from localarc.memory.base import LossCurves
+from localarc.memory.base import LossCurve, LossCurves
 from localarc.validation import FloatArray
-
-
-class Curve(Protocol):
-    """What one round would have cost at any threshold."""
-
-    def loss(self, threshold: float) -> float:
-        """The loss of the set that a threshold makes."""
-
-    def size(self, threshold: float) -> float:
-        """The size of that set, NaN if unknown."""
-
-    def min_threshold(self, loss: float = 0.0) -> float:
-        """The smallest threshold whose loss is at most this."""
 
 
 def replay_curves(
@@ -53,7 +40,7 @@ def _reported(points: FloatArray, progress: Progress) -> Any:
 
 
 def play_round(
-    calibrator: Calibrator, x: Any, curve: Curve, groups: Hashable
+    calibrator: Calibrator, x: Any, curve: LossCurve, groups: Hashable
 ) -> tuple[float, float, float]:
     """Threshold, loss and set size of one round, after which the calibrator is updated."""
     wanted = getattr(calibrator, "learns_from", ())

@@ -11,15 +11,14 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
+from localarc.measures import RISK, SIZE
+from localarc.measures.text import mean_size, number, plus_minus
 from localarc.reporting.assessment import Assessment
 from localarc.reporting.format import (
     describe_bound,
     describe_score_range,
     format_bound,
-    mean_size,
-    number,
     omitted_groups,
-    plus_minus,
 )
 
 _LONG = 3000  # rounds; shorter runs end before a progress bar would be read
@@ -50,13 +49,14 @@ def _verdict(assessment: Assessment) -> str:
 
 def _methods(assessments: Sequence[Assessment]) -> Table:
     """Return the table of methods."""
-    table = _table("method", "rounds", "risk", "target", "bound on |risk - target|", "mean size")
+    head = ["method", "rounds", RISK.title, "target", "bound on |risk - target|", SIZE.title]
+    table = _table(*head)
     for assessment in assessments:
         certificate = assessment.certificate
         table.add_row(
             escape(assessment.run.name),
             f"{certificate.rounds:,}",
-            f"{certificate.risk:.4f}",
+            RISK.text(certificate.risk),
             f"{certificate.alpha:g}",
             format_bound(certificate.bound),
             mean_size(assessment.size, assessment.run.record.unbounded),

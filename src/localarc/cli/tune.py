@@ -284,17 +284,18 @@ def _rate_text(rate: Rate) -> str:
 
 def _table(tuning: Tuning, candidates: Sequence[Name]) -> tuple[list[str], list[list[str]]]:
     """Return the header and the rows of the table of candidates."""
-    from localarc.reporting.format import number, plus_minus
+    from localarc.measures import PINBALL, RISK, SIZE
+    from localarc.measures.text import plus_minus
 
     known = ["kernel", "length scale", "rate"]
-    header = [*known, "risk", "worst neighbourhood", "mean size", "pinball loss", "selected"]
+    header = [*known, RISK.title, "worst neighbourhood", SIZE.title, PINBALL.title, "selected"]
     rows = [
         [
             *name,
-            f"{result.risk:.4f}",
+            RISK.text(result.risk),
             plus_minus(result.worst, result.worst_error),
-            number(result.size),
-            number(result.pinball),
+            SIZE.text(result.size),
+            PINBALL.text(result.pinball),
             "*" if i == tuning.selected else "",
         ]
         for i, (name, result) in enumerate(zip(candidates, tuning.evaluations, strict=True))
@@ -354,7 +355,7 @@ def _print_results(tuning: Tuning, untuned: Evaluation | None) -> None:
 
 def _numbers(result: Evaluation) -> str:
     """Return the results of an evaluation in words."""
-    from localarc.reporting.format import number, plus_minus
+    from localarc.measures.text import number, plus_minus
 
     worst = plus_minus(result.worst, result.worst_error)
     return (

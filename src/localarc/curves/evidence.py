@@ -6,10 +6,10 @@ import math
 import warnings
 from collections.abc import Sequence
 
-from localarc.calibrators.step_by_step import Curve
 from localarc.curves.curves import Curves
 from localarc.guarantees import Evidence
 from localarc.guarantees.assumptions import AssumptionWarning
+from localarc.memory.base import LossCurve
 
 
 def examine(curves: Curves, alpha: float) -> Evidence:
@@ -45,7 +45,7 @@ class Examined:
         self._low, self._high = math.inf, -math.inf
         self._ranged = True
 
-    def add(self, curve: Curve) -> None:
+    def add(self, curve: LossCurve) -> None:
         """Look at the curve of the next round."""
         if curve.loss(math.inf) > self._alpha:
             self._full.append(self._rounds)

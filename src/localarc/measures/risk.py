@@ -111,6 +111,30 @@ def distance_to_target(losses: ArrayLike, alpha: float) -> FloatArray:
     return frames.like(losses, "distance_to_target", away)
 
 
+def worst_part(losses: FloatArray, parts: int) -> float:
+    """Return the highest mean loss among consecutive parts of equal length.
+
+    Parameters
+    ----------
+    losses : array of float, shape (n,)
+        Loss of each round.
+    parts : int
+        Number of parts; a short stream has one for each round.
+
+    Returns
+    -------
+    float
+        The risk of the worst part.
+
+    Examples
+    --------
+    >>> worst_part(np.array([0.0, 0.0, 1.0, 0.0]), parts=2)
+    0.5
+    """
+    pieces = np.array_split(losses, min(parts, len(losses)))
+    return max(float(piece.mean()) for piece in pieces)
+
+
 def loss_vector(losses: ArrayLike) -> FloatArray:
     """Return losses as a vector with one finite number per round."""
     values = validation.numbers("losses", losses)

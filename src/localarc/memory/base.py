@@ -15,6 +15,19 @@ from localarc.validation import FloatArray, IntArray
 Arrays = Mapping[str, NDArray[Any]]
 
 
+class LossCurve(Protocol):
+    """What one round would have cost at any threshold."""
+
+    def loss(self, threshold: float) -> float:
+        """The loss of the set that a threshold makes."""
+
+    def size(self, threshold: float) -> float:
+        """The size of that set, NaN if unknown."""
+
+    def min_threshold(self, loss: float = 0.0) -> float:
+        """The smallest threshold whose loss is at most this."""
+
+
 class LossCurves(Protocol):
     """What a stream of rounds would have cost at any threshold, as `localarc.curves` packs it."""
 
@@ -33,7 +46,7 @@ class LossCurves(Protocol):
     def loss_at(self, t: int, threshold: float) -> float:
         """The loss of round t at a threshold."""
 
-    def __getitem__(self, t: int) -> Any:
+    def __getitem__(self, t: int) -> LossCurve:
         """The curve of round t."""
 
     def take(self, rounds: Any) -> LossCurves:

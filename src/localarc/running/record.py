@@ -19,6 +19,7 @@ from localarc import atomic_write, serialization, validation
 from localarc.calibrators.mondrian import Group
 from localarc.guarantees import Evidence
 from localarc.guarantees.verdict import Part, Verdict, verdict
+from localarc.measures import mean_size
 from localarc.tables.frames import Rows
 from localarc.tables.to_pandas import pandas_frame
 from localarc.validation import FloatArray
@@ -90,8 +91,7 @@ class Record:
     @property
     def mean_size(self) -> float:
         """The mean size of the sets that are bounded; NaN if sizes are unknown."""
-        bounded = self.sizes[~np.isinf(self.sizes)]
-        return float(bounded.mean()) if len(bounded) else float("nan")
+        return mean_size(self.sizes)
 
     @property
     def unbounded(self) -> int:

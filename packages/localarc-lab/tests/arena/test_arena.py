@@ -12,6 +12,7 @@ import pytest
 
 from commands import assert_rejected, localarc, read_rows, write_rounds
 from localarc.curves import miscoverage
+from localarc.measures import MEASURES
 from localarc.streams import Stream, heteroscedastic
 from localarc_lab import arena, data
 from localarc_lab.arena import SUITE, Entry, Standings, Yardstick
@@ -159,7 +160,9 @@ def test_unusable_streams_are_rejected(streams: list[str]) -> None:
 
 def result(method: str, risk: float, size: float, error: float = 0.01) -> Result:
     place = Local("10 %", risk, error, 100.0)
-    return Result(method, 0.1, 1000, 0.11, None, (place,), size, 0.1, 0.2, 1.0)
+    values = dict.fromkeys((each.name for each in MEASURES), 0.1)
+    values |= {"risk": 0.11, "size": size, "twentieth": 0.2}
+    return Result(method, 0.1, 1000, values, None, (place,), 1.0)
 
 
 def standings_of(*results: Result) -> Standings:
@@ -169,7 +172,7 @@ def standings_of(*results: Result) -> Standings:
     return Standings({"s": entry}, {"s": Comparison("s", results, {})}, {"s": UNIT}, {})
 
 
-UNIT = Yardstick(threshold=1.0, size=2.0, pinball=0.05)
+UNIT = Yardstick(1.0, dict.fromkeys((each.name for each in MEASURES), 0.05) | {"size": 2.0})
 
 
 def test_the_summary_is_in_units_of_the_target_and_of_the_best_constant() -> None:
@@ -177,7 +180,7 @@ def test_the_summary_is_in_units_of_the_target_and_of_the_best_constant() -> Non
     head, rows = standings.summary()
     row = dict(zip(head, rows[0], strict=True))
     assert row["worst 10 %"] == "1.500"
-    assert (row["risk"], row["size"], row["pinball"]) == ("0.100", "1.500", "2.000")
+    assert (row["risk"], row["mean size"], row["pinball"]) == ("0.100", "1.500", "2.000")
     assert row["worst 1/20"] == "1.000"
     assert row["won/tied/lost"] == "0/0/1"
     assert dict(zip(head, rows[1], strict=True))["worst 10 %"] == "0.000"
@@ -187,7 +190,7 @@ def test_no_summary_shows_a_worst_neighbourhood_without_the_size(found: Standing
     head, _ = found.summary()
     places = [i for i, name in enumerate(head) if "%" in name]
     assert places
-    assert head[places[-1] + 1] == "size"
+    assert head[places[-1] + 1] == "mean size"
 
 
 def test_a_method_is_beaten_by_who_is_more_even_or_as_even_with_smaller_sets() -> None:
@@ -207,7 +210,7 @@ def test_a_method_is_beaten_by_who_is_more_even_or_as_even_with_smaller_sets() -
 def test_the_yardstick_is_the_smallest_constant_that_meets_the_target() -> None:
     curves = miscoverage(np.arange(1.0, 101.0), widths=0.0)
     found = hindsight(curves, alpha=0.1)
-    assert (found.threshold, found.size) == (90.0, 180.0)
+    assert (found.threshold, found.values["size"]) == (90.0, 180.0)
     assert curves.losses_at(np.full(100, 90.0)).mean() <= 0.1
     assert curves.losses_at(np.full(100, 89.9)).mean() > 0.1
 

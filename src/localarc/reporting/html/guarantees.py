@@ -7,13 +7,14 @@ from html import escape
 from typing import TYPE_CHECKING
 
 from localarc.guarantees import Bound, Certificate
+from localarc.measures.text import number
 from localarc.reporting.assessment import (
     AnyCertificate,
     Assessment,
     coordinate,
     feature_names,
 )
-from localarc.reporting.format import describe_score_range, format_bound, number, omitted_groups
+from localarc.reporting.format import describe_score_range, format_bound, omitted_groups
 from localarc.reporting.html.markup import heading, paragraph, table
 from localarc.streams import Stream
 

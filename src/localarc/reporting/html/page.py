@@ -8,6 +8,8 @@ from html import escape
 
 from localarc import atomic_write
 from localarc.kernels import Kernel
+from localarc.measures import RISK, SIZE
+from localarc.measures.text import mean_size, plus_minus
 from localarc.reporting.assessment import (
     Assessment,
     Run,
@@ -15,7 +17,7 @@ from localarc.reporting.assessment import (
     describe_centre,
     feature_names,
 )
-from localarc.reporting.format import describe_bound, format_bound, mean_size, plus_minus
+from localarc.reporting.format import describe_bound, format_bound
 from localarc.reporting.html import sections
 from localarc.reporting.html.guarantees import guarantees
 from localarc.reporting.html.markup import document, heading, paragraph, table
@@ -94,14 +96,14 @@ def _head(stream: Stream, first: Assessment) -> str:
 
 def _summary(stream: Stream, assessments: Sequence[Assessment]) -> str:
     """Return the table of methods and their settings."""
-    head = ["method", "verdict", "rounds", "risk", "target", "bound", "mean size", "worst group"]
+    head = ["method", "verdict", "rounds", RISK.title, "target", "bound", SIZE.title, "worst group"]
     rows = [_row(item, feature_names(stream)) for item in assessments]
     settings = [f"<br><code>{escape(item.run.record.calibrator)}</code>" for item in assessments]
     return (
         table([*head, "worst neighbourhood"], rows)
         + paragraph(
-            "Risk is the mean loss. The bound limits its distance from the target. Errors are "
-            "standard errors that treat rounds as independent.",
+            f"{RISK.about} The bound limits its distance from the target. Errors are standard "
+            "errors that treat rounds as independent.",
             "soft",
         )
         + f'<p class="soft">Settings:{"".join(settings)}</p>'
@@ -122,7 +124,7 @@ def _row(assessment: Assessment, names: Sequence[str]) -> list[str]:
         assessment.run.name,
         assessment.verdict.text,
         f"{len(assessment.run.record):,}",
-        f"{assessment.certificate.risk:.4f}",
+        RISK.text(assessment.certificate.risk),
         f"{assessment.certificate.alpha:g}",
         format_bound(assessment.certificate.bound),
         mean_size(assessment.size, assessment.run.record.unbounded),

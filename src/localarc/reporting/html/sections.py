@@ -9,8 +9,9 @@ import numpy as np
 
 from localarc import figures, measures
 from localarc.measures import Neighbourhood
+from localarc.measures.text import number, plus_minus
 from localarc.reporting.assessment import Assessment, Run, describe_centre, feature_names
-from localarc.reporting.format import number, omitted_groups, plus_minus
+from localarc.reporting.format import omitted_groups
 from localarc.reporting.html.markup import figure, paragraph, table
 from localarc.reporting.html.markup import figures as side_by_side
 from localarc.running.record import Record

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import copy
-import dataclasses
 import math
 import warnings
 from collections.abc import Sequence
@@ -97,13 +96,13 @@ def evaluate(
     losses, alpha = record.losses[start:], candidate.alpha
     places = [measures.worst_neighbourhood(X[start:], losses, each) for each in neighbourhoods]
     worst = max(places, key=lambda place: place.risk - _CHANCE * place.standard_error)
-    scores = curves.min_thresholds(alpha)[start:]
+    rounds = measures.Rounds.of(record, curves, start)
     return Evaluation(
         rounds=len(losses),
-        risk=float(losses.mean()),
+        risk=measures.RISK.of(rounds),
         worst=worst.risk,
         worst_error=worst.standard_error,
-        size=dataclasses.replace(record, sizes=record.sizes[start:]).mean_size,
-        pinball=measures.pinball_loss(scores, record.thresholds[start:], alpha / curves.bound),
+        size=measures.SIZE.of(rounds),
+        pinball=measures.PINBALL.of(rounds),
         alpha=alpha,
     )

@@ -16,6 +16,7 @@ from localarc.reporting.html.markup import document, heading, paragraph, table
 from localarc.reporting.provenance import versions
 from localarc.tables.csv import write_csv
 from localarc_lab.arena.standings import Standings, Table
+from localarc_lab.arena.yardstick import WITHOUT_TARGET
 from localarc_lab.compare.report import READING
 from localarc_lab.data import DATASETS
 
@@ -30,11 +31,12 @@ OURS = ("AutoLARC", "L-ARC")
 
 SUMMARY_READING = (
     "Means over streams, with standard errors over streams. Risk is the distance from the target, "
-    "and the worst group, neighbourhoods and twentieth are by how much they exceed it, all in "
-    "units of the target: 0.5 is half the target too much. Size and pinball loss are in units of "
-    "those of the best constant threshold in hindsight, which is no method, and their means are "
-    "geometric. Read risks beside sizes: large sets have a low risk everywhere. Won, tied and "
-    "lost count every pair of methods and size of neighbourhood, at two standard errors."
+    "and what is worst of its kind is by how much it exceeds the target, all in units of the "
+    "target: 0.5 is half the target too much. What has no target "
+    f"({', '.join(each.title for each in WITHOUT_TARGET)}) is in units of the best constant "
+    "threshold in hindsight, which is no method, with geometric means. Read risks beside sizes: "
+    "large sets have a low risk everywhere. Won, tied and lost count every pair of methods and "
+    "size of neighbourhood, at two standard errors."
 )
 _SHARE = "10 %"  # the neighbourhoods of the figure
 

@@ -9,7 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from localarc.reporting.format import plus_minus
+from localarc.measures import MEASURES, RISK, Measure
+from localarc.measures.text import plus_minus
 from localarc_lab.arena.entry import Entry
 from localarc_lab.arena.yardstick import Yardstick
 from localarc_lab.compare.comparison import Comparison
@@ -69,11 +70,8 @@ class Standings:
         rows: list[dict[str, Any]] = []
         for stream, comparison in self.comparisons.items():
             columns = comparison.columns()
-            known = {
-                "stream": stream,
-                "constant size": self.yardsticks[stream].size,
-                "constant pinball": self.yardsticks[stream].pinball,
-            }
+            constant = self.yardsticks[stream].values
+            known = {"stream": stream} | {f"constant {name}": v for name, v in constant.items()}
             values = zip(*columns.values(), strict=True)
             rows += [known | dict(zip(columns, row, strict=True)) for row in values]
         names = dict.fromkeys(name for row in rows for name in row)
@@ -83,12 +81,12 @@ class Standings:
         """Return one row per method: means over streams, with standard errors over streams.
 
         Risks are excesses in units of the target: 0.5 is half the target too much, 0 is not above
-        it. Sizes and pinball losses are multiples of those of the best constant in hindsight, and
-        their means are geometric.
+        it. Other measures are multiples of those of the best constant in hindsight, and their means
+        are geometric.
         """
         shares = list(dict.fromkeys(p.name for _, r in self._results() for p in r.neighbourhoods))
-        head = ["method", "streams", "risk", "worst group", *(f"worst {s}" for s in shares)]
-        head += ["size", "pinball", "worst 1/20", "won/tied/lost", "us/round"]
+        head = ["method", "streams", RISK.title, "worst group", *(f"worst {s}" for s in shares)]
+        head += [*(measure.title for measure in MEASURES[1:]), "won/tied/lost", "us/round"]
         return head, [self._summary_of(method, shares) for method in self.methods]
 
     def beaten_by(self, method: str) -> Table:
@@ -134,7 +132,7 @@ class Standings:
             Title of the method, and name of the stream.
         """
         result = self._result(stream, method)
-        return result.size / self.yardsticks[stream].size if result else math.nan
+        return result.size / self.yardsticks[stream].values["size"] if result else math.nan
 
     def _results(self) -> list[tuple[str, Result]]:
         return [
@@ -150,25 +148,27 @@ class Standings:
     def _summary_of(self, method: str, shares: Sequence[str]) -> list[str]:
         mine = [(stream, result) for stream, result in self._results() if result.method == method]
         places = [[self.excess(method, stream, share) for stream, _ in mine] for share in shares]
-        alphas = [result.alpha for _, result in mine]
-        results = [result for _, result in mine]
-        units = [self.yardsticks[stream] for stream, _ in mine]
-        pairs = list(zip(results, alphas, strict=True))
+        measured = [self._mean_of(measure, mine) for measure in MEASURES]
         won = [self.comparisons[stream].wins(r.alpha)[method] for stream, r in mine]
         return [
             method,
             str(len(mine)),
-            _mean([abs(r.risk / alpha - 1.0) for r, alpha in pairs]),
-            _mean([_excess(r.group, alpha) for r, alpha in pairs]),
+            measured[0],
+            _mean([_excess(r.group, r.alpha) for _, r in mine]),
             *map(_mean, places),
-            _geometric_mean([r.size / unit.size for r, unit in zip(results, units, strict=True)]),
-            _geometric_mean(
-                [r.pinball / unit.pinball for r, unit in zip(results, units, strict=True)]
-            ),
-            _mean([max(r.twentieth / alpha - 1.0, 0.0) for r, alpha in pairs]),
+            *measured[1:],
             f"{sum(w.wins for w in won)}/{sum(w.ties for w in won)}/{sum(w.losses for w in won)}",
-            f"{np.median([r.microseconds for r in results]):.3g}",
+            f"{np.median([r.microseconds for _, r in mine]):.3g}",
         ]
+
+    def _mean_of(self, measure: Measure, results: Sequence[tuple[str, Result]]) -> str:
+        """The mean over streams: of risks in targets, of all else in the best constant's."""
+        name = measure.name
+        if measure.unit == "loss":
+            return _mean([measure.excess(r.values[name], r.alpha) for _, r in results])
+        constants = [self.yardsticks[stream].values[name] for stream, _ in results]
+        pairs = zip(results, constants, strict=True)
+        return _geometric_mean([r.values[name] / constant for (_, r), constant in pairs])
 
 
 def _excess(local: Local | None, alpha: float) -> float:

@@ -2,52 +2,49 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
 
 from localarc.curves import Curves
-from localarc.measures import pinball_loss
+from localarc.measures import MEASURES, Rounds
+
+WITHOUT_TARGET = tuple(each for each in MEASURES if each.unit != "loss")
+"""Measures that are stated in units of what the best constant threshold has."""
 
 
 @dataclass(frozen=True)
 class Yardstick:
     """What the smallest constant threshold whose risk is at most the target has.
 
-    It is chosen with all outcomes known, so it is no method; sizes and pinball losses are stated
+    It is chosen with all outcomes known, so it is no method; sizes, for example, are stated
     in its units, since those of different streams cannot be averaged otherwise.
 
     Parameters
     ----------
     threshold : float
         The threshold.
-    size : float
-        Mean set size, NaN if unknown.
-    pinball : float
-        Mean pinball loss.
+    values : mapping of str to float
+        The value of every measure that has no target, by its name.
 
     Examples
     --------
     >>> from localarc.curves import miscoverage
-    >>> hindsight(miscoverage([1.0, 2.0, 3.0, 4.0], widths=0.0), alpha=0.25)
-    Yardstick(threshold=3.0, size=6.0, pinball=0.375)
+    >>> found = hindsight(miscoverage([1.0, 2.0, 3.0, 4.0], widths=0.0), alpha=0.25)
+    >>> found.threshold, found.values["size"]
+    (3.0, 6.0)
     """
 
     threshold: float
-    size: float
-    pinball: float
+    values: Mapping[str, float]
 
 
 def hindsight(curves: Curves, alpha: float) -> Yardstick:
     """Return the yardstick of a stream."""
     threshold = _smallest_threshold(curves, alpha)
-    everywhere = np.full(len(curves), threshold)
-    level = alpha / curves.bound
-    return Yardstick(
-        threshold,
-        float(curves.sizes_at(everywhere).mean()),
-        pinball_loss(curves.min_thresholds(alpha), everywhere, level),
-    )
+    rounds = Rounds.at(threshold, curves, alpha)
+    return Yardstick(threshold, {each.name: each.of(rounds) for each in WITHOUT_TARGET})
 
 
 def _smallest_threshold(curves: Curves, alpha: float) -> float:

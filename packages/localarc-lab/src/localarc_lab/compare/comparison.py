@@ -7,7 +7,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from localarc.reporting.format import mean_size, number, plus_minus
+from localarc.measures import MEASURES, RISK, SIZE
+from localarc.measures.text import mean_size, plus_minus
 from localarc.running.record import Record
 from localarc.tables.to_pandas import pandas_frame
 from localarc_lab.compare.result import Local, Result
@@ -15,6 +16,7 @@ from localarc_lab.compare.result import Local, Result
 if TYPE_CHECKING:
     import pandas
 
+_OTHERS = MEASURES[1:]  # beside the risk
 _CHANCE = 2.0  # standard errors of a difference that chance explains
 
 
@@ -118,7 +120,7 @@ class Comparison:
             row |= {"worst group": result.group.name} | _numbers("group", result.group)
         for place in result.neighbourhoods:
             row |= _numbers(f"neighbourhood {place.name}", place)
-        row |= {"size": result.size, "pinball": result.pinball, "twentieth": result.twentieth}
+        row |= {measure.name: result.values[measure.name] for measure in _OTHERS}
         row |= {"wins": won.wins, "ties": won.ties, "losses": won.losses}
         return row | {"microseconds": result.microseconds}
 
@@ -135,10 +137,10 @@ class Comparison:
             The target.
         """
         results, wins = self.at(alpha), self.wins(alpha)
-        head = ["method", "risk", "|risk - target|"]
+        head = ["method", RISK.title, "|risk - target|"]
         head += ["worst group"] if results[0].group is not None else []
         head += [f"worst {place.name}" for place in results[0].neighbourhoods]
-        head += ["mean size", "pinball", "worst 1/20", "won/tied/lost", "us/round"]
+        head += [*(measure.title for measure in _OTHERS), "won/tied/lost", "us/round"]
         return head, [_cells(result, wins[result.method]) for result in results]
 
     def __str__(self) -> str:
@@ -164,15 +166,13 @@ def _numbers(name: str, local: Local) -> dict[str, float]:
 
 
 def _cells(result: Result, won: Score) -> list[str]:
-    cells = [result.method, f"{result.risk:.4f}", f"{result.distance:.4f}"]
+    cells = [result.method, RISK.text(result.risk), RISK.text(result.distance)]
     if result.group is not None:
         cells.append(f"{result.group.name}: {_risk(result.group)}")
     cells += [_risk(place) for place in result.neighbourhoods]
-    cells += [
-        mean_size(result.size, result.unbounded),
-        number(result.pinball),
-        f"{result.twentieth:.3f}",
-    ]
+    texts = {each.name: each.text(result.values[each.name]) for each in _OTHERS}
+    texts[SIZE.name] = mean_size(result.size, result.unbounded)
+    cells += texts.values()
     played = f"{won.wins}/{won.ties}/{won.losses}" if won.total else "-"
     return [*cells, played, f"{result.microseconds:.3g}"]
 

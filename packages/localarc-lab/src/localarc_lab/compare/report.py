@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from localarc import figures
 from localarc.figures.canvas import save_picture
+from localarc.measures import MEASURES, RISK
 from localarc.reporting.assessment import jsonable
 from localarc.reporting.html.markup import document, figure, heading, paragraph, table
 from localarc.reporting.html.markup import figures as side_by_side
@@ -27,13 +28,12 @@ FILES = ("comparison.csv", "comparison.json", "comparison.png", "report.html")
 
 _LINES = 8  # methods in the figure of running risks
 READING = (
-    "Risk is the mean loss. Groups and neighbourhoods are the worst of their kind, with standard "
-    "errors that treat rounds as independent; the percentage is the share of all rounds in a "
-    "typical neighbourhood. Read them beside the mean size: a method with large sets has a low "
-    "risk everywhere. Pinball loss measures thresholds as quantiles of the scores, lower is "
-    "better. Worst 1/20 is the highest risk among twenty parts of the stream. Won, tied and lost: "
-    "against every other method, how far the worst neighbourhood of each size, or else the worst "
-    "group, is above the target, at two standard errors. Times are processor times of this run."
+    f"{RISK.about} Groups and neighbourhoods are the worst of their kind, with standard errors "
+    "that treat rounds as independent; the percentage is the share of all rounds in a typical "
+    f"neighbourhood. Read them beside the mean size. {' '.join(m.about for m in MEASURES[1:])} "
+    "Won, tied and lost: against every other method, how far the worst neighbourhood of each "
+    "size, or else the worst group, is above the target, at two standard errors. Times are "
+    "processor times of this run."
 )
 
 

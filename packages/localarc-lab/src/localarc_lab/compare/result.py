@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 
@@ -44,19 +45,13 @@ class Result:
         The target.
     rounds : int
         Number of rounds.
-    risk : float
-        Mean loss.
+    values : mapping of str to float
+        The value of every measure of `localarc.measures.MEASURES`, by its name. Risks of worst
+        neighbourhoods mean nothing without the size: with large enough sets they are all 0.
     group : Local or None
         The group of at least 30 rounds with the highest risk; None without groups.
     neighbourhoods : tuple of Local
         The worst neighbourhood of each size, from large to small; empty without features.
-    size : float
-        Mean set size, NaN if unknown. Risks of worst neighbourhoods mean nothing without it: with
-        large enough sets they are all 0.
-    pinball : float
-        Mean pinball loss of the thresholds as estimates of the scores' quantile.
-    twentieth : float
-        The highest mean loss among the twenty parts of the stream.
     microseconds : float
         Processor time per round, of this run on this machine.
     unbounded : int, default 0
@@ -64,7 +59,7 @@ class Result:
 
     Examples
     --------
-    >>> found = Result("ARC", 0.1, 100, 0.12, None, (), 1.0, 0.3, 0.2, 1.5)
+    >>> found = Result("ARC", 0.1, 100, {"risk": 0.12}, None, (), 1.5)
     >>> round(found.distance, 3)
     0.02
     """
@@ -72,14 +67,21 @@ class Result:
     method: str
     alpha: float
     rounds: int
-    risk: float
+    values: Mapping[str, float]
     group: Local | None
     neighbourhoods: tuple[Local, ...]
-    size: float
-    pinball: float
-    twentieth: float
     microseconds: float
     unbounded: int = 0
+
+    @property
+    def risk(self) -> float:
+        """The mean loss."""
+        return self.values["risk"]
+
+    @property
+    def size(self) -> float:
+        """The mean set size, NaN if unknown."""
+        return self.values["size"]
 
     @property
     def distance(self) -> float:

@@ -16,7 +16,8 @@ from localarc_client.wire.lifecycle import (
     RenameRequest,
     RenameResponse,
 )
-from localarc_service.api.auth import ANYONE, Token
+from localarc_service.access.token import Token
+from localarc_service.access.tokens import ANYONE
 from localarc_service.api.errors import ApiError
 from localarc_service.storage import events
 from localarc_service.streams.calibrators import to_wire
