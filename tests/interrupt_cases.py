@@ -30,6 +30,7 @@ from localarc.forecasting import Bands
 from localarc.many import KeyedStreams
 from localarc.many.rows import bucket_table as table
 from localarc.monitoring import Monitor
+from many.settings import keyed_settings
 
 RANDOM = np.random.default_rng(0)
 X = RANDOM.uniform(-1.0, 1.0, (64, 2))
@@ -323,7 +324,16 @@ def keyed(make: Callable[[], Any], timed: bool, **more: Any) -> Case:
     def start() -> KeyedStreams:
         given: dict[str, Any] = {"time": "when", "delay": timedelta(minutes=2)} if timed else {}
         made = KeyedStreams(
-            make(), key="key", score="score", kind="kind", id="id", **features, **given, **more
+            **keyed_settings(
+                calibrator=make(),
+                key="key",
+                score="score",
+                kind="kind",
+                id="id",
+                **features,
+                **given,
+                **more,
+            )
         )
         made.calibrate(rows(0, 6, timed))
         made.calibrate(rows(10, 6, timed))

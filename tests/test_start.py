@@ -17,7 +17,7 @@ from localarc.curves import miscoverage
 from localarc.engine.auto import layout
 from localarc.forecasting import Bands
 from localarc.forecasting.rounds import Places, Rounds
-from localarc.many import KeyedStreams
+from localarc.many import Columns, KeyedStreams
 from localarc.monitoring import Monitor
 
 KNOWN = 500  # losses of finite thresholds that a monitor sees before a test stops looking
@@ -219,7 +219,7 @@ def test_the_streams_of_a_job_alarm_nobody() -> None:
         if t >= in_flight:
             rows += [(key, str(t - in_flight), "learn", abs(random.normal())) for key in keys]
     frame = pandas.DataFrame(rows, columns=["key", "id", "kind", "score"])
-    streams = KeyedStreams(AutoLARC(0.1), key="key", score="score", kind="kind", id="id")
+    streams = KeyedStreams(Columns(key="key", score="score", kind="kind", id="id"), AutoLARC(0.1))
     found = streams.calibrate(frame)
     found = found[found["kind"] == "learn"]
     assert np.isinf(found["threshold"].iloc[0])

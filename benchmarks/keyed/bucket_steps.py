@@ -52,13 +52,13 @@ def _processor(name: str) -> Callable[..., float]:
     import pandas
 
     import localarc
-    from localarc.many.columns import Roles
-    from localarc.many.spark.packed_columns import NULLS, PassingColumns, alias
+    from localarc.many import Columns
+    from localarc.many.spark.packed_columns import NULLS, PackedColumns, alias
     from localarc.many.spark.processor import BucketProcessor, Job
 
-    columns = PassingColumns(("key", "order", "score"), ("string", "bigint", "double"))
-    roles = Roles(("key",), "order", (), "score")
-    processor = BucketProcessor(Job(getattr(localarc, name)(0.1), 4, roles, columns, False))
+    columns = Columns(key="key", order="order", score="score")
+    packed = PackedColumns(columns.names, ("string", "bigint", "double"))
+    processor = BucketProcessor(Job(columns, getattr(localarc, name)(0.1), 4, packed, False))
     held: dict[str, Any] = {}
     processor.init(SimpleNamespace(getValueState=lambda *given: _state(held)))
     random = np.random.default_rng(0)
@@ -87,14 +87,14 @@ def _forget(case: str) -> None:
     """Leave in memory what the case has there; before there were cases, nothing was kept."""
     if case == "kept":
         return
-    from localarc.many.spark.bucket_cache import RECENT
+    from localarc.many.spark.bucket_cache import CACHE
 
-    found = dict(RECENT._found)
-    RECENT._found.clear()
-    RECENT._bytes = 0
+    found = dict(CACHE._found)
+    CACHE._found.clear()
+    CACHE._bytes = 0
     if case == "outdated":
         for (job, key), recent in found.items():
-            RECENT.put(job, key, b"another checksum", recent.bucket)
+            CACHE.put(job, key, b"another checksum", recent.bucket)
 
 
 def _turn(source: Path, case: str) -> float:

@@ -10,7 +10,7 @@ import numpy as np
 from benchmarks.keyed.sections import Cost, cpu
 from localarc import ARC, Panel
 from localarc.curves import miscoverage
-from localarc.many import calibrate
+from localarc.many import Columns, calibrate
 
 EVENTS, KEYS = 64_000, 1_000
 HOT = 0.9  # of the events are of one key, in the second part
@@ -55,13 +55,12 @@ def _libraries(frame: Any) -> Iterator[Cost]:
 def _modes(frame: Any) -> Iterator[Cost]:
     losses = frame.assign(cost=(frame["score"] > 1.0) * 1.0)
     late = _asks_and_outcomes(frame)
-    usual: dict[str, Any] = {"key": "key", "order": "order", "calibrator": ARC(0.1)}
+    with_losses = Columns(key="key", order="order", loss="cost")
+    in_two = Columns(key="key", order="order", score="score", kind="kind", id="id")
     ways = {
         "score=": lambda: _score(frame),
-        "loss=": lambda: calibrate(losses, loss="cost", **usual),
-        "kind=, two rows per event": lambda: calibrate(
-            late, score="score", kind="kind", id="id", **usual
-        ),
+        "loss=": lambda: calibrate(losses, with_losses, ARC(0.1)),
+        "kind=, two rows per event": lambda: calibrate(late, in_two, ARC(0.1)),
     }
     spent = {name: cpu(way) for name, way in ways.items()}
     for name, seconds in spent.items():
@@ -71,7 +70,7 @@ def _modes(frame: Any) -> Iterator[Cost]:
 
 
 def _score(frame: Any) -> Any:
-    return calibrate(frame, key="key", order="order", score="score", calibrator=ARC(0.1))
+    return calibrate(frame, Columns(key="key", order="order", score="score"), ARC(0.1))
 
 
 def _asks_and_outcomes(frame: Any) -> Any:

@@ -14,10 +14,10 @@ from benchmarks.keyed import spark_runner
 from benchmarks.keyed.batches import batches
 from benchmarks.keyed.sections import Cost
 from localarc import ARC
-from localarc.many import run_files
+from localarc.many import Columns, run_files
 
 KEYS, EVENTS, FILES, SHARDS = 10_000, 100_000, 4, 2
-ROLES: dict[str, Any] = {"key": "key", "order": "order", "score": "score"}
+COLUMNS = Columns(key="key", order="order", score="score")
 
 
 def measure() -> Iterator[Cost]:
@@ -32,7 +32,7 @@ def measure() -> Iterator[Cost]:
             batch.frame().to_parquet(source / f"{i}.parquet")
             os.utime(source / f"{i}.parquet", (1e9 + i, 1e9 + i))  # Spark reads them in this order
         files = sorted(source.iterdir())
-        run_files(files[:1], Path(folder, "warm"), **ROLES, calibrator=ARC(0.1), jobs=1)
+        run_files(files[:1], Path(folder, "warm"), COLUMNS, ARC(0.1), jobs=1)
         own = _least(lambda i: _run(files, Path(folder, f"job {i}")))
         spark = spark_runner.session()
         there = _least(lambda i: _stream(spark, source, Path(folder, f"spark {i}")))
@@ -48,7 +48,7 @@ def _least(way: Callable[[int], float]) -> float:
 def _run(files: list[Path], folder: Path) -> float:
     """In this process, shard by shard: CPU time of processes that end is hard to collect."""
     start = time.process_time()
-    run_files(files, folder, **ROLES, calibrator=ARC(0.1), shards=SHARDS, jobs=1)
+    run_files(files, folder, COLUMNS, ARC(0.1), shards=SHARDS, jobs=1)
     return time.process_time() - start
 
 
@@ -56,7 +56,7 @@ def _stream(spark: Any, source: Path, folder: Path) -> float:
     from localarc.many.spark import calibrate
 
     reader = spark.readStream.schema(spark_runner.COLUMNS).option("maxFilesPerTrigger", 1)
-    made = calibrate(reader.parquet(str(source)), **ROLES, calibrator=ARC(0.1), buckets=10)
+    made = calibrate(reader.parquet(str(source)), COLUMNS, ARC(0.1), buckets=10)
     writer = made.writeStream.format("parquet").option("path", str(folder / "out"))
     before = spark_runner.tree_cpu()
     query = writer.option("checkpointLocation", str(folder / "checkpoint"))

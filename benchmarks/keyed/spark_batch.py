@@ -15,6 +15,7 @@ from benchmarks.keyed.batches import batches
 from benchmarks.keyed.sections import Cost
 from localarc import ARC, Panel
 from localarc.curves import miscoverage
+from localarc.many import Columns
 
 KEYS, EVENTS, BUCKETS = 10_000, 400_000, 8
 ALPHA = 0.1
@@ -31,7 +32,7 @@ def measure() -> Iterator[Cost]:
     ways: dict[str, Callable[[Any], Any]] = {
         "applyInPandas(Panel), no rules": bare,
         "localarc.many.spark.calibrate": lambda frame: calibrate(
-            frame, key="key", order="order", score="score", calibrator=ARC(ALPHA), buckets=BUCKETS
+            frame, Columns(key="key", order="order", score="score"), ARC(ALPHA), buckets=BUCKETS
         ),
     }
     with tempfile.TemporaryDirectory() as folder:

@@ -12,6 +12,7 @@ from typing import Any
 
 from benchmarks.keyed.batches import Batch
 from localarc import ARC
+from localarc.many import Columns
 from localarc.many.spark import calibrate, prepare
 
 ROOT = Path(__file__).parents[2]
@@ -54,8 +55,8 @@ def session() -> Any:
 
 def bucketed(buckets: int) -> Callable[[Any], Any]:
     """The job that localarc offers."""
-    columns: dict[str, Any] = {"key": "key", "order": "order", "score": "score"}
-    return lambda frame: calibrate(frame, **columns, calibrator=ARC(ALPHA), buckets=buckets)
+    columns = Columns(key="key", order="order", score="score")
+    return lambda frame: calibrate(frame, columns, ARC(ALPHA), buckets=buckets)
 
 
 def per_key(frame: Any) -> Any:

@@ -13,7 +13,7 @@ import numpy as np
 
 from benchmarks.keyed.sections import Cost, cpu
 from localarc import ARC
-from localarc.many import KeyedStreams
+from localarc.many import Columns, KeyedStreams
 
 KEYS = 100_000
 
@@ -24,7 +24,7 @@ def measure() -> Iterator[Cost]:
 
     random = np.random.default_rng(0)
     names = [f"customer-{i:07d}" for i in range(KEYS)]
-    streams = KeyedStreams(ARC(0.1), key="key", loss="loss")
+    streams = KeyedStreams(Columns(key="key", loss="loss"), ARC(0.1))
     for _ in range(5):  # losses are no whole numbers, so that no two states are equal
         losses = random.uniform(size=KEYS)
         streams.calibrate(pyarrow.table({"key": names, "loss": losses}))

@@ -8,7 +8,7 @@ import numpy as np
 import pandas
 
 from localarc import ARC, LARC, RBF, AutoLARC, KeepLast, Lattice, Panel
-from localarc.many.columns import Roles
+from localarc.many import Columns
 from localarc.many.panel.streams import Prototype
 from localarc.many.rows.bucket import Bucket
 
@@ -86,13 +86,10 @@ class Alone:
         return found
 
 
-def roles(dimension: int = 0, **more: Any) -> Roles:
-    """Roles of the columns above."""
-    usual: dict[str, Any] = {"key": "key", "order": "order", "score": "score", "loss": None}
-    rest = {"kind": None, "id": None, "width": None}
-    return Roles.checked(
-        **(usual | rest | {"features": [f"x{i}" for i in range(dimension)]} | more)
-    )
+def columns_of(dimension: int = 0, **more: Any) -> Columns:
+    """What the columns above mean."""
+    usual: dict[str, Any] = {"key": "key", "order": "order", "score": "score"}
+    return Columns(**(usual | {"features": [f"x{i}" for i in range(dimension)]} | more))
 
 
 def learn(bucket: Bucket, frame: Any, rejects: bool = False) -> Any:

@@ -11,6 +11,7 @@ import pyarrow
 
 from localarc import ARC, LARC, RBF, AutoLARC, KeepLast, Lattice
 from localarc.many import KeyedStreams
+from many.settings import keyed_settings
 
 KEYS = ["ann", "DE/Berlin", "eve"]
 LATE: dict[str, Any] = {"kind": "kind", "id": "id", "max_pending": 50}
@@ -50,7 +51,9 @@ def streams(case: str) -> KeyedStreams:
     """Streams of a case that have learned."""
     calibrator, features, more = CASES[case]
     names = [f"x{j}" for j in range(features)]
-    made = KeyedStreams(calibrator, key="key", features=names, score="score", **more)
+    made = KeyedStreams(
+        **keyed_settings(calibrator=calibrator, key="key", features=names, score="score", **more)
+    )
     made.calibrate(rows(case, 0, 40))
     return made
 

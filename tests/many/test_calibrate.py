@@ -12,9 +12,10 @@ import pytest
 
 from localarc import ARC, LARC, RBF, AutoLARC, Panel
 from localarc.curves import miscoverage
-from localarc.many import BadRowError, calibrate
+from localarc.many import BadRowError, Columns, calibrate
 from localarc.many.panel.adaptive_streams import AdaptiveStreams
 from many.keyed_events import PROTOTYPES, late, scored
+from many.settings import keyed_settings
 
 LIBRARIES: dict[str, tuple[Callable[[Any], Any], Callable[[Any], Any]]] = {
     "pandas": (lambda frame: frame, lambda frame: frame),
@@ -30,7 +31,7 @@ def test_rows_keep_their_type_place_and_columns_in_every_library(
 ) -> None:
     frame = scored()
     given = enter(frame)
-    found = calibrate(given, key="key", order="order", score="score", calibrator=ARC(0.1))
+    found = calibrate(given, Columns(key="key", order="order", score="score"), ARC(0.1))
     assert type(found) is type(given)
     rows = leave(found)
     assert list(rows.columns) == [*frame.columns, "threshold", "loss", "covered"]
@@ -46,7 +47,7 @@ def test_a_relation_comes_back_on_its_own_connection() -> None:
     connection = duckdb.connect()
     connection.register("events", scored())
     found = calibrate(
-        connection.table("events"), key="key", order="order", score="score", calibrator=ARC(0.1)
+        connection.table("events"), Columns(key="key", order="order", score="score"), ARC(0.1)
     )
     joined = found.set_alias("a").join(connection.table("events").set_alias("b"), "key, score")
     assert len(joined.fetchall()) == 60
@@ -56,26 +57,29 @@ def test_a_relation_comes_back_on_its_own_connection() -> None:
 def test_a_frame_is_a_panel_replayed(prototype: Any, dimension: int) -> None:
     frame = scored(dimension=max(dimension, 1))
     expected = Panel(prototype).replay(frame["key"], frame[["x0"]], miscoverage(frame["score"]))
-    found = calibrate(frame, key="key", features=["x0"], score="score", calibrator=prototype)
+    found = calibrate(frame, Columns(key="key", features=["x0"], score="score"), prototype)
     assert found["threshold"].tolist() == expected.thresholds.tolist()
 
 
 def test_rows_are_learned_by_order_wherever_they_are() -> None:
     frame = scored()
     usual: dict[str, Any] = {"key": "key", "score": "score", "calibrator": ARC(0.1)}
-    straight = calibrate(frame, order="order", **usual)
+    straight = calibrate(frame, **keyed_settings(order="order", **usual))
     mixed = frame.sample(frac=1.0, random_state=3)
-    found = calibrate(mixed, order="order", **usual)
+    found = calibrate(mixed, **keyed_settings(order="order", **usual))
     assert found.index.tolist() == mixed.index.tolist()
     assert found.sort_index()["threshold"].tolist() == straight["threshold"].tolist()
-    assert straight["threshold"].tolist() == calibrate(frame, **usual)["threshold"].tolist()
+    assert (
+        straight["threshold"].tolist()
+        == calibrate(frame, **keyed_settings(**usual))["threshold"].tolist()
+    )
 
 
 def test_known_losses_return_the_threshold_right_after_each() -> None:
     X, losses = [[0.0], [0.5], [1.0]], [1.0, 0.0, 1.0]
     for prototype in (LARC(0.1, RBF.from_paper(1.0)), AutoLARC(0.1, unit=1.0, limits=(0.0, None))):
         frame = pandas.DataFrame({"key": "a", "x": np.ravel(X), "cost": losses})
-        found = calibrate(frame, key="key", features=["x"], loss="cost", calibrator=prototype)
+        found = calibrate(frame, Columns(key="key", features=["x"], loss="cost"), prototype)
         one: Any = Panel(prototype).prototype
         expected = [one.update(x, loss).threshold(x) for x, loss in zip(X, losses, strict=True)]
         assert found["next_threshold"].tolist() == expected
@@ -90,34 +94,34 @@ def test_a_thousand_losses_of_one_key_are_one_pass(monkeypatch: pytest.MonkeyPat
 
     monkeypatch.setattr(AdaptiveStreams, "serve", counted)
     frame = pandas.DataFrame({"key": "a", "cost": np.tile([1.0, 0.0], 500)})
-    calibrate(frame, key="key", loss="cost", calibrator=ARC(0.1))
+    calibrate(frame, Columns(key="key", loss="cost"), ARC(0.1))
     assert passes == [1000]
 
 
 def test_intervals_have_a_size_where_their_width_is_known() -> None:
     frame = scored().assign(width=2.0)
-    found = calibrate(frame, key="key", score="score", width="width", calibrator=ARC(0.1))
+    found = calibrate(frame, Columns(key="key", score="score", width="width"), ARC(0.1))
     assert found["size"].tolist() == np.maximum(2.0 + 2.0 * found["threshold"], 0.0).tolist()
     asks = late().assign(width=2.0)
     given: dict[str, Any] = {"key": "key", "kind": "kind", "id": "id", "width": "width"}
-    found = calibrate(asks, **given, score="score", calibrator=ARC(0.1))
+    found = calibrate(asks, **keyed_settings(**given, score="score", calibrator=ARC(0.1)))
     assert found["size"].notna().tolist() == (asks["kind"] == "ask").tolist()
 
 
 def test_several_columns_make_a_key_of_their_own() -> None:
     shops = [("de", "a/b"), ("de/a", "b"), ("de", "a%2Fb"), ("de", "a/b")]
     frame = pandas.DataFrame(shops, columns=["country", "shop"]).assign(score=1.0)
-    found = calibrate(frame, key=["country", "shop"], score="score", calibrator=ARC(0.1))
+    found = calibrate(frame, Columns(key=["country", "shop"], score="score"), ARC(0.1))
     assert found["threshold"].tolist() == [0.0, 0.0, 0.0, 0.9]
     holes = frame.assign(shop=[None, "b", "c", "d"])
     with pytest.raises(BadRowError, match="missing key"):
-        calibrate(holes, key=["country", "shop"], score="score", calibrator=ARC(0.1))
+        calibrate(holes, Columns(key=["country", "shop"], score="score"), ARC(0.1))
 
 
 @pytest.mark.parametrize("keys", [[1, 2, 1], pandas.Categorical(["a", "b", "a"])], ids=str)
 def test_keys_may_be_integers_or_categories(keys: Any) -> None:
     frame = pandas.DataFrame({"key": keys, "score": 1.0})
-    found = calibrate(frame, key="key", score="score", calibrator=ARC(0.1))
+    found = calibrate(frame, Columns(key="key", score="score"), ARC(0.1))
     assert found["threshold"].tolist() == [0.0, 0.0, 0.9]
     assert found["key"].dtype == frame["key"].dtype
 
@@ -127,17 +131,17 @@ def test_rejected_rows_stay_in_place_with_their_rule() -> None:
     frame.loc[2, "score"] = np.nan
     usual: dict[str, Any] = {"key": "key", "score": "score", "calibrator": ARC(0.1)}
     with pytest.raises(BadRowError, match=r"bad score: key 'key 0', order 3"):
-        calibrate(frame, **usual)
-    found = calibrate(frame, **usual, bad_rows="reject")
+        calibrate(frame, **keyed_settings(**usual))
+    found = calibrate(frame, **keyed_settings(**usual, bad_rows="reject"))
     assert found["rejected"].tolist()[2] == "bad score"
     assert found["rejected"].isna().sum() == 5
-    good = calibrate(frame.drop(index=2), **usual)
+    good = calibrate(frame.drop(index=2), **keyed_settings(**usual))
     assert found.drop(index=2)["threshold"].tolist() == good["threshold"].tolist()
 
 
 def test_an_empty_frame_stays_empty_and_gains_columns() -> None:
     frame = scored().iloc[:0]
-    found = calibrate(frame, key="key", order="order", score="score", calibrator=ARC(0.1))
+    found = calibrate(frame, Columns(key="key", order="order", score="score"), ARC(0.1))
     assert list(found.columns)[-3:] == ["threshold", "loss", "covered"]
     assert not len(found)
 
@@ -178,4 +182,4 @@ def test_what_cannot_work_is_rejected(change: Any, error: type[Exception], says:
     frame = pandas.DataFrame({"k": ["a"], "k2": ["ask"], "s": [0.5], "x": [0.5]})
     usual = {"frame": frame, "key": "k", "score": "s", "calibrator": ARC(0.1)}
     with pytest.raises(error, match=says):
-        calibrate(**(usual | change))
+        calibrate(**keyed_settings(**usual | change))

@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from localarc import ARC, LARC, RBF, AutoLARC
 from localarc.many import BadRowError, KeyedStreams, calibrate, run_files
 from many.keyed_events import PROTOTYPES, Alone, late, scored
+from many.settings import keyed_settings
 
 HOUR = timedelta(hours=1)
 TIMED: dict[str, Any] = {"key": "key", "time": "when", "score": "score"}
@@ -52,9 +53,11 @@ def test_rows_that_come_within_the_delay_are_learned_as_if_in_order(
     seed: int, number: int, hours: int
 ) -> None:
     frame = timed(seed=seed)
-    expected = calibrate(frame, **TIMED, id="id", calibrator=ARC(0.1)).set_index("id")
+    expected = calibrate(frame, **keyed_settings(**TIMED, id="id", calibrator=ARC(0.1))).set_index(
+        "id"
+    )
     delay = timedelta(hours=hours)
-    streams = KeyedStreams(ARC(0.1), **TIMED, id="id", delay=delay)
+    streams = KeyedStreams(**keyed_settings(calibrator=ARC(0.1), **TIMED, id="id", delay=delay))
     found = in_parts(streams, mixed(frame, hours, seed), number).set_index("id")
     assert len(found) == len(frame)
     assert streams.waiting == 0
@@ -69,7 +72,9 @@ def test_asks_and_outcomes_by_time_are_those_of_calibrators_alone(
     frame["when"] = pandas.Timestamp("2026-01-01") + pandas.to_timedelta(frame.pop("time"), "h")
     expected = Alone(prototype).thresholds(frame.sort_values(["when", "id"]))
     names = [name for name in frame.columns if name.startswith("x")]
-    streams = KeyedStreams(prototype, **TIMED, **LATE, features=names, delay=2 * HOUR)
+    streams = KeyedStreams(
+        **keyed_settings(calibrator=prototype, **TIMED, **LATE, features=names, delay=2 * HOUR)
+    )
     found = in_parts(streams, mixed(frame, 2), 7).sort_values(["when", "id"])
     assert found["threshold"].tolist() == expected
 
@@ -79,7 +84,7 @@ def test_what_is_late_is_named_and_nothing_is_lost() -> None:
     hours = [0, 5, 3, 4, 9, 2]
     frame = pandas.DataFrame({"key": "a", "when": start + pandas.to_timedelta(hours, "h")})
     frame = frame.assign(id=range(6), score=0.5, note=[f"note {h}" for h in hours])
-    streams = KeyedStreams(ARC(0.1), **TIMED, id="id", delay=HOUR)
+    streams = KeyedStreams(**keyed_settings(calibrator=ARC(0.1), **TIMED, id="id", delay=HOUR))
     first = streams.calibrate(frame[:2], "reject")  # the watermark is at 4 h
     assert first["note"].tolist() == ["note 0"]
     assert streams.waiting == 1
@@ -98,7 +103,9 @@ def test_a_repeated_event_is_rejected_and_a_broken_copy_never_shadows_the_good_o
     frame = timed(rows=8)
     copies = frame.iloc[[2, 5]].assign(score=[frame["score"][2], np.nan])
     for rows in (pandas.concat([frame, copies]), pandas.concat([copies, frame])):
-        found = calibrate(rows, **TIMED, id="id", calibrator=ARC(0.1), bad_rows="reject")
+        found = calibrate(
+            rows, **keyed_settings(**TIMED, id="id", calibrator=ARC(0.1), bad_rows="reject")
+        )
         bad = found[found["rejected"].notna()]
         assert bad["rejected"].tolist() == ["repeated event"] * 2
         assert set(bad["id"]) == {"event 002", "event 005"}
@@ -109,7 +116,7 @@ def test_a_repeated_event_is_rejected_and_a_broken_copy_never_shadows_the_good_o
 def test_rows_without_key_time_or_id_go_out_at_once_with_their_rule() -> None:
     frame = timed(rows=4).astype({"key": object, "id": object})
     frame.loc[0, "key"], frame.loc[1, "when"], frame.loc[2, "id"] = None, pandas.NaT, None
-    streams = KeyedStreams(ARC(0.1), **TIMED, id="id", delay=99 * HOUR)
+    streams = KeyedStreams(**keyed_settings(calibrator=ARC(0.1), **TIMED, id="id", delay=99 * HOUR))
     found = streams.calibrate(frame, "reject")
     assert sorted(found["rejected"]) == ["bad time", "missing key"]
     last = streams.calibrate(frame[:0], "reject", last=True)
@@ -124,9 +131,16 @@ def test_a_key_without_events_for_its_time_to_live_starts_anew(seed: int, number
     frame["life"] = frame["key"] + " " + restarts.groupby(frame["key"]).cumsum().astype(str)
     assert restarts.any()
     usual: dict[str, Any] = {"calibrator": ARC(0.1), "id": "id"}
-    expected = calibrate(frame, **(TIMED | {"key": "life"}), **usual)["threshold"].tolist()
-    assert calibrate(frame, **TIMED, **usual, ttl=ttl)["threshold"].tolist() == expected
-    streams = KeyedStreams(ARC(0.1), **TIMED, id="id", delay=3 * HOUR, ttl=ttl)
+    expected = calibrate(frame, **keyed_settings(**TIMED | {"key": "life"}, **usual))[
+        "threshold"
+    ].tolist()
+    assert (
+        calibrate(frame, **keyed_settings(**TIMED, **usual, ttl=ttl))["threshold"].tolist()
+        == expected
+    )
+    streams = KeyedStreams(
+        **keyed_settings(calibrator=ARC(0.1), **TIMED, id="id", delay=3 * HOUR, ttl=ttl)
+    )
     found = in_parts(streams, mixed(frame, 3, seed), number).sort_values(["when", "id"])
     assert found["threshold"].tolist() == expected
     alive = frame.groupby("key")["when"].max() >= frame["when"].max() - ttl
@@ -140,7 +154,9 @@ def test_the_pending_asks_of_a_key_end_with_it() -> None:
     frame = pandas.DataFrame(rows, columns=["key", "when", "id", "kind", "score"])
     frame["when"] = start + pandas.to_timedelta(frame["when"], "h")
     for parts in (1, 4):
-        streams = KeyedStreams(ARC(0.1), **TIMED, **LATE, delay=HOUR, ttl=5 * HOUR)
+        streams = KeyedStreams(
+            **keyed_settings(calibrator=ARC(0.1), **TIMED, **LATE, delay=HOUR, ttl=5 * HOUR)
+        )
         found = in_parts(streams, frame, parts, bad_rows="reject").sort_values("when")
         assert found["rejected"].tolist()[2] == "unknown id"
         assert found["rejected"].isna().sum() == 3
@@ -155,12 +171,16 @@ def test_more_pending_asks_than_the_limit_give_up_the_oldest(prototype: Any, par
     rows: list[Any] = [*asks[:5], ("a", "4", "learn", 0.5), asks[5], ("a", "1", "learn", 0.5)]
     rows += [("a", "3", "learn", 0.9), ("a", "1", "ask", None), ("a", "1", "learn", 0.2)]
     frame = pandas.DataFrame(rows, columns=["key", "id", "kind", "score"])
-    streams = KeyedStreams(prototype, key="key", score="score", **LATE, max_pending=3)
+    streams = KeyedStreams(
+        **keyed_settings(calibrator=prototype, key="key", score="score", **LATE, max_pending=3)
+    )
     pieces = [frame.iloc[at] for at in np.array_split(np.arange(len(frame)), parts)]
     found = pandas.concat([streams.calibrate(piece, "reject") for piece in pieces])
     assert rules(found) == [""] * 7 + ["unknown id"] + [""] * 3
     assert streams._bucket.pending.ids.to_pylist() == ["2", "5"]
-    whole = KeyedStreams(prototype, key="key", score="score", **LATE, max_pending=3)
+    whole = KeyedStreams(
+        **keyed_settings(calibrator=prototype, key="key", score="score", **LATE, max_pending=3)
+    )
     whole.calibrate(frame, "reject")
     assert streams.panel.state() == whole.panel.state()
     if isinstance(prototype, AutoLARC):
@@ -171,9 +191,12 @@ def test_more_pending_asks_than_the_limit_give_up_the_oldest(prototype: Any, par
 def test_state_with_waiting_rows_resumes_as_if_never_stopped(tmp_path: Path) -> None:
     frame = mixed(timed(), 3)
     limits: dict[str, Any] = {"delay": 3 * HOUR, "ttl": 4 * HOUR}
-    straight = KeyedStreams(ARC(0.1), **TIMED, id="id", **limits)
+    straight = KeyedStreams(**keyed_settings(calibrator=ARC(0.1), **TIMED, id="id", **limits))
     expected = in_parts(straight, frame, 3)
-    streams, found = KeyedStreams(ARC(0.1), **TIMED, id="id", **limits), []
+    streams, found = (
+        KeyedStreams(**keyed_settings(calibrator=ARC(0.1), **TIMED, id="id", **limits)),
+        [],
+    )
     for i in range(3):
         found.append(streams.calibrate(frame[20 * i : 20 * i + 20], last=i == 2))
         streams.save(tmp_path / "state.parquet")
@@ -193,16 +216,16 @@ def test_a_job_over_files_by_time_is_one_frame_and_its_last_rows_come_when_asked
     paths = sorted(tmp_path.glob("*.parquet"))
     roles = {**TIMED, "id": "id", "features": ["x0"], "calibrator": LARC(0.1, RBF(0.5))}
     job: dict[str, Any] = {"folder": tmp_path / "job", "shards": 3, "jobs": 1, "delay": 3 * HOUR}
-    run_files(paths[:2], **job, **roles)
-    run_files(paths, **job, **roles)
+    run_files(paths[:2], **keyed_settings(**job, **roles))
+    run_files(paths, **keyed_settings(**job, **roles))
 
     def written() -> Any:
         parts = [pandas.read_parquet(path) for path in sorted((tmp_path / "job/rows").iterdir())]
         return pandas.concat([part for part in parts if len(part)])
 
     assert 0 < len(written()) < len(frame)
-    run_files(paths, **job, **roles, last=True)
-    expected = calibrate(frame, **roles).set_index("id")["threshold"].to_dict()
+    run_files(paths, **keyed_settings(**job, **roles, last=True))
+    expected = calibrate(frame, **keyed_settings(**roles)).set_index("id")["threshold"].to_dict()
     assert written().set_index("id")["threshold"].to_dict() == expected
     assert len(written()) == len(frame)
 
@@ -210,7 +233,7 @@ def test_a_job_over_files_by_time_is_one_frame_and_its_last_rows_come_when_asked
 def test_frames_of_arrow_and_polars_come_back_as_they_went_in() -> None:
     frame = timed()
     for given_frame in (pyarrow.Table.from_pandas(frame), polars.from_pandas(frame)):
-        streams = KeyedStreams(ARC(0.1), **TIMED, id="id", delay=HOUR)
+        streams = KeyedStreams(**keyed_settings(calibrator=ARC(0.1), **TIMED, id="id", delay=HOUR))
         found = streams.calibrate(given_frame, last=True)
         assert type(found) is type(given_frame)
         names = found.column_names if isinstance(found, pyarrow.Table) else found.columns
@@ -235,19 +258,23 @@ def test_limits_that_make_no_sense_are_rejected(
     change: Any, error: type[Exception], says: str
 ) -> None:
     with pytest.raises(error, match=says):
-        KeyedStreams(ARC(0.1), **(TIMED | {"delay": HOUR} | change))
+        KeyedStreams(**keyed_settings(calibrator=ARC(0.1), **TIMED | {"delay": HOUR} | change))
 
 
 def test_a_time_that_is_a_number_is_rejected_when_it_comes() -> None:
-    streams = KeyedStreams(ARC(0.1), **TIMED, delay=HOUR)
+    streams = KeyedStreams(**keyed_settings(calibrator=ARC(0.1), **TIMED, delay=HOUR))
     with pytest.raises(TypeError, match=r"time must be timestamps, .* column 'when' is int64"):
         streams.calibrate(timed().assign(when=1))
 
 
 def test_times_may_be_text_with_or_without_a_zone() -> None:
     frame = timed()
-    expected = calibrate(frame, **TIMED, id="id", calibrator=ARC(0.1))["threshold"].tolist()
+    expected = calibrate(frame, **keyed_settings(**TIMED, id="id", calibrator=ARC(0.1)))[
+        "threshold"
+    ].tolist()
     for zone in ("", "Z", "+00:00"):
         texts = frame["when"].dt.strftime("%Y-%m-%dT%H:%M:%S.%f") + zone
-        found = calibrate(frame.assign(when=texts), **TIMED, id="id", calibrator=ARC(0.1))
+        found = calibrate(
+            frame.assign(when=texts), **keyed_settings(**TIMED, id="id", calibrator=ARC(0.1))
+        )
         assert found["threshold"].tolist() == expected

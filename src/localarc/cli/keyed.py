@@ -131,18 +131,17 @@ def keyed_topic(topic: str, servers: str, quiet: bool, **given: Any) -> None:
 
 def _arguments(given: dict[str, Any]) -> dict[str, Any]:
     """The arguments of a job, from the values of options."""
-    roles = {
-        name: given[name] for name in ("score", "loss", "order", "time", "kind", "id", "width")
-    }
-    durations = {
-        name: None if given[name] is None else timedelta(seconds=given[name])
-        for name in ("delay", "ttl")
-    }
-    names = "max_pending", "last", "shards", "jobs", "bad_rows", "initial"
-    same = {name: given[name] for name in names}
-    made = {"calibrator": _calibrator(given), "folder": given["out"]}
-    features = given["features"] or ()
-    return {"key": given["key"], "features": features, **roles, **durations, **same, **made}
+    from localarc.many import Columns, Limits
+
+    names = "key", "score", "loss", "order", "time", "kind", "id", "width"
+    columns = Columns(features=given["features"] or (), **{name: given[name] for name in names})
+    delay, ttl = (
+        None if given[name] is None else timedelta(seconds=given[name]) for name in ("delay", "ttl")
+    )
+    limits = Limits(delay=delay, ttl=ttl, max_pending=given["max_pending"])
+    same = {name: given[name] for name in ("last", "shards", "jobs", "bad_rows", "initial")}
+    made = {"columns": columns, "calibrator": _calibrator(given), "limits": limits}
+    return {"folder": given["out"], **made, **same}
 
 
 def _calibrator(given: dict[str, Any]) -> Prototype:

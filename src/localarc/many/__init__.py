@@ -4,10 +4,21 @@ All but panels require PyArrow and narwhals: `pip install 'localarc[keyed]'`.
 """
 
 from localarc.many.calibrate import calibrate
-from localarc.many.jobs.run_files import run_files
-from localarc.many.jobs.run_topic import run_topic
+from localarc.many.columns import Columns
+from localarc.many.jobs.files import run_files
+from localarc.many.jobs.kafka import run_topic
 from localarc.many.keyed_streams import KeyedStreams
+from localarc.many.limits import Limits
 from localarc.many.panel import Panel
 from localarc.many.rows.rules import BadRowError
 
-__all__ = ["BadRowError", "KeyedStreams", "Panel", "calibrate", "run_files", "run_topic"]
+__all__ = [
+    "BadRowError",
+    "Columns",
+    "KeyedStreams",
+    "Limits",
+    "Panel",
+    "calibrate",
+    "run_files",
+    "run_topic",
+]

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-from localarc.many.columns import Roles
+from localarc.many.columns import Columns
+from localarc.many.limits import Limits
 from localarc.many.panel import Panel
-from localarc.many.panel.kinds import is_auto
+from localarc.many.panel.kinds import Prototype, is_auto
 
 
 def rejects_bad_rows(bad_rows: str) -> bool:
@@ -16,19 +15,22 @@ def rejects_bad_rows(bad_rows: str) -> bool:
     return bad_rows == "reject"
 
 
-def check_calibrator(calibrator: Any, roles: Roles) -> None:
-    """Raise unless the calibrator can learn what rows with these roles bring."""
-    Panel(calibrator)  # raises unless it is a new ARC, LARC or AutoLARC
-    if not roles.given_losses and calibrator.loss_bound < 1.0:
+def check_settings(
+    columns: Columns, calibrator: Prototype, limits: Limits, *, delays: bool
+) -> None:
+    """Raise unless columns, calibrator and limits go together; `delays` as in `Limits.check`."""
+    limits.check(columns, delays)
+    panel = Panel(calibrator)  # raises unless it is a new ARC, LARC or AutoLARC
+    if not columns.given_losses and calibrator.loss_bound < 1.0:
         raise ValueError(
             f"a score above the threshold costs 1, and the calibrator's loss bound is "
             f"{calibrator.loss_bound}. Construct it with loss_bound=1.0, or pass losses."
         )
     if is_auto(calibrator):
-        if roles.given_losses:
+        if columns.given_losses:
             calibrator.checked_score(None)  # raises if thresholds would have no unit or no floor
         return
-    if calibrator.settings.kernel is not None and not roles.features:
+    if not panel.ignores_inputs and not columns.features:
         raise ValueError(
             "a calibrator with a kernel requires features, and none were named. "
             'Name them, e.g. features=["x1", "x2"], or use ARC.'

@@ -4,7 +4,7 @@ import sys
 from pathlib import Path
 
 from localarc import LARC, RBF
-from localarc.many import run_files
+from localarc.many import Columns, run_files
 
 
 def calibrator() -> LARC:
@@ -15,11 +15,8 @@ def main(folder: Path) -> None:
     run_files(
         sorted((folder / "in").iterdir()),
         folder / "job",
-        key="key",
-        order="order",
-        features=["x0"],
-        score="score",
-        calibrator=calibrator(),
+        Columns(key="key", order="order", features=["x0"], score="score"),
+        calibrator(),
         shards=3,
         jobs=2,
     )

@@ -7,7 +7,7 @@ import pytest
 
 from commands import assert_rejected, localarc
 from localarc import ARC, LARC, RBF, AutoLARC
-from localarc.many import calibrate
+from localarc.many import Columns, calibrate
 from many.jobs.test_files import files, written
 from many.keyed_events import scored
 from many.test_times import mixed, timed
@@ -37,7 +37,7 @@ def test_files_are_learned_as_the_library_does_and_continued(
     again = localarc(*command[:4], paths[2], *command[4:], *options, "--out", out, "--quiet")
     assert (again.status, again.stdout) == (0, "")
     expected = calibrate(
-        frame, key="key", order="order", features=["x0"], score="score", calibrator=calibrator
+        frame, Columns(key="key", order="order", features=["x0"], score="score"), calibrator
     )
     by_order = expected.sort_values(["key", "order"])["threshold"].tolist()
     assert written(out)["threshold"].tolist() == by_order

@@ -22,6 +22,7 @@ from localarc.serialization import StateError
 from many.jobs.files_job import calibrator
 from many.jobs.test_files import USUAL, files, thresholds, written
 from many.keyed_events import scored
+from many.settings import keyed_settings
 from many.test_times import mixed, timed
 
 kafka = pytest.importorskip("confluent_kafka", reason="pip install 'localarc[kafka]'")
@@ -66,10 +67,12 @@ def test_a_topic_is_learned_up_to_its_end_and_continued(brokers: Brokers, tmp_pa
     frame = plain()
     job: dict[str, Any] = {"servers": brokers.servers, "jobs": 1, "shards": 3, "batch": 7}
     brokers.send(frame[:25])
-    assert run_topic("scores", tmp_path / "job", **job, **USUAL) == 25
-    assert run_topic("scores", tmp_path / "job", **job, **USUAL) == 25  # nothing is new
+    assert run_topic("scores", tmp_path / "job", **keyed_settings(**job, **USUAL)) == 25
+    assert (
+        run_topic("scores", tmp_path / "job", **keyed_settings(**job, **USUAL)) == 25
+    )  # nothing is new
     brokers.send(frame[25:])
-    assert run_topic("scores", tmp_path / "job", **job, **USUAL) == 60
+    assert run_topic("scores", tmp_path / "job", **keyed_settings(**job, **USUAL)) == 60
     rows = written(tmp_path / "job")
     assert rows["threshold"].tolist() == thresholds(frame, **USUAL)
     assert not rows.duplicated(["kafka_partition", "kafka_offset"]).any()
@@ -81,26 +84,30 @@ def test_messages_by_time_and_asks_without_scores(brokers: Brokers, tmp_path: Pa
     brokers.send(frame)
     roles: dict[str, Any] = {"key": "key", "time": "when", "id": "id", "score": "score"}
     job: dict[str, Any] = {"servers": brokers.servers, "jobs": 1, "calibrator": ARC(0.1)}
-    run_topic("scores", tmp_path / "job", **job, **roles, delay=timedelta(days=9), last=True)
+    run_topic(
+        "scores",
+        tmp_path / "job",
+        **keyed_settings(**job, **roles, delay=timedelta(days=9), last=True),
+    )
     parts = [pandas.read_parquet(path) for path in (tmp_path / "job" / "rows").iterdir()]
     found = pandas.concat([part for part in parts if len(part)]).set_index("id")
-    expected = calibrate(frame, **roles, calibrator=ARC(0.1)).set_index("id")
+    expected = calibrate(frame, **keyed_settings(**roles, calibrator=ARC(0.1))).set_index("id")
     assert found["threshold"].to_dict() == expected["threshold"].to_dict()
     asks = pandas.DataFrame({"key": ["a", "a"], "id": ["1", "2"], "kind": "ask"})
     brokers.send(asks, "asks")
     late: dict[str, Any] = {"key": "key", "kind": "kind", "id": "id", "score": "score"}
-    assert run_topic("asks", tmp_path / "asks", **job, **late) == 2
+    assert run_topic("asks", tmp_path / "asks", **keyed_settings(**job, **late)) == 2
 
 
 def test_other_topics_and_files_are_refused(brokers: Brokers, tmp_path: Path) -> None:
     brokers.send(plain(rows=5))
     job: dict[str, Any] = {"servers": brokers.servers, "jobs": 1, **USUAL}
-    run_topic("scores", tmp_path / "job", **job)
+    run_topic("scores", tmp_path / "job", **keyed_settings(**job))
     with pytest.raises(StateError, match="a job over topic 'scores', now it is topic 'others'"):
-        run_topic("others", tmp_path / "job", **job)
+        run_topic("others", tmp_path / "job", **keyed_settings(**job))
     paths = files(scored(), tmp_path / "in", 1)
     with pytest.raises(StateError, match="a job over a topic, not over files"):
-        run_files(paths, tmp_path / "job", **USUAL, jobs=1)
+        run_files(paths, tmp_path / "job", **keyed_settings(**USUAL, jobs=1))
 
 
 BAD = [
@@ -127,7 +134,9 @@ def test_a_message_that_cannot_be_a_row_ends_the_job_with_its_partition_and_offs
     brokers.send_bytes(value, "scores")
     place = rf"message \d+ of partition \d+ of topic 'scores' {re.escape(says)}"
     with pytest.raises(BadRowError, match=place):
-        run_topic("scores", tmp_path / "job", servers=brokers.servers, jobs=1, **USUAL)
+        run_topic(
+            "scores", tmp_path / "job", **keyed_settings(servers=brokers.servers, jobs=1, **USUAL)
+        )
     assert not list((tmp_path / "job" / "state").iterdir())
 
 
@@ -140,12 +149,12 @@ def test_bad_messages_are_rejected_like_bad_rows_and_the_others_are_learned(
     for value, _ in BAD:
         brokers.send_bytes(value, "scores")
     brokers.send(frame[25:])
-    assert run_topic("scores", tmp_path / "job", **job) == len(frame) + len(BAD)
+    assert run_topic("scores", tmp_path / "job", **keyed_settings(**job)) == len(frame) + len(BAD)
     rows = pandas.concat(
         [pandas.read_parquet(path) for path in (tmp_path / "job" / "rows").iterdir()]
     )
     good = rows[rows["rejected"].isna()].set_index(["key", "order"])["threshold"]
-    expected = calibrate(frame, **USUAL).set_index(["key", "order"])["threshold"]
+    expected = calibrate(frame, **keyed_settings(**USUAL)).set_index(["key", "order"])["threshold"]
     assert good.to_dict() == expected.to_dict()
     rules = rows["rejected"].dropna()
     assert rules.value_counts().to_dict() == {
@@ -162,7 +171,7 @@ def test_a_field_of_the_wrong_type_consumes_its_order(brokers: Brokers, tmp_path
     for line in (b'{"key": 7, "order": 1, "score": "?"}', b'{"key": "7", "order": 2, "score": 1}'):
         brokers.send_bytes(line, "scores")
     job: dict[str, Any] = {"servers": brokers.servers, "jobs": 1, "bad_rows": "reject", **USUAL}
-    assert run_topic("scores", tmp_path / "job", **job) == 2
+    assert run_topic("scores", tmp_path / "job", **keyed_settings(**job)) == 2
     rows = written(tmp_path / "job").sort_values("order")
     assert rows["rejected"].fillna("").tolist() == ["bad score", ""]
     assert rows["key"].tolist() == ["7", "7"]
@@ -182,7 +191,9 @@ def test_fields_without_a_role_pass_whatever_they_hold(brokers: Brokers, tmp_pat
     job |= roles | {"delay": timedelta(seconds=5)}
     for batch in (1, 3, 100):
         folder = tmp_path / str(batch)
-        assert run_topic("scores", folder, **job, batch=batch, last=True) == len(notes)
+        assert run_topic("scores", folder, **keyed_settings(**job, batch=batch, last=True)) == len(
+            notes
+        )
         parts = [pandas.read_parquet(path) for path in sorted((folder / "rows").iterdir())]
         rows = pandas.concat([part for part in parts if len(part)])
         assert rows["score"].tolist() == list(range(len(notes)))
@@ -223,7 +234,11 @@ def test_killed_again_and_again_every_message_is_learned_once(
     roles: dict[str, Any] = USUAL | {"features": ["x0"], "calibrator": calibrator()}
     assert len(rows) == len(frame)
     assert rows["threshold"].tolist() == thresholds(frame, **roles)
-    alone = KeyedStreams(calibrator(), **{k: v for k, v in roles.items() if k != "calibrator"})
+    alone = KeyedStreams(
+        **keyed_settings(
+            calibrator=calibrator(), **{k: v for k, v in roles.items() if k != "calibrator"}
+        )
+    )
     alone.calibrate(frame)
     for path in (tmp_path / "job" / "state").iterdir():
         panel = KeyedStreams.load(path).panel

@@ -3,7 +3,7 @@
 import sys
 from pathlib import Path
 
-from localarc.many import run_topic
+from localarc.many import Columns, run_topic
 from many.jobs.files_job import calibrator
 
 
@@ -11,12 +11,9 @@ def main(folder: Path, servers: str) -> None:
     run_topic(
         "scores",
         folder / "job",
+        Columns(key="key", order="order", features=["x0"], score="score"),
+        calibrator(),
         servers=servers,
-        key="key",
-        order="order",
-        features=["x0"],
-        score="score",
-        calibrator=calibrator(),
         shards=2,
         jobs=2,
         batch=40,

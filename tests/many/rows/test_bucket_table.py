@@ -18,7 +18,8 @@ from localarc.many.rows import bucket_bytes as stored
 from localarc.many.rows import bucket_table as table
 from localarc.many.rows.bucket import Bucket
 from localarc.serialization import StateError
-from many.keyed_events import PROTOTYPES, late, learn, roles, scored
+from many.keyed_events import PROTOTYPES, columns_of, late, learn, scored
+from many.settings import keyed_settings
 
 LATE: dict[str, Any] = {"kind": "kind", "id": "id"}
 USUAL: dict[str, Any] = {"key": "key", "order": "order", "score": "score"}
@@ -28,7 +29,7 @@ USUAL: dict[str, Any] = {"key": "key", "order": "order", "score": "score"}
 def test_a_bucket_comes_back_from_its_file_bit_for_bit(
     prototype: Any, dimension: int, tmp_path: Path
 ) -> None:
-    frame, mine = late(dimension=dimension), roles(dimension, **LATE)
+    frame, mine = late(dimension=dimension), columns_of(dimension, **LATE)
     bucket = Bucket.new(prototype, mine)
     learn(bucket, frame[:50])
     assert len(bucket.pending)
@@ -42,8 +43,10 @@ def test_a_bucket_comes_back_from_its_file_bit_for_bit(
 
 def test_streams_resume_from_a_file_as_if_never_stopped(tmp_path: Path) -> None:
     frame = scored()
-    expected = calibrate(frame, **USUAL, calibrator=ARC(0.1))["threshold"].tolist()
-    streams = KeyedStreams(ARC(0.1), **USUAL)
+    expected = calibrate(frame, **keyed_settings(**USUAL, calibrator=ARC(0.1)))[
+        "threshold"
+    ].tolist()
+    streams = KeyedStreams(**keyed_settings(calibrator=ARC(0.1), **USUAL))
     first = streams.calibrate(frame[:30])
     streams.save(tmp_path / "state.parquet")
     second = KeyedStreams.load(tmp_path / "state.parquet").calibrate(frame[30:])
@@ -61,14 +64,14 @@ def test_keys_without_local_parts_and_integer_keys_come_back(tmp_path: Path) -> 
 
 
 def test_a_panel_loads_the_file_of_keyed_streams(tmp_path: Path) -> None:
-    streams = KeyedStreams(ARC(0.1), **USUAL)
+    streams = KeyedStreams(**keyed_settings(calibrator=ARC(0.1), **USUAL))
     streams.calibrate(scored())
     streams.save(tmp_path / "state.parquet")
     assert Panel.load(tmp_path / "state.parquet").state() == streams.panel.state()
 
 
 def test_other_tools_read_thresholds_and_risks_by_key(tmp_path: Path) -> None:
-    streams = KeyedStreams(ARC(0.1), **USUAL)
+    streams = KeyedStreams(**keyed_settings(calibrator=ARC(0.1), **USUAL))
     rows = streams.calibrate(scored())
     streams.save(tmp_path / "state.parquet")
     query = f"SELECT key, constant, loss_sum / rounds FROM '{tmp_path / 'state.parquet'}'"
@@ -79,13 +82,13 @@ def test_other_tools_read_thresholds_and_risks_by_key(tmp_path: Path) -> None:
 
 
 def test_a_file_with_other_roles_or_settings_is_refused(tmp_path: Path) -> None:
-    bucket = Bucket.new(ARC(0.1), roles(2))
+    bucket = Bucket.new(ARC(0.1), columns_of(2))
     learn(bucket, scored(dimension=2))
     made = table.to_table(bucket)
     with pytest.raises(StateError, match=r"features=\['x0', 'x1'\], now it is \[\]"):
-        table.from_table(made, None, roles())
+        table.from_table(made, None, columns_of())
     with pytest.raises(StateError, match="other settings"):
-        table.from_table(made, ARC(0.2), roles(2))
+        table.from_table(made, ARC(0.2), columns_of(2))
 
 
 def test_what_is_no_state_is_refused_by_name(tmp_path: Path) -> None:
@@ -99,7 +102,7 @@ def test_what_is_no_state_is_refused_by_name(tmp_path: Path) -> None:
     parquet.write_table(pyarrow.table({"key": ["a"]}), path)
     with pytest.raises(StateError, match="not a localarc state"):
         KeyedStreams.load(path)
-    newer = table.to_table(Bucket.new(ARC(0.1), roles()))
+    newer = table.to_table(Bucket.new(ARC(0.1), columns_of()))
     metadata = newer.schema.metadata[b"localarc"].replace(b'"format": 1', b'"format": 9')
     parquet.write_table(newer.replace_schema_metadata({b"localarc": metadata}), path)
     with pytest.raises(StateError, match="format 9, this localarc reads up to 1"):
@@ -107,20 +110,20 @@ def test_what_is_no_state_is_refused_by_name(tmp_path: Path) -> None:
 
 
 def test_an_empty_bucket_and_the_bytes_of_one_come_back() -> None:
-    empty = Bucket.new(ARC(0.1), roles())
-    again = table.from_table(table.to_table(empty), None, roles())
+    empty = Bucket.new(ARC(0.1), columns_of())
+    again = table.from_table(table.to_table(empty), None, columns_of())
     assert stored.encode(again) == stored.encode(empty)
     assert np.array_equal(again.due(["a"]), [1])
 
 
 def test_a_table_that_lost_columns_on_its_way_is_refused() -> None:
-    bucket = Bucket.new(LARC(0.1, RBF.from_paper(0.5)), roles(1))
+    bucket = Bucket.new(LARC(0.1, RBF.from_paper(0.5)), columns_of(1))
     learn(bucket, scored(dimension=1))
     made = table.to_table(bucket)
     names = [name.replace("_", " ") for name in made.column_names]
     renamed = made.rename_columns(names).replace_schema_metadata(made.schema.metadata)
     with pytest.raises(StateError, match=r"lost its columns .*local_clock"):
-        table.from_table(renamed, None, roles(1))
+        table.from_table(renamed, None, columns_of(1))
     assert not any(" " in name for name in made.column_names)
 
 
@@ -130,7 +133,7 @@ def test_a_job_with_other_columns_starts_from_a_table(
 ) -> None:
     frame = scored(dimension=dimension)
     names = [f"x{i}" for i in range(dimension)]
-    streams = KeyedStreams(prototype, **USUAL, features=names)
+    streams = KeyedStreams(**keyed_settings(calibrator=prototype, **USUAL, features=names))
     streams.calibrate(frame[:40])
     streams.save(tmp_path / "state.parquet")
     expected = streams.calibrate(frame[40:])["threshold"].tolist()
@@ -138,10 +141,19 @@ def test_a_job_with_other_columns_starts_from_a_table(
     mine: dict[str, Any] = {"key": "who", "score": "score"}
     mine["features"] = [{"x0": "first"}.get(name, name) for name in names]
     mine["initial"] = tmp_path / "state.parquet"
-    assert KeyedStreams(prototype, **mine).calibrate(later)["threshold"].tolist() == expected
+    assert (
+        KeyedStreams(**keyed_settings(calibrator=prototype, **mine))
+        .calibrate(later)["threshold"]
+        .tolist()
+        == expected
+    )
     later.to_parquet(tmp_path / "later.parquet")
     job = tmp_path / "job"
-    run_files([tmp_path / "later.parquet"], job, **mine, calibrator=prototype, shards=3, jobs=1)
+    run_files(
+        [tmp_path / "later.parquet"],
+        job,
+        **keyed_settings(**mine, calibrator=prototype, shards=3, jobs=1),
+    )
     found = pandas.concat(pandas.read_parquet(path) for path in (job / "rows").iterdir())
     assert found.sort_values("when")["threshold"].tolist() == expected
     panels = [Panel.load(path, prototype) for path in (job / "state").iterdir()]
@@ -152,12 +164,16 @@ def test_what_a_job_cannot_start_from_is_named(tmp_path: Path) -> None:
     path = tmp_path / "state.parquet"
 
     def start(**more: Any) -> None:
-        KeyedStreams(more.pop("calibrator", ARC(0.1)), **USUAL, **more, initial=path)
+        KeyedStreams(
+            **keyed_settings(
+                calibrator=more.pop("calibrator", ARC(0.1)), **USUAL, **more, initial=path
+            )
+        )
 
     table.write_table(panel_table.to_table(Panel(ARC(0.1)).update([17], None, [1.0])), path)
     with pytest.raises(StateError, match="keys that are integers"):
         start()
-    late_streams = KeyedStreams(ARC(0.1), **USUAL, **LATE)
+    late_streams = KeyedStreams(**keyed_settings(calibrator=ARC(0.1), **USUAL, **LATE))
     late_streams.calibrate(late()[:5])
     late_streams.save(path)
     with pytest.raises(StateError, match="5 asks of the table are pending"):
@@ -166,7 +182,7 @@ def test_what_a_job_cannot_start_from_is_named(tmp_path: Path) -> None:
     with pytest.raises(StateError, match="other settings"):
         start(calibrator=ARC(0.2), **LATE)
     timed: dict[str, Any] = {"key": "key", "score": "score", "time": "when"}
-    waiting = KeyedStreams(ARC(0.1), **timed, delay=timedelta(hours=3))
+    waiting = KeyedStreams(**keyed_settings(calibrator=ARC(0.1), **timed, delay=timedelta(hours=3)))
     waiting.calibrate(scored())
     waiting.save(path)
     with pytest.raises(StateError, match=r"\d rows of the table wait for the watermark"):

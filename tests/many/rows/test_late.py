@@ -9,9 +9,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from localarc import ARC
-from localarc.many import BadRowError, calibrate
+from localarc.many import BadRowError, Columns, calibrate
 from localarc.many.rows.bucket import Bucket
-from many.keyed_events import PROTOTYPES, Alone, late, learn, roles
+from many.keyed_events import PROTOTYPES, Alone, columns_of, late, learn
+from many.settings import keyed_settings
 
 LATE: dict[str, Any] = {"kind": "kind", "id": "id"}
 
@@ -23,7 +24,7 @@ def test_each_key_is_a_calibrator_that_learns_late_bit_for_bit(
     prototype: Any, dimension: int, parts: int
 ) -> None:
     frame, alone = late(dimension=dimension), Alone(prototype)
-    bucket = Bucket.new(prototype, roles(dimension, **LATE))
+    bucket = Bucket.new(prototype, columns_of(dimension, **LATE))
     pieces = [frame.iloc[at] for at in np.array_split(np.arange(len(frame)), parts)]
     found = pandas.concat([learn(bucket, piece) for piece in pieces], ignore_index=True)
     assert found["threshold"].tolist() == alone.thresholds(frame)
@@ -34,7 +35,9 @@ def test_each_key_is_a_calibrator_that_learns_late_bit_for_bit(
 
 def test_an_ask_gets_a_threshold_and_its_outcome_the_same_one_with_the_loss() -> None:
     frame = late()
-    found = calibrate(frame, key="key", score="score", **LATE, calibrator=ARC(0.1))
+    found = calibrate(
+        frame, **keyed_settings(key="key", score="score", **LATE, calibrator=ARC(0.1))
+    )
     asks, outcomes = (found[found["kind"] == kind].set_index("id") for kind in ("ask", "learn"))
     assert asks[["loss", "covered"]].isna().all(axis=None)
     assert outcomes["threshold"].to_dict() == asks["threshold"].to_dict()
@@ -46,7 +49,7 @@ def test_known_losses_of_asks_are_learned_as_they_are() -> None:
     rows: list[Any] = [("a", "1", "ask", None), ("a", "2", "ask", None)]
     rows += [("a", "2", "learn", 1.0), ("a", "3", "ask", None), ("a", "1", "learn", 0.25)]
     frame = pandas.DataFrame(rows, columns=["key", "id", "kind", "loss"])
-    found = calibrate(frame, key="key", loss="loss", **LATE, calibrator=ARC(0.1))
+    found = calibrate(frame, **keyed_settings(key="key", loss="loss", **LATE, calibrator=ARC(0.1)))
     assert list(found.columns) == [*frame.columns, "threshold"]
     assert found["threshold"].tolist() == [0.0, 0.0, 0.0, 0.9, 0.0]
 
@@ -57,8 +60,10 @@ def test_known_losses_of_asks_are_learned_as_they_are() -> None:
 def test_shuffling_rows_with_orders_changes_nothing(seed: int, keys: int) -> None:
     frame = late(keys, seed=seed)
     usual: dict[str, Any] = {"key": "key", "order": "order", "score": "score", **LATE}
-    straight = calibrate(frame, **usual, calibrator=ARC(0.1))
-    mixed = calibrate(frame.sample(frac=1.0, random_state=seed), **usual, calibrator=ARC(0.1))
+    straight = calibrate(frame, **keyed_settings(**usual, calibrator=ARC(0.1)))
+    mixed = calibrate(
+        frame.sample(frac=1.0, random_state=seed), **keyed_settings(**usual, calibrator=ARC(0.1))
+    )
     assert mixed.sort_index()["threshold"].tolist() == straight["threshold"].tolist()
 
 
@@ -81,7 +86,7 @@ def test_a_row_that_fits_no_ask_is_bad_and_consumes_its_order(
     rows = [("a", "1", "ask", None), row, ("a", "1", "learn", 0.5), ("a", "1", "ask", None)]
     frame = pandas.DataFrame(rows, columns=["key", "id", "kind", "score"])
     frame["order"] = frame.groupby("key").cumcount() + 1
-    bucket = Bucket.new(ARC(0.1), roles(**LATE))
+    bucket = Bucket.new(ARC(0.1), columns_of(**LATE))
     if before:
         learn(bucket, frame[:1])
         frame = frame[1:]
@@ -97,7 +102,7 @@ def test_a_row_that_fits_no_ask_is_bad_and_consumes_its_order(
 
 
 def test_pending_asks_of_other_keys_stay_pending() -> None:
-    bucket = Bucket.new(ARC(0.1), roles(**LATE))
+    bucket = Bucket.new(ARC(0.1), columns_of(**LATE))
     rows: list[Any] = [
         ("a", "1", "ask", 1, None),
         ("b", "1", "ask", 1, None),
@@ -115,9 +120,7 @@ def test_a_broken_duplicate_never_shadows_the_good_row() -> None:
         frame = pandas.DataFrame({"key": "a", "order": [1, 2], "x0": 0.5, "score": 0.5})
         frame.loc[2] = {"key": "a", "order": 1, **broken}
         for rows in (frame, frame[::-1]):
-            found = calibrate(
-                rows, key="key", order="order", features=["x0"], score="score",
-                calibrator=ARC(0.1), bad_rows="reject",
-            )  # fmt: skip
+            columns = Columns(key="key", order="order", features=["x0"], score="score")
+            found = calibrate(rows, columns, ARC(0.1), bad_rows="reject")
             assert found.sort_index()["rejected"].tolist()[2] == "repeated order"
             assert found["threshold"].notna().sum() == 2

@@ -20,7 +20,7 @@ from localarc.many.rows.rules import (
     raise_first,
 )
 from localarc.validation import IntArray
-from many.keyed_events import roles
+from many.keyed_events import columns_of
 
 NAN = float("nan")
 
@@ -114,11 +114,11 @@ def test_shuffling_a_batch_changes_nothing(scored: list[tuple[str, float]], rand
     for key, score in scored:
         count[key] += 1
         numbered.append((key, count[key], score))
-    straight = Bucket.new(ARC(0.1), roles())
+    straight = Bucket.new(ARC(0.1), columns_of())
     thresholds = straight.learn(rows(*numbered), False).table(False)["threshold"].to_pylist()
     mixed = list(range(len(numbered)))
     random.shuffle(mixed)  # type: ignore[attr-defined]
-    shuffled = Bucket.new(ARC(0.1), roles())
+    shuffled = Bucket.new(ARC(0.1), columns_of())
     again = shuffled.learn(rows(*(numbered[i] for i in mixed)), False).table(False)
     assert again["threshold"].to_pylist() == [thresholds[i] for i in mixed]
     assert straight.panel.state() == shuffled.panel.state()

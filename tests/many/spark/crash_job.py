@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from localarc import LARC, RBF
+from localarc.many import Columns
 from localarc.many.spark import calibrate
 from many.spark.sessions import local_session
 
@@ -32,11 +33,8 @@ def main(folder: Path) -> None:
     reader = session.readStream.schema(COLUMNS).option("maxFilesPerTrigger", 1)
     rows = calibrate(
         reader.parquet(str(folder / "in")),
-        key="key",
-        order="order",
-        features=["x0"],
-        score="score",
-        calibrator=calibrator(),
+        Columns(key="key", order="order", features=["x0"], score="score"),
+        calibrator(),
         buckets=BUCKETS,
     )
     slowed = rows.mapInPandas(holding(str(folder)), rows.schema)

@@ -10,8 +10,10 @@ import pytest
 
 import localarc.many as keyed_frames
 from localarc import ARC, LARC, RBF, AutoLARC
+from localarc.many import Columns
 from localarc.many.spark import accepted, calibrate, rejected
 from many.keyed_events import late
+from many.settings import keyed_settings
 from many.spark.streams import alone, keyed, write
 
 
@@ -38,7 +40,7 @@ def test_a_stream_gives_each_key_what_it_would_get_alone(spark: Any, tmp_path: P
     events = keyed(30, 12)
     stream = files(spark, events, tmp_path / "in", 3)
     run(
-        calibrate(stream, key="key", order="order", score="score", calibrator=ARC(0.1), buckets=4),
+        calibrate(stream, Columns(key="key", order="order", score="score"), ARC(0.1), buckets=4),
         tmp_path,
     )
     found = spark.read.parquet(str(tmp_path / "out"))
@@ -54,11 +56,8 @@ def test_a_batch_frame_is_a_back_test_of_all_keys(spark: Any) -> None:
     frame = spark.createDataFrame(events.assign(key=events["key"].str[4:].astype(int)))
     rows = calibrate(
         frame,
-        key="key",
-        order="order",
-        features=["x0", "x1"],
-        score="score",
-        calibrator=calibrator,
+        Columns(key="key", order="order", features=["x0", "x1"], score="score"),
+        calibrator,
         buckets=2,
     )
     assert dict(rows.dtypes)["key"] == "bigint"  # integers stay integers
@@ -68,7 +67,7 @@ def test_a_batch_frame_is_a_back_test_of_all_keys(spark: Any) -> None:
 
 def test_given_losses_are_learned_and_the_next_threshold_is_returned(spark: Any) -> None:
     frame = spark.createDataFrame([("a", 2, 0.0), ("a", 1, 1.0)], "who string, t int, loss double")
-    rows = calibrate(frame, key="who", order="t", loss="loss", calibrator=ARC(0.1), buckets=1)
+    rows = calibrate(frame, Columns(key="who", order="t", loss="loss"), ARC(0.1), buckets=1)
     first, second = rows.orderBy("t").collect()
     assert first.next_threshold == ARC(0.1).update(None, 1.0).threshold(None)
     assert second.next_threshold == ARC(0.1).update(None, 1.0).update(None, 0.0).threshold(None)
@@ -93,7 +92,7 @@ def test_a_bad_row_stops_the_job_with_its_key_and_rule(spark: Any, rule: str, ro
     from pyspark.errors import PythonException
 
     frame = with_a_bad_row(spark, row)
-    made = calibrate(frame, key="k", order="t", score="s", calibrator=ARC(0.1), buckets=2)
+    made = calibrate(frame, Columns(key="k", order="t", score="s"), ARC(0.1), buckets=2)
     with pytest.raises(PythonException, match=f"BadRowError: {rule}: key {row[0]!r}, order"):
         made.collect()
 
@@ -103,7 +102,7 @@ def test_bad_rows_are_collected_when_asked(spark: Any, tmp_path: Path) -> None:
     good = [("a", 1, 0.5), ("b", 1, 0.5), ("b", 2, 0.5)]
     frame = spark.createDataFrame([*good, *(row for _, row in BAD[2:]), BAD[0][1]], columns)
     made = calibrate(
-        frame, key="k", order="t", score="s", calibrator=ARC(0.1), buckets=2, bad_rows="reject"
+        frame, Columns(key="k", order="t", score="s"), ARC(0.1), buckets=2, bad_rows="reject"
     )
     learned = {(r.k, r.t) for r in accepted(made).collect()}
     # The NaN uses up order 2 of key a, so that order 3 is no gap any more.
@@ -123,9 +122,7 @@ def test_a_stream_stops_at_a_repeated_event(spark: Any, tmp_path: Path) -> None:
     events = keyed(4, 3)
     events.loc[len(events)] = events.loc[4]
     stream = files(spark, events, tmp_path / "in", 2)
-    made = calibrate(
-        stream, key="key", order="order", score="score", calibrator=ARC(0.1), buckets=2
-    )
+    made = calibrate(stream, Columns(key="key", order="order", score="score"), ARC(0.1), buckets=2)
     with pytest.raises(StreamingQueryException, match="repeated order: key 'key"):
         run(made, tmp_path)
 
@@ -136,10 +133,8 @@ def test_good_and_bad_rows_of_one_sink_can_be_separated(spark: Any, tmp_path: Pa
     stream = files(spark, events, tmp_path / "in", 2)
     made = calibrate(
         stream,
-        key="key",
-        order="order",
-        score="score",
-        calibrator=ARC(0.1),
+        Columns(key="key", order="order", score="score"),
+        ARC(0.1),
         buckets=2,
         bad_rows="reject",
     )
@@ -154,7 +149,7 @@ def test_a_session_without_rocksdb_gets_an_error_with_the_fix(spark: Any, tmp_pa
     other = stream.sparkSession.newSession()
     plain = other.readStream.schema(stream.schema).parquet(str(tmp_path / "in"))
     with pytest.raises(RuntimeError, match=r"localarc\.spark\.prepare"):
-        calibrate(plain, key="key", order="order", score="score", calibrator=ARC(0.1), buckets=2)
+        calibrate(plain, Columns(key="key", order="order", score="score"), ARC(0.1), buckets=2)
 
 
 WRONG: list[tuple[dict[str, Any], type[Exception], str]] = [
@@ -186,13 +181,13 @@ def test_what_cannot_work_is_rejected_before_anything_runs(
     frame = spark.createDataFrame([("a", 1, 0.5, 0.5)], "k string, t int, s double, x double")
     usual = {"frame": frame, "key": "k", "order": "t", "score": "s"}
     with pytest.raises(error, match=says):
-        calibrate(**(usual | {"calibrator": ARC(0.1), "buckets": 2} | change))
+        calibrate(**keyed_settings(**usual | {"calibrator": ARC(0.1), "buckets": 2} | change))
 
 
 def test_a_column_with_the_name_of_an_added_one_is_refused(spark: Any) -> None:
     frame = spark.createDataFrame([("a", 1, 0.5, 0.5)], "k string, t int, s double, Loss double")
     with pytest.raises(ValueError, match="'Loss' is the name of a column that calibrate adds"):
-        calibrate(frame, key="k", order="t", score="s", calibrator=ARC(0.1))
+        calibrate(frame, Columns(key="k", order="t", score="s"), ARC(0.1))
 
 
 STRANGE = (
@@ -219,10 +214,10 @@ def test_columns_of_every_type_pass_through_unchanged(
     if streams:
         frame.write.parquet(str(tmp_path / "in"))
         stream = spark.readStream.schema(frame.schema).parquet(str(tmp_path / "in"))
-        run(calibrate(stream, **usual, calibrator=ARC(0.1)), tmp_path)
+        run(calibrate(stream, **keyed_settings(**usual, calibrator=ARC(0.1))), tmp_path)
         found = spark.read.parquet(str(tmp_path / "out"))
     else:
-        found = calibrate(frame, **usual, calibrator=ARC(0.1))
+        found = calibrate(frame, **keyed_settings(**usual, calibrator=ARC(0.1)))
     assert found.dtypes[: len(frame.dtypes)] == frame.dtypes
     passed = found.select(*(f"`{name}`" for name in frame.columns))
     assert str(passed.orderBy("order").collect()) == str(frame.orderBy("order").collect())
@@ -233,13 +228,13 @@ def test_late_losses_on_a_stream_are_those_of_one_process(spark: Any, tmp_path: 
     roles: dict[str, Any] = {"key": "key", "order": "order", "score": "score"}
     roles |= {"features": ["x0"], "kind": "kind", "id": "id", "calibrator": calibrator}
     stream = files(spark, events, tmp_path / "in", 3)
-    run(calibrate(stream, **roles, buckets=2), tmp_path)
+    run(calibrate(stream, **keyed_settings(**roles, buckets=2)), tmp_path)
     rows = spark.read.parquet(str(tmp_path / "out")).collect()
-    expected = keyed_frames.calibrate(events, **roles)
+    expected = keyed_frames.calibrate(events, **keyed_settings(**roles))
     thresholds = {(r.key, r.order): r.threshold for r in expected.itertuples()}
     assert {(r.key, r.order): r.threshold for r in rows} == thresholds
     assert all((r.loss is None) == (r.covered is None) == (r.kind == "ask") for r in rows)
-    again = calibrate(spark.createDataFrame(events), **roles).collect()
+    again = calibrate(spark.createDataFrame(events), **keyed_settings(**roles)).collect()
     assert {(r.key, r.order): r.threshold for r in again} == thresholds
 
 
@@ -251,9 +246,11 @@ def test_a_restart_with_other_roles_is_refused_with_the_difference(
     events = keyed(3, 4, dimension=2)
     usual: dict[str, Any] = {"key": "key", "order": "order", "calibrator": ARC(0.1), "buckets": 2}
     stream = files(spark, events[events["order"] <= 2], tmp_path / "in", 1)
-    run(calibrate(stream, **usual, score="score", features=["x0", "x1"]), tmp_path)
+    run(
+        calibrate(stream, **keyed_settings(**usual, score="score", features=["x0", "x1"])), tmp_path
+    )
     events[events["order"] > 2].to_parquet(tmp_path / "in" / "later.parquet", index=False)
-    other = calibrate(stream, **usual, score="score", features=["x1", "x0"])
+    other = calibrate(stream, **keyed_settings(**usual, score="score", features=["x1", "x0"]))
     says = r"features=\['x0', 'x1'\], now it is \['x1', 'x0'\]"
     with pytest.raises(StreamingQueryException, match=says):
         run(other, tmp_path)
@@ -267,9 +264,7 @@ def test_a_watermark_serves_windows_after_calibration(spark: Any, tmp_path: Path
         events["order"], "h"
     )
     stream = files(spark, events, tmp_path / "in", 4).withWatermark("at", "1 hour")
-    rows = calibrate(
-        stream, key="key", order="order", score="score", calibrator=ARC(0.1), buckets=2
-    )
+    rows = calibrate(stream, Columns(key="key", order="order", score="score"), ARC(0.1), buckets=2)
     windows = rows.groupBy(functions.window("at", "2 hours")).agg(functions.count("*").alias("n"))
     run(windows, tmp_path)
     counts = [r.n for r in spark.read.parquet(str(tmp_path / "out")).orderBy("window").collect()]

@@ -6,6 +6,7 @@ import sys
 import pytest
 
 from localarc import ARC
+from localarc.many import Columns
 from localarc.many.spark import calibrate
 
 
@@ -21,4 +22,4 @@ def test_without_pyspark_the_error_names_the_install_command(
 ) -> None:
     monkeypatch.setitem(sys.modules, "pyspark", None)
     with pytest.raises(ImportError, match=r"pip install 'localarc\[spark\]'"):
-        calibrate(None, key="key", order="order", score="score", calibrator=ARC(0.1))
+        calibrate(None, Columns(key="key", order="order", score="score"), ARC(0.1))

@@ -10,13 +10,12 @@ import pyarrow
 import pytest
 
 from localarc import ARC, LARC, RBF, AutoLARC, Panel
-from localarc.many import BadRowError, calibrate
-from localarc.many.columns import Roles
+from localarc.many import BadRowError, Columns, calibrate
 from localarc.many.panel.streams import Prototype
 from localarc.many.rows import bucket_bytes as stored
 from localarc.many.rows.bucket import Bucket
-from localarc.many.spark.bucket_cache import RecentBuckets
-from localarc.many.spark.packed_columns import NULLS, PassingColumns, alias
+from localarc.many.spark.bucket_cache import BucketCache
+from localarc.many.spark.packed_columns import NULLS, PackedColumns, alias
 from localarc.many.spark.processor import STATE, BucketProcessor, Job, read_bucket
 from localarc.serialization import StateError
 from many.keyed_events import late
@@ -53,10 +52,11 @@ def job(
     calibrator: Prototype, dimension: int = 0, losses: bool = False, rejects: bool = False
 ) -> Job:
     features = tuple(f"x{i}" for i in range(dimension))
-    roles = Roles(("key",), "order", features, *((None, "score") if losses else ("score", None)))
+    value = {"loss" if losses else "score": "score"}
+    columns = Columns(key="key", order="order", features=features, **value)
     types = ("string", "bigint", *["double"] * dimension, "double")
-    columns = PassingColumns(("key", "order", *features, "score"), types)
-    return Job(calibrator, 4, roles, columns, rejects)
+    packed = PackedColumns(("key", "order", *features, "score"), types)
+    return Job(columns, calibrator, 4, packed, rejects)
 
 
 def batches(frame: Any, size: int) -> list[Any]:
@@ -174,7 +174,7 @@ def test_a_row_of_state_of_the_first_version_is_continued() -> None:
 
 
 def test_another_number_of_buckets_or_other_settings_are_refused() -> None:
-    row = stored.encode(Bucket.new(ARC(0.1), job(ARC(0.1)).roles)), "", 8
+    row = stored.encode(Bucket.new(ARC(0.1), job(ARC(0.1)).columns)), "", 8
     with pytest.raises(StateError, match="buckets=8, now it is 4"):
         job(ARC(0.1)).read(row)
     with pytest.raises(StateError, match="other settings"):
@@ -185,20 +185,22 @@ def test_another_number_of_buckets_or_other_settings_are_refused() -> None:
 
 def test_asks_of_one_batch_are_learned_in_another() -> None:
     frame = late(dimension=1)
-    columns = PassingColumns(tuple(frame.columns), ("string",) * len(frame.columns))
-    roles = Roles(("key",), "order", ("x0",), "score", kind="kind", id="id")
-    bucket = Simulated(Job(ARC(0.1), 4, roles, columns, False))
+    packed = PackedColumns(tuple(frame.columns), ("string",) * len(frame.columns))
+    columns = Columns(
+        key="key", order="order", features=["x0"], score="score", kind="kind", id="id"
+    )
+    bucket = Simulated(Job(columns, ARC(0.1), 4, packed, False))
     parts = [bucket.learn(frame[i : i + 13]) for i in range(0, len(frame), 13)]
     found = pandas.concat(parts).sort_values(["key", "order"])
     expected = calibrate(
-        frame, key="key", order="order", score="score", kind="kind", id="id", calibrator=ARC(0.1)
+        frame, Columns(key="key", order="order", score="score", kind="kind", id="id"), ARC(0.1)
     ).sort_values(["key", "order"])
     assert found["threshold"].tolist() == expected["threshold"].tolist()
     assert found["when"].tolist() == expected["when"].tolist()
 
 
 def test_a_kept_bucket_is_current_only_for_its_own_bytes_and_job() -> None:
-    recent, mine = RecentBuckets(max_bytes=100), Bucket.new(ARC(0.1), job(ARC(0.1)).roles)
+    recent, mine = BucketCache(max_bytes=100), Bucket.new(ARC(0.1), job(ARC(0.1)).columns)
     first, second = bytes(60), bytes(range(60))
     recent.put("a", (0,), first, mine)
     assert recent.take("b", (0,)) is None
@@ -212,7 +214,7 @@ def test_a_kept_bucket_is_current_only_for_its_own_bytes_and_job() -> None:
 
 
 def test_the_oldest_kept_buckets_are_dropped() -> None:
-    recent, mine = RecentBuckets(max_bytes=100), Bucket.new(ARC(0.1), job(ARC(0.1)).roles)
+    recent, mine = BucketCache(max_bytes=100), Bucket.new(ARC(0.1), job(ARC(0.1)).columns)
     recent.put("a", (0,), bytes(60), mine)
     recent.put("a", (0,), bytes(60), mine)  # replaces the first
     assert recent.take("a", (0,)) is not None
@@ -225,7 +227,7 @@ def test_the_oldest_kept_buckets_are_dropped() -> None:
 @pytest.mark.parametrize("more", [False, True], ids=["same keys", "more keys"])
 def test_a_bucket_that_another_worker_stored_replaces_the_kept_one(more: bool) -> None:
     frame, mine = keyed(4, 3), job(ARC(0.1))
-    first, second = (Bucket.new(ARC(0.1), mine.roles) for _ in range(2))
+    first, second = (Bucket.new(ARC(0.1), mine.columns) for _ in range(2))
     few = frame[frame["key"] != "key 3"]
     for bucket, rows in ((first, few[few["order"] == 1]), (second, frame if more else few)):
         bucket.calibrate(pyarrow.Table.from_pandas(rows, preserve_index=False), False)

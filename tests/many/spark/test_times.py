@@ -12,6 +12,7 @@ from localarc import ARC
 from localarc.many import KeyedStreams
 from localarc.many.spark import accepted, calibrate, export_state, import_state
 from many.keyed_events import late
+from many.settings import keyed_settings
 from many.spark.test_calibrate import files, run
 from many.test_times import HOUR, TIMED, mixed, rules, timed
 
@@ -28,7 +29,7 @@ def with_late_rows(rows: int = 80) -> Any:
 
 def in_one_process(frame: Any, parts: int, **roles: Any) -> tuple[KeyedStreams, Any]:
     """What frames one after another give."""
-    streams = KeyedStreams(ARC(0.1), **roles)
+    streams = KeyedStreams(**keyed_settings(calibrator=ARC(0.1), **roles))
     size = -(-len(frame) // parts)
     found = [streams.calibrate(frame[i : i + size], "reject") for i in range(0, len(frame), size)]
     return streams, pandas.concat(found)
@@ -52,7 +53,9 @@ def test_a_stream_by_time_returns_the_rows_of_one_process_and_names_late_ones(
     frame["note"] = frame["note"].astype(object).where(frame["note"].notna(), None)
     stream = files(spark, frame, tmp_path / "in", 3).withWatermark("when", "3 hours")
     usual: dict[str, Any] = {**TIMED, "id": "id", **LIMITS}
-    made = calibrate(stream, **usual, calibrator=ARC(0.1), buckets=3, bad_rows="reject")
+    made = calibrate(
+        stream, **keyed_settings(**usual, calibrator=ARC(0.1), buckets=3, bad_rows="reject")
+    )
     run(made, tmp_path)
     found = collected(spark.read.parquet(str(tmp_path / "out")))
     streams, expected = in_one_process(frame, 3, **usual, delay=3 * HOUR)
@@ -70,11 +73,13 @@ def test_a_stream_by_time_returns_the_rows_of_one_process_and_names_late_ones(
     again = files(spark, rest[frame.columns], folder / "in", 1).withWatermark("when", "3 hours")
     later = calibrate(
         again,
-        **usual,
-        calibrator=ARC(0.1),
-        buckets=2,
-        initial=import_state(tmp_path / "moved.parquet"),
-        bad_rows="reject",
+        **keyed_settings(
+            **usual,
+            calibrator=ARC(0.1),
+            buckets=2,
+            initial=import_state(tmp_path / "moved.parquet"),
+            bad_rows="reject",
+        ),
     )
     run(later, folder)
     waited = collected(spark.read.parquet(str(folder / "out")))
@@ -94,7 +99,7 @@ def test_windows_after_a_stream_by_time_count_every_accepted_row(
     frame = with_late_rows()
     stream = files(spark, frame, tmp_path / "in", 3).withWatermark("when", "3 hours")
     usual: dict[str, Any] = {**TIMED, "id": "id", "bad_rows": "reject"}
-    rows = accepted(calibrate(stream, **usual, calibrator=ARC(0.1), buckets=3))
+    rows = accepted(calibrate(stream, **keyed_settings(**usual, calibrator=ARC(0.1), buckets=3)))
     run(rows.groupBy(functions.window("when", "1 hour")).count(), tmp_path)
     found = spark.read.parquet(str(tmp_path / "out")).collect()
     _, expected = in_one_process(frame, 3, **{**TIMED, "id": "id"}, delay=3 * HOUR)
@@ -109,15 +114,21 @@ def test_windows_after_a_stream_by_time_count_every_accepted_row(
 def test_a_batch_frame_by_time_is_one_frame(spark: Any) -> None:
     frame = with_late_rows()
     usual: dict[str, Any] = {**TIMED, "id": "id", **LIMITS, "bad_rows": "reject"}
-    made = calibrate(spark.createDataFrame(frame), **usual, calibrator=ARC(0.1), buckets=2)
-    expected = keyed_frames.calibrate(frame, **usual, calibrator=ARC(0.1))
+    made = calibrate(
+        spark.createDataFrame(frame), **keyed_settings(**usual, calibrator=ARC(0.1), buckets=2)
+    )
+    expected = keyed_frames.calibrate(frame, **keyed_settings(**usual, calibrator=ARC(0.1)))
     note = {"note": ""}
     assert results(collected(made).assign(**note)) == results(expected.assign(**note))
     events = late().drop(columns=["order", "time"])
     asks: dict[str, Any] = {"kind": "kind", "id": "id", "max_pending": 2, "bad_rows": "reject"}
     events["when"] = pandas.Timestamp("2026-01-01") + pandas.to_timedelta(range(len(events)), "h")
-    found = calibrate(spark.createDataFrame(events), **TIMED, **asks, calibrator=ARC(0.1))
-    expected = keyed_frames.calibrate(events, **TIMED, **asks, calibrator=ARC(0.1))
+    found = calibrate(
+        spark.createDataFrame(events), **keyed_settings(**TIMED, **asks, calibrator=ARC(0.1))
+    )
+    expected = keyed_frames.calibrate(
+        events, **keyed_settings(**TIMED, **asks, calibrator=ARC(0.1))
+    )
     assert "unknown id" in rules(expected)
     assert results(collected(found).assign(**note)) == results(expected.assign(**note))
 
@@ -126,8 +137,8 @@ def test_a_stream_by_time_without_a_watermark_is_refused(spark: Any, tmp_path: P
     stream = files(spark, with_late_rows(), tmp_path / "in", 1)
     usual: dict[str, Any] = {**TIMED, "calibrator": ARC(0.1), "buckets": 2}
     with pytest.raises(ValueError, match=r'withWatermark\("when", "10 minutes"\)'):
-        calibrate(stream, **usual)
+        calibrate(stream, **keyed_settings(**usual))
     with pytest.raises(ValueError, match="name a column of order= or time="):
-        calibrate(stream, **(usual | {"time": None}))
+        calibrate(stream, **keyed_settings(**usual | {"time": None}))
     with pytest.raises(TypeError, match="time must be timestamps, column 'id' is string"):
-        calibrate(stream, **(usual | {"time": "id"}))
+        calibrate(stream, **keyed_settings(**usual | {"time": "id"}))

@@ -27,9 +27,10 @@ from localarc import (
     Panel,
     Power,
     RationalQuadratic,
+    many,
 )
 from localarc.cli import main
-from localarc.many import KeyedStreams
+from localarc.many import Columns, KeyedStreams
 from localarc.many.panel.streams import Prototype
 from localarc.many.panel.table import to_table
 from localarc.many.rows import bucket_table as table
@@ -82,7 +83,7 @@ def calibrated(streams: KeyedStreams, rows: tuple[list[str], Any, Any]) -> list[
 def keyed(prototype: Prototype, features: int, rows: int = 60) -> KeyedStreams:
     """Keyed streams that have learned."""
     names = [f"x{i}" for i in range(features)]
-    streams = KeyedStreams(prototype, key="key", features=names, score="score")
+    streams = KeyedStreams(Columns(key="key", features=names, score="score"), prototype)
     calibrated(streams, events(rows, features, seed=0))
     return streams
 
@@ -218,7 +219,7 @@ def test_a_failed_import_leaves_the_store_as_it_was(
 
 
 def pending_asks() -> KeyedStreams:
-    streams = KeyedStreams(ARC(0.1), key="key", score="score", kind="kind", id="id")
+    streams = KeyedStreams(Columns(key="key", score="score", kind="kind", id="id"), ARC(0.1))
     columns = {"key": ["eve"], "id": ["1"], "kind": ["ask"], "score": pyarrow.array([None], "f8")}
     streams.calibrate(pyarrow.table(columns))
     return streams
@@ -234,7 +235,9 @@ def waiting_rows() -> KeyedStreams:
     from datetime import datetime, timedelta
 
     delay = timedelta(hours=1)
-    streams = KeyedStreams(ARC(0.1), key="key", score="score", time="at", delay=delay)
+    streams = KeyedStreams(
+        Columns(key="key", score="score", time="at"), ARC(0.1), limits=many.Limits(delay=delay)
+    )
     at = [datetime(2026, 1, 1), datetime(2026, 1, 2)]
     streams.calibrate(pyarrow.table({"key": ["eve", "eve"], "at": at, "score": [0.1, 0.2]}))
     return streams

@@ -7,17 +7,18 @@ batch again from the state before it, and writes the rows to the same place.
 
 from __future__ import annotations
 
+import os
 import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, Protocol, Self
 
 import numpy as np
 
 from localarc import validation
-from localarc.many.checks import check_calibrator
-from localarc.many.columns import Roles
+from localarc.many.checks import check_settings, rejects_bad_rows
+from localarc.many.columns import Columns
 from localarc.many.frames import with_columns
 from localarc.many.limits import Limits
 from localarc.many.panel.streams import Prototype
@@ -50,7 +51,7 @@ class Source(Protocol):
     def done(self, place: dict[str, Any]) -> int:
         """How many files or messages were learned."""
 
-    def batches(self, place: dict[str, Any], roles: Roles) -> Iterator[Batch]:
+    def batches(self, place: dict[str, Any]) -> Iterator[Batch]:
         """The batches after a place."""
 
 
@@ -59,19 +60,35 @@ class Job:
     """The settings of a job, and its folder."""
 
     folder: Path
+    columns: Columns
     calibrator: Prototype
-    roles: Roles
     limits: Limits
     rejects: bool
     shards: int
     initial: Path | None = None
 
+    @classmethod
+    def checked(
+        cls,
+        folder: str | os.PathLike[str],
+        columns: Columns,
+        calibrator: Prototype,
+        limits: Limits,
+        bad_rows: str,
+        shards: int,
+        initial: str | os.PathLike[str] | None,
+    ) -> Self:
+        """A job whose settings go together; raises if they do not."""
+        check_settings(columns, calibrator, limits, delays=True)
+        rejects = rejects_bad_rows(bad_rows)
+        validation.integer("shards", shards, 1, "Each is a part of the keys.")
+        start = None if initial is None else Path(initial)
+        return cls(Path(folder), columns, calibrator, limits, rejects, shards, start)
+
     def run(self, source: Source, jobs: int | None, last: bool) -> list[int]:
         """Learn what is new; returns how many files or messages each shard has learned in all."""
         import joblib
 
-        check_calibrator(self.calibrator, self.roles)
-        validation.integer("shards", self.shards, 1, "Each is a part of the keys.")
         for part in ("rows", "state"):
             (self.folder / part).mkdir(parents=True, exist_ok=True)
         calls = (joblib.delayed(Shard(self, i).run)(source, last) for i in range(self.shards))
@@ -95,7 +112,7 @@ class Shard:
         """Learn the batches that were not learned yet."""
         bucket, place, number = self._resumed(source)
         self._remove_partial_files()
-        for batch in source.batches(place, self.job.roles):
+        for batch in source.batches(place):
             place = batch.place
             self._check(batch.events, place)
             rows = self._learn(bucket, batch.events, False)
@@ -131,12 +148,12 @@ class Shard:
         source.check(about, job.folder)
         place = {name: about[name] for name in source.start()}
         number = about.get("batches", len(about.get("files", ())))
-        return table.from_table(stored, job.calibrator, job.roles, job.limits), place, number
+        return table.from_table(stored, job.calibrator, job.columns, job.limits), place, number
 
     def _new(self) -> Bucket:
         """A bucket that has learned nothing here: empty, or with its keys of the initial table."""
         job = self.job
-        bucket = Bucket.new(job.calibrator, job.roles, job.limits)
+        bucket = Bucket.new(job.calibrator, job.columns, job.limits)
         if job.initial is not None:
             found = table.read_table(job.initial)
             mine = [shard_of(key, job.shards) == self.number for key in found["key"].to_pylist()]
@@ -153,21 +170,20 @@ class Shard:
     def _learn(self, bucket: Bucket, events: Any, last: bool) -> Any:
         """The rows that go out, with the added columns."""
         rows, rejects = self._mine(events), self.job.rejects
-        if self.job.roles.time is not None:
-            latest = newest(events, self.job.roles)
+        if self.job.columns.time is not None:
+            latest = newest(events, self.job.columns)
             return arrive(bucket, rows, rejects, latest=latest, last=last)
         return with_columns(rows, bucket.calibrate(rows, rejects).table(rejects))
 
     def _check(self, rows: Any, place: dict[str, Any]) -> None:
         try:
-            self.job.roles.check_columns(rows.column_names)
-            self.job.roles.check_added(rows.column_names, self.job.rejects)
+            self.job.columns.check(rows.column_names, self.job.rejects)
         except ValueError as error:
             raise ValueError(f"{_shown(place)}: {error}") from error
 
     def _mine(self, rows: Any) -> Any:
         """The rows of this shard's keys; rows without a key are the first shard's."""
-        names, codes = key_codes(rows, self.job.roles.key)
+        names, codes = key_codes(rows, self.job.columns.keys)
         hashes = [shard_of(name, self.job.shards) for name in names]
         shards = np.array([*hashes, 0])[codes]  # -1, a missing key, is the last
         return rows.take(np.flatnonzero(shards == self.number))

@@ -1,20 +1,93 @@
-"""A Kafka-compatible log as a source: JSON messages, read from stored offsets up to the end."""
+"""Jobs over a Kafka-compatible topic: JSON messages, read from stored offsets up to the end."""
 
 from __future__ import annotations
 
+import os
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from localarc.many.columns import Roles
-from localarc.many.jobs.job import Batch
+from localarc import validation
+from localarc.many.columns import Columns
+from localarc.many.jobs.job import Batch, Job
 from localarc.many.jobs.messages import read_messages
+from localarc.many.limits import Limits
+from localarc.many.panel.streams import Prototype
 from localarc.serialization import StateError
 
 _PATIENCE = 30.0  # seconds without an answer from the brokers
 _WAIT = 0.1  # seconds until messages that came are looked at
+
+
+def run_topic(
+    topic: str,
+    folder: str | os.PathLike[str],
+    columns: Columns,
+    calibrator: Prototype,
+    *,
+    servers: str,
+    limits: Limits = Limits(),  # noqa: B008
+    last: bool = False,
+    shards: int = 2,
+    jobs: int | None = -1,
+    bad_rows: str = "fail",
+    initial: str | os.PathLike[str] | None = None,
+    batch: int = 100_000,
+    config: Mapping[str, str] | None = None,
+) -> int:
+    """Calibrate the messages of a topic up to its end, and resume where it stopped.
+
+    A message is a JSON object with a field for each of `columns`. Rows gain `kafka_topic`,
+    `kafka_partition` and `kafka_offset`. The offsets are part of the state: a run that was killed,
+    at any moment, is continued by the same call, and every row is written once.
+
+    Parameters
+    ----------
+    topic : str
+        The topic. All messages of a key must be in one partition, unless `order` or `time` say how
+        to sort them.
+    folder : path-like
+        The folder of the job: `rows` has one Parquet file per batch and shard, and `state` one per
+        shard, which `KeyedStreams.load` reads.
+    columns : Columns
+        What the fields mean.
+    calibrator : ARC, LARC or AutoLARC
+        A new calibrator, whose settings every key uses.
+    servers : str
+        Brokers to ask first, such as `"localhost:9092"`.
+    limits, last
+        As for `run_files`.
+    shards : int, default 2
+        How many parts the keys are distributed over; each reads all messages.
+    jobs : int or None, default -1
+        How many processes work at once; -1 for one per core.
+    bad_rows : {"fail", "reject"}, default "fail"
+        Whether a bad row raises BadRowError, or is written with the violated rule in `rejected`.
+        So is a message that is not a JSON object: its rule is "bad message".
+    initial : path-like, optional
+        A Parquet file of keyed streams to start from, as for `run_files`.
+    batch : int, default 100000
+        The largest number of messages that are learned at once.
+    config : mapping of str to str, optional
+        Further settings of librdkafka, such as those of TLS and SASL.
+
+    Returns
+    -------
+    int
+        How many messages have been learned by all shards.
+
+    Examples
+    --------
+    >>> run_topic("scores", "job", Columns(key="customer", score="score"), ARC(alpha=0.1),
+    ...           servers="localhost:9092")  # doctest: +SKIP
+    """
+    job = Job.checked(folder, columns, calibrator, limits, bad_rows, shards, initial)
+    validation.integer("batch", batch, 1, "It is a number of messages.")
+    settings = {**(config or {}), "bootstrap.servers": servers}
+    source = Topic(topic, tuple(settings.items()), batch, columns, job.rejects)
+    return min(job.run(source, jobs, last))
 
 
 @dataclass(frozen=True)
@@ -27,6 +100,7 @@ class Topic:
     name: str
     config: tuple[tuple[str, Any], ...]
     batch: int
+    columns: Columns
     rejects: bool
 
     def start(self) -> dict[str, Any]:
@@ -45,7 +119,7 @@ class Topic:
         """How many messages were learned."""
         return int(place["messages"])
 
-    def batches(self, place: dict[str, Any], roles: Roles) -> Iterator[Batch]:
+    def batches(self, place: dict[str, Any]) -> Iterator[Batch]:
         """Batches of messages, up to the end of the topic as it is now."""
         consumer = _kafka().Consumer(
             {
@@ -57,11 +131,11 @@ class Topic:
             }
         )
         try:
-            yield from self._read(consumer, place, roles)
+            yield from self._read(consumer, place)
         finally:
             consumer.close()
 
-    def _read(self, consumer: Any, place: dict[str, Any], roles: Roles) -> Iterator[Batch]:
+    def _read(self, consumer: Any, place: dict[str, Any]) -> Iterator[Batch]:
         offsets, ends = self._span(consumer, dict(place["offsets"]))
         done = int(place["messages"])
         waits = {p for p, end in ends.items() if offsets[p] < end}
@@ -72,7 +146,7 @@ class Topic:
             if messages:
                 done += len(messages)
                 after = {"topic": self.name, "offsets": dict(offsets), "messages": done}
-                events, rejected = read_messages(messages, roles, self.rejects)
+                events, rejected = read_messages(messages, self.columns, self.rejects)
                 yield Batch(events, after, rejected)
 
     def _span(

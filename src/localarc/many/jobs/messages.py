@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
-from localarc.many.columns import Roles
+from localarc.many.columns import Columns
 from localarc.many.panel.table import arrow
 from localarc.many.rows.rules import BAD_MESSAGE, BadRowError
 
@@ -31,13 +31,13 @@ class Message:
     problem: str = ""
 
 
-def read_messages(messages: Iterable[Any], roles: Roles, rejects: bool) -> tuple[Any, Any]:
+def read_messages(messages: Iterable[Any], columns: Columns, rejects: bool) -> tuple[Any, Any]:
     """Messages as an Arrow table of events, and a table of those that cannot be rows.
 
     Raises BadRowError for the first one with a problem, unless bad messages are to be rejected.
     """
-    readers = _readers(roles)
-    reserved = {*roles.added, *(["rejected"] if rejects else []), TOPIC, PARTITION, OFFSET}
+    readers = _readers(columns)
+    reserved = {*columns.added, *(["rejected"] if rejects else []), TOPIC, PARTITION, OFFSET}
     parsed = [_parsed(each, readers, reserved) for each in messages]
     bad = next((each for each in parsed if each.problem), None)
     if bad is not None and not rejects:
@@ -48,12 +48,12 @@ def read_messages(messages: Iterable[Any], roles: Roles, rejects: bool) -> tuple
         )
     rows = [each for each in parsed if each.fields is not None]
     fields = [each.fields or {} for each in rows]
-    columns = {
-        name: read.column([row.pop(name) for row in fields]) for name, read in readers.items()
+    read = {
+        name: reader.column([row.pop(name) for row in fields]) for name, reader in readers.items()
     }
     rejected = _origins([each for each in parsed if each.fields is None])
     rule = arrow().repeat(arrow().scalar(BAD_MESSAGE.name), rejected.num_rows)
-    events = arrow().table({**columns, **_other_columns(fields)})
+    events = arrow().table({**read, **_other_columns(fields)})
     for name in (TOPIC, PARTITION, OFFSET):
         events = events.append_column(name, _origins(rows)[name])
     return events, rejected.append_column("rejected", rule)
@@ -110,18 +110,20 @@ class Reader:
         return pa.array([None if each is None else str(each) for each in values], pa.string())
 
 
-def _readers(roles: Roles) -> dict[str, Reader]:
+def _readers(columns: Columns) -> dict[str, Reader]:
     """The reader of each field with a role."""
     text = Reader(_text, "text or an integer", "text")
     number = Reader(_number, "a number", "double")
     single: dict[str | None, Reader] = {
-        roles.order: Reader(_integer, "an integer", "int64"),
-        roles.time: Reader(_time, "text in ISO 8601", "time"),
-        roles.kind: Reader(lambda value: value if isinstance(value, str) else None, "text", "text"),
-        roles.id: text,
-        **dict.fromkeys(roles.key, text),
+        columns.order: Reader(_integer, "an integer", "int64"),
+        columns.time: Reader(_time, "text in ISO 8601", "time"),
+        columns.kind: Reader(
+            lambda value: value if isinstance(value, str) else None, "text", "text"
+        ),
+        columns.id: text,
+        **dict.fromkeys(columns.keys, text),
     }
-    return {name: single.get(name, number) for name in roles.columns}
+    return {name: single.get(name, number) for name in columns.names}
 
 
 def _integer(value: Any) -> int | None:

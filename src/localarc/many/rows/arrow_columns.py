@@ -6,27 +6,28 @@ from typing import Any
 
 import numpy as np
 
-from localarc.many import columns as kinds
-from localarc.many.columns import Roles
+from localarc.many.columns import ASK as ASK_KIND
+from localarc.many.columns import LEARN as LEARN_KIND
+from localarc.many.columns import Columns
 from localarc.many.panel.late import AFTER, ASK, LEARN
 from localarc.many.panel.table import arrow
 from localarc.many.rows.events import NO_TIME, Rows
 from localarc.validation import FloatArray, IntArray
 
 
-def read_rows(table: Any, roles: Roles) -> Rows:
+def read_rows(table: Any, columns: Columns) -> Rows:
     """The rows of a table; raises TypeError if a column has the wrong type."""
-    names, codes = key_codes(table, roles.key)
-    orders = None if roles.order is None else _integers(table, roles.order, "order")
-    if roles.time is not None:
-        orders = read_times(table, roles.time)
-    ids = None if roles.id is None else _text(table, roles.id, "id")
-    width = None if roles.width is None else _floats(table, roles.width)
-    values = _floats(table, roles.value)
-    X = np.empty((table.num_rows, len(roles.features)))
-    for i, name in enumerate(roles.features):
+    names, codes = key_codes(table, columns.keys)
+    orders = None if columns.order is None else _integers(table, columns.order, "order")
+    if columns.time is not None:
+        orders = read_times(table, columns.time)
+    ids = None if columns.id is None else _text(table, columns.id, "id")
+    width = None if columns.width is None else _floats(table, columns.width)
+    values = _floats(table, columns.value)
+    X = np.empty((table.num_rows, len(columns.features)))
+    for i, name in enumerate(columns.features):
         X[:, i] = _floats(table, name)
-    acts, timed = _acts(table, roles), roles.time is not None
+    acts, timed = _acts(table, columns), columns.time is not None
     return Rows(names, codes, orders, acts, ids, values, width, X, timed)
 
 
@@ -56,13 +57,13 @@ def composite_key(texts: list[Any]) -> Any:
     return pa.compute.binary_join_element_wise(*escaped, "/")  # null if a part is
 
 
-def _acts(table: Any, roles: Roles) -> IntArray:
-    if not roles.late:
-        act = LEARN | AFTER if roles.given_losses else ASK | LEARN
+def _acts(table: Any, columns: Columns) -> IntArray:
+    if not columns.late:
+        act = LEARN | AFTER if columns.given_losses else ASK | LEARN
         return np.full(table.num_rows, act, np.int64)
     pa = arrow()
-    kind = _text(table, str(roles.kind), "kind")
-    values = pa.array([kinds.ASK, kinds.LEARN])
+    kind = _text(table, str(columns.kind), "kind")
+    values = pa.array([ASK_KIND, LEARN_KIND])
     found = pa.compute.fill_null(pa.compute.index_in(kind, values), -1)
     acts: IntArray = np.array([ASK, LEARN, 0], np.int64)[np.asarray(found)]
     return acts

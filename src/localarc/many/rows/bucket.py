@@ -8,17 +8,17 @@ from typing import Any, Self, TypeVar
 import numpy as np
 
 from localarc.curves import Curves
-from localarc.many.columns import Roles
+from localarc.many.columns import Columns
 from localarc.many.limits import Limits
 from localarc.many.panel import Panel
 from localarc.many.panel.late import ASK, LateEvents, serve
 from localarc.many.panel.streams import Prototype
 from localarc.many.panel.table import arrow
 from localarc.many.rows.arrow_columns import read_rows
-from localarc.many.rows.buffered_rows import Waiting
+from localarc.many.rows.buffered_rows import BufferedRows
 from localarc.many.rows.events import NO_TIME, Events, Rows
-from localarc.many.rows.pending_asks import Matched, Pending, match
-from localarc.many.rows.results import Added
+from localarc.many.rows.pending_asks import Matched, PendingAsks, match
+from localarc.many.rows.results import Results
 from localarc.many.rows.rules import (
     Verdicts,
     check_orders,
@@ -26,7 +26,7 @@ from localarc.many.rows.rules import (
     consumes_order,
     raise_first,
 )
-from localarc.many.rows.time_to_live import Lives, check_times, split
+from localarc.many.rows.time_to_live import Lifetimes, check_times, split_lifetimes
 from localarc.validation import IntArray
 
 T = TypeVar("T")
@@ -42,24 +42,22 @@ class Bucket:
     def __init__(
         self,
         panel: Panel,
-        roles: Roles,
-        skipped: IntArray,
-        pending: Pending,
+        columns: Columns,
         limits: Limits | None = None,
-        last: IntArray | None = None,
+        skipped: IntArray | None = None,
+        pending: PendingAsks | None = None,
     ) -> None:
-        self.panel, self.roles = panel, roles
-        self.skipped, self.pending = skipped, pending
-        self.limits = limits or Limits()
-        self.last = np.full(len(panel), NO_TIME) if last is None else last
-        self.waiting = Waiting()
+        self.panel, self.columns, self.limits = panel, columns, limits or Limits()
+        self.skipped = np.zeros(len(panel), np.int64) if skipped is None else skipped
+        self.pending = pending or PendingAsks.none(len(columns.features))
+        self.last = np.full(len(panel), NO_TIME)
+        self.waiting = BufferedRows()
         self.watermark: int | None = None
 
     @classmethod
-    def new(cls, calibrator: Prototype, roles: Roles, limits: Limits | None = None) -> Self:
+    def new(cls, calibrator: Prototype, columns: Columns, limits: Limits | None = None) -> Self:
         """A bucket without keys."""
-        pending = Pending.none(len(roles.features))
-        return cls(Panel(calibrator), roles, np.empty(0, np.int64), pending, limits)
+        return cls(Panel(calibrator), columns, limits)
 
     def whole(self, call: Callable[[], T]) -> T:
         """Make a call that changes everything or nothing."""
@@ -78,64 +76,64 @@ class Bucket:
         consumed = np.append(self.panel.rounds + self.skipped, 0)  # row -1 is the 0 at the end
         return consumed[rows] + 1
 
-    def calibrate(self, table: Any, rejects: bool) -> Added:
+    def calibrate(self, table: Any, rejects: bool) -> Results:
         """Learn the rows of an Arrow table, all or none, and return the columns to add."""
-        return self.learn(read_rows(table, self.roles), rejects)
+        return self.learn(read_rows(table, self.columns), rejects)
 
-    def learn(self, rows: Rows, rejects: bool) -> Added:
+    def learn(self, rows: Rows, rejects: bool) -> Results:
         """Sort, validate and learn rows; bad ones raise unless they are to be rejected."""
-        bound = self._loss_bound if self.roles.given_losses else None
+        bound = self._loss_bound if self.columns.given_losses else None
         due = self.due(rows.names)
         events = Events.sort(rows, check_values(rows, bound), due)
         if rows.timed:
             return self._learn_by_time(events, rejects)
         verdicts = check_orders(events, due)
-        added, verdicts = self._apply(events, Lives(events), due, verdicts, rejects)
+        results, verdicts = self._apply(events, Lifetimes(events), due, verdicts, rejects)
         self._skip(events, verdicts)
-        return added
+        return results
 
-    def _learn_by_time(self, events: Events, rejects: bool) -> Added:
+    def _learn_by_time(self, events: Events, rejects: bool) -> Results:
         last = np.append(self.last, NO_TIME)[self.panel.index.find(events.names)]
         verdicts = check_times(events, last)
-        ttl = self.limits.ttl
-        lives = Lives(events) if ttl is None else split(events, verdicts, last, ttl)
-        added, _ = self._apply(events, lives, last, verdicts, rejects)
+        ttl = self.limits.ttl_in_microseconds
+        lives = Lifetimes(events) if ttl is None else split_lifetimes(events, verdicts, last, ttl)
+        results, _ = self._apply(events, lives, last, verdicts, rejects)
         self.drop([name for name in lives.ended if name in self.panel])
         self._rename(lives.keys)
         self._see(events, verdicts == 0)
-        return added
+        return results
 
     def _apply(
-        self, events: Events, lives: Lives, due: IntArray, verdicts: Verdicts, rejects: bool
-    ) -> tuple[Added, Verdicts]:
+        self, events: Events, lives: Lifetimes, due: IntArray, verdicts: Verdicts, rejects: bool
+    ) -> tuple[Results, Verdicts]:
         """Match and serve events, all or none."""
         matched = None
-        if self.roles.late:
+        if self.columns.late:
             most = self.limits.max_pending
             verdicts, matched = match(self.pending, lives.events, verdicts, most)
         if not rejects:
             raise_first(events, due, verdicts)
-        added = Added(self.roles, events, verdicts)
+        results = Results(self.columns, events, verdicts)
         good = lives.events.take(verdicts == 0)
         if len(good):
-            self._serve(good, matched, added)
-        return added, verdicts
+            self._serve(good, matched, results)
+        return results, verdicts
 
-    def _serve(self, events: Events, matched: Matched | None, added: Added) -> None:
+    def _serve(self, events: Events, matched: Matched | None, results: Results) -> None:
         used, codes = _used(events)
         late = self._late_events(events, matched)
         answers = serve(self.panel, used, codes, late)
         if matched is not None:
             self.pending = matched.remaining(events, answers)
-        added.fill(late, answers)
+        results.fill(late, answers)
 
     def _late_events(self, events: Events, matched: Matched | None) -> LateEvents:
-        before = Pending.none(events.X.shape[1]) if matched is None else matched.asks
+        before = PendingAsks.none(events.X.shape[1]) if matched is None else matched.asks
         asked = np.arange(len(events)) if matched is None else matched.asked
         points = np.concatenate([before.X, events.X]) if len(before) else events.X
         points = np.require(points, np.float64, ["C", "W"])
         acts = events.acts | ASK if self._watches else events.acts
-        scores = None if self.roles.given_losses else events.values
+        scores = None if self.columns.given_losses else events.values
         known = before.thresholds, before.tickets
         curves = self._curves(events)
         given_up = None if matched is None else matched.given_up
@@ -145,7 +143,7 @@ class Bucket:
     def _watches(self) -> bool:
         """Whether the threshold before a known loss is compared with a stated range of scores."""
         stated = getattr(self.panel.settings, "score_range", None) is not None
-        return stated and self.roles.mode == "loss"
+        return stated and self.columns.mode == "loss"
 
     @property
     def _loss_bound(self) -> float:
@@ -155,7 +153,7 @@ class Bucket:
         """The loss of each event as a function of its threshold; that of an ask is never used."""
         values, bound = np.where(np.isfinite(events.values), events.values, 0.0), self._loss_bound
         count = len(values)
-        if self.roles.given_losses:
+        if self.columns.given_losses:
             start = np.full(count, -np.inf)
             return Curves.unchecked(start, values, None, np.arange(count + 1), bound)
         breakpoints, losses = np.full((2, 2 * count), [[-np.inf], [0.0]])
@@ -197,19 +195,15 @@ class Bucket:
 
     def expire(self, passed: int) -> None:
         """Drop the keys whose time-to-live ended before the watermark: they start anew anyway."""
-        if self.limits.ttl is not None:
-            gone = (self.last != NO_TIME) & (self.last < passed - self.limits.ttl)
+        if (ttl := self.limits.ttl_in_microseconds) is not None:
+            gone = (self.last != NO_TIME) & (self.last < passed - ttl)
             self.drop([str(self.panel.keys[row]) for row in np.flatnonzero(gone).tolist()])
 
     @property
     def next_expiry(self) -> int | None:
         """The first watermark that ends a key; None if none will end."""
-        seen = self.last[self.last != NO_TIME]
-        return (
-            None
-            if self.limits.ttl is None or not len(seen)
-            else int(seen.min()) + self.limits.ttl + 1
-        )
+        seen, ttl = self.last[self.last != NO_TIME], self.limits.ttl_in_microseconds
+        return None if ttl is None or not len(seen) else int(seen.min()) + ttl + 1
 
     def keep_waiting(self, keys: Any) -> None:
         """Drop the waiting rows of other keys than these, which another bucket has."""

@@ -1,4 +1,4 @@
-"""The stored form of a bucket: its panel, roles and limits, orders or times, and pending asks."""
+"""The stored form of a bucket: its panel, columns and limits, orders or times, and pending asks."""
 
 from __future__ import annotations
 
@@ -8,15 +8,15 @@ from typing import Any
 import numpy as np
 
 from localarc import serialization
-from localarc.many.columns import Roles
+from localarc.many.columns import Columns
 from localarc.many.limits import Limits
 from localarc.many.panel import Panel
 from localarc.many.panel.state import StoredPanel
 from localarc.many.panel.streams import Prototype
 from localarc.many.panel.table import arrow
 from localarc.many.rows.bucket import Bucket
-from localarc.many.rows.buffered_rows import Waiting
-from localarc.many.rows.pending_asks import Pending
+from localarc.many.rows.buffered_rows import BufferedRows
+from localarc.many.rows.pending_asks import PendingAsks
 from localarc.memory.base import Arrays
 
 KIND = "Keyed"
@@ -30,8 +30,8 @@ def encode(bucket: Bucket) -> bytes:
     arrays |= {_PANEL + name: array for name, array in panel.items()}
     if len(bucket.pending):
         arrays |= _pending_arrays(bucket.pending)
-    content |= {"roles": bucket.roles.to_json(), "limits": bucket.limits.to_json()}
-    if bucket.roles.time is not None:
+    content |= {"roles": bucket.columns.to_json(), "limits": bucket.limits.to_json()}
+    if bucket.columns.time is not None:
         content["watermark"] = bucket.watermark
         arrays["last"] = bucket.last
         arrays["waiting"] = np.frombuffer(bucket.waiting.to_bytes(), np.uint8)
@@ -41,11 +41,11 @@ def encode(bucket: Bucket) -> bytes:
 def decode(
     data: bytes,
     calibrator: Prototype | None,
-    roles: Roles | None,
+    columns: Columns | None,
     limits: Limits | None = None,
     earlier: Bucket | None = None,
 ) -> Bucket:
-    """The bucket that was stored; raises StateError if it was stored with other roles.
+    """The bucket that was stored; raises StateError if it was stored with other columns.
 
     It takes the index of an `earlier` bucket, if that has the same keys.
     """
@@ -53,8 +53,8 @@ def decode(
     if kind != KIND:
         raise serialization.StateError(f"the state is of kind {kind}, not {KIND}.")
     with serialization.damaged_unless_read():
-        stored = Roles.from_json(content["roles"])
-        check_roles(roles, stored)
+        stored = Columns.from_json(content["roles"])
+        check_columns(columns, stored)
         named = {
             name.removeprefix(_PANEL): array
             for name, array in arrays.items()
@@ -67,12 +67,12 @@ def decode(
         if len(skipped) != len(panel):
             raise ValueError(f"{len(panel)} keys have {len(skipped)} counts of orders")
         pending = _pending(arrays, len(stored.features))
-        found_limits = limits or Limits(**content.get("limits", {}))
-        bucket = Bucket(panel, stored, skipped, pending, found_limits)
+        limits = limits or Limits.from_json(content.get("limits", {}))
+        bucket = Bucket(panel, stored, limits, skipped, pending)
         if stored.time is not None:
             bucket.watermark = content["watermark"]
             bucket.last = np.array(arrays["last"], np.int64)
-            bucket.waiting = Waiting.from_bytes(arrays["waiting"].tobytes())
+            bucket.waiting = BufferedRows.from_bytes(arrays["waiting"].tobytes())
     return bucket
 
 
@@ -82,22 +82,22 @@ def _empty_panel(calibrator: Prototype) -> Panel:
     return Panel(calibrator)
 
 
-def from_panel(panel: Panel, roles: Roles, skipped: dict[str, int]) -> Bucket:
+def from_panel(panel: Panel, columns: Columns, skipped: dict[str, int]) -> Bucket:
     """A bucket of a panel and the orders that some of its keys consumed without learning."""
-    bucket = Bucket(panel, roles, np.zeros(len(panel), np.int64), Pending.none(len(roles.features)))
+    bucket = Bucket(panel, columns)
     bucket.skip(skipped)
     return bucket
 
 
-def check_roles(now: Roles | None, stored: Roles) -> None:
-    """Raise StateError, with the difference, unless the roles are the stored ones."""
+def check_columns(now: Columns | None, stored: Columns) -> None:
+    """Raise StateError, with the difference, unless the columns are the stored ones."""
     if now is not None and (difference := now.difference(stored)):
         raise serialization.StateError(
             f"{difference}. Keep it, or move the state to a new job with an export."
         )
 
 
-def _pending_arrays(pending: Pending) -> dict[str, Any]:
+def _pending_arrays(pending: PendingAsks) -> dict[str, Any]:
     arrays: dict[str, Any] = {
         "pending thresholds": pending.thresholds,
         "pending tickets": pending.tickets,
@@ -110,16 +110,16 @@ def _pending_arrays(pending: Pending) -> dict[str, Any]:
     return arrays
 
 
-def _pending(arrays: Arrays, dimension: int) -> Pending:
+def _pending(arrays: Arrays, dimension: int) -> PendingAsks:
     if "pending ids" not in arrays:
-        return Pending.none(dimension)
+        return PendingAsks.none(dimension)
     thresholds, tickets, X = (
         np.array(arrays[f"pending {name}"]) for name in ("thresholds", "tickets", "X")
     )
     keys, ids = (_texts(arrays, f"pending {name}") for name in ("keys", "ids"))
     if {len(keys), len(ids), len(thresholds), len(tickets)} != {len(X)}:
         raise ValueError("its pending asks are cut off")
-    return Pending(keys, ids, thresholds, tickets, X)
+    return PendingAsks(keys, ids, thresholds, tickets, X)
 
 
 def _texts(arrays: Arrays, name: str) -> Any:

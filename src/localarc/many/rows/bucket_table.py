@@ -10,30 +10,30 @@ from typing import Any
 import numpy as np
 
 from localarc import atomic_write, serialization
-from localarc.many.columns import Roles
+from localarc.many.columns import Columns
 from localarc.many.limits import Limits
 from localarc.many.panel import Panel
 from localarc.many.panel import table as panel_table
 from localarc.many.panel.streams import Prototype
 from localarc.many.panel.table import arrow
 from localarc.many.rows.bucket import Bucket
-from localarc.many.rows.bucket_bytes import check_roles
-from localarc.many.rows.buffered_rows import Waiting
+from localarc.many.rows.bucket_bytes import check_columns
+from localarc.many.rows.buffered_rows import BufferedRows
 from localarc.many.rows.events import NO_TIME
-from localarc.many.rows.pending_asks import Pending
+from localarc.many.rows.pending_asks import PendingAsks
 
 SKIPPED, LAST = "skipped", "last_event"
 PENDING = ("pending_ids", "pending_thresholds", "pending_tickets", "pending_inputs")
 
 
 def to_table(bucket: Bucket, **more: Any) -> Any:
-    """A bucket as an Arrow table; its metadata has the calibrator, the roles, and `more`."""
+    """A bucket as an Arrow table; its metadata has the calibrator, the columns, and `more`."""
     pa = arrow()
     columns = {SKIPPED: pa.array(bucket.skipped, pa.int64())}
     if len(bucket.pending):
         columns |= _pending_columns(bucket)
-    about: dict[str, Any] = {"roles": bucket.roles.to_json(), "limits": bucket.limits.to_json()}
-    if bucket.roles.time is not None:
+    about: dict[str, Any] = {"roles": bucket.columns.to_json(), "limits": bucket.limits.to_json()}
+    if bucket.columns.time is not None:
         columns[LAST] = pa.array(bucket.last, pa.timestamp("us"), mask=bucket.last == NO_TIME)
         waiting = base64.b64encode(bucket.waiting.to_bytes()).decode()
         about |= {"watermark": bucket.watermark, "waiting": waiting}
@@ -41,25 +41,26 @@ def to_table(bucket: Bucket, **more: Any) -> Any:
 
 
 def from_table(
-    table: Any, calibrator: Prototype | None, roles: Roles | None, limits: Limits | None = None
+    table: Any, calibrator: Prototype | None, columns: Columns | None, limits: Limits | None = None
 ) -> Bucket:
-    """The inverse of `to_table`; raises StateError if the roles or settings differ.
+    """The inverse of `to_table`; raises StateError if the columns or settings differ.
 
-    A table of a panel alone has no roles, and fits any.
+    A table of a panel alone has no columns, and fits any.
     """
     about = panel_table.read_metadata(table)
     made, content = panel_table.stored_panel(table, calibrator)
     panel = Panel(made).resumed(content)
     with serialization.damaged_unless_read("the table"):
-        stored = None if "roles" not in about else Roles.from_json(about["roles"])
+        stored = None if "roles" not in about else Columns.from_json(about["roles"])
         if stored is not None:
-            check_roles(roles, stored)
-        mine = roles or stored or Roles(key=("key",), order="order", score="score")
+            check_columns(columns, stored)
+        mine = columns or stored or Columns(key=("key",), order="order", score="score")
         skipped = np.zeros(len(panel), np.int64)
         if SKIPPED in table.column_names:
             skipped = np.asarray(table[SKIPPED].fill_null(0), np.int64).copy()
         pending = _pending(table, len(mine.features))
-        bucket = Bucket(panel, mine, skipped, pending, limits or Limits(**about.get("limits", {})))
+        limits = limits or Limits.from_json(about.get("limits", {}))
+        bucket = Bucket(panel, mine, limits, skipped, pending)
         _read_times(bucket, table, about)
         return bucket
 
@@ -77,7 +78,7 @@ def seed(bucket: Bucket, table: Any) -> None:
             f"{len(other.waiting)} rows of the table wait for the watermark, and only the job that "
             "wrote it can continue them. Finish it with last=True first."
         )
-    if len(other.pending) and not bucket.roles.late:
+    if len(other.pending) and not bucket.columns.late:
         raise serialization.StateError(
             f"{len(other.pending)} asks of the table are pending, and rows of this job have no "
             "kind= and id= to learn them."
@@ -91,7 +92,7 @@ def _read_times(bucket: Bucket, table: Any, about: dict[str, Any]) -> None:
         times = table[LAST].cast(pa.timestamp("us")).cast(pa.int64())
         bucket.last = np.asarray(times.fill_null(NO_TIME), np.int64).copy()
         bucket.watermark = about.get("watermark")
-        bucket.waiting = Waiting.from_bytes(base64.b64decode(about.get("waiting", "")))
+        bucket.waiting = BufferedRows.from_bytes(base64.b64decode(about.get("waiting", "")))
 
 
 def write(bucket: Bucket, path: str | os.PathLike[str], **more: Any) -> None:
@@ -124,7 +125,7 @@ def concat(tables: list[Any]) -> Any:
     about = found[0] | {"dimension": known[0] if known else None, "columns": columns}
     if "waiting" in about:
         blobs = [base64.b64decode(each["waiting"]) for each in found]
-        joined = functools.reduce(Waiting.plus, map(Waiting.from_bytes, blobs))
+        joined = functools.reduce(BufferedRows.plus, map(BufferedRows.from_bytes, blobs))
         about["waiting"] = base64.b64encode(joined.to_bytes()).decode()
     bare = [each.replace_schema_metadata(None) for each in tables]
     rows = arrow().concat_tables(bare, promote_options="default").combine_chunks()
@@ -147,9 +148,9 @@ def _pending_columns(bucket: Bucket) -> dict[str, Any]:
     return dict(zip(PENDING, (lists(asks.ids), *numbers), strict=True))
 
 
-def _pending(table: Any, dimension: int) -> Pending:
+def _pending(table: Any, dimension: int) -> PendingAsks:
     if PENDING[0] not in table.column_names:
-        return Pending.none(dimension)
+        return PendingAsks.none(dimension)
     pa = arrow()
     kinds = pa.string(), pa.float64(), pa.int64(), pa.float64()
     columns = zip(PENDING, kinds, strict=True)
@@ -158,4 +159,4 @@ def _pending(table: Any, dimension: int) -> Pending:
     keys = table["key"].combine_chunks().take(np.repeat(np.arange(len(counts)), counts))
     ids, thresholds, tickets, inputs = (each.flatten() for each in lists)
     X = np.array(inputs).reshape(len(ids), dimension)
-    return Pending(keys.cast(pa.string()), ids, np.array(thresholds), np.array(tickets), X)
+    return PendingAsks(keys.cast(pa.string()), ids, np.array(thresholds), np.array(tickets), X)

@@ -17,7 +17,7 @@ _KEY, _TIME = "localarc_key", "localarc_time"
 
 
 @dataclass(frozen=True)
-class Waiting:
+class BufferedRows:
     """Rows as an Arrow table, None if there are none, with their keys and times."""
 
     rows: Any = None
@@ -32,20 +32,20 @@ class Waiting:
         """The time of the first row."""
         return None if self.times is None else int(self.times.min())
 
-    def filter(self, chosen: NDArray[np.bool_]) -> Waiting:
+    def filter(self, chosen: NDArray[np.bool_]) -> BufferedRows:
         """Some of the rows."""
         if self.times is None or not chosen.any():
-            return Waiting()
+            return BufferedRows()
         mask = arrow().array(chosen)
-        return Waiting(self.rows.filter(mask), self.keys.filter(mask), self.times[chosen])
+        return BufferedRows(self.rows.filter(mask), self.keys.filter(mask), self.times[chosen])
 
-    def plus(self, more: Waiting) -> Waiting:
+    def plus(self, more: BufferedRows) -> BufferedRows:
         """These rows, and more of them."""
         if self.times is None or more.times is None:
             return more if self.times is None else self
         keys = arrow().concat_arrays([self.keys, more.keys])
         times = np.concatenate([self.times, more.times])
-        return Waiting(concat([self.rows, more.rows]), keys, times)
+        return BufferedRows(concat([self.rows, more.rows]), keys, times)
 
     def until(self, watermark: int | None) -> NDArray[np.bool_]:
         """Which rows a watermark has passed."""
@@ -65,7 +65,7 @@ class Waiting:
         return found
 
     @classmethod
-    def from_bytes(cls, data: bytes) -> Waiting:
+    def from_bytes(cls, data: bytes) -> BufferedRows:
         """The inverse of `to_bytes`."""
         if not data:
             return cls()

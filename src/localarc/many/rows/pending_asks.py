@@ -17,7 +17,7 @@ from localarc.validation import FloatArray, IntArray
 
 
 @dataclass(frozen=True)
-class Pending:
+class PendingAsks:
     """One entry per ask: key and id (Arrow text), threshold, ticket (0 if none), and input."""
 
     keys: Any
@@ -28,7 +28,7 @@ class Pending:
 
     @classmethod
     @functools.lru_cache(maxsize=16)
-    def none(cls, dimension: int) -> Pending:
+    def none(cls, dimension: int) -> PendingAsks:
         """No pending asks."""
         pa = arrow()
         empty = pa.array([], pa.string())
@@ -37,20 +37,20 @@ class Pending:
     def __len__(self) -> int:
         return len(self.thresholds)
 
-    def take(self, chosen: Any) -> Pending:
+    def take(self, chosen: Any) -> PendingAsks:
         """Some of the asks."""
         at = np.flatnonzero(chosen) if np.asarray(chosen).dtype == bool else chosen
         texts = self.keys.take(at), self.ids.take(at)
-        return Pending(*texts, self.thresholds[at], self.tickets[at], self.X[at])
+        return PendingAsks(*texts, self.thresholds[at], self.tickets[at], self.X[at])
 
-    def plus(self, more: Pending) -> Pending:
+    def plus(self, more: PendingAsks) -> PendingAsks:
         """These asks, and more of them."""
         pa = arrow()
         numbers = ((getattr(self, n), getattr(more, n)) for n in ("thresholds", "tickets", "X"))
         texts = (pa.concat_arrays([getattr(self, n), getattr(more, n)]) for n in ("keys", "ids"))
-        return Pending(*texts, *(np.concatenate(pair) for pair in numbers))
+        return PendingAsks(*texts, *(np.concatenate(pair) for pair in numbers))
 
-    def renamed(self, keys: dict[str, str]) -> Pending:
+    def renamed(self, keys: dict[str, str]) -> PendingAsks:
         """The same asks, some keys of which have another name."""
         texts = [keys.get(key, key) for key in self.keys.to_pylist()]
         return replace(self, keys=arrow().array(texts, "string"))
@@ -69,12 +69,12 @@ class Matched:
     `given_up` is the ask that each event replaces, -1 for none; None if there are no such events.
     """
 
-    asks: Pending
-    others: Pending
+    asks: PendingAsks
+    others: PendingAsks
     asked: IntArray
     given_up: IntArray | None = None
 
-    def remaining(self, events: Events, answers: Answers) -> Pending:
+    def remaining(self, events: Events, answers: Answers) -> PendingAsks:
         """The asks that are pending once these events have been learned."""
         learned = np.zeros(len(self.asks) + len(events), bool)
         learned[self.asked[events.acts == LEARN]] = True
@@ -83,7 +83,7 @@ class Matched:
         old, new = np.split(~learned, [len(self.asks)])
         new = np.flatnonzero(new & (events.acts == ASK))
         asked = self.asks.take(old)
-        made = Pending(
+        made = PendingAsks(
             arrow().array([events.names[code] for code in events.codes[new].tolist()], "string"),
             events.ids.take(new),
             answers.thresholds[len(self.asks) + new],
@@ -94,7 +94,7 @@ class Matched:
 
 
 def match(
-    pending: Pending, events: Events, verdicts: Verdicts, most: int | None = None
+    pending: PendingAsks, events: Events, verdicts: Verdicts, most: int | None = None
 ) -> tuple[Verdicts, Matched]:
     """The verdicts with those on ids, and the ask of each good event that learns.
 
@@ -124,7 +124,9 @@ def _may_exceed(codes: IntArray, events: Events, most: int | None) -> bool:
     return bool(np.bincount(asking).max(initial=0) > most)
 
 
-def _previous(asks: Pending, codes: IntArray, events: Events) -> tuple[IntArray, NDArray[np.bool_]]:
+def _previous(
+    asks: PendingAsks, codes: IntArray, events: Events
+) -> tuple[IntArray, NDArray[np.bool_]]:
     """The latest row with the same key and id before each event, and which events do not fit it."""
     count = len(asks)
     ids = arrow().concat_arrays([asks.ids, events.ids]).dictionary_encode().indices
@@ -142,7 +144,7 @@ def _previous(asks: Pending, codes: IntArray, events: Events) -> tuple[IntArray,
 
 
 def _one_by_one(
-    asks: Pending, codes: IntArray, events: Events, most: int | None
+    asks: PendingAsks, codes: IntArray, events: Events, most: int | None
 ) -> tuple[Verdicts, IntArray]:
     """The verdicts, and the ask that each good event replaces; slow, and seldom needed."""
     open_asks: dict[int, dict[Any, int]] = {}

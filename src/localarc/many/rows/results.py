@@ -8,7 +8,7 @@ import numpy as np
 
 from localarc.curves import miscoverage
 from localarc.curves.scores import within
-from localarc.many.columns import Roles
+from localarc.many.columns import Columns
 from localarc.many.panel.late import ASK, Answers, LateEvents
 from localarc.many.panel.table import arrow
 from localarc.many.rows.events import Events
@@ -16,12 +16,12 @@ from localarc.many.rows.rules import RULES, Verdicts
 from localarc.validation import FloatArray
 
 
-class Added:
+class Results:
     """Columns of results, NaN where a row has none: bad rows, and the loss of an ask."""
 
-    def __init__(self, roles: Roles, events: Events, verdicts: Verdicts) -> None:
-        self.roles, self._events, self._verdicts = roles, events, verdicts
-        self._columns = {name: np.full(len(events), np.nan) for name in roles.added}
+    def __init__(self, columns: Columns, events: Events, verdicts: Verdicts) -> None:
+        self._events, self._verdicts = events, verdicts
+        self._columns = {name: np.full(len(events), np.nan) for name in columns.added}
 
     def fill(self, late: LateEvents, answers: Answers) -> None:
         """Set the results of the good rows."""

@@ -1,4 +1,4 @@
-"""Lives of keys: with a time-to-live, a key starts anew after a long time without events.
+"""Lifetimes of keys: with a time-to-live, a key starts anew after a long time without events.
 
 A key that starts anew within a batch has a name of its own for each life, so that one pass learns
 all of them; then the last life gets the key's name, and the others end.
@@ -18,7 +18,7 @@ _MARK = "\0life "
 
 
 @dataclass(frozen=True)
-class Lives:
+class Lifetimes:
     """Events under the names of their lives, the names that end, and the keys of the last lives."""
 
     events: Events
@@ -43,26 +43,26 @@ def check_times(events: Events, last: IntArray) -> Verdicts:
     return verdicts
 
 
-def split(events: Events, verdicts: Verdicts, last: IntArray, ttl: int) -> Lives:
+def split_lifetimes(events: Events, verdicts: Verdicts, last: IntArray, ttl: int) -> Lifetimes:
     """The lives of keys: a new one where the time since the key's last good event is above ttl."""
     at = np.flatnonzero(verdicts == 0)
     if not len(at):
-        return Lives(events)
+        return Lifetimes(events)
     codes, times = events.codes[at], events.orders[at]
     before = np.concatenate([[NO_TIME], times[:-1]])
     first = np.diff(codes, prepend=-2) != 0
     before[first] = last[codes[first]]
     anew = (before != NO_TIME) & (before < times - ttl)
     if not anew.any():
-        return Lives(events)
+        return Lifetimes(events)
     totals = np.cumsum(anew)
     starts = np.flatnonzero(first)
     base = np.repeat(totals[starts] - anew[starts], np.diff(starts, append=len(codes)))
     return _named(events, at, totals - base)
 
 
-def _named(events: Events, at: IntArray, numbers: IntArray) -> Lives:
-    """Lives with these numbers, 0 for the one that goes on."""
+def _named(events: Events, at: IntArray, numbers: IntArray) -> Lifetimes:
+    """Lifetimes with these numbers, 0 for the one that goes on."""
     names, codes = list(events.names), events.codes.copy()
     ended: dict[str, None] = {}
     last: dict[str, str] = {}
@@ -77,4 +77,4 @@ def _named(events: Events, at: IntArray, numbers: IntArray) -> Lives:
         names.append(last[key])
     codes[at[later]] = len(events.names) + places.ravel()
     renamed = tuple((life, key) for key, life in last.items())
-    return Lives(replace(events, names=names, codes=codes), tuple(ended), renamed)
+    return Lifetimes(replace(events, names=names, codes=codes), tuple(ended), renamed)

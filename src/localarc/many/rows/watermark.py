@@ -8,24 +8,24 @@ from typing import Any
 
 import numpy as np
 
-from localarc.many.columns import Roles
+from localarc.many.columns import Columns
 from localarc.many.frames import with_columns
 from localarc.many.panel.table import arrow
 from localarc.many.rows.arrow_columns import key_texts, read_rows, read_times
 from localarc.many.rows.bucket import Bucket
-from localarc.many.rows.buffered_rows import Waiting, concat
+from localarc.many.rows.buffered_rows import BufferedRows, concat
 from localarc.many.rows.events import NO_TIME
-from localarc.many.rows.results import Added
+from localarc.many.rows.results import Results
 
 View = Callable[[Any], Any]
-"""From a table to one with the columns that have roles."""
+"""From a table to one with the columns that are read."""
 
 
-def newest(table: Any, roles: Roles) -> int | None:
+def newest(table: Any, columns: Columns) -> int | None:
     """The latest time of a table, in microseconds; None if it has none, or rows have no times."""
-    if roles.time is None:
+    if columns.time is None:
         return None
-    latest = int(read_times(table, roles.time).max(initial=NO_TIME))
+    latest = int(read_times(table, columns.time).max(initial=NO_TIME))
     return None if latest == NO_TIME else latest
 
 
@@ -38,11 +38,11 @@ def arrive(
     Of the `last` rows, none waits.
     """
     if latest is None:
-        latest = newest(table, bucket.roles)
+        latest = newest(table, bucket.columns)
     before, after = bucket.watermark, _advanced(bucket, latest, last)
-    ready, added = exchange(bucket, table, rejects, late_until=before, passed=after)
+    ready, results = exchange(bucket, table, rejects, late_until=before, passed=after)
     bucket.watermark = after
-    return with_columns(ready, added.table(rejects))
+    return with_columns(ready, results.table(rejects))
 
 
 def exchange(
@@ -53,15 +53,15 @@ def exchange(
     late_until: int | None,
     passed: int | None,
     view: View = lambda table: table,
-) -> tuple[Any, Added]:
+) -> tuple[Any, Results]:
     """The rows that go out now, of this table and of earlier ones, and the columns to add to them.
 
     Rows up to `late_until` came too late. `passed` is the current watermark: rows up to it are
     learned, by time and id, and later ones wait. If a row is bad, nothing changes.
     """
-    mine, roles = view(table), bucket.roles
-    read_rows(mine.slice(0, 0), roles)  # raises at once if a column has the wrong type
-    times, keys = read_times(mine, str(roles.time)), key_texts(mine, roles.key)
+    mine, columns = view(table), bucket.columns
+    read_rows(mine.slice(0, 0), columns)  # raises at once if a column has the wrong type
+    times, keys = read_times(mine, str(columns.time)), key_texts(mine, columns.keys)
     late = times <= (NO_TIME if late_until is None else late_until)  # or without a time
     go = late | np.asarray(keys.is_null()) | (times <= (NO_TIME if passed is None else passed))
     due = bucket.waiting.until(passed)
@@ -69,13 +69,13 @@ def exchange(
     if due.any():
         ready = concat([bucket.waiting.rows.filter(arrow().array(due)), ready])
     is_late = np.concatenate([np.zeros(int(due.sum()), bool), late[go]])
-    rows = replace(read_rows(view(ready), roles), late=is_late)
-    waiting = bucket.waiting.filter(~due).plus(Waiting(table, keys, times).filter(~go))
-    added = bucket.learn(rows, rejects)
+    rows = replace(read_rows(view(ready), columns), late=is_late)
+    waiting = bucket.waiting.filter(~due).plus(BufferedRows(table, keys, times).filter(~go))
+    results = bucket.learn(rows, rejects)
     bucket.waiting = waiting
     if passed is not None:
         bucket.expire(passed)
-    return ready, added
+    return ready, results
 
 
 def _advanced(bucket: Bucket, latest: int | None, last: bool) -> int | None:

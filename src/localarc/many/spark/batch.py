@@ -6,7 +6,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from localarc.many.columns import Roles
+from localarc.many.columns import Columns
+from localarc.many.frames import with_columns
 from localarc.many.limits import Limits
 from localarc.many.panel.streams import Prototype
 from localarc.many.rows.bucket import Bucket
@@ -22,8 +23,8 @@ SHARE = 4  # buckets per shuffle partition, unless their number is given
 class Batch:
     """The settings of a job over a batch frame, which are sent to the workers."""
 
+    columns: Columns
     calibrator: Prototype
-    roles: Roles
     limits: Limits
     rejects: bool
     saved: str = ""
@@ -34,11 +35,11 @@ class Batch:
 
         if buckets is None:
             buckets = SHARE * int(frame.sparkSession.conf.get("spark.sql.shuffle.partitions"))
-        added = StructType.fromDDL(added_schema(self.roles, self.rejects))
+        added = StructType.fromDDL(added_schema(self.columns, self.rejects))
         named = frame.toDF(*map(alias, range(len(frame.columns))))
         schema = StructType([*named.schema.fields, *added.fields])
         names = tuple(frame.columns)
-        key = key_text([alias(names.index(name)) for name in self.roles.key])
+        key = key_text([alias(names.index(name)) for name in self.columns.keys])
         mine = named.groupBy(bucket_of(key, buckets))
         if initial is None:
             made = mine.applyInArrow(self._function(names), schema)
@@ -51,7 +52,7 @@ class Batch:
         return lambda table: self.learn(table, names, self._new())
 
     def _new(self) -> Bucket:
-        return Bucket.new(self.calibrator, self.roles, self.limits)
+        return Bucket.new(self.calibrator, self.columns, self.limits)
 
     def _seeded_function(self, names: tuple[str, ...]) -> Callable[[Any, Any], Any]:
         def learn(table: Any, saved: Any) -> Any:
@@ -63,11 +64,9 @@ class Batch:
 
     def learn(self, table: Any, names: tuple[str, ...], bucket: Bucket) -> Any:
         """The rows of one bucket, as an Arrow table with the added columns."""
-        added = bucket.calibrate(table.rename_columns(list(names)), self.rejects)
-        more = added.table(self.rejects)
-        for name in more.column_names:
-            table = table.append_column(name, more[name])
-        return table.cast(_in_utc(table.schema))
+        results = bucket.calibrate(table.rename_columns(list(names)), self.rejects)
+        made = with_columns(table, results.table(self.rejects))
+        return made.cast(_in_utc(made.schema))
 
 
 def _in_utc(schema: Any) -> Any:

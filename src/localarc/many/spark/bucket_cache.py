@@ -33,7 +33,7 @@ class Recent:
 
 
 @dataclass
-class RecentBuckets:
+class BucketCache:
     """The latest bucket of each job and grouping key, the oldest dropped first."""
 
     max_bytes: int = MAX_BYTES
@@ -55,5 +55,5 @@ class RecentBuckets:
             self._bytes -= self._found.popitem(last=False)[1].size
 
 
-RECENT = RecentBuckets()
+CACHE = BucketCache()
 """Those of this worker process, whichever job they are of."""

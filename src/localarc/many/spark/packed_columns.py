@@ -30,7 +30,7 @@ _NUMBERS |= {"timestamp": "bigint"} | dict.fromkeys(_INTEGERS, "bigint")
 
 
 @dataclass(frozen=True)
-class PassingColumns:
+class PackedColumns:
     """The columns of a frame: their names and Spark types, in order, and the event time.
 
     Rows that we hold back until the watermark has passed them have a `held_time` in its place.
@@ -43,7 +43,7 @@ class PassingColumns:
     delay: int = 0
 
     @classmethod
-    def of(cls, frame: Any) -> PassingColumns:
+    def of(cls, frame: Any) -> PackedColumns:
         """The columns of a frame."""
         names, types = zip(*frame.dtypes, strict=True)
         for field in frame.schema.fields:
@@ -134,7 +134,7 @@ class PassingColumns:
             return column.cast(pyarrow.int32()).view(pyarrow.date32())
         return column.view(pyarrow.timestamp("us", "UTC")) if kind == "timestamp" else column
 
-    def holding_rows(self) -> PassingColumns:
+    def holding_rows(self) -> PackedColumns:
         """The same columns, of which none is the operator's event time: Spark drops late rows."""
         return replace(self, event_time="", held_time=self.event_time)
 

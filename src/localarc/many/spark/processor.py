@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
 from localarc import serialization
-from localarc.many.columns import Roles
+from localarc.many.columns import Columns
 from localarc.many.limits import Limits
 from localarc.many.panel import Panel
 from localarc.many.panel.streams import Prototype
@@ -18,11 +18,11 @@ from localarc.many.panel.table import METADATA
 from localarc.many.rows import bucket_bytes as stored
 from localarc.many.rows import bucket_table as table
 from localarc.many.rows.bucket import Bucket
-from localarc.many.rows.results import Added
+from localarc.many.rows.results import Results
 from localarc.many.rows.watermark import exchange
-from localarc.many.spark.bucket_cache import RECENT
+from localarc.many.spark.bucket_cache import CACHE
 from localarc.many.spark.buffered_rows import labelled, pack_waiting
-from localarc.many.spark.packed_columns import PassingColumns
+from localarc.many.spark.packed_columns import PackedColumns
 
 STATE = "bucket"
 """The name of the state variable: one value for each bucket."""
@@ -37,10 +37,10 @@ Stored: TypeAlias = tuple[bytes, str, int]
 class Job:
     """The settings of a job, which are sent to the workers."""
 
+    columns: Columns
     calibrator: Prototype
     buckets: int
-    roles: Roles
-    columns: PassingColumns
+    packed: PackedColumns
     rejects: bool
     saved: str = ""
     limits: Limits | None = None
@@ -56,8 +56,8 @@ class Job:
                 f"the checkpoint was written with buckets={row[2]}, now it is {self.buckets}: keys "
                 "would move. Keep the number, or migrate with export_state and import_state."
             )
-        bucket = read_bucket(row, self.calibrator, self.roles, self.limits, earlier)
-        pack_waiting(bucket, self.columns, self.roles)
+        bucket = read_bucket(row, self.calibrator, self.columns, self.limits, earlier)
+        pack_waiting(bucket, self.packed, self.columns)
         return bucket
 
 
@@ -78,25 +78,25 @@ class BucketProcessor:
     def handleInputRows(self, key: Any, rows: Any, timers: Any) -> Iterator[Any]:  # noqa: N802
         """All rows of one bucket in this micro-batch."""
         frame, bucket, job = _joined(list(rows)), self._bucket(key), self.job
-        if job.roles.time is not None:
-            yield from self._exchange(key, bucket, labelled(_arrow(frame), job.columns), timers)
+        if job.columns.time is not None:
+            yield from self._exchange(key, bucket, labelled(_arrow(frame), job.packed), timers)
             return
         columns = dict(frame.items())
-        added = bucket.calibrate(job.columns.table(columns, job.roles.columns), job.rejects)
+        results = bucket.calibrate(job.packed.table(columns, job.columns.names), job.rejects)
         self._store(key, bucket)
-        yield _frame(columns, added, job.rejects)
+        yield _frame(columns, results, job.rejects)
 
     def _exchange(self, key: Any, bucket: Bucket, rows: Any, timers: Any) -> Iterator[Any]:
         """By time: rows that the watermark has passed leave, and new ones wait."""
         passed = timers.getCurrentWatermarkInMs() * 1000 or None
-        ready, added = exchange(
+        ready, results = exchange(
             bucket, rows, self.job.rejects, late_until=passed, passed=passed, view=self._view
         )
         self._store(key, bucket)
         self._wake(bucket)
         if ready.num_rows:
             columns = dict(ready.combine_chunks().to_pandas().items())
-            yield _frame(columns, added, self.job.rejects)
+            yield _frame(columns, results, self.job.rejects)
 
     def _wake(self, bucket: Bucket) -> None:
         """Be called when the watermark passes the first row that waits, or ends a key."""
@@ -112,9 +112,9 @@ class BucketProcessor:
 
         bucket = self._bucket(key)
         rows = pyarrow.Table.from_pandas(initial, preserve_index=False)
-        seed(bucket, rows, self.job.saved, self.job.columns)
+        seed(bucket, rows, self.job.saved, self.job.packed)
         self._store(key, bucket)
-        if self.job.roles.time is not None:
+        if self.job.columns.time is not None:
             self._wake(bucket)
 
     def handleExpiredTimer(  # noqa: N802
@@ -138,8 +138,8 @@ class BucketProcessor:
     def _bucket(self, key: Any) -> Bucket:
         row = self._state.get()
         if row is None:
-            return Bucket.new(self.job.calibrator, self.job.roles, self.job.limits)
-        recent = RECENT.take(self.job.token, key)
+            return Bucket.new(self.job.calibrator, self.job.columns, self.job.limits)
+        recent = CACHE.take(self.job.token, key)
         if recent is None:
             return self.job.read(row)
         return recent.bucket if recent.is_stored_as(row[0]) else self.job.read(row, recent.bucket)
@@ -147,47 +147,47 @@ class BucketProcessor:
     def _store(self, key: Any, bucket: Bucket) -> None:
         data = stored.encode(bucket)
         self._state.update((data, "", self.job.buckets))
-        RECENT.put(self.job.token, key, data, bucket)
+        CACHE.put(self.job.token, key, data, bucket)
 
     def _view(self, rows: Any) -> Any:
         import pyarrow
 
-        names = self.job.roles.columns
-        return pyarrow.table({name: self.job.columns.arrow_column(rows, name) for name in names})
+        packed, names = self.job.packed, self.job.columns.names
+        return pyarrow.table({name: packed.arrow_column(rows, name) for name in names})
 
 
 def read_bucket(
     row: Stored,
     calibrator: Prototype | None,
-    roles: Roles | None,
+    columns: Columns | None,
     limits: Limits | None = None,
     earlier: Bucket | None = None,
 ) -> Bucket:
     """The bucket in a row of state, of this version or the first."""
     data, skipped, _ = row
     if not skipped:
-        return stored.decode(bytes(data), calibrator, roles, limits, earlier)
+        return stored.decode(bytes(data), calibrator, columns, limits, earlier)
     panel = Panel.from_state(bytes(data), calibrator)
-    unknown = roles or Roles(key=("key",), order="order", score="score")
+    unknown = columns or Columns(key=("key",), order="order", score="score")
     return stored.from_panel(panel, unknown, json.loads(skipped))
 
 
-def seed(bucket: Bucket, saved: Any, metadata: str, columns: PassingColumns | None = None) -> None:
+def seed(bucket: Bucket, saved: Any, metadata: str, packed: PackedColumns | None = None) -> None:
     """Load saved calibrators, an Arrow table from `import_state`, into a bucket.
 
-    Rows that wait for the watermark are continued by a stream, which has `columns`.
+    Rows that wait for the watermark are continued by a stream, which has `packed` columns.
     """
     if metadata:
         made = saved.replace_schema_metadata({METADATA: metadata.encode()})
         other = table.from_table(made, bucket.panel.prototype, None)
         other.keep_waiting(saved["key"])
-        if len(other.waiting) and columns is None:
+        if len(other.waiting) and packed is None:
             raise serialization.StateError(
                 f"{len(other.waiting)} rows of the saved state wait for the watermark. Only a "
                 "stream can continue them: a batch frame has no watermark."
             )
-        if columns is not None:
-            pack_waiting(other, columns, bucket.roles)
+        if packed is not None:
+            pack_waiting(other, packed, bucket.columns)
         bucket.absorb(other)
         return
     keys = saved["key"].to_pylist()
@@ -197,12 +197,12 @@ def seed(bucket: Bucket, saved: Any, metadata: str, columns: PassingColumns | No
     bucket.skip(dict(zip(keys, saved["skipped"].to_pylist(), strict=True)))
 
 
-def _frame(columns: dict[str, Any], added: Added, rejects: bool) -> Any:
+def _frame(columns: dict[str, Any], results: Results, rejects: bool) -> Any:
     """The columns of rows as they came, and the added ones, none of them copied."""
     import pandas
 
     index = next(iter(columns.values())).index
-    return pandas.DataFrame(columns | added.arrays(rejects), index, copy=False)
+    return pandas.DataFrame(columns | results.arrays(rejects), index, copy=False)
 
 
 def _arrow(frame: Any) -> Any:

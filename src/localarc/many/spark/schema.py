@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from localarc.many.columns import Roles
+from localarc.many.columns import Columns
 from localarc.many.spark.packed_columns import WATERMARK, quoted
 from localarc.many.spark.session import spark_sql
 
@@ -16,24 +16,28 @@ TIMES = ("timestamp", "timestamp_ntz", "date")
 _ADDED_TYPES = {"covered": "boolean", "rejected": "string"}
 
 
-def check_frame(frame: Any, roles: Roles, rejects: bool) -> None:
+def check_frame(frame: Any, columns: Columns, rejects: bool) -> None:
     """Raise unless the frame has these columns, with types that fit."""
     types = _types(frame)
-    for name in roles.key:
+    for name in columns.keys:
         _check_type(types, name, TEXTS, "key", "text or integers")
-    if roles.time is None:
-        _check_type(types, roles.order, INTEGERS, "order", "integers")
+    if columns.time is None:
+        _check_type(types, columns.order, INTEGERS, "order", "integers")
     else:
-        _check_type(types, roles.time, TIMES, "time", "timestamps")
-        _check_watermark(frame, roles.time)
-    if roles.kind is not None:
-        _check_type(types, roles.kind, ("string",), "kind", "text")
-    if roles.id is not None:
-        _check_type(types, roles.id, TEXTS, "id", "text or integers")
-    numbers = (roles.value, *roles.features, *(() if roles.width is None else (roles.width,)))
+        _check_type(types, columns.time, TIMES, "time", "timestamps")
+        _check_watermark(frame, columns.time)
+    if columns.kind is not None:
+        _check_type(types, columns.kind, ("string",), "kind", "text")
+    if columns.id is not None:
+        _check_type(types, columns.id, TEXTS, "id", "text or integers")
+    numbers = (
+        columns.value,
+        *columns.features,
+        *(() if columns.width is None else (columns.width,)),
+    )
     for name in numbers:
         _check_type(types, name, NUMBERS, "score, loss, width and features", "numbers")
-    roles.check_added(types, rejects)
+    columns.check_added(types, rejects)
 
 
 def _check_watermark(frame: Any, time: str) -> None:
@@ -45,9 +49,9 @@ def _check_watermark(frame: Any, time: str) -> None:
         )
 
 
-def added_schema(roles: Roles, rejects: bool) -> str:
+def added_schema(columns: Columns, rejects: bool) -> str:
     """The schema of the added columns."""
-    names = (*roles.added, "rejected") if rejects else roles.added
+    names = (*columns.added, "rejected") if rejects else columns.added
     return ", ".join(f"{name} {_ADDED_TYPES.get(name, 'double')}" for name in names)
 
 
