@@ -13,7 +13,7 @@ from localarc import serialization, validation
 from localarc.adaptive.settings import settings_from_json
 from localarc.calibrators.adaptive_rounds import AdaptiveRounds
 from localarc.calibrators.base import ThresholdFunction
-from localarc.calibrators.restored import restored_constant
+from localarc.calibrators.state_checks import restored_constant
 from localarc.calibrators.tickets import PendingRounds
 from localarc.guarantees import Bound, Certificate, Evidence
 from localarc.guarantees.assumptions import Lateness, broken_assumptions

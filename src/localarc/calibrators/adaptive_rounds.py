@@ -16,8 +16,8 @@ from localarc import validation
 from localarc.adaptive.running_constant import RunningConstant, Watched
 from localarc.adaptive.settings import Settings
 from localarc.calibrators.base import Point, Progress
+from localarc.calibrators.promise_warnings import WarnsOfProblems
 from localarc.calibrators.tickets import PendingRounds, Ticket, ticket_id
-from localarc.calibrators.watched import WatchedCalibrator
 from localarc.guarantees.drift import NormSums
 from localarc.memory.base import Expansion, LossCurves
 from localarc.validation import FloatArray
@@ -38,7 +38,7 @@ class Checkpoint(NamedTuple):
     most_pending: int = 0
 
 
-class AdaptiveRounds(WatchedCalibrator):
+class AdaptiveRounds(WarnsOfProblems):
     """A constant that every loss moves, and a local part that may move with it."""
 
     def _start(self, settings: Settings) -> None:

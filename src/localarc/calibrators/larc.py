@@ -15,7 +15,7 @@ from localarc.adaptive.settings import Settings, checked_settings
 from localarc.calibrators.adaptive import AdaptiveCalibrator
 from localarc.calibrators.adaptive_rounds import Checkpoint
 from localarc.calibrators.base import Point, Points, ThresholdFunction
-from localarc.calibrators.restored import require_finite, require_room
+from localarc.calibrators.state_checks import require_finite, require_room
 from localarc.kernels import Kernel
 from localarc.kernels.custom import Function
 from localarc.memory import Memory

@@ -24,8 +24,8 @@ from localarc.calibrators.auto.pending_limit import LimitedPending
 from localarc.calibrators.auto.round_input import RoundInput
 from localarc.calibrators.auto.settings import BYTES, MOST_PENDING, checked_settings
 from localarc.calibrators.base import Point
-from localarc.calibrators.one_thread import OneThread
-from localarc.calibrators.saved import Saved
+from localarc.calibrators.exclusive import Exclusive
+from localarc.calibrators.storable import Storable
 from localarc.calibrators.tickets import not_pending, ticket_id
 from localarc.engine.auto import label_rounds, layout
 from localarc.engine.auto.engine import AutoEngine
@@ -35,7 +35,7 @@ from localarc.guarantees.theorem_e import AutoCertificate
 from localarc.validation import FloatArray
 
 
-class LabelSets(LimitedPending, Saved, OneThread):
+class LabelSets(LimitedPending, Storable, Exclusive):
     """Prediction sets for classification whose coverage holds for each true class, online.
 
     The set of a round is `{y : score(x, y) <= g(x, y)}`. A label's threshold is the conformal

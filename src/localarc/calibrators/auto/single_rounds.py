@@ -16,7 +16,7 @@ from localarc.calibrators.auto.inputs import features, score
 from localarc.calibrators.auto.pending_limit import LimitedPending
 from localarc.calibrators.auto.settings import AutoSettings
 from localarc.calibrators.base import BaseCalibrator, Point, Points
-from localarc.calibrators.one_thread import OneThread
+from localarc.calibrators.exclusive import Exclusive
 from localarc.calibrators.tickets import Ticket, not_pending, ticket_id
 from localarc.engine.auto import layout
 from localarc.engine.auto.engine import AutoEngine
@@ -30,7 +30,7 @@ _ENGINE_BASE = _NAN, _NAN  # the engine computes base and unit itself
 _NO_ROUNDS = np.zeros(layout.FIRST)
 
 
-class SingleRounds(LimitedPending, BaseCalibrator, OneThread):
+class SingleRounds(LimitedPending, BaseCalibrator, Exclusive):
     """An engine, and one compiled call for each round."""
 
     learns_from = frozenset({"groups", "score"})

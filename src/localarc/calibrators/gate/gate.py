@@ -30,8 +30,8 @@ from localarc.calibrators.gate.promise import terms_of, terms_of_everyone
 from localarc.calibrators.gate.records import Records
 from localarc.calibrators.gate.settings import checked_settings
 from localarc.calibrators.gate.summary import GateSummary
-from localarc.calibrators.gate.whole import Begun, Update, WholeCalls
-from localarc.calibrators.saved import Saved
+from localarc.calibrators.gate.transactions import Begun, Transactions, Update
+from localarc.calibrators.storable import Storable
 from localarc.engine.auto import layout
 from localarc.serialization import StateError
 from localarc.validation import FloatArray
@@ -39,7 +39,7 @@ from localarc.validation import FloatArray
 _Place = tuple[FloatArray, Topics, tuple[bool, ...] | None]
 
 
-class Gate(Saved, WholeCalls):
+class Gate(Storable, Transactions):
     """Decides whether a model may answer by itself, so that few of its answers are wrong.
 
     An answer goes out if the model's confidence exceeds a threshold, which depends on the topic.

@@ -1,4 +1,4 @@
-"""Saved: files on top of `state` and `from_state`."""
+"""Storable: files on top of `state` and `from_state`."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from localarc import atomic_write, serialization
 from localarc.algorithms import Algorithm
 
 
-class Saved:
+class Storable:
     """An object whose state can be written to a file."""
 
     algorithm = Algorithm()
