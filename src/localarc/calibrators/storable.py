@@ -45,16 +45,19 @@ class Storable:
         atomic_write.write(path, self.state())
 
     @classmethod
-    def load(cls, path: str | os.PathLike[str]) -> Self:
+    def load(cls, path: str | os.PathLike[str], **functions: object) -> Self:
         """Read a file written by `save`.
 
         Parameters
         ----------
         path : path
             The file to read.
+        **functions
+            What `from_state` needs beside the bytes, by the name of its parameter: functions that
+            were part of the object (a kernel, a rate, `group_of`), which are not stored.
         """
         data = serialization.read(path)
         try:
-            return cls.from_state(data)
+            return cls.from_state(data, **functions)
         except serialization.StateError as error:
             raise serialization.StateError(f"{path}: {error}") from error

@@ -8,23 +8,18 @@ from collections.abc import Callable, Iterable
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from localarc import validation
 from localarc.calibrators.auto import state as stored
 from localarc.calibrators.auto.groups import GroupNames
 from localarc.calibrators.auto.inputs import features
 from localarc.calibrators.auto.many_rounds import ManyRounds
-from localarc.calibrators.base import Point
+from localarc.calibrators.role import Point
 from localarc.engine.auto import layout
-from localarc.engine.auto.engine import AutoEngine
 from localarc.engine.auto.places import Hat, hats_at
-from localarc.guarantees import Evidence, theorem_e
-from localarc.guarantees.bounds import checked_evidence
-from localarc.guarantees.theorem_e import AutoCertificate, Place
+from localarc.guarantees import theorem_e
+from localarc.guarantees.theorem_e import Place
 from localarc.validation import FloatArray
-
-_ROUNDING = 1e-9
 
 
 class GuardedCalibrator(ManyRounds):
@@ -42,47 +37,6 @@ class GuardedCalibrator(ManyRounds):
             f"{type(self).__name__} keeps no average of its threshold functions, because they "
             "follow recent scores. Use threshold_function."
         )
-
-    # ---- guarantees --------------------------------------------------------------------------
-
-    def certificate(  # type: ignore[override]
-        self,
-        pending: int = 0,
-        evidence: Evidence | None = None,
-        input_bound: float | None = None,
-        losses: ArrayLike | None = None,
-    ) -> AutoCertificate:
-        """What is guaranteed about the mean loss, of everyone and of each group: theorem E.
-
-        Parameters
-        ----------
-        pending : int, default 0
-            Ignored: what is pending is known.
-        evidence : Evidence or None, default None
-            A stated score range, of which the largest score is used. What `replay` observed adds
-            nothing to the scores that the calibrator has seen.
-        input_bound : float or None, default None
-            Ignored: theorem E does not depend on it.
-        losses : array of shape (n,) or None, default None
-            All losses so far, from a log of your own, to check the calibrator against.
-        """
-        engine = self._engine or AutoEngine(self.settings.rules(self._own_base), 0)
-        ledger = self._ledger(engine, evidence)
-        labels = self._names.present(engine.keys)
-        groups = {label: engine.node(key) for label, key in labels.items()}
-        made: AutoCertificate = theorem_e.certify(ledger, engine.node(), groups)
-        return theorem_e.check_against_log(made, losses)
-
-    @property
-    def identity_holds(self) -> bool:
-        """The consistency check: whether the bettors saw the losses that were summed up."""
-        if self._engine is None:
-            return True
-        rounds, losses = self.uninformed
-        promised = self.loss_sum - losses
-        seen = self._numbers[layout.TOP] * self._engine.nodes[-1, layout.EXCESS]
-        gap = abs(promised - self.alpha * (self.rounds - rounds) - seen)
-        return bool(gap <= _ROUNDING * (1.0 + self.rounds * self._loss_bound))
 
     def localized_bound(self, x: Point) -> tuple[Place, ...]:
         """What was seen and is guaranteed around an input: its nearest hat on each level.
@@ -142,13 +96,6 @@ class GuardedCalibrator(ManyRounds):
             for hat in hats
             if hat.node[layout.VISITS] > 0.0
         )
-
-    def _ledger(self, engine: AutoEngine, evidence: Evidence | None) -> theorem_e.Ledger:
-        stated = None
-        checked_evidence(evidence)
-        if evidence is not None and evidence.score_range and evidence.rounds is None:
-            stated = evidence.score_range[1]  # what a replay observed, the sums know better
-        return theorem_e.Ledger(engine.numbers.copy(), engine.columns, stated)
 
     # ---- state -------------------------------------------------------------------------------
 

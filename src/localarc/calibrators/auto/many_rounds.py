@@ -253,43 +253,6 @@ class ManyRounds(SingleRounds):
         pairs = zip(batch.points, groups, strict=True)
         return np.array([self._given(x, labels)[0] for x, labels in pairs], np.float64)
 
-    def partial_fit(
-        self,
-        X: ArrayLike,
-        losses: ArrayLike,
-        scores: ArrayLike | None = None,
-        groups: Sequence[Groups] | None = None,
-    ) -> Self:
-        """Learn from many losses, in order; from all of them or, if one is invalid, from none.
-
-        Parameters
-        ----------
-        X : array of shape (n, d)
-            The inputs, in chronological order.
-        losses : array of shape (n,)
-            The loss of each round.
-        scores : array of shape (n,), optional
-            The score of each round, as in `update`.
-        groups : sequence of n groups, optional
-            The groups of each round.
-        """
-        rows = many_features(X, self._fixed)
-        costs = validation.per_round("losses", losses, len(rows))
-        known_scores = [None] * len(rows)
-        if scores is not None:
-            known_scores = validation.per_round("scores", scores, len(rows))
-        each = [()] * len(rows)
-        if groups is not None:
-            each = validation.per_round("groups", groups, len(rows))
-        with self.unchanged_on_failure():
-            for t, row in enumerate(rows):
-                try:
-                    self.update(row, costs[t], known_scores[t], each[t])
-                except (TypeError, ValueError) as error:
-                    error.add_note(f"in row {t}, counted from 0; nothing was learned.")
-                    raise
-        return self
-
 
 def _where(batch: Batch) -> tuple[FloatArray, IntArray, FloatArray]:
     return batch.points, batch.keys, batch.weights

@@ -1,0 +1,139 @@
+"""What an engine's bettors have seen, and theorem E about it: of AutoLARC, Safeguard, LabelSets."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from localarc.calibrators.auto.groups import GroupNames
+from localarc.calibrators.auto.pending_limit import LimitedPending
+from localarc.calibrators.exclusive import Exclusive
+from localarc.engine.auto import layout
+from localarc.engine.auto.engine import AutoEngine
+from localarc.guarantees import Evidence, theorem_e
+from localarc.guarantees.bounds import checked_evidence
+from localarc.guarantees.theorem_e import AutoCertificate
+from localarc.validation import FloatArray
+
+_ROUNDING = 1e-9
+_NO_ROUNDS = np.zeros(layout.FIRST)
+
+
+class Promised(LimitedPending, Exclusive):
+    """An object with an engine: what it counts, and what is guaranteed about it."""
+
+    _own_base = True  # whether the engine makes the base threshold, too
+    _names: GroupNames
+
+    @property
+    def _numbers(self) -> Any:
+        return _NO_ROUNDS if self._engine is None else self._engine.numbers
+
+    @property
+    def engine(self) -> AutoEngine:
+        """The engine; a new one before the first round."""
+        return self._engine or AutoEngine(self.settings.rules(self._own_base), 0)
+
+    @property
+    def rounds(self) -> int:
+        """The number of losses told."""
+        return int(self._numbers[layout.ROUNDS])
+
+    @property
+    def loss_sum(self) -> float:
+        """The sum of the losses told."""
+        return float(self._numbers[layout.LOSS_SUM])
+
+    @property
+    def uninformed(self) -> tuple[int, float]:
+        """How many losses are no part of the promise, and their sum.
+
+        They are of rounds that went out before enough scores were known: the full set.
+        """
+        numbers = self._numbers
+        return int(numbers[layout.UNINFORMED]), float(numbers[layout.UNINFORMED_LOSSES])
+
+    @property
+    def risk(self) -> float:
+        """The mean loss so far, NaN before the first, without uninformed rounds."""
+        return layout.risk(self._numbers)
+
+    @property
+    def loss_bound(self) -> float:
+        """The largest loss that a round may have."""
+        return self.settings.loss_bound
+
+    @property
+    def nbytes(self) -> int:
+        """The size of the tables, in bytes."""
+        return 0 if self._engine is None else self._engine.nbytes
+
+    @property
+    def consistent(self) -> bool:
+        """Whether the bettors saw the losses that were summed up."""
+        if self._engine is None:
+            return True
+        rounds, losses = self.uninformed
+        promised = self.loss_sum - losses
+        seen = self._numbers[layout.TOP] * self._engine.nodes[-1, layout.EXCESS]
+        gap = abs(promised - self.settings.alpha * (self.rounds - rounds) - seen)
+        return bool(gap <= _ROUNDING * (1.0 + self.rounds * self.loss_bound))
+
+    def problems(self) -> list[str]:
+        """Why a guarantee was withdrawn, and whether the table of nodes is too small."""
+        if not self.rounds:
+            return []
+        made = self.certificate()
+        reasons = dict.fromkeys((*made.above.unmet, *made.below.unmet))
+        withdrawn = [f"The guarantee is withdrawn: {reason}." for reason in reasons]
+        return [*withdrawn, *full_table(made, "group", self.settings.max_bytes)]
+
+    def certificate(
+        self,
+        *,
+        evidence: Evidence | None = None,
+        input_bound: float | None = None,
+        losses: ArrayLike | None = None,
+    ) -> AutoCertificate:
+        """What is guaranteed about the mean loss, of everyone and of each group: theorem E.
+
+        Parameters
+        ----------
+        evidence : Evidence or None, default None
+            A stated score range, of which the largest score is used. What `replay` observed adds
+            nothing to the scores that the calibrator has seen.
+        input_bound : float or None, default None
+            Ignored: theorem E does not depend on it.
+        losses : array of shape (n,) or None, default None
+            All losses so far, from a log of your own, to check the calibrator against.
+        """
+        engine = self.engine
+        ledger, nodes = self._ledger(engine, evidence), self._nodes(engine)
+        made: AutoCertificate = theorem_e.certify(ledger, engine.node(), nodes)
+        return theorem_e.check_against_log(made, losses)
+
+    def _nodes(self, engine: AutoEngine) -> dict[Hashable, FloatArray]:
+        """The node of each group."""
+        present = self._names.present(engine.keys)
+        return {label: engine.node(key) for label, key in present.items()}
+
+    def _ledger(self, engine: AutoEngine, evidence: Evidence | None) -> theorem_e.Ledger:
+        stated = None
+        checked_evidence(evidence)
+        if evidence is not None and evidence.score_range and evidence.rounds is None:
+            stated = evidence.score_range[1]  # what a replay observed, the sums know better
+        return theorem_e.Ledger(engine.numbers.copy(), engine.columns, stated)
+
+
+def full_table(certificate: AutoCertificate, what: str, max_bytes: int) -> list[str]:
+    """What a table of nodes without room for all groups costs, and the size to try."""
+    refused = certificate.refused["groups"]
+    if not refused:
+        return []
+    return [
+        f"{refused} times a {what} had no place in the full table of nodes, and no guarantee. Try "
+        f"max_bytes={2 * max_bytes}."
+    ]
