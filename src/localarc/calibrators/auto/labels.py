@@ -287,9 +287,7 @@ class LabelSets(Promised, Storable):
     # ---- one round ---------------------------------------------------------------------------
 
     def _where(self, x: Point, groups: Groups) -> RoundInput:
-        engine = self._engine
-        started = engine is not None and engine.started
-        point, missing = features(x, engine.dimensions if engine and started else None)
+        point, missing = features(x, self.dimension)
         return RoundInput(point, weights_of(groups), missing)
 
     def _candidates(self, where: RoundInput, scores: Scores) -> Candidates:
@@ -317,15 +315,6 @@ class LabelSets(Promised, Storable):
     def _resolve(self, name: Hashable, where: RoundInput) -> Resolved:
         nodes = name if where.is_plain else where.nodes(name)
         return self._names.resolve(nodes, where.missing)
-
-    def _prepared(self, dimensions: int, groups: int, *, tickets: int) -> AutoEngine:
-        """The engine, with room for the next round and `tickets` more tickets."""
-        engine = self._engine
-        if engine is None or engine.dimensions != dimensions:
-            engine = self._engine = AutoEngine(self.settings.rules(self._own_base), dimensions)
-        if tickets or groups > engine.groups:
-            self._reserve(engine, groups, tickets)
-        return engine
 
     def _tell(
         self, numbers: Any, keys: Any, decisions: Any, scores: Any, labels: Sequence[Hashable]

@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Iterable
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from localarc import validation
 from localarc.calibrators.auto.groups import GroupNames
+from localarc.calibrators.auto.inputs import features
 from localarc.calibrators.auto.pending_limit import LimitedPending
 from localarc.calibrators.exclusive import Exclusive
+from localarc.calibrators.role import Point
 from localarc.engine.auto import layout
 from localarc.engine.auto.engine import AutoEngine
+from localarc.engine.auto.places import Hat, hats_at
 from localarc.guarantees import Evidence, theorem_e
 from localarc.guarantees.bounds import checked_evidence
-from localarc.guarantees.theorem_e import AutoCertificate
+from localarc.guarantees.theorem_e import AutoCertificate, Place
 from localarc.validation import FloatArray
 
 _ROUNDING = 1e-9
@@ -36,6 +40,15 @@ class Promised(LimitedPending, Exclusive):
     def engine(self) -> AutoEngine:
         """The engine; a new one before the first round."""
         return self._engine or AutoEngine(self.settings.rules(self._own_base), 0)
+
+    def _prepared(self, dimensions: int, groups: int, tickets: int) -> AutoEngine:
+        """The engine, with room for so many groups per round, and so many more tickets."""
+        engine = self._engine
+        if engine is None or engine.dimensions != dimensions:
+            engine = self._engine = AutoEngine(self.settings.rules(self._own_base), dimensions)
+        if tickets or groups > engine.groups:
+            self._reserve(engine, groups, tickets)
+        return engine
 
     @property
     def rounds(self) -> int:
@@ -114,6 +127,71 @@ class Promised(LimitedPending, Exclusive):
         ledger, nodes = self._ledger(engine, evidence), self._nodes(engine)
         made: AutoCertificate = theorem_e.certify(ledger, engine.node(), nodes)
         return theorem_e.check_against_log(made, losses)
+
+    def localized_bound(self, x: Point) -> tuple[Place, ...]:
+        """What was seen and is guaranteed around an input: its nearest hat on each level.
+
+        Parameters
+        ----------
+        x : array of shape (d,)
+            The input, with all features.
+
+        Returns
+        -------
+        tuple of Place
+            From the coarsest to the finest place that had any rounds; none before the 16th.
+        """
+        point, missing = features(x, self.dimension)
+        if missing or self._engine is None:
+            return ()
+        with self._exclusive():
+            nearest: dict[int, Hat] = {}
+            for hat in hats_at(self._engine, point):
+                best = nearest.get(hat.level)
+                if None not in hat.centre and (best is None or hat.weight > best.weight):
+                    nearest[hat.level] = hat
+            return self._certified(nearest.values())
+
+    def places(self, count: int = 10, min_weight: float = 20.0) -> tuple[Place, ...]:
+        """The places where the losses were farthest above the target, worst first.
+
+        Places are looked for around 128 inputs that were drawn uniformly from all so far.
+
+        Parameters
+        ----------
+        count : int, default 10
+            How many places to return, at most.
+        min_weight : float, default 20.0
+            The weight of rounds without which a place is left out.
+        """
+        validation.integer("count", count, 1, "It is the number of places to return.")
+        least = validation.not_negative("min_weight", min_weight, "It is a number of rounds.")
+        engine = self._engine
+        if engine is None:
+            return ()
+        with self._exclusive():
+            hats: dict[int, Hat] = {}
+            for x in engine.inputs():
+                if not np.isnan(x).any():
+                    hats.update((hat.slot, hat) for hat in hats_at(engine, x))
+            found = self._certified(hats.values())
+        heavy = [place for place in found if place.weight >= least]
+        return tuple(sorted(heavy, key=lambda place: -place.deviation)[:count])
+
+    def _certified(self, hats: Iterable[Hat]) -> tuple[Place, ...]:
+        assert self._engine is not None
+        ledger = self._ledger(self._engine, None)
+        return tuple(
+            theorem_e.certify_place(ledger, hat.node, hat.centre, hat.width)
+            for hat in hats
+            if hat.node[layout.VISITS] > 0.0
+        )
+
+    @property
+    def dimension(self) -> int | None:
+        """The number of features, once a threshold was returned."""
+        engine = self._engine
+        return engine.dimensions if engine is not None and engine.started else None
 
     def _nodes(self, engine: AutoEngine) -> dict[Hashable, FloatArray]:
         """The node of each group."""

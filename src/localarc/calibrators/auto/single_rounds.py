@@ -163,15 +163,6 @@ class SingleRounds(Promised, BaseCalibrator):
             return serve()
         return self._with_base(serve, point, loss, score, groups)
 
-    def _prepared(self, dimensions: int, groups: int, tickets: int) -> AutoEngine:
-        """The engine, with room for so many groups per round, and so many more tickets."""
-        engine = self._engine
-        if engine is None or engine.dimensions != dimensions:
-            engine = self._engine = AutoEngine(self.settings.rules(self._own_base), dimensions)
-        if tickets or groups > engine.groups:
-            self._reserve(engine, groups, tickets)
-        return engine
-
     def _given(self, point: FloatArray, groups: Groups) -> tuple[float, float]:
         """The base threshold and its unit, NaN where they are the engine's own."""
         return _ENGINE_BASE
