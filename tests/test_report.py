@@ -182,7 +182,7 @@ def test_the_worst_places_of_autolarc_have_their_bounds(tmp_path: Path) -> None:
 @pytest.mark.slow
 def test_a_full_table_is_reported(tmp_path: Path, stream: Stream) -> None:
     small = run("AutoLARC", AutoLARC(0.1, max_bytes=60_000), stream)
-    notes = small.calibrator.certificate().notes  # type: ignore[attr-defined]
+    notes = small.calibrator.certificate().notes
     assert notes
     _, page = report(tmp_path / "report.html", stream, [small])
     assert all(note.capitalize() in page.text for note in notes)

@@ -53,7 +53,7 @@ def test_the_calibrator_itself_is_left_alone() -> None:
 class Restless(ARC):
     """Changes when asked."""
 
-    def threshold(self, x: Any) -> Any:
+    def threshold(self, x: Any, groups: Any = ()) -> Any:
         self._constant.constant += 1e-3
         return super().threshold(x)
 
@@ -61,14 +61,14 @@ class Restless(ARC):
 class Trusting(ARC):
     """Takes any loss."""
 
-    def update(self, x: Any, loss: Any) -> Any:
+    def update(self, x: Any, loss: Any, *more: Any, **others: Any) -> Any:
         return super().update(x, loss if isinstance(loss, float) and 0 <= loss <= 1 else 0.5)
 
 
 class Careless(LARC):
     """Counts a round before it has looked at the loss."""
 
-    def update(self, x: Any, loss: Any) -> Any:
+    def update(self, x: Any, loss: Any, *more: Any, **others: Any) -> Any:
         self._constant.rounds += 1
         super().update(x, loss)
         self._constant.rounds -= 1

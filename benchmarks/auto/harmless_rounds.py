@@ -6,7 +6,7 @@ import numpy as np
 
 from benchmarks.auto.measured import Measured, at_most, plain, with_error
 from localarc import ARC, AutoLARC
-from localarc.calibrators.base import Calibrator
+from localarc.calibrators.role import Calibrator
 from localarc.validation import FloatArray
 
 ALPHA = 0.1

@@ -6,7 +6,7 @@ import numpy as np
 
 from benchmarks.auto.measured import Measured, at_most, plain
 from localarc import LARC, RBF, AutoLARC, Dictionary
-from localarc.calibrators.base import Calibrator
+from localarc.calibrators.role import Calibrator
 from localarc.validation import FloatArray
 from localarc_lab.experiments.electricity import data
 from localarc_lab.experiments.electricity.data import DAY

@@ -12,11 +12,11 @@ if TYPE_CHECKING:
     from localarc.calibrators.arc import ARC
     from localarc.calibrators.auto import AutoLARC, LabelSets, LabelTicket, Safeguard
     from localarc.calibrators.auto.pending_limit import PendingWarning
-    from localarc.calibrators.base import Calibrator, Resumable
     from localarc.calibrators.gate import Decision, Gate, GateSummary, GateTerms
     from localarc.calibrators.health import PromiseWarning
     from localarc.calibrators.larc import LARC
     from localarc.calibrators.mondrian import Mondrian
+    from localarc.calibrators.role import Calibrator, OnlineCalibrator, OnlineMethod
     from localarc.guarantees import Bound, Certificate, Evidence
     from localarc.guarantees.assumptions import AssumptionWarning
     from localarc.kernels import (
@@ -53,7 +53,7 @@ _HOME = {
     "localarc.running.tune": ("Tuning", "tune"),
     "localarc.calibrators.arc": ("ARC",),
     "localarc.calibrators.auto": ("AutoLARC", "LabelSets", "LabelTicket", "Safeguard"),
-    "localarc.calibrators.base": ("Calibrator", "Resumable"),
+    "localarc.calibrators.role": ("Calibrator", "OnlineCalibrator", "OnlineMethod"),
     "localarc.calibrators.gate": ("Decision", "Gate", "GateSummary", "GateTerms"),
     "localarc.calibrators.auto.pending_limit": ("PendingWarning",),
     "localarc.calibrators.health": ("PromiseWarning",),
@@ -101,6 +101,8 @@ __all__ = [
     "Matern32",
     "Matern52",
     "Mondrian",
+    "OnlineCalibrator",
+    "OnlineMethod",
     "Panel",
     "PendingWarning",
     "Power",
@@ -108,7 +110,6 @@ __all__ = [
     "Radial",
     "RationalQuadratic",
     "Record",
-    "Resumable",
     "Safeguard",
     "StateError",
     "Sweep",

@@ -295,7 +295,7 @@ def test_a_calibrator_says_whether_it_requires_scores(settings: Any, required: b
 
 def test_sums_and_counts_are_those_of_the_rounds() -> None:
     cal = AutoLARC(0.1)
-    assert cal.identity_holds
+    assert cal.consistent
     losses = [1.0, 0.0, 1.0] * 20
     for i, loss in enumerate(losses):
         cal.update([float(i)], loss, float(i % 7))
@@ -305,4 +305,4 @@ def test_sums_and_counts_are_those_of_the_rounds() -> None:
     rounds, lost = cal.uninformed
     assert (rounds, cal.rounds - rounds) == (cal.certificate().uninformed, cal.certificate().rounds)
     assert cal.risk * (cal.rounds - rounds) == pytest.approx(cal.loss_sum - lost)
-    assert cal.identity_holds
+    assert cal.consistent

@@ -16,8 +16,8 @@ def side(x: Any) -> bool:
 CALLS: dict[str, Callable[[Mondrian], object]] = {
     "one threshold": lambda cal: cal.threshold([1.0], "a"),
     "many thresholds": lambda cal: cal.threshold(np.ones((2, 1)), ["a", "b"]),
-    "one update": lambda cal: cal.update([1.0], 1.0, "a"),
-    "many updates": lambda cal: cal.partial_fit(np.ones((2, 1)), [1.0, 0.0], ["a", "b"]),
+    "one update": lambda cal: cal.update([1.0], 1.0, groups="a"),
+    "many updates": lambda cal: cal.partial_fit(np.ones((2, 1)), [1.0, 0.0], groups=["a", "b"]),
     "function, one": lambda cal: cal.threshold_function([1.0], "a"),
     "function, many": lambda cal: cal.threshold_function(np.ones((2, 1)), ["a", "b"]),
     "average, many": lambda cal: cal.averaged_threshold_function(np.ones((2, 1)), ["a", "b"]),
@@ -36,7 +36,8 @@ def test_a_group_besides_a_group_function_is_rejected(call: Callable[[Mondrian],
 
 @every_call
 def test_a_group_without_a_group_function_is_accepted(call: Callable[[Mondrian], object]) -> None:
-    call(Mondrian(lambda: ARC(0.1)).update([1.0], 1.0, "a").update([1.0], 0.0, "b"))
+    cal = Mondrian(lambda: ARC(0.1)).update([1.0], 1.0, groups="a")
+    call(cal.update([1.0], 0.0, groups="b"))
 
 
 @pytest.mark.parametrize("many", [False, True])

@@ -334,7 +334,7 @@ def test_partial_fit_learns_all_or_nothing() -> None:
     before = cal.state()
     with pytest.raises(ValueError, match="loss must lie between"):
         cal.partial_fit([[0.0], [1.0]], [0.5, 1.5])
-    with pytest.raises(ValueError, match="one number per row"):
+    with pytest.raises(ValueError, match="one entry per round"):
         cal.partial_fit([[0.0], [1.0]], [0.5])
     assert cal.state() == before
 

@@ -209,7 +209,7 @@ def test_unknown_scores_need_a_unit_until_one_is_known() -> None:
 
 def test_a_base_that_fails_leaves_every_ticket_pending() -> None:
     class Fails(ARC):
-        def update(self, x: Any, loss: float) -> Any:
+        def update(self, x: Any, loss: float, *more: Any, **others: Any) -> Any:
             if loss == 0.5:
                 raise RuntimeError("the base failed")
             return super().update(x, loss)

@@ -49,7 +49,7 @@ def test_the_online_loop_and_replay_agree() -> None:
     thresholds = []
     for t, (x, group) in enumerate(zip(X, groups, strict=True)):
         thresholds.append(online.threshold(x, group))
-        online.update(x, curves.loss_at(t, thresholds[-1]), group)
+        online.update(x, curves.loss_at(t, thresholds[-1]), groups=group)
     run = replay(replayed, X, curves, groups)
     assert np.allclose(run.thresholds, thresholds, rtol=0, atol=1e-12)
     assert np.allclose(
@@ -65,24 +65,24 @@ def test_the_online_loop_and_replay_agree() -> None:
 
 def test_an_unseen_group_starts_from_the_beginning_and_leaves_no_trace() -> None:
     cal = Mondrian(lambda: ARC(0.1, initial_threshold=0.3))
-    cal.update([0.0], 1.0, "a")
+    cal.update([0.0], 1.0, groups="a")
     before = cal.state()
     assert cal.threshold([0.0], "b") == 0.3
     assert cal.state() == before
     with pytest.raises(ValueError, match="loss must lie"):
-        cal.update([0.0], 2.0, "b")
+        cal.update([0.0], 2.0, groups="b")
     assert cal.state() == before
 
 
 def test_groups_survive_saving(tmp_path: Any) -> None:
     cal = Mondrian(larc)
     for group in ["a", 1, 2.5, True, ("x", 3), np.int64(7)]:
-        cal.update([0.0, 1.0], 1.0, group)
+        cal.update([0.0, 1.0], 1.0, groups=group)
     cal.save(tmp_path / "m")
     twin = Mondrian.load(tmp_path / "m")
     assert twin.state() == cal.state()
     assert list(twin.calibrators) == list(cal.calibrators)
-    twin.update([0.0, 1.0], 0.5, "new")
+    twin.update([0.0, 1.0], 0.5, groups="new")
     assert twin.calibrators["new"].alpha == 0.2
 
 
@@ -136,9 +136,9 @@ def test_it_wants_something_that_makes_calibrators() -> None:
 
 
 def test_a_group_that_cannot_be_saved_is_refused_when_it_is_first_seen() -> None:
-    cal = Mondrian(larc).update([0.0], 1.0, "known")
+    cal = Mondrian(larc).update([0.0], 1.0, groups="known")
     before = cal.state()
     for call in (cal.update, lambda x, loss, groups: cal.ask(x, groups)):
         with pytest.raises(StateError, match="Use text, numbers or tuples"):
-            call([0.0], 1.0, frozenset({1}))
+            call([0.0], 1.0, groups=frozenset({1}))
     assert cal.state() == before

@@ -156,8 +156,8 @@ def test_many_losses_are_learned_all_or_none(
     cal: Any = started(make)
     X, _, groups = rounds(2, "bcd")
     X[13] = FAR
-    more = (groups,) if "groups" in cal.learns_from else ()
-    assert_unchanged_by(cal, lambda: cal.partial_fit(X, np.full(ROUNDS, 0.5), *more), error)
+    more = {"groups": groups} if "groups" in cal.learns_from else {}
+    assert_unchanged_by(cal, lambda: cal.partial_fit(X, np.full(ROUNDS, 0.5), **more), error)
 
 
 @every_brittle

@@ -77,7 +77,7 @@ def test_the_base_learns_what_it_asks_for() -> None:
 
 def test_a_base_that_fails_changes_nothing() -> None:
     class Brittle(ARC):
-        def update(self, x: Any, loss: float) -> Any:
+        def update(self, x: Any, loss: float, *more: Any, **others: Any) -> Any:
             if self.rounds == 5:
                 raise ValueError("enough")
             return super().update(x, loss)

@@ -73,5 +73,5 @@ def test_threads_that_update_together_lose_and_corrupt_nothing(make: Any) -> Non
     for thread in threads:
         thread.join()
     assert cal.rounds == sum(learned)
-    assert cal.identity_holds
+    assert cal.consistent
     assert type(cal).from_state(cal.state()).rounds == cal.rounds

@@ -220,7 +220,7 @@ def test_a_promise_over_all_groups_holds_only_if_it_holds_in_each(stated_first: 
     """One of two groups does not know its score range."""
     ranges = iter([(0.0, 1.0), *([(0.0, 1.0), None] if stated_first else [None, (0.0, 1.0)])])
     cal = Mondrian(lambda: ARC(0.3, score_range=next(ranges)))
-    cal.partial_fit(X[:30], np.full(30, 0.3), ["first"] * 15 + ["second"] * 15)
+    cal.partial_fit(X[:30], np.full(30, 0.3), groups=["first"] * 15 + ["second"] * 15)
     certificate = cal.certificate()
     assert certificate.groups["first"].theorem_a.holds == stated_first
     assert certificate.groups["second"].theorem_a.holds != stated_first
@@ -237,7 +237,7 @@ def test_reasons_of_many_groups_are_told_once() -> None:
 def test_a_bound_over_groups_is_the_mean_of_theirs_by_rounds() -> None:
     groups = ["a"] * 60 + ["b"] * 20
     cal = Mondrian(lambda: ARC(0.3, score_range=(0.0, 1.0)))
-    certificate = cal.partial_fit(X, LOSSES / 2, groups).certificate()
+    certificate = cal.partial_fit(X, LOSSES / 2, groups=groups).certificate()
     for name in ("observed", "theorem_a", "theorem_b", "paper"):
         a, b = (getattr(certificate.groups[group], name).value for group in "ab")
         assert getattr(certificate, name).value == pytest.approx((60 * a + 20 * b) / 80)

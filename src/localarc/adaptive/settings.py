@@ -47,8 +47,19 @@ class Settings:
         return self.alpha, -math.inf if self.floor is None else self.floor, low, high
 
     def to_json(self) -> dict[str, Any]:
-        """The settings as JSON, for `settings_from_json`."""
+        """The settings as JSON, for `from_json`."""
         return serialization.fields_to_json(self)
+
+    @staticmethod
+    def from_json(
+        description: Mapping[str, Any], kernel: Kernel | None = None, rate: Rate | None = None
+    ) -> Settings:
+        """The settings that `to_json` described; parts with functions in them are passed again."""
+        values = dict(description)
+        values["kernel"] = serialization.resolve("kernel", values["kernel"], kernel)
+        values["rate"] = serialization.resolve("rate", values["rate"], rate)
+        values["memory"] = serialization.from_json(values["memory"])
+        return checked_settings(**values)
 
     def describe(self, memory: Memory | None = None) -> str:
         """The settings as keyword arguments, with the memory in use where it is known."""
@@ -64,17 +75,6 @@ class Settings:
         if self.initial_threshold != 0.0:
             parts["initial_threshold"] = self.initial_threshold
         return ", ".join(f"{name}={value!r}" for name, value in parts.items())
-
-
-def settings_from_json(
-    description: Mapping[str, Any], kernel: Kernel | None = None, rate: Rate | None = None
-) -> Settings:
-    """The settings that were described; parts with functions in them have to be passed again."""
-    values = dict(description)
-    values["kernel"] = serialization.resolve("kernel", values["kernel"], kernel)
-    values["rate"] = serialization.resolve("rate", values["rate"], rate)
-    values["memory"] = serialization.from_json(values["memory"])
-    return checked_settings(**values)
 
 
 _FLOOR = "It is the lowest threshold that is of use, e.g. the lowest possible score."

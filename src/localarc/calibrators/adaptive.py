@@ -10,10 +10,10 @@ from typing import Any, Self
 from numpy.typing import ArrayLike
 
 from localarc import serialization, validation
-from localarc.adaptive.settings import settings_from_json
+from localarc.adaptive.settings import Settings
 from localarc.calibrators.adaptive_rounds import AdaptiveRounds
 from localarc.calibrators.base import ThresholdFunction
-from localarc.calibrators.restored import restored_constant
+from localarc.calibrators.state_checks import restored_constant
 from localarc.calibrators.tickets import PendingRounds
 from localarc.guarantees import Bound, Certificate, Evidence
 from localarc.guarantees.assumptions import Lateness, broken_assumptions
@@ -114,6 +114,10 @@ class AdaptiveCalibrator(AdaptiveRounds):
         """The assumptions that rounds since the last `restart` showed to be false."""
         return broken_assumptions(self.settings, self._constant)
 
+    def problems(self) -> list[str]:
+        """What the run was warned about, and the assumptions that it broke."""
+        return [*self.warnings, *self.broken_assumptions]
+
     @property
     def broken_since(self) -> float:
         """The first round that showed an assumption of the bounds to be false; infinity if none."""
@@ -123,8 +127,8 @@ class AdaptiveCalibrator(AdaptiveRounds):
         return min((float(t) for t in rounds if t), default=math.inf)
 
     @property
-    def identity_holds(self) -> bool:
-        """The consistency check: whether the running constant accounts for all losses."""
+    def consistent(self) -> bool:
+        """Whether the running constant accounts for all losses."""
         return identity(self.settings, self._constant).holds
 
     def localized_bound(self, weight_norm: float, evidence: Evidence | None = None) -> Bound:
@@ -184,7 +188,7 @@ class AdaptiveCalibrator(AdaptiveRounds):
         new = cls.__new__(cls)
         own_kernel, own_rate = as_kernel(kernel), None if rate is None else as_rate(rate)
         with serialization.damaged_unless_read():
-            new._start(settings_from_json(content["settings"], own_kernel, own_rate))
+            new._start(Settings.from_json(content["settings"], own_kernel, own_rate))
             new._resume(content, arrays)
         return new
 

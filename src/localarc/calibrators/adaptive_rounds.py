@@ -15,9 +15,10 @@ import numpy as np
 from localarc import validation
 from localarc.adaptive.running_constant import RunningConstant, Watched
 from localarc.adaptive.settings import Settings
-from localarc.calibrators.base import Point, Progress
+from localarc.calibrators.base import Progress
+from localarc.calibrators.promise_warnings import WarnsOfProblems
+from localarc.calibrators.role import Groups, Point
 from localarc.calibrators.tickets import PendingRounds, Ticket, ticket_id
-from localarc.calibrators.watched import WatchedCalibrator
 from localarc.guarantees.drift import NormSums
 from localarc.memory.base import Expansion, LossCurves
 from localarc.validation import FloatArray
@@ -38,7 +39,7 @@ class Checkpoint(NamedTuple):
     most_pending: int = 0
 
 
-class AdaptiveRounds(WatchedCalibrator):
+class AdaptiveRounds(WarnsOfProblems):
     """A constant that every loss moves, and a local part that may move with it."""
 
     def _start(self, settings: Settings) -> None:
@@ -88,13 +89,15 @@ class AdaptiveRounds(WatchedCalibrator):
 
     # ---- losses that come late -----------------------------------------------------------------
 
-    def ask(self, x: Point) -> Ticket:
+    def ask(self, x: Point, groups: Groups = ()) -> Ticket:
         """The threshold for one input, with a ticket for its loss, which may come late.
 
         Parameters
         ----------
         x : array of shape (d,) or None
             The input.
+        groups
+            Ignored, as by every calibrator without groups.
 
         Examples
         --------
@@ -108,7 +111,7 @@ class AdaptiveRounds(WatchedCalibrator):
         self._watched = True
         return self._pending.issue(threshold, point)
 
-    def tell(self, ticket: Ticket | int, loss: float) -> Self:
+    def tell(self, ticket: Ticket | int, loss: float, score: float | None = None) -> Self:
         """Learn from the loss of a round that `ask` issued a ticket for, in any order.
 
         Parameters
@@ -117,6 +120,8 @@ class AdaptiveRounds(WatchedCalibrator):
             What `ask` returned, or its id.
         loss : float
             The loss of the set that the ticket's threshold made, in [0, `loss_bound`].
+        score
+            Ignored: only losses are learned from.
         """
         number = ticket_id(ticket)
         loss = validation.loss(loss, self._loss_bound)
@@ -150,6 +155,16 @@ class AdaptiveRounds(WatchedCalibrator):
         """The tickets whose loss is still to come, in the order in which they were issued."""
         rounds = self._pending.tickets.items()
         return tuple(Ticket(number, threshold) for number, (threshold, _) in rounds)
+
+    @property
+    def pending_count(self) -> int:
+        """The number of tickets whose loss is still to come."""
+        return len(self._pending.tickets)
+
+    @property
+    def issued(self) -> int:
+        """The number of tickets that were ever issued."""
+        return self._pending.issued
 
     @property
     def most_pending(self) -> int:
@@ -274,12 +289,6 @@ class AdaptiveRounds(WatchedCalibrator):
         finally:
             self._busy = 0
         return thresholds, losses
-
-    def _latest_ticket(self) -> int:
-        return self._pending.issued
-
-    def _is_pending(self, number: int) -> bool:
-        return number in self._pending.tickets
 
     def _rates(self, count: int) -> FloatArray:
         """The step sizes of the next rounds."""

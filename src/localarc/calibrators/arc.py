@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from threading import get_ident
 from typing import Self, overload
 
@@ -14,7 +14,8 @@ from localarc import validation
 from localarc.adaptive.settings import checked_settings
 from localarc.calibrators.adaptive import AdaptiveCalibrator
 from localarc.calibrators.adaptive_rounds import Checkpoint
-from localarc.calibrators.base import Point, Points, ThresholdFunction
+from localarc.calibrators.base import ThresholdFunction
+from localarc.calibrators.role import Groups, Point, Points
 from localarc.memory.base import LossCurves
 from localarc.rates import Rate
 from localarc.validation import FloatArray
@@ -85,16 +86,20 @@ class ARC(AdaptiveCalibrator):
         )
 
     @overload
-    def threshold(self, x: Points) -> FloatArray: ...
+    def threshold(self, x: Points, groups: Sequence[Groups] = ()) -> FloatArray: ...
     @overload
-    def threshold(self, x: Point) -> float: ...
-    def threshold(self, x: Point | Points) -> float | FloatArray:
+    def threshold(self, x: Point, groups: Groups = ()) -> float: ...
+    def threshold(
+        self, x: Point | Points, groups: Groups | Sequence[Groups] = ()
+    ) -> float | FloatArray:
         """The threshold c_t for one input, whatever it is, or n times c_t for n inputs.
 
         Parameters
         ----------
         x : array of shape (d,) or (n, d), or None
             One input or many; only their number counts.
+        groups
+            Ignored, as by every calibrator without groups.
         """
         if self._busy:
             self._enter()
@@ -102,7 +107,9 @@ class ARC(AdaptiveCalibrator):
             return self._constant.constant
         return np.full(len(np.asarray(x)), self._constant.constant)
 
-    def update(self, x: Point, loss: float) -> Self:
+    def update(
+        self, x: Point, loss: float, score: float | None = None, groups: Groups = ()
+    ) -> Self:
         """Learn from the loss of one round: `c += eta_t (loss - alpha)`.
 
         Parameters
@@ -111,6 +118,8 @@ class ARC(AdaptiveCalibrator):
             The input, which is ignored.
         loss : float
             The loss of the set that the threshold made, in [0, `loss_bound`].
+        score, groups
+            Ignored: ARC learns from losses alone.
         """
         if type(loss) is not float or not 0.0 <= loss <= self._loss_bound:
             loss = validation.loss(loss, self._loss_bound)  # everything that can raise comes first

@@ -9,7 +9,7 @@ from typing import Any, Protocol, overload
 import numpy as np
 
 from localarc import validation
-from localarc.calibrators.base import Calibrator, Point, Points
+from localarc.calibrators.role import Calibrator, Point, Points
 from localarc.validation import FloatArray
 
 Group = Hashable

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from threading import get_ident
 from typing import Any, Self, overload
 
@@ -14,8 +14,9 @@ from localarc import validation
 from localarc.adaptive.settings import Settings, checked_settings
 from localarc.calibrators.adaptive import AdaptiveCalibrator
 from localarc.calibrators.adaptive_rounds import Checkpoint
-from localarc.calibrators.base import Point, Points, ThresholdFunction
-from localarc.calibrators.restored import require_finite, require_room
+from localarc.calibrators.base import ThresholdFunction
+from localarc.calibrators.role import Groups, Point, Points
+from localarc.calibrators.state_checks import require_finite, require_room
 from localarc.kernels import Kernel
 from localarc.kernels.custom import Function
 from localarc.memory import Memory
@@ -140,16 +141,20 @@ class LARC(AdaptiveCalibrator):
     # themselves whether x can go to the engine as it is. Everything else takes the slow path.
 
     @overload
-    def threshold(self, x: Points) -> FloatArray: ...
+    def threshold(self, x: Points, groups: Sequence[Groups] = ()) -> FloatArray: ...
     @overload
-    def threshold(self, x: Point) -> float: ...
-    def threshold(self, x: Point | Points) -> float | FloatArray:
+    def threshold(self, x: Point, groups: Groups = ()) -> float: ...
+    def threshold(
+        self, x: Point | Points, groups: Groups | Sequence[Groups] = ()
+    ) -> float | FloatArray:
         """The threshold g_t(x) for one input, or n thresholds for n inputs; changes nothing.
 
         Parameters
         ----------
         x : array of shape (d,) or (n, d)
             The features of one input, or of n inputs.
+        groups
+            Ignored, as by every calibrator without groups.
         """
         if self._busy:
             self._enter()
@@ -159,7 +164,9 @@ class LARC(AdaptiveCalibrator):
                 return self._constant.constant + here
         return self._function(self._local)(x)  # clips, and says what is wrong with x
 
-    def update(self, x: Point, loss: float) -> Self:
+    def update(
+        self, x: Point, loss: float, score: float | None = None, groups: Groups = ()
+    ) -> Self:
         """Learn from the loss of one round: eqs. (constant_component) and (kernel_update).
 
         Parameters
@@ -168,6 +175,8 @@ class LARC(AdaptiveCalibrator):
             The input of the round.
         loss : float
             The loss of the set that the threshold made, in [0, `loss_bound`].
+        score, groups
+            Ignored: LARC learns from losses and inputs.
         """
         if type(loss) is not float or not 0.0 <= loss <= self._loss_bound:
             loss = validation.loss(loss, self._loss_bound)  # everything that can raise comes first

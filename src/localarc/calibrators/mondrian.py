@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 from collections import Counter
 from collections.abc import Callable, Hashable, Sequence
+from functools import partial
 from typing import Any, Self, TypeAlias, overload
 
 import numpy as np
@@ -13,11 +15,12 @@ from numpy.typing import ArrayLike
 from localarc import serialization, validation
 from localarc.calibrators import mondrian_state
 from localarc.calibrators.arc import ARC
-from localarc.calibrators.base import BaseCalibrator, Calibrator, Point, Points, Progress
+from localarc.calibrators.base import BaseCalibrator, Progress
 from localarc.calibrators.checkpoints import checkpoint, rolled_back
 from localarc.calibrators.grouped_threshold import GroupedThreshold
 from localarc.calibrators.larc import LARC
 from localarc.calibrators.mondrian_state import Learned
+from localarc.calibrators.role import Calibrator, Point, Points
 from localarc.calibrators.step_by_step import replay_curves
 from localarc.calibrators.tickets import Ticket, not_pending, ticket_id
 from localarc.guarantees import Certificate, Evidence
@@ -70,7 +73,8 @@ class Mondrian(BaseCalibrator):
         self._group_of = group_of
         self._template = self._new_calibrator()  # for groups that were never seen
         self.alpha = self._template.alpha
-        self.learns_from = frozenset() if group_of else frozenset({"groups"})
+        self._wanted = frozenset({"score"} & {*getattr(self._template, "learns_from", ())})
+        self.learns_from = self._wanted if group_of else self._wanted | {"groups"}
         self.calibrators: dict[Group, Calibrator] = {}
         self._counts_rounds = hasattr(self._template, "rounds")
         self._updates: Counter[Group] = Counter()  # of calibrators that do not count
@@ -146,7 +150,9 @@ class Mondrian(BaseCalibrator):
         live = GroupedThreshold(self, {}, self._template.threshold, live=True)
         return live(x, groups)  # type: ignore[arg-type]
 
-    def update(self, x: Point, loss: float, groups: Group | None = None) -> Self:
+    def update(
+        self, x: Point, loss: float, score: float | None = None, groups: Group | None = None
+    ) -> Self:
         """Learn from the loss of one round in its group.
 
         Parameters
@@ -155,6 +161,8 @@ class Mondrian(BaseCalibrator):
             The input of the round.
         loss : float
             The loss of the set that the threshold made.
+        score : float or None, default None
+            The least threshold whose loss is at most `alpha`, for calibrators that learn from it.
         groups : hashable, optional
             The group of the input, unless there is a `group_of`.
         """
@@ -164,13 +172,17 @@ class Mondrian(BaseCalibrator):
         learned: list[object] = []
         try:
             # No signal is handled between the return of `update` and the entry in the list.
-            learned.extend(map(part.update, [x], [loss]))
+            learned.extend(map(partial(part.update, **self._more(score)), [x], [loss]))
         finally:
             if learned:
                 self.calibrators[key] = part  # a new group is kept once its first update worked
                 if not self._counts_rounds:
                     self._updates[key] = count
         return self
+
+    def _more(self, score: float | None) -> dict[str, float | None]:
+        """What the calibrators learn from beside a loss."""
+        return {"score": score} if self._wanted else {}
 
     def ask(self, x: Point, groups: Group | None = None) -> Ticket:
         """The threshold for one input, with a ticket for its loss, which may come late.
@@ -186,21 +198,21 @@ class Mondrian(BaseCalibrator):
         part: Any = self.calibrators.get(key) or self._new_calibrator()
         if not hasattr(part, "ask"):
             raise TypeError(f"{part!r} issues no tickets. Use threshold and update.")
-        number, before = self._issued + 1, _latest_ticket(part)
+        number, before = self._issued + 1, _issued(part)
         try:
             ticket = part.ask(x)
             made = Ticket(number, ticket.threshold)
             self._tickets[number] = key, ticket.id
             self._issued, self.calibrators[key] = number, part
         except BaseException:
-            inner = _latest_ticket(part)
+            inner = _issued(part)
             if inner > before:  # an interrupt came after it was issued
                 self._tickets[number] = key, inner
                 self._issued, self.calibrators[key] = number, part
             raise
         return made
 
-    def tell(self, ticket: Ticket | int, loss: float) -> Self:
+    def tell(self, ticket: Ticket | int, loss: float, score: float | None = None) -> Self:
         """Learn from the loss of a round that `ask` issued a ticket for, in any order.
 
         Parameters
@@ -209,9 +221,11 @@ class Mondrian(BaseCalibrator):
             What `ask` returned, or its id.
         loss : float
             The loss of the set that the ticket's threshold made.
+        score : float or None, default None
+            The least threshold whose loss is at most `alpha`, for calibrators that learn from it.
         """
         number, part, inner = self._pending_round(ticket)
-        self._close(number, part, inner, lambda: part.tell(inner, loss))
+        self._close(number, part, inner, lambda: part.tell(inner, loss, **self._more(score)))
         return self
 
     def forget(self, ticket: Ticket | int) -> Self:
@@ -238,6 +252,11 @@ class Mondrian(BaseCalibrator):
         return tuple(Ticket(number, inside[key][inner]) for number, (key, inner) in tickets)
 
     @property
+    def issued(self) -> int:
+        """The number of tickets that were ever issued."""
+        return self._issued
+
+    @property
     def pending_count(self) -> int:
         """The number of tickets whose loss is still to come."""
         return len(self._tickets)
@@ -248,7 +267,7 @@ class Mondrian(BaseCalibrator):
             close()
             del self._tickets[number]
         except BaseException:
-            if isinstance(part, BaseCalibrator) and not part._is_pending(inner):
+            if inner not in {ticket.id for ticket in part.pending}:
                 self._tickets.pop(number, None)  # an interrupt came after it was closed
             raise
 
@@ -313,23 +332,6 @@ class Mondrian(BaseCalibrator):
             )
         return [self.group(None, group) for group in listed]
 
-    def partial_fit(
-        self, X: ArrayLike, losses: ArrayLike, groups: Sequence[Group] | None = None
-    ) -> Self:
-        """Learn from many losses, in order; from all of them or, if one is invalid, from none.
-
-        Parameters
-        ----------
-        X : array of shape (n, d)
-            The inputs, in chronological order.
-        losses : array of shape (n,)
-            The loss of each round.
-        groups : sequence of n hashables, optional
-            The group of each round, unless there is a `group_of`.
-        """
-        keys = self.groups_of(validation.points(X), groups)
-        return self._learn_rows(X, losses, None if self._group_of else keys)
-
     def reset(self) -> Self:
         """Forget everything learned, and all groups."""
         updates: Counter[Group] = Counter()
@@ -341,6 +343,41 @@ class Mondrian(BaseCalibrator):
         """The number of losses learned from, in all groups."""
         parts = self.calibrators.items()
         return sum(getattr(part, "rounds", self._updates[key]) for key, part in parts)
+
+    @property
+    def settings(self) -> Any:
+        """The settings of each group's calibrator."""
+        return self._of_template("settings")
+
+    @property
+    def loss_sum(self) -> float:
+        """The sum of the losses learned from, in all groups."""
+        return math.fsum(self._of_parts("loss_sum"))
+
+    @property
+    def nbytes(self) -> int:
+        """The size of what all groups store of places, in bytes."""
+        return sum(self._of_parts("nbytes"))
+
+    @property
+    def consistent(self) -> bool:
+        """Whether the thresholds of every group follow from its losses."""
+        return all(self._of_parts("consistent"))
+
+    def problems(self) -> list[str]:
+        """What goes wrong in each group without an error, with the number to change."""
+        self._of_template("problems")
+        parts: dict[Group, Any] = dict(self.calibrators)
+        return [f"Group {key}: {text}" for key, part in parts.items() for text in part.problems()]
+
+    def _of_template(self, name: str) -> Any:
+        if not hasattr(self._template, name):
+            raise TypeError(f"{self._template!r} has no {name}.")
+        return getattr(self._template, name)
+
+    def _of_parts(self, name: str) -> list[Any]:
+        self._of_template(name)
+        return [getattr(part, name) for part in self.calibrators.values()]
 
     @property
     def warnings(self) -> tuple[str, ...]:
@@ -366,10 +403,8 @@ class Mondrian(BaseCalibrator):
         return self._functions("threshold_function")
 
     def _functions(self, name: str) -> GroupedThreshold:
-        if not hasattr(self._template, name):
-            raise TypeError(f"{self._template!r} has no {name}.")
-        parts = {key: getattr(part, name) for key, part in self.calibrators.items()}
-        return GroupedThreshold(self, parts, getattr(self._template, name))
+        parts = dict(zip(self.calibrators, self._of_parts(name), strict=True))
+        return GroupedThreshold(self, parts, self._of_template(name))
 
     def certificate(
         self,
@@ -392,8 +427,11 @@ class Mondrian(BaseCalibrator):
         losses : array of shape (n,) or None, default None
             All losses so far, from a log of your own, to check the calibrators against.
         """
-        if not hasattr(self._template, "certificate"):
-            raise TypeError(f"{self._template!r} has no certificate.")
+        if not isinstance(self._of_template("certificate")(), Certificate):
+            raise TypeError(
+                f"certificates like that of {self._template!r} do not add up over groups. Read "
+                "those of the groups: calibrators[group].certificate()."
+            )
         checked_evidence(evidence)
         reasons = () if evidence is None else evidence.incomplete(self.rounds)
         shared = evidence and dataclasses.replace(evidence, rounds=None)  # it is of all groups
@@ -454,8 +492,8 @@ class Mondrian(BaseCalibrator):
         return f"Mondrian({self._template!r}, groups={len(self.calibrators)}, rounds={self.rounds})"
 
 
-def _latest_ticket(part: Any) -> int:
-    return part._latest_ticket() if isinstance(part, BaseCalibrator) else 0
+def _issued(part: Any) -> int:
+    return int(getattr(part, "issued", 0))
 
 
 def _rounds_by_group(keys: list[Group]) -> dict[Group, IntArray]:

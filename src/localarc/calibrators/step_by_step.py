@@ -8,7 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from localarc.calibrators.base import Calibrator, Progress
+from localarc.calibrators.base import Progress
+from localarc.calibrators.role import Calibrator
 from localarc.memory.base import LossCurve, LossCurves
 from localarc.validation import FloatArray
 

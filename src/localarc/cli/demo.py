@@ -16,7 +16,8 @@ from localarc.tables.csv import write_csv
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    from localarc.calibrators.base import BaseCalibrator, Calibrator
+    from localarc.calibrators.base import BaseCalibrator
+    from localarc.calibrators.role import Calibrator
     from localarc.running.record import Record
     from localarc.streams import Stream
 

@@ -10,8 +10,8 @@ from typing import Any, Self, TypeVar
 import numpy as np
 
 from localarc import serialization, validation
-from localarc.calibrators.one_thread import OneThread
-from localarc.calibrators.saved import Saved
+from localarc.calibrators.exclusive import Exclusive
+from localarc.calibrators.storable import Storable
 from localarc.forecasting import batches
 from localarc.forecasting.batches import Forecasts, band_columns, read_forecasts
 from localarc.forecasting.certificate import BandsCertificate, certify
@@ -30,7 +30,7 @@ Frame = TypeVar("Frame")
 T = TypeVar("T")
 
 
-class Bands(Saved, OneThread):
+class Bands(Storable, Exclusive):
     """Bands around forecasts, in which a stated share of outcomes lies, learned as outcomes come.
 
     Forecasts arrive in long frames, one row per series and time, as the Nixtla libraries use them;

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple, TypeVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from localarc.calibrators.one_thread import in_use
+from localarc.calibrators.exclusive import in_use
 from localarc.models.columns import Columns
 from localarc.models.columns_seen import numbers_of, numeric_columns
 from localarc.models.counts import Counts

@@ -14,10 +14,11 @@ from numpy.typing import ArrayLike
 from localarc import validation
 from localarc.calibrators import health
 from localarc.calibrators.adaptive import AdaptiveCalibrator
-from localarc.calibrators.base import BaseCalibrator, Calibrator, Progress, require_calibrator
+from localarc.calibrators.base import BaseCalibrator, Progress
 from localarc.calibrators.batched import replay_many_curves
 from localarc.calibrators.larc import LARC
 from localarc.calibrators.mondrian import Mondrian
+from localarc.calibrators.role import Calibrator, require_calibrator
 from localarc.calibrators.step_by_step import play_round, replay_curves
 from localarc.curves import Curve as RoundCurve
 from localarc.curves import Curves

@@ -5,6 +5,7 @@ from localarc.testing.betting_adversary import Played, attack_tickets
 from localarc.testing.betting_scenarios import Scenario
 from localarc.testing.gate_adversary import PlayedGate, attack_gate
 from localarc.testing.promises import check_calibrator
+from localarc.testing.role import check_online_calibrator, check_online_method
 
 __all__ = [
     "STRATEGIES",
@@ -15,4 +16,6 @@ __all__ = [
     "attack_gate",
     "attack_tickets",
     "check_calibrator",
+    "check_online_calibrator",
+    "check_online_method",
 ]

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import numpy as np
 
 from localarc import validation
-from localarc.calibrators.base import Calibrator
+from localarc.calibrators.role import Calibrator
 from localarc.running.record import Record
 from localarc.validation import FloatArray
 

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from localarc import serialization
-from localarc.calibrators.base import Calibrator, require_calibrator
+from localarc.calibrators.role import Calibrator, require_calibrator
 from localarc.calibrators.step_by_step import play_round
 from localarc.curves import Curves, miscoverage
 from localarc.guarantees import Evidence

@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from localarc import Calibrator, replay
+from localarc import Calibrator, OnlineCalibrator, replay
 from localarc.curves import miscoverage
-from localarc.testing import check_calibrator
+from localarc.testing import check_calibrator, check_online_calibrator
 from localarc_lab import peers
 from peers.rounds import inputs_and_scores, thresholds
 
@@ -31,6 +31,8 @@ def shorter(make: Callable[..., Any]) -> Any:
 def test_a_peer_is_a_calibrator_and_keeps_its_promises(make: Callable[..., Any]) -> None:
     assert isinstance(make(0.1), Calibrator)
     check_calibrator(shorter(make))
+    if isinstance(make(0.1), OnlineCalibrator):  # one that issues tickets has the whole role
+        check_online_calibrator(shorter(make))
 
 
 @pytest.mark.slow

@@ -117,9 +117,3 @@ class AutoLARC(GuardedCalibrator):
             if self._engine is not None:
                 self._engine.restart_units()
         return self
-
-    def _base_state(self) -> None:
-        return None
-
-    def _restore_base(self, data: bytes | None) -> None:
-        return None

@@ -4,18 +4,16 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Hashable, Iterable, Mapping, Sequence, Set
+from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 import numpy as np
 
 from localarc import serialization, validation
+from localarc.calibrators.role import Groups as Groups
 from localarc.engine.auto.hats import GROUP, KEY_BITS, KIND_SHIFT
 from localarc.validation import FloatArray, IntArray
-
-Groups: TypeAlias = Hashable | Sequence[Hashable] | Set[Hashable] | Mapping[Any, float]
-"""The groups of one round: one label; a list or set of labels; or {label: weight}."""
 
 Resolved: TypeAlias = tuple[IntArray, FloatArray]
 """The keys of a round's groups, and their weights."""

@@ -6,10 +6,7 @@ from collections.abc import Hashable, Sequence
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import ArrayLike
 
-from localarc.betting.certificate import AutoCertificate, certify
-from localarc.betting.sums import Sums
 from localarc.calibrators.auto import label_state
 from localarc.calibrators.auto.candidates import (
     Candidates,
@@ -22,12 +19,11 @@ from localarc.calibrators.auto.candidates import (
 from localarc.calibrators.auto.groups import GroupNames, Groups, Resolved, weights_of
 from localarc.calibrators.auto.inputs import features
 from localarc.calibrators.auto.label_base import LabelBase
-from localarc.calibrators.auto.pending_limit import LimitedPending
+from localarc.calibrators.auto.promise import Promised
 from localarc.calibrators.auto.round_input import RoundInput
 from localarc.calibrators.auto.settings import BYTES, MOST_PENDING, checked_settings
-from localarc.calibrators.base import Point
-from localarc.calibrators.one_thread import OneThread
-from localarc.calibrators.saved import Saved
+from localarc.calibrators.role import Point
+from localarc.calibrators.storable import Storable
 from localarc.calibrators.tickets import not_pending, ticket_id
 from localarc.engine.auto import label_rounds, layout
 from localarc.engine.auto.engine import AutoEngine
@@ -35,7 +31,7 @@ from localarc.engine.auto.loops import ASK, PEEK
 from localarc.validation import FloatArray
 
 
-class LabelSets(LimitedPending, Saved, OneThread):
+class LabelSets(Promised, Storable):
     """Prediction sets for classification whose coverage holds for each true class, online.
 
     The set of a round is `{y : score(x, y) <= g(x, y)}`. A label's threshold is the conformal
@@ -89,6 +85,8 @@ class LabelSets(LimitedPending, Saved, OneThread):
     2020 (APS scores). Orabona and Pal, *Coin betting and parameter-free online learning*, NeurIPS
     2016.
     """
+
+    _own_base = False
 
     def __init__(
         self,
@@ -289,9 +287,7 @@ class LabelSets(LimitedPending, Saved, OneThread):
     # ---- one round ---------------------------------------------------------------------------
 
     def _where(self, x: Point, groups: Groups) -> RoundInput:
-        engine = self._engine
-        started = engine is not None and engine.started
-        point, missing = features(x, engine.dimensions if engine and started else None)
+        point, missing = features(x, self.dimension)
         return RoundInput(point, weights_of(groups), missing)
 
     def _candidates(self, where: RoundInput, scores: Scores) -> Candidates:
@@ -320,15 +316,6 @@ class LabelSets(LimitedPending, Saved, OneThread):
         nodes = name if where.is_plain else where.nodes(name)
         return self._names.resolve(nodes, where.missing)
 
-    def _prepared(self, dimensions: int, groups: int, *, tickets: int) -> AutoEngine:
-        """The engine, with room for the next round and `tickets` more tickets."""
-        engine = self._engine
-        if engine is None or engine.dimensions != dimensions:
-            engine = self._engine = AutoEngine(self.settings.rules(own_base=False), dimensions)
-        if tickets or groups > engine.groups:
-            self._reserve(engine, groups, tickets)
-        return engine
-
     def _tell(
         self, numbers: Any, keys: Any, decisions: Any, scores: Any, labels: Sequence[Hashable]
     ) -> None:
@@ -350,33 +337,10 @@ class LabelSets(LimitedPending, Saved, OneThread):
         """The target."""
         return self.settings.alpha
 
-    @property
-    def rounds(self) -> int:
-        """The number of labels learned."""
-        return 0 if self._engine is None else int(self._engine.numbers[layout.ROUNDS])
-
-    @property
-    def risk(self) -> float:
-        """The share of sets without the true label, NaN before the first; no uninformed rounds."""
-        return np.nan if self._engine is None else layout.risk(self._engine.numbers)
-
-    def certificate(self, losses: ArrayLike | None = None) -> AutoCertificate:
-        """What is guaranteed about everyone, each label, and each label in each group: theorem E.
-
-        `certificate().groups` has an entry for each label that was true, and for each `(label,
-        group)`.
-
-        Parameters
-        ----------
-        losses : array of shape (n,) or None, default None
-            All losses so far (1 for a set without the true label, else 0), from a log of your own,
-            to check against.
-        """
-        engine = self._engine or AutoEngine(self.settings.rules(own_base=False), 0)
-        present = self._names.present(engine.keys)
-        nodes = {name: engine.node(key) for name, key in present.items()}
-        seen = {name: node for name, node in nodes.items() if node[layout.VISITS] > 0.0}
-        return certify(Sums.of(engine), engine.node(), seen, losses)
+    def _nodes(self, engine: AutoEngine) -> dict[Hashable, FloatArray]:
+        """The node of each label that was true, and of each such label in each group."""
+        nodes = super()._nodes(engine).items()
+        return {name: node for name, node in nodes if node[layout.VISITS] > 0.0}
 
     # ---- state -------------------------------------------------------------------------------
 

@@ -119,9 +119,7 @@ def _labels(cal: LabelSets) -> tuple[Hashable, ...]:
 
 
 def _rows(cal: LabelSets, X: Any, groups: Sequence[Groups] | None) -> Rows:
-    engine = cal._engine
-    fixed = engine.dimensions if engine is not None and engine.started else None
-    points = many_features(X, fixed)
+    points = many_features(X, cal.dimension)
     kinds, codes = _kinds(points, groups)
     each = [cal._resolve(name, kind) for kind in kinds for name in _labels(cal)]
     together = [cal._names.resolve(_all_nodes(cal, kind), kind.missing) for kind in kinds]

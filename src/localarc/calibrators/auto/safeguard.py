@@ -16,8 +16,9 @@ from localarc.calibrators.auto.groups import Groups
 from localarc.calibrators.auto.guarded import GuardedCalibrator
 from localarc.calibrators.auto.inputs import many_losses, many_scores
 from localarc.calibrators.auto.settings import BYTES, MOST_PENDING, checked_settings
-from localarc.calibrators.base import Calibrator, Point, Progress
+from localarc.calibrators.base import Progress
 from localarc.calibrators.checkpoints import checkpoint, rolled_back
+from localarc.calibrators.role import Calibrator, Point
 from localarc.calibrators.step_by_step import play_round
 from localarc.calibrators.tickets import Ticket, Tickets, not_pending, ticket_id, ticket_ids
 from localarc.engine.auto import layout

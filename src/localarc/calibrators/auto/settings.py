@@ -65,6 +65,11 @@ class AutoSettings:
             del values["max_pending"]
         return values
 
+    @staticmethod
+    def from_json(content: dict[str, Any]) -> AutoSettings:
+        """The settings that `to_json` described."""
+        return checked_settings(**{**content, "limits": tuple(content["limits"])})
+
     def describe(self) -> str:
         """The settings that differ from the defaults, as they are written in a call."""
         shown = [f"alpha={self.alpha}"]
@@ -157,9 +162,3 @@ def checked_max_pending(most: Any) -> int:
 def _slots(max_bytes: int) -> int:
     """The largest power of two whose table fits."""
     return int(min(2 ** int(math.log2(max_bytes / _NODE_BYTES)), _MAX_SLOTS))
-
-
-def settings_from_json(content: dict[str, Any]) -> AutoSettings:
-    """The settings that `to_json` described."""
-    limits = tuple(content["limits"])
-    return checked_settings(**{**content, "limits": limits})

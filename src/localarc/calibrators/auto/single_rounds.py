@@ -13,10 +13,10 @@ import numpy as np
 from localarc import validation
 from localarc.calibrators.auto.groups import NO_GROUPS, GroupNames, Groups
 from localarc.calibrators.auto.inputs import features, score
-from localarc.calibrators.auto.pending_limit import LimitedPending
+from localarc.calibrators.auto.promise import Promised
 from localarc.calibrators.auto.settings import AutoSettings
-from localarc.calibrators.base import BaseCalibrator, Point, Points
-from localarc.calibrators.one_thread import OneThread
+from localarc.calibrators.base import BaseCalibrator
+from localarc.calibrators.role import Point, Points
 from localarc.calibrators.tickets import Ticket, not_pending, ticket_id
 from localarc.engine.auto import layout
 from localarc.engine.auto.engine import AutoEngine
@@ -27,14 +27,12 @@ T = TypeVar("T")
 _NAN = math.nan
 _ARRAY, _FLOAT64 = np.ndarray, np.dtype(np.float64)
 _ENGINE_BASE = _NAN, _NAN  # the engine computes base and unit itself
-_NO_ROUNDS = np.zeros(layout.FIRST)
 
 
-class SingleRounds(LimitedPending, BaseCalibrator, OneThread):
+class SingleRounds(Promised, BaseCalibrator):
     """An engine, and one compiled call for each round."""
 
     learns_from = frozenset({"groups", "score"})
-    _own_base = True
 
     def _start(self, settings: AutoSettings) -> None:
         """Begin, or begin again, before the first round."""
@@ -165,15 +163,6 @@ class SingleRounds(LimitedPending, BaseCalibrator, OneThread):
             return serve()
         return self._with_base(serve, point, loss, score, groups)
 
-    def _prepared(self, dimensions: int, groups: int, tickets: int) -> AutoEngine:
-        """The engine, with room for so many groups per round, and so many more tickets."""
-        engine = self._engine
-        if engine is None or engine.dimensions != dimensions:
-            engine = self._engine = AutoEngine(self.settings.rules(self._own_base), dimensions)
-        if tickets or groups > engine.groups:
-            self._reserve(engine, groups, tickets)
-        return engine
-
     def _given(self, point: FloatArray, groups: Groups) -> tuple[float, float]:
         """The base threshold and its unit, NaN where they are the engine's own."""
         return _ENGINE_BASE
@@ -228,12 +217,6 @@ class SingleRounds(LimitedPending, BaseCalibrator, OneThread):
             if self._engine is None or not close(self._engine):
                 raise not_pending(number)
 
-    def _latest_ticket(self) -> int:
-        return self.issued
-
-    def _is_pending(self, number: int) -> bool:
-        return any(ticket.id == number for ticket in self.pending)
-
     @property
     def pending(self) -> tuple[Ticket, ...]:
         """The tickets whose loss is still to come, in the order in which they were issued."""
@@ -282,48 +265,9 @@ class SingleRounds(LimitedPending, BaseCalibrator, OneThread):
     # ---- what was learned --------------------------------------------------------------------
 
     @property
-    def _numbers(self) -> Any:
-        return _NO_ROUNDS if self._engine is None else self._engine.numbers
-
-    @property
-    def rounds(self) -> int:
-        """The number of losses told."""
-        return int(self._numbers[layout.ROUNDS])
-
-    @property
-    def loss_sum(self) -> float:
-        """The sum of the losses told."""
-        return float(self._numbers[layout.LOSS_SUM])
-
-    @property
-    def uninformed(self) -> tuple[int, float]:
-        """How many losses are no part of the promise, and their sum.
-
-        They are of rounds that went out before enough scores were known: the full set.
-        """
-        numbers = self._numbers
-        return int(numbers[layout.UNINFORMED]), float(numbers[layout.UNINFORMED_LOSSES])
-
-    @property
-    def risk(self) -> float:
-        """The mean loss so far, NaN before the first, without uninformed rounds."""
-        return layout.risk(self._numbers)
-
-    @property
     def is_informed(self) -> bool:
         """Whether enough scores are known for a threshold that is not just the full set."""
-        engine = self._engine or AutoEngine(self.settings.rules(self._own_base), 0)
-        return engine.is_informed
-
-    @property
-    def loss_bound(self) -> float:
-        """The largest loss that a round may have."""
-        return self.settings.loss_bound
-
-    @property
-    def nbytes(self) -> int:
-        """The size of the tables, in bytes."""
-        return 0 if self._engine is None else self._engine.nbytes
+        return self.engine.is_informed
 
     def reset(self) -> Self:
         """Forget everything learned."""

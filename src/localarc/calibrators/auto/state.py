@@ -10,7 +10,7 @@ import numpy as np
 
 from localarc import serialization
 from localarc.calibrators.auto.groups import label_from_json, label_to_json
-from localarc.calibrators.auto.settings import AutoSettings, settings_from_json
+from localarc.calibrators.auto.settings import AutoSettings
 from localarc.engine.auto.engine import AutoEngine
 from localarc.serialization import StateError
 
@@ -50,7 +50,7 @@ def decode(kind: str, data: bytes, own_base: bool) -> Stored:
     if found != kind:
         raise StateError(f"the state is of kind {found}, not {kind}. Load it with {found}.load.")
     try:
-        settings = settings_from_json(content["settings"])
+        settings = AutoSettings.from_json(content["settings"])
         engine = _engine(settings, content["dimension"], arrays, own_base)
         labels = [label_from_json(label) for label in content["groups"]]
     except (KeyError, TypeError, ValueError, IndexError) as error:

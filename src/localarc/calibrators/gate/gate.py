@@ -10,6 +10,7 @@ from typing import Any, Self
 from localarc import validation
 from localarc.calibrators.auto.groups import Groups, weights_of
 from localarc.calibrators.auto.inputs import features
+from localarc.calibrators.auto.promise import full_table
 from localarc.calibrators.auto.settings import BYTES, MOST_PENDING
 from localarc.calibrators.gate import state as stored
 from localarc.calibrators.gate.base import TopicBase, Topics
@@ -30,8 +31,8 @@ from localarc.calibrators.gate.promise import terms_of, terms_of_everyone
 from localarc.calibrators.gate.records import Records
 from localarc.calibrators.gate.settings import checked_settings
 from localarc.calibrators.gate.summary import GateSummary
-from localarc.calibrators.gate.whole import Begun, Update, WholeCalls
-from localarc.calibrators.saved import Saved
+from localarc.calibrators.gate.transactions import Begun, Transactions, Update
+from localarc.calibrators.storable import Storable
 from localarc.engine.auto import layout
 from localarc.serialization import StateError
 from localarc.validation import FloatArray
@@ -39,7 +40,7 @@ from localarc.validation import FloatArray
 _Place = tuple[FloatArray, Topics, tuple[bool, ...] | None]
 
 
-class Gate(Saved, WholeCalls):
+class Gate(Storable, Transactions):
     """Decides whether a model may answer by itself, so that few of its answers are wrong.
 
     An answer goes out if the model's confidence exceeds a threshold, which depends on the topic.
@@ -302,6 +303,11 @@ class Gate(Saved, WholeCalls):
         """The answers whose outcome is still to come, in the order in which they went out."""
         return tuple(made.decision(number) for number, made in self._open().items())
 
+    @property
+    def pending_count(self) -> int:
+        """The number of answers whose outcome is still to come."""
+        return len(self._open())
+
     def _open(self) -> Rounds:
         return self._alone(self._records.sent.copy)
 
@@ -323,6 +329,11 @@ class Gate(Saved, WholeCalls):
         return self._bettors.rounds
 
     @property
+    def loss_sum(self) -> float:
+        """The number of wrong answers among them."""
+        return self.counts.wrong
+
+    @property
     def decisions(self) -> int:
         """How many decisions were made."""
         return int(self._bettors.engine.numbers[layout.ISSUED])
@@ -341,6 +352,10 @@ class Gate(Saved, WholeCalls):
     def consistent(self) -> bool:
         """Whether the bettors saw what was counted, for everyone; `summary` also says by topic."""
         return bool(self._alone(lambda: terms_of_everyone(self))["consistent"])
+
+    def problems(self) -> list[str]:
+        """Whether the table of nodes is too small."""
+        return full_table(self.certificate(), "topic", self.settings.max_bytes)
 
     @property
     def nbytes(self) -> int:

@@ -8,7 +8,7 @@ from typing import TypeAlias
 from localarc.calibrators.gate.base import Topics
 from localarc.calibrators.gate.counts import Counts
 from localarc.calibrators.gate.decisions import Round, Rounds, not_open, not_sent, not_withheld
-from localarc.calibrators.gate.whole import Update
+from localarc.calibrators.gate.transactions import Update
 
 Count: TypeAlias = Callable[[Counts, float], Counts]
 """Counts after a round that belongs to them with a weight."""

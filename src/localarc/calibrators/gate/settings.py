@@ -28,6 +28,11 @@ class GateSettings:
             del values["max_pending"]
         return values
 
+    @staticmethod
+    def from_json(content: dict[str, Any]) -> GateSettings:
+        """The settings that `to_json` described."""
+        return checked_settings(**{"max_pending": MOST_PENDING} | content)
+
     def describe(self) -> str:
         """The settings as they are written in a call."""
         return f"wrong_at_most={self.wrong_at_most}, credit={self.credit}, idle={self.idle}"

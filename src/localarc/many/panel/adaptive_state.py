@@ -8,7 +8,7 @@ import numpy as np
 
 from localarc.adaptive.running_constant import RunningConstant
 from localarc.adaptive.settings import Settings
-from localarc.calibrators.restored import require_finite, require_room, require_sense
+from localarc.calibrators.state_checks import require_finite, require_room, require_sense
 from localarc.many.panel.running_constants import new_row
 from localarc.many.panel.state import StoredPanel
 from localarc.memory.base import Arrays

@@ -12,8 +12,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from localarc import replay, validation
-from localarc.calibrators.base import BaseCalibrator, Calibrator
+from localarc.calibrators.base import BaseCalibrator
 from localarc.calibrators.health import PromiseWarning
+from localarc.calibrators.role import Calibrator
 from localarc.guarantees.assumptions import AssumptionWarning
 from localarc.kernels import Kernel
 from localarc.running.parallel import as_they_finish

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from localarc.calibrators.base import Calibrator
+from localarc.calibrators.role import Calibrator
 from localarc.curves import Curves
 from localarc.curves.evidence import examine
 from localarc.running.record import Record

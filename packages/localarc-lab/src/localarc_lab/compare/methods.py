@@ -15,9 +15,9 @@ import numpy as np
 from localarc import validation
 from localarc.calibrators.arc import ARC
 from localarc.calibrators.auto import AutoLARC
-from localarc.calibrators.base import Calibrator, require_calibrator
 from localarc.calibrators.larc import LARC
 from localarc.calibrators.mondrian import Mondrian
+from localarc.calibrators.role import Calibrator, require_calibrator
 from localarc.curves import Curves
 from localarc.kernels import RBF, Kernel
 from localarc.rates import Constant, InverseSqrt

@@ -17,7 +17,8 @@ import numpy as np
 
 from localarc import replay
 from localarc.calibrators.auto import AutoLARC
-from localarc.calibrators.base import BaseCalibrator, Calibrator, Resumable
+from localarc.calibrators.base import BaseCalibrator
+from localarc.calibrators.role import Calibrator
 from localarc.guarantees import Certificate
 from localarc.running.record import Record
 from localarc.streams.stream import Stream
@@ -81,9 +82,10 @@ class Calibration:
         if not isinstance(self.calibrator, BaseCalibrator):
             return None
         losses = self.record.losses if audit else None
-        return self.calibrator.certificate(
+        made: Certificate = self.calibrator.certificate(
             evidence=self.record.evidence, input_bound=input_bound, losses=losses
         )
+        return made
 
 
 def keeps_average(calibrator: Calibrator) -> TypeGuard[BaseCalibrator]:
@@ -231,7 +233,8 @@ def state_kilobytes(calibrator: Calibrator) -> float:
     >>> state_kilobytes(ARC(0.1)) > 0.0
     True
     """
-    return len(calibrator.state()) / 1000 if isinstance(calibrator, Resumable) else math.nan
+    state = getattr(calibrator, "state", None)
+    return math.nan if state is None else len(state()) / 1000
 
 
 def held_out_thresholds(calibrator: Calibrator, held_out: Stream) -> FloatArray:

@@ -7,9 +7,9 @@ from functools import partial
 
 from localarc.calibrators.arc import ARC
 from localarc.calibrators.auto import AutoLARC
-from localarc.calibrators.base import Calibrator
 from localarc.calibrators.larc import LARC
 from localarc.calibrators.mondrian import Mondrian
+from localarc.calibrators.role import Calibrator
 from localarc.kernels import RBF
 from localarc.memory import KeepAll, KeepLast, Memory
 from localarc.streams.stream import Stream

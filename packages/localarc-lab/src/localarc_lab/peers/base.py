@@ -10,7 +10,7 @@ from typing import Any, ClassVar, Self, TypeAlias, overload
 import numpy as np
 
 from localarc import validation
-from localarc.calibrators.base import Point, Points
+from localarc.calibrators.role import Point, Points
 from localarc.validation import FloatArray
 
 Memberships: TypeAlias = Mapping[Hashable, float]

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 
-from localarc.calibrators.base import Calibrator
+from localarc.calibrators.role import Calibrator
 
 SIZE = 1.5
 """Beams per set, on held-out users."""

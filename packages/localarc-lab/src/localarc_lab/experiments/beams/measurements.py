@@ -10,8 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from localarc import replay_many
-from localarc.calibrators.base import BaseCalibrator, Calibrator
+from localarc.calibrators.base import BaseCalibrator
 from localarc.calibrators.mondrian import Mondrian
+from localarc.calibrators.role import Calibrator
 from localarc.curves import Curves, miscoverage
 from localarc.streams.stream import Stream
 from localarc.validation import FloatArray

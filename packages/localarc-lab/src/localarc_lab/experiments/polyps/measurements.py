@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from localarc.calibrators.base import Calibrator
+from localarc.calibrators.role import Calibrator
 from localarc.streams.stream import Stream
 from localarc.validation import FloatArray
 from localarc_lab.experiments.evaluate import (

@@ -128,7 +128,7 @@ def test_a_panel_and_a_mondrian_are_checked_too() -> None:
     for change in (swap, twice):
         with pytest.raises(StateError):
             Panel.from_state(forged(panel.state(), change))
-    groups = Mondrian(lambda: ARC(0.25)).partial_fit(X, LOSSES, ["a", "b"] * 20)
+    groups = Mondrian(lambda: ARC(0.25)).partial_fit(X, LOSSES, groups=["a", "b"] * 20)
 
     def missing(content: dict[str, Any], arrays: dict[str, Any]) -> None:
         content["groups"].append("c")

@@ -1,4 +1,4 @@
-"""Saved: files on top of `state` and `from_state`."""
+"""Storable: files on top of `state` and `from_state`."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from localarc import atomic_write, serialization
 from localarc.algorithms import Algorithm
 
 
-class Saved:
+class Storable:
     """An object whose state can be written to a file."""
 
     algorithm = Algorithm()
@@ -45,16 +45,19 @@ class Saved:
         atomic_write.write(path, self.state())
 
     @classmethod
-    def load(cls, path: str | os.PathLike[str]) -> Self:
+    def load(cls, path: str | os.PathLike[str], **functions: object) -> Self:
         """Read a file written by `save`.
 
         Parameters
         ----------
         path : path
             The file to read.
+        **functions
+            What `from_state` needs beside the bytes, by the name of its parameter: functions that
+            were part of the object (a kernel, a rate, `group_of`), which are not stored.
         """
         data = serialization.read(path)
         try:
-            return cls.from_state(data)
+            return cls.from_state(data, **functions)
         except serialization.StateError as error:
             raise serialization.StateError(f"{path}: {error}") from error

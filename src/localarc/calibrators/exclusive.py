@@ -18,7 +18,7 @@ class Turn:
         return Turn, ()
 
 
-class OneThread:
+class Exclusive:
     """An object that only one thread at a time may be inside."""
 
     _turn: Turn

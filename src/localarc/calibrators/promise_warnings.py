@@ -17,7 +17,7 @@ from localarc.memory.base import LossCurves
 from localarc.validation import FloatArray
 
 
-class WatchedCalibrator(BaseCalibrator):
+class WarnsOfProblems(BaseCalibrator):
     """Looks at its own losses and thresholds: every round, or whenever their number doubles."""
 
     settings: Settings

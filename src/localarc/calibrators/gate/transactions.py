@@ -10,8 +10,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Self, TypeVar
 
+from localarc.calibrators.exclusive import Exclusive
 from localarc.calibrators.gate.bettors import GateBettors
-from localarc.calibrators.one_thread import OneThread
 
 T = TypeVar("T")
 
@@ -39,7 +39,7 @@ class Begun:
     updates: Sequence[Update]
 
 
-class WholeCalls(OneThread):
+class Transactions(Exclusive):
     """Bettors, dictionaries beside them, and calls that change both or neither."""
 
     _bettors: GateBettors
