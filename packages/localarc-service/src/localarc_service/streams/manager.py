@@ -187,18 +187,18 @@ class StreamManager:
         if previous is None:
             self._check_limits(found, body)
             key = body.id or _new_id(found)
-            threshold = _as_422(lambda: found.threshold(body.x, body.group))
             event = events.PredictionMade(
                 at=self.clock(),
                 id=key,
                 x=body.x,
-                threshold=threshold,
+                threshold=None,
                 group=body.group,
                 scores=scores,
-                informed=found.method.is_informed(body.group),
+                informed=_as_422(lambda: found.method.is_informed(body.group)),
             )
             self.apply(found, event)
-            seq = found.state.seq
+            assert event.threshold is not None  # `apply` wrote it down
+            seq, threshold = found.state.seq, event.threshold
         else:
             key, seq, threshold = body.id or "", previous.seq, previous.threshold
         if body.confidence is not None:
