@@ -37,10 +37,15 @@ def request(method: str, key: str) -> PredictRequest:
 @pytest.mark.parametrize("method", METHODS)
 def test_a_prediction_evaluates_one_threshold(method: str, monkeypatch: pytest.MonkeyPatch) -> None:
     manager = managed(**METHODS[method])
-    calibrator, calls = manager.streams["s"].calibrator, []
+    calibrator = manager.streams["s"].calibrator
+    calls: list[str] = []
 
     def counted(name: str, evaluate: Any) -> Any:
-        return lambda *args, **more: (calls.append(name), evaluate(*args, **more))[1]
+        def evaluated(*args: Any, **more: Any) -> Any:
+            calls.append(name)
+            return evaluate(*args, **more)
+
+        return evaluated
 
     for name in filter(lambda name: hasattr(calibrator, name), EVALUATE):
         monkeypatch.setattr(calibrator, name, counted(name, getattr(calibrator, name)))

@@ -172,11 +172,16 @@ def test_the_uncommitted_events_are_the_whole_truth(given_ones: list[Any]) -> No
     assert again.snapshot() == manager.streams["s"].snapshot()
 
 
+def threshold_of(event: PredictionMade) -> float:
+    assert event.threshold is not None
+    return event.threshold
+
+
 def replay_with(factor: float) -> Stream:
     """A stream after a replay in which the threshold of one event was multiplied."""
     _, made = played(config(alpha=0.1), 5)
     wrong = next(event for event in made if isinstance(event, PredictionMade) and event.at == 4)
-    wrong.threshold *= factor
+    wrong.answer(threshold_of(wrong) * factor)
     again = fresh(config(alpha=0.1))
     for event in made:
         again.apply(event)
@@ -196,7 +201,7 @@ def test_rounding_on_replay_is_told_from_damage() -> None:
 
 def test_rounding_is_relative_to_the_thresholds_of_the_stream() -> None:
     stream, made = played(config(alpha=0.1), 30)
-    largest = max(abs(event.threshold) for event in made if isinstance(event, PredictionMade))
+    largest = max(abs(threshold_of(each)) for each in made if isinstance(each, PredictionMade))
     stream._compare(1e-12, 1e-12 + 0.5e-9 * largest)  # terms that cancel
     assert (stream.replay_differs, stream.replay_rounded) == (0, 1)
     stream._compare(1e-12, 1e-12 + 2e-9 * largest)
