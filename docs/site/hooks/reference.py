@@ -30,10 +30,13 @@ def exports(module: str) -> list[str]:
     tree = (
         ast.parse(Path(spec.origin).read_text(encoding="utf-8")) if spec and spec.origin else None
     )
+    found: list[str] = []
     for node in tree.body if tree else ():
         if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "__all__":
-            return [str(name) for name in ast.literal_eval(node.value)]
-    return []
+            found += ast.literal_eval(node.value)
+        elif isinstance(node, ast.ImportFrom) and node.names[0].name == "*" and node.module:
+            found += exports(node.module)
+    return found
 
 
 def on_files(files: Files, *, config: MkDocsConfig) -> Files:

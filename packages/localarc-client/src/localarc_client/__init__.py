@@ -29,6 +29,7 @@ from localarc_client.errors import (
 )
 from localarc_client.retry import Retries
 from localarc_client.webhook import verify_webhook
+from localarc_client.wire import status
 from localarc_client.wire.config import (
     AutoMemory,
     CreateResponse,
@@ -75,38 +76,17 @@ from localarc_client.wire.predictions import (
     Problem,
 )
 from localarc_client.wire.quarantine import QuarantinedStream, RecoverResponse
-from localarc_client.wire.status import (
-    AcknowledgeResponse,
-    Alive,
-    BoundStatus,
-    CertificateStatus,
-    FeatureRange,
-    GroupRisk,
-    History,
-    HistoryPoint,
-    ImportResponse,
-    Ready,
-    StateCounts,
-    StreamList,
-    StreamListItem,
-    StreamSummary,
-    ThresholdMap,
-    VerdictStatus,
-)
+from localarc_client.wire.status import *  # noqa: F403 (responses are listed where they are)
 from localarc_client.wire.webhook import HealthNotice
 
 __all__ = [
-    "AcknowledgeResponse",
     "AcknowledgedEvent",
-    "Alive",
     "AnyEvent",
     "AsyncClient",
     "AuditedEvent",
     "AutoMemory",
     "BadRequestError",
     "BatchResult",
-    "BoundStatus",
-    "CertificateStatus",
     "ChangeEvent",
     "ChangeResponse",
     "ChangedEvent",
@@ -119,19 +99,14 @@ __all__ = [
     "DeletedEvent",
     "DictionaryMemory",
     "ExpiredEvent",
-    "FeatureRange",
     "FeedbackEvent",
     "FeedbackOperation",
     "FeedbackResponse",
     "ForbiddenError",
     "GoneError",
-    "GroupRisk",
     "Health",
     "HealthEvent",
     "HealthNotice",
-    "History",
-    "HistoryPoint",
-    "ImportResponse",
     "ImportedEvent",
     "InternalServerError",
     "Interval",
@@ -152,7 +127,6 @@ __all__ = [
     "Problem",
     "QuarantinedStream",
     "RateConfig",
-    "Ready",
     "RecoverResponse",
     "RemovedEvent",
     "RenameResponse",
@@ -161,23 +135,18 @@ __all__ = [
     "ResetEvent",
     "Retries",
     "ServiceError",
-    "StateCounts",
     "StreamConfig",
     "StreamEvent",
-    "StreamList",
-    "StreamListItem",
-    "StreamSummary",
-    "ThresholdMap",
     "TooLargeError",
     "UnauthorizedError",
     "UnavailableError",
     "UnexpectedResponseError",
     "UnreachableError",
     "UnsupportedMediaTypeError",
-    "VerdictStatus",
     "WebhookError",
     "error_from_problem",
     "key_of_stream",
     "stream_name",
     "verify_webhook",
 ]
+__all__ += status.__all__

@@ -1,21 +1,29 @@
-"""The asynchronous client; `generate_async.py` of the tests writes it from `client.py`."""
+"""The asynchronous client; `generate.py` of the tests writes it from `client.py`."""
 
 from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncGenerator, Mapping, Sequence
+from dataclasses import replace
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self, SupportsFloat, TypeVar
 
 from msgspec import UNSET, UnsetType
 
 from localarc_client import requests
-from localarc_client.requests import Call, Numbers
+from localarc_client.calls import Call, call, http_options
+from localarc_client.requests import Numbers
 from localarc_client.retry import Attempt, NoReply, Reply, Retries, RetryState, WaitUntilReady
 from localarc_client.sse import MAX_SILENCE, Subscription
+from localarc_client.wire import routes
 from localarc_client.wire.config import CreateResponse, StreamConfig
 from localarc_client.wire.events import AnyEvent
-from localarc_client.wire.lifecycle import ChangeResponse, DeleteResponse, RenameResponse
+from localarc_client.wire.lifecycle import (
+    ChangeResponse,
+    DeleteResponse,
+    RenameRequest,
+    RenameResponse,
+)
 from localarc_client.wire.predictions import (
     BatchResult,
     FeedbackResponse,
@@ -23,6 +31,7 @@ from localarc_client.wire.predictions import (
     PredictResponse,
 )
 from localarc_client.wire.quarantine import QuarantinedStream, RecoverResponse
+from localarc_client.wire.routes import Route
 from localarc_client.wire.status import (
     AcknowledgeResponse,
     Alive,
@@ -95,7 +104,7 @@ class AsyncClient:
         retries: Retries | None = None,
         transport: httpx.AsyncBaseTransport | None = None,
     ) -> None:
-        options = requests.http_options(url, token, timeout)
+        options = http_options(url, token, timeout)
         import httpx
 
         from localarc_client.pools import AsyncWorkerTransport
@@ -111,7 +120,7 @@ class AsyncClient:
 
         See `Client.create` for the parameters and the result.
         """
-        return await self._send(requests.create(stream, config))
+        return await self._send(routes.CREATE, stream, body=requests.create(config))
 
     async def change(
         self,
@@ -127,21 +136,22 @@ class AsyncClient:
         See `Client.change` for the parameters and the result.
         """
         changes = {"timeout": timeout, "default_loss": default_loss, "retention": retention}
-        return await self._send(requests.change(stream, labels=labels, **changes))
+        body = requests.change(labels=labels, **changes)
+        return await self._send(routes.CHANGE, stream, body=body)
 
     async def rename(self, stream: str, name: str) -> RenameResponse:
         """Give a stream another name, under which it continues; requires an admin token.
 
         See `Client.rename` for the parameters and the result.
         """
-        return await self._send(requests.rename(stream, name))
+        return await self._send(routes.RENAME, stream, body=RenameRequest(name))
 
     async def delete(self, stream: str) -> DeleteResponse:
         """Delete a stream and all that is stored about it; requires an admin token.
 
         See `Client.delete` for the parameters and the result.
         """
-        return await self._send(requests.delete(stream))
+        return await self._send(routes.DELETE, stream)
 
     async def predict(
         self,
@@ -157,7 +167,8 @@ class AsyncClient:
 
         See `Client.predict` for the parameters and the result.
         """
-        return await self._send(requests.predict(stream, x, id, group, scores, confidence))
+        body = requests.predict(x, id, group, scores, confidence)
+        return await self._send(routes.PREDICT, stream, body=body)
 
     async def feedback(
         self,
@@ -174,7 +185,8 @@ class AsyncClient:
 
         See `Client.feedback` for the parameters and the result.
         """
-        return await self._send(requests.feedback(stream, id, loss, score, outcome, y, probability))
+        body = requests.feedback(loss, score, outcome, y, probability)
+        return await self._send(routes.FEEDBACK, stream, id, body=body)
 
     async def audit(
         self,
@@ -186,14 +198,15 @@ class AsyncClient:
 
         See `Client.audit` for the parameters and the result.
         """
-        return await self._send(requests.audit(stream, id, wrong))
+        return await self._send(routes.AUDIT, stream, id, body=requests.audit(wrong))
 
     async def batch(self, operations: Sequence[Operation]) -> list[BatchResult]:
         """Send up to 1,000 operations, which the service commits together.
 
         See `Client.batch` for the parameters and the result.
         """
-        return await self._send(requests.batch(operations))
+        response = await self._send(routes.BATCH, body=requests.batch(operations))
+        return response.results
 
     async def streams(
         self,
@@ -207,7 +220,9 @@ class AsyncClient:
 
         See `Client.streams` for the parameters and the result.
         """
-        return await self._send(requests.streams(search, state, sort, labels))
+        pairs = requests.labels(labels)
+        page = await self._send(routes.STREAMS, search=search, state=state, sort=sort, labels=pairs)
+        return page.streams
 
     async def stream_list(
         self,
@@ -223,21 +238,29 @@ class AsyncClient:
 
         See `Client.stream_list` for the parameters and the result.
         """
-        return await self._send(requests.stream_list(search, state, sort, limit, cursor, labels))
+        return await self._send(
+            routes.STREAMS,
+            search=search,
+            state=state,
+            sort=sort,
+            limit=limit,
+            cursor=cursor,
+            labels=requests.labels(labels),
+        )
 
     async def summary(self, stream: str) -> StreamSummary:
         """Read the status of a stream: risk, target, certificate, pending predictions, groups.
 
         See `Client.summary` for the parameters and the result.
         """
-        return await self._send(requests.summary(stream))
+        return await self._send(routes.SUMMARY, stream)
 
     async def history(self, stream: str) -> History:
         """Read the history of a stream: risk, thresholds and bounds over the rounds.
 
         See `Client.history` for the parameters and the result.
         """
-        return await self._send(requests.history(stream))
+        return await self._send(routes.HISTORY, stream)
 
     async def threshold_map(
         self, stream: str, first: int = 0, second: int | None = None, size: int = 32
@@ -246,39 +269,40 @@ class AsyncClient:
 
         See `Client.threshold_map` for the parameters and the result.
         """
-        return await self._send(requests.threshold_map(stream, first, second, size))
+        return await self._send(routes.THRESHOLD_MAP, stream, first=first, second=second, size=size)
 
     async def export_state(self, stream: str) -> bytes:
         """Read the state of the calibrator, which `localarc.LARC.from_state` accepts.
 
         See `Client.export_state` for the parameters and the result.
         """
-        return await self._send(requests.export_state(stream))
+        return await self._send(routes.EXPORT_STATE, stream)
 
     async def import_state(self, stream: str, state: bytes) -> ImportResponse:
         """Replace the state of the calibrator; requires an admin token.
 
         See `Client.import_state` for the parameters and the result.
         """
-        return await self._send(requests.import_state(stream, state))
+        return await self._send(routes.IMPORT_STATE, stream, body=state)
 
     async def acknowledge(self, stream: str) -> AcknowledgeResponse:
         """Acknowledge the alarms of a stream: the evidence about it and its groups starts anew.
 
         See `Client.acknowledge` for the parameters and the result.
         """
-        return await self._send(requests.acknowledge(stream))
+        return await self._send(routes.ACKNOWLEDGE, stream)
 
     async def quarantine(self) -> list[QuarantinedStream]:
         """List the streams that are not served, because their stored data is damaged."""
-        return await self._send(requests.quarantine())
+        response = await self._send(routes.QUARANTINE)
+        return response.streams
 
     async def recover(self, stream: str, action: str) -> RecoverResponse:
         """Decide about a stream in quarantine; requires an admin token.
 
         See `Client.recover` for the parameters and the result.
         """
-        return await self._send(requests.recover(stream, action))
+        return await self._send(routes.RECOVER, stream, body=requests.recover(action))
 
     async def events(self, stream: str, after: int | None = None) -> AsyncGenerator[AnyEvent, None]:
         """Subscribe to the events of a stream; a lost connection is resumed without a gap.
@@ -290,10 +314,10 @@ class AsyncClient:
         silence = httpx.Timeout(self._timeout, read=max(self._timeout, MAX_SILENCE))
         subscription = Subscription(self._retries, after)
         while True:
-            call = requests.events(stream, subscription.last_id)
+            request = call(routes.EVENTS, stream, last_event_id=subscription.last_id)
             attempt: Attempt = subscription.ended
             try:
-                async with self._http.stream(**call.arguments(), timeout=silence) as response:
+                async with self._http.stream(**request.arguments(), timeout=silence) as response:
                     if response.is_success:
                         async for chunk in response.aiter_bytes():
                             for event in subscription.feed(chunk):
@@ -305,56 +329,59 @@ class AsyncClient:
                 attempt = NoReply.of(error)
             pause = subscription.pause_after(attempt)
             if pause is None:
-                call.result(attempt)  # raises
+                request.result(attempt)  # raises
                 return
             await asyncio.sleep(pause)
 
     async def alive(self) -> Alive:
         """Ask once, without retries, whether the process is alive."""
-        call = requests.alive()
-        return call.result(await self._try(call))
+        request = call(routes.ALIVE)
+        return request.result(await self._try(request))
 
     async def ready(self) -> Ready:
         """Ask once, without retries, whether the service accepts requests, and if not, why.
 
         See `Client.ready` for the parameters and the result.
         """
-        call = requests.ready()
-        return call.result(await self._try(call))
+        request = call(routes.READY)
+        return request.result(await self._try(request))
 
     async def wait_until_ready(self, timeout: float = 60.0) -> Ready:
         """Wait until the service accepts requests.
 
         See `Client.wait_until_ready` for the parameters and the result.
         """
-        call, state = requests.wait_until_ready(), WaitUntilReady(timeout)
-        while (pause := state.pause_after(attempt := await self._try(call))) is not None:
+        request, state = replace(call(routes.READY), also_read=()), WaitUntilReady(timeout)
+        while (pause := state.pause_after(attempt := await self._try(request))) is not None:
             await asyncio.sleep(pause)
-        return call.result(attempt)
+        return request.result(attempt)
 
     async def metrics(self) -> str:
         """Read the metrics of the service, in the text format of Prometheus."""
-        return await self._send(requests.metrics())
+        return await self._send(routes.METRICS)
 
     async def openapi(self) -> dict[str, object]:
         """Read the OpenAPI document of the service."""
-        return await self._send(requests.openapi())
+        return await self._send(routes.OPENAPI)
 
     async def close(self) -> None:
         """Close the connections."""
         await self._http.aclose()
 
-    async def _send(self, call: Call[T]) -> T:
-        state = RetryState(self._retries, call.repeatable)
-        while (pause := state.pause_after(attempt := await self._try(call))) is not None:
+    async def _send(
+        self, route: Route[T], *path: str, body: object = None, **parameters: object
+    ) -> T:
+        request = call(route, *path, body=body, **parameters)
+        state = RetryState(self._retries, request.repeatable)
+        while (pause := state.pause_after(attempt := await self._try(request))) is not None:
             await asyncio.sleep(pause)
-        return call.result(attempt)
+        return request.result(attempt)
 
-    async def _try(self, call: Call[Any]) -> Attempt:
+    async def _try(self, request: Call[Any]) -> Attempt:
         import httpx
 
         try:
-            return Reply.of(await self._http.request(**call.arguments()))
+            return Reply.of(await self._http.request(**request.arguments()))
         except httpx.TransportError as error:
             return NoReply.of(error)
 

@@ -4,18 +4,26 @@ from __future__ import annotations
 
 import time
 from collections.abc import Generator, Mapping, Sequence
+from dataclasses import replace
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self, SupportsFloat, TypeVar
 
 from msgspec import UNSET, UnsetType
 
 from localarc_client import requests
-from localarc_client.requests import Call, Numbers
+from localarc_client.calls import Call, call, http_options
+from localarc_client.requests import Numbers
 from localarc_client.retry import Attempt, NoReply, Reply, Retries, RetryState, WaitUntilReady
 from localarc_client.sse import MAX_SILENCE, Subscription
+from localarc_client.wire import routes
 from localarc_client.wire.config import CreateResponse, StreamConfig
 from localarc_client.wire.events import AnyEvent
-from localarc_client.wire.lifecycle import ChangeResponse, DeleteResponse, RenameResponse
+from localarc_client.wire.lifecycle import (
+    ChangeResponse,
+    DeleteResponse,
+    RenameRequest,
+    RenameResponse,
+)
 from localarc_client.wire.predictions import (
     BatchResult,
     FeedbackResponse,
@@ -23,6 +31,7 @@ from localarc_client.wire.predictions import (
     PredictResponse,
 )
 from localarc_client.wire.quarantine import QuarantinedStream, RecoverResponse
+from localarc_client.wire.routes import Route
 from localarc_client.wire.status import (
     AcknowledgeResponse,
     Alive,
@@ -88,7 +97,7 @@ class Client:
         retries: Retries | None = None,
         transport: httpx.BaseTransport | None = None,
     ) -> None:
-        options = requests.http_options(url, token, timeout)
+        options = http_options(url, token, timeout)
         import httpx
 
         from localarc_client.pools import WorkerTransport
@@ -124,7 +133,7 @@ class Client:
         Traceback (most recent call last):
         ValueError: invalid config: Expected `float`, got `str` - at `$.alpha`.
         """
-        return self._send(requests.create(stream, config))
+        return self._send(routes.CREATE, stream, body=requests.create(config))
 
     def change(
         self,
@@ -156,7 +165,8 @@ class Client:
         60.0
         """
         changes = {"timeout": timeout, "default_loss": default_loss, "retention": retention}
-        return self._send(requests.change(stream, labels=labels, **changes))
+        body = requests.change(labels=labels, **changes)
+        return self._send(routes.CHANGE, stream, body=body)
 
     def rename(self, stream: str, name: str) -> RenameResponse:
         """Give a stream another name, under which it continues; requires an admin token.
@@ -179,7 +189,7 @@ class Client:
         >>> client.rename("demand", "demand-2").stream
         'demand-2'
         """
-        return self._send(requests.rename(stream, name))
+        return self._send(routes.RENAME, stream, body=RenameRequest(name))
 
     def delete(self, stream: str) -> DeleteResponse:
         """Delete a stream and all that is stored about it; requires an admin token.
@@ -200,7 +210,7 @@ class Client:
         >>> client.delete("demand").stream
         'demand'
         """
-        return self._send(requests.delete(stream))
+        return self._send(routes.DELETE, stream)
 
     def predict(
         self,
@@ -236,7 +246,8 @@ class Client:
         PredictResponse
             The threshold, the prediction set if `scores` were given, and the id.
         """
-        return self._send(requests.predict(stream, x, id, group, scores, confidence))
+        body = requests.predict(x, id, group, scores, confidence)
+        return self._send(routes.PREDICT, stream, body=body)
 
     def feedback(
         self,
@@ -280,7 +291,8 @@ class Client:
         >>> client.feedback("demand", "a", loss=1.0).rounds
         1
         """
-        return self._send(requests.feedback(stream, id, loss, score, outcome, y, probability))
+        body = requests.feedback(loss, score, outcome, y, probability)
+        return self._send(routes.FEEDBACK, stream, id, body=body)
 
     def audit(
         self,
@@ -308,7 +320,7 @@ class Client:
         >>> client.audit("mail", "a", wrong=True).rounds
         0
         """
-        return self._send(requests.audit(stream, id, wrong))
+        return self._send(routes.AUDIT, stream, id, body=requests.audit(wrong))
 
     def batch(self, operations: Sequence[Operation]) -> list[BatchResult]:
         """Send up to 1,000 operations, which the service commits together.
@@ -336,7 +348,8 @@ class Client:
         >>> result.feedback
         FeedbackResponse(seq=2, rounds=1)
         """
-        return self._send(requests.batch(operations))
+        response = self._send(routes.BATCH, body=requests.batch(operations))
+        return response.results
 
     def streams(
         self,
@@ -359,7 +372,9 @@ class Client:
         labels : mapping of str to str, optional
             Only streams with all of these labels.
         """
-        return self._send(requests.streams(search, state, sort, labels))
+        pairs = requests.labels(labels)
+        page = self._send(routes.STREAMS, search=search, state=state, sort=sort, labels=pairs)
+        return page.streams
 
     def stream_list(
         self,
@@ -391,7 +406,15 @@ class Client:
         >>> client.stream_list(limit=100).states.broken
         2
         """
-        return self._send(requests.stream_list(search, state, sort, limit, cursor, labels))
+        return self._send(
+            routes.STREAMS,
+            search=search,
+            state=state,
+            sort=sort,
+            limit=limit,
+            cursor=cursor,
+            labels=requests.labels(labels),
+        )
 
     def summary(self, stream: str) -> StreamSummary:
         """Read the status of a stream: risk, target, certificate, pending predictions, groups.
@@ -411,7 +434,7 @@ class Client:
         Traceback (most recent call last):
         localarc_client.errors.NotFoundError: there is no stream 's'. (status 404)
         """
-        return self._send(requests.summary(stream))
+        return self._send(routes.SUMMARY, stream)
 
     def history(self, stream: str) -> History:
         """Read the history of a stream: risk, thresholds and bounds over the rounds.
@@ -421,7 +444,7 @@ class Client:
         stream : str
             Name of the stream.
         """
-        return self._send(requests.history(stream))
+        return self._send(routes.HISTORY, stream)
 
     def threshold_map(
         self, stream: str, first: int = 0, second: int | None = None, size: int = 32
@@ -439,7 +462,7 @@ class Client:
         size : int, default 32
             Number of values of each feature, from 2 to 64.
         """
-        return self._send(requests.threshold_map(stream, first, second, size))
+        return self._send(routes.THRESHOLD_MAP, stream, first=first, second=second, size=size)
 
     def export_state(self, stream: str) -> bytes:
         """Read the state of the calibrator, which `localarc.LARC.from_state` accepts.
@@ -449,7 +472,7 @@ class Client:
         stream : str
             Name of the stream.
         """
-        return self._send(requests.export_state(stream))
+        return self._send(routes.EXPORT_STATE, stream)
 
     def import_state(self, stream: str, state: bytes) -> ImportResponse:
         """Replace the state of the calibrator; requires an admin token.
@@ -463,7 +486,7 @@ class Client:
         state : bytes
             A state from `export_state`, of a stream with the same calibrator settings.
         """
-        return self._send(requests.import_state(stream, state))
+        return self._send(routes.IMPORT_STATE, stream, body=state)
 
     def acknowledge(self, stream: str) -> AcknowledgeResponse:
         """Acknowledge the alarms of a stream: the evidence about it and its groups starts anew.
@@ -486,11 +509,12 @@ class Client:
         ...     client.acknowledge("demand").health.state
         'ok'
         """
-        return self._send(requests.acknowledge(stream))
+        return self._send(routes.ACKNOWLEDGE, stream)
 
     def quarantine(self) -> list[QuarantinedStream]:
         """List the streams that are not served, because their stored data is damaged."""
-        return self._send(requests.quarantine())
+        response = self._send(routes.QUARANTINE)
+        return response.streams
 
     def recover(self, stream: str, action: str) -> RecoverResponse:
         """Decide about a stream in quarantine; requires an admin token.
@@ -505,7 +529,7 @@ class Client:
             "accept" continues it from what could be read; for a stream that is served, it
             acknowledges thresholds that differed on replay. "drop" deletes what is stored.
         """
-        return self._send(requests.recover(stream, action))
+        return self._send(routes.RECOVER, stream, body=requests.recover(action))
 
     def events(self, stream: str, after: int | None = None) -> Generator[AnyEvent, None, None]:
         """Subscribe to the events of a stream; a lost connection is resumed without a gap.
@@ -542,10 +566,10 @@ class Client:
         silence = httpx.Timeout(self._timeout, read=max(self._timeout, MAX_SILENCE))
         subscription = Subscription(self._retries, after)
         while True:
-            call = requests.events(stream, subscription.last_id)
+            request = call(routes.EVENTS, stream, last_event_id=subscription.last_id)
             attempt: Attempt = subscription.ended
             try:
-                with self._http.stream(**call.arguments(), timeout=silence) as response:
+                with self._http.stream(**request.arguments(), timeout=silence) as response:
                     if response.is_success:
                         for chunk in response.iter_bytes():
                             yield from subscription.feed(chunk)
@@ -556,14 +580,14 @@ class Client:
                 attempt = NoReply.of(error)
             pause = subscription.pause_after(attempt)
             if pause is None:
-                call.result(attempt)  # raises
+                request.result(attempt)  # raises
                 return
             time.sleep(pause)
 
     def alive(self) -> Alive:
         """Ask once, without retries, whether the process is alive."""
-        call = requests.alive()
-        return call.result(self._try(call))
+        request = call(routes.ALIVE)
+        return request.result(self._try(request))
 
     def ready(self) -> Ready:
         """Ask once, without retries, whether the service accepts requests, and if not, why.
@@ -577,8 +601,8 @@ class Client:
         >>> client.ready().detail
         'replaying.'
         """
-        call = requests.ready()
-        return call.result(self._try(call))
+        request = call(routes.READY)
+        return request.result(self._try(request))
 
     def wait_until_ready(self, timeout: float = 60.0) -> Ready:
         """Wait until the service accepts requests.
@@ -588,34 +612,35 @@ class Client:
         timeout : float, default 60.0
             Seconds after which `UnavailableError` or `UnreachableError` is raised.
         """
-        call, state = requests.wait_until_ready(), WaitUntilReady(timeout)
-        while (pause := state.pause_after(attempt := self._try(call))) is not None:
+        request, state = replace(call(routes.READY), also_read=()), WaitUntilReady(timeout)
+        while (pause := state.pause_after(attempt := self._try(request))) is not None:
             time.sleep(pause)
-        return call.result(attempt)
+        return request.result(attempt)
 
     def metrics(self) -> str:
         """Read the metrics of the service, in the text format of Prometheus."""
-        return self._send(requests.metrics())
+        return self._send(routes.METRICS)
 
     def openapi(self) -> dict[str, object]:
         """Read the OpenAPI document of the service."""
-        return self._send(requests.openapi())
+        return self._send(routes.OPENAPI)
 
     def close(self) -> None:
         """Close the connections."""
         self._http.close()
 
-    def _send(self, call: Call[T]) -> T:
-        state = RetryState(self._retries, call.repeatable)
-        while (pause := state.pause_after(attempt := self._try(call))) is not None:
+    def _send(self, route: Route[T], *path: str, body: object = None, **parameters: object) -> T:
+        request = call(route, *path, body=body, **parameters)
+        state = RetryState(self._retries, request.repeatable)
+        while (pause := state.pause_after(attempt := self._try(request))) is not None:
             time.sleep(pause)
-        return call.result(attempt)
+        return request.result(attempt)
 
-    def _try(self, call: Call[Any]) -> Attempt:
+    def _try(self, request: Call[Any]) -> Attempt:
         import httpx
 
         try:
-            return Reply.of(self._http.request(**call.arguments()))
+            return Reply.of(self._http.request(**request.arguments()))
         except httpx.TransportError as error:
             return NoReply.of(error)
 

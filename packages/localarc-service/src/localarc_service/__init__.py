@@ -3,7 +3,7 @@
     server.py     the process: data folder lock, socket, uvicorn, signals
     app.py        the ASGI application; app_state.py holds its parts
     access/       tokens, their file and quotas; wrong tokens; the audit log
-    api/          endpoints (the table), pipeline (request -> operation -> response), auth, OpenAPI
+    api/          endpoints (operations), pipeline (request -> operation -> response), auth, OpenAPI
     storage/      writer (one thread, group commit), store (events and snapshots, in SQLite);
                   postgres/ is a store that several processes can own in turn
     streams/      manager (what a request means), stream (a calibrator; `apply` is the only change),
@@ -13,5 +13,5 @@
 `event_bus.py` sends events to subscribers, `webhook.py` changes of health to one receiver;
 `metrics.py` and `stream_metrics.py` serve Prometheus, `page/` the status page, `logs.py` logs.
 `workers/` shares the streams among several such processes behind one address.
-Message types are in `localarc_client.wire`, shared with the client.
+Routes and message types are in `localarc_client.wire`, shared with the client.
 """

@@ -18,6 +18,7 @@ from starlette.routing import BaseRoute, Match, Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from localarc.reporting.assessment import version
+from localarc_client.wire.routes import OPENAPI, ROUTES
 from localarc_service.api.endpoints import ENDPOINTS, Endpoint
 from localarc_service.api.errors import ApiError
 from localarc_service.api.openapi import openapi
@@ -32,13 +33,13 @@ HEALTH_PATHS = "/livez", "/readyz"
 
 def application(app: AppState) -> ASGIApp:
     """The service as an ASGI application."""
-    document = msgspec.Raw(encode(openapi(ENDPOINTS, version())))
+    document = msgspec.Raw(encode(openapi(ROUTES, version())))
 
     async def describe(app: AppState) -> msgspec.Raw:
         """This document."""
         return document
 
-    endpoints = *ENDPOINTS, Endpoint("GET", "/openapi.json", describe)
+    endpoints = *ENDPOINTS, Endpoint(OPENAPI, describe)
     pipelines = [Pipeline(app, endpoint) for endpoint in endpoints]
 
     @asynccontextmanager

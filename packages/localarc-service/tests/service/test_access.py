@@ -280,7 +280,7 @@ def test_a_limited_token_reaches_its_streams_and_no_others(limited: Any) -> None
         statuses = [
             eu.call(endpoint.method, endpoint.path.format(stream=name, prediction="p"), b"{}")[0]
             for name in ("eu-north", "us-east", "unknown")
-            if endpoint.name != "events" or name != "eu-north"
+            if endpoint.route.name != "events" or name != "eu-north"
         ]
         if endpoint.path in ("/v1/batch", "/v1/streams", "/v1/quarantine"):
             assert 403 not in statuses

@@ -177,9 +177,9 @@ def test_a_full_disk_stops_nobody(tmp_path: Path) -> None:
 
 
 def test_all_endpoints_that_write_are_audited_by_default() -> None:
-    counted = {each.name for each in ENDPOINTS if each.counted}
+    counted = {each.route.name for each in ENDPOINTS if each.counted}
     assert counted == {"predict", "feedback", "audit", "batch"}
-    assert all(each.writes for each in ENDPOINTS if each.scope and each.scope > Scope.READ)
+    assert all(each.route.writes for each in ENDPOINTS if each.scope and each.scope > Scope.READ)
 
 
 # ---- request ids ---------------------------------------------------------------------------------

@@ -383,7 +383,8 @@ def test_mondrian_has_a_threshold_and_a_bound_for_each_group() -> None:
         score = source.random() * (1 + t % 2)
         report(manager, f"p{t}", loss=float(score > made))
     stream = manager.streams["s"]
-    assert stream.threshold([], "City") > 1.2 > 1.1 > stream.threshold([], "Country")
+    city, country = (stream.method.threshold(np.empty(0), group) for group in ("City", "Country"))
+    assert city > 1.2 > 1.1 > country
     summary = queries.summarize(stream)
     for found in summary.groups:
         assert found.above == found.below

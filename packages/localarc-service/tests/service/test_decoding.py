@@ -18,11 +18,11 @@ from localarc_client.wire.predictions import (
     Operation,
     PredictRequest,
 )
+from localarc_client.wire.routes import ROUTES
 from localarc_service.api.decoding import BatchDecoder, Decoder, decoder_for, unique_keys
-from localarc_service.api.endpoints import ENDPOINTS
 from localarc_service.api.errors import ApiError
 
-BODIES = [each.body for each in ENDPOINTS if each.body not in (None, bytes)]
+BODIES = [each.body for each in ROUTES if each.body not in (None, bytes)]
 
 
 def test_the_keys_that_are_checked_follow_from_the_type() -> None:

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from localarc_service.api.endpoints import ENDPOINTS
+from localarc_client.wire.routes import ROUTES
 from localarc_service.api.openapi import openapi
 from service.inside import Inside
 from service.needed import missing, need
@@ -31,7 +31,7 @@ CHECK = (
 @pytest.fixture
 def document(tmp_path: Path) -> Path:
     path = tmp_path / "openapi.json"
-    path.write_text(json.dumps(openapi(ENDPOINTS, "0")))
+    path.write_text(json.dumps(openapi(ROUTES, "0")))
     return path
 
 
@@ -94,5 +94,5 @@ def test_hey_api_accepts_the_document(document: Path, tmp_path: Path) -> None:
     run(node("openapi-ts"), "--input", document, "--output", folder)
     run(node("tsc"), *CHECK.split(), folder / "index.ts")
     text = (folder / "sdk.gen.ts").read_text()
-    for endpoint in ENDPOINTS:
+    for endpoint in ROUTES:
         assert f"url: '{endpoint.path}'" in text

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from localarc import Panel
@@ -18,6 +19,9 @@ COMPLETE = [path for path in FILES if not path.stem.endswith(("_pending", "_wait
 @pytest.mark.parametrize("path", COMPLETE, ids=shown)
 def test_a_stored_table_becomes_streams(path: Path) -> None:
     panel = Panel.load(path)
-    x = [0.5] * CASES[path.stem][1]
+    x = np.full(CASES[path.stem][1], 0.5)
     for stream in read_streams(path).values():
-        assert stream.threshold(x) == panel.thresholds([key_of_stream(stream.name)], [x])[0]
+        assert (
+            stream.method.threshold(x, None)
+            == panel.thresholds([key_of_stream(stream.name)], [x])[0]
+        )

@@ -444,6 +444,6 @@ def test_replay_of_changes_is_exact(method: Any) -> None:
     again = Stream.create("s", first)
     for event in rest:
         assert event is not None
-        again.replay(event)
+        again.apply(event)
     assert again.snapshot() == manager.streams["t"].snapshot()
     assert again.replay_differs == again.replay_rounded == 0

@@ -9,6 +9,7 @@ from typing import Any
 import msgspec
 
 from localarc_client.wire.config import StreamConfig
+from localarc_client.wire.routes import ROUTES
 from localarc_service.api.endpoints import ENDPOINTS
 from localarc_service.api.openapi import openapi
 from service.inside import Inside
@@ -23,7 +24,7 @@ def document(service: Inside) -> Any:
 def test_every_endpoint_is_documented(service: Inside) -> None:
     found = document(service)
     assert found["openapi"] == "3.1.0"
-    assert found == openapi(ENDPOINTS, found["info"]["version"])
+    assert found == openapi(ROUTES, found["info"]["version"])
     listed = {(method.upper(), path) for path, ways in found["paths"].items() for method in ways}
     assert listed == {(endpoint.method, endpoint.path) for endpoint in ENDPOINTS}
     names = [way["operationId"] for ways in found["paths"].values() for way in ways.values()]
@@ -43,8 +44,8 @@ def test_responses_have_the_documented_types(service: Inside) -> None:
     service.predict("one", x=[0, 1], scores=[0.1, 0.2], group="a")
     service.feedback("one", 0.5)
     for endpoint in ENDPOINTS:
-        kind = endpoint.responses.get(200)
-        if endpoint.method == "GET" and endpoint.media_type == "application/json":
+        kind, media_type = endpoint.route.response, endpoint.route.media_type
+        if endpoint.method == "GET" and media_type == "application/json":
             path = endpoint.path.format(stream="s")
             status, answer = service.http.call("GET", path)
             assert status == 200
@@ -62,16 +63,6 @@ def test_every_error_is_documented(service: Inside) -> None:
             )
 
 
-def test_the_documentation_lists_every_endpoint_with_its_scope() -> None:
-    lines = DOCUMENTATION.read_text(encoding="utf-8").splitlines()
-    for endpoint in ENDPOINTS:
-        (line,) = [
-            line for line in lines if line.startswith(f"| `{endpoint.method} {endpoint.path}` |")
-        ]
-        scope = "none" if endpoint.scope is None else endpoint.scope.name.lower()
-        assert line.endswith(f"| {scope} |")
-
-
 def test_the_documentation_lists_every_field_of_a_config() -> None:
     text = DOCUMENTATION.read_text(encoding="utf-8")
     table = text[text.index("The config of a stream") :]
@@ -80,5 +71,5 @@ def test_the_documentation_lists_every_field_of_a_config() -> None:
 
 
 def test_every_error_of_an_endpoint_has_a_description() -> None:
-    statuses = {status for endpoint in ENDPOINTS for status in endpoint.all_errors}
+    statuses = {status for endpoint in ENDPOINTS for status in endpoint.route.all_errors}
     assert statuses == {400, 401, 403, 404, 408, 409, 410, 413, 415, 422, 429, 503}

@@ -13,7 +13,8 @@ import httpx
 import pytest
 
 from localarc_client import AsyncClient, Client, ClientError, Retries, StreamConfig
-from localarc_service.api.endpoints import ENDPOINTS
+from localarc_client.wire.routes import OPENAPI, ROUTES
+from localarc_service.api.endpoints import ENDPOINTS, Endpoint
 
 ARGUMENTS: dict[str, Any] = {
     "action": "accept",
@@ -28,7 +29,21 @@ ARGUMENTS: dict[str, Any] = {
     "timeout": 1e-9,
 }
 NOT_REQUESTS = {"close"}
-ROUTES = {(endpoint.method, endpoint.path) for endpoint in ENDPOINTS} | {("GET", "/openapi.json")}
+REQUESTS = {(each.method, each.path) for each in (*ROUTES, OPENAPI)}
+
+
+@pytest.mark.parametrize("endpoint", ENDPOINTS, ids=lambda each: each.route.name)
+def test_an_operation_takes_what_its_row_says(endpoint: Endpoint) -> None:
+    _, *arguments = inspect.signature(endpoint.operation).parameters.values()
+    taken = {each.name: each.default for each in arguments}
+    taken.pop("token", None)
+    assert ("body" in taken) == (endpoint.route.body is not None)
+    taken.pop("body", None)
+    required = inspect.Parameter.empty
+    assert taken == {
+        each.name: required if each.place == "path" else each.default
+        for each in endpoint.route.parameters
+    }
 
 
 class Recorder:
@@ -40,7 +55,7 @@ class Recorder:
     def __call__(self, request: httpx.Request) -> httpx.Response:
         matches = {
             (method, path)
-            for method, path in ROUTES
+            for method, path in REQUESTS
             if method == request.method
             and re.fullmatch(re.sub(r"{\w+}", "[^/]+", path), request.url.path)
         }
@@ -71,7 +86,7 @@ def test_every_endpoint_has_a_method_in_the_client() -> None:
         for call in calls(client):
             with pytest.raises(ClientError):
                 next(call())  # of the methods, only events returns: it sends nothing before next
-    assert recorder.routes == ROUTES
+    assert recorder.routes == REQUESTS
 
 
 def test_every_endpoint_has_a_method_in_the_asynchronous_client() -> None:
@@ -88,7 +103,7 @@ def test_every_endpoint_has_a_method_in_the_asynchronous_client() -> None:
                     await (anext(result) if hasattr(result, "__anext__") else result)
 
     asyncio.run(call_all())
-    assert recorder.routes == ROUTES
+    assert recorder.routes == REQUESTS
 
 
 def public_methods(kind: type[Any]) -> dict[str, Any]:

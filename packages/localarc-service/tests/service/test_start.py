@@ -26,11 +26,10 @@ def played(seed: int, in_flight: int, **config: Any) -> tuple[Stream, set[str]]:
     states: set[str] = set()
     for t in range(510 + 2 * in_flight):
         x = [random.random()]
-        threshold = stream.threshold(x)
         informed = stream.method.is_informed(None)
-        made = events.PredictionMade(float(t), str(t), x, threshold, informed=informed)
-        stream.apply(events.decode(events.encode(made)))
-        pending.append((str(t), threshold))
+        made = events.PredictionMade(float(t), str(t), x, None, informed=informed)
+        stream.apply(made)
+        pending.append((str(t), stream.state.pending[str(t)].threshold))
         if len(pending) >= in_flight:
             key, threshold = pending.pop(0)
             score = abs(random.normal())

@@ -154,7 +154,8 @@ def test_the_table_of_a_panel_alone_is_imported(tmp_path: Path) -> None:
         import_streams(store, tmp_path / "panel.parquet", ["b"])
         (stream,) = store.load().values()
     assert (stream.name, stream.state.config.features) == ("b", 2)
-    assert stream.threshold([0.5, 0.5]) == panel.thresholds(["b"], [[0.5, 0.5]])[0]
+    x = np.array([0.5, 0.5])
+    assert stream.method.threshold(x, None) == panel.thresholds(["b"], [[0.5, 0.5]])[0]
 
 
 @pytest.mark.service

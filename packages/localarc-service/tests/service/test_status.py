@@ -29,9 +29,9 @@ def play(
     """Predict in order; each loss arrives after `lag` more predictions."""
     thresholds: list[float] = []
     for t, _ in enumerate(scores):
-        thresholds.append(stream.threshold([]))
         group = groups[t] if groups else None
-        stream.apply(PredictionMade(float(t), f"p{t}", [], thresholds[t], group))
+        stream.apply(PredictionMade(float(t), f"p{t}", [], None, group))
+        thresholds.append(stream.state.pending[f"p{t}"].threshold)
         if t >= lag:
             loss = float(scores[t - lag] > thresholds[t - lag])
             stream.apply(FeedbackReceived(float(t), f"p{t - lag}", loss))

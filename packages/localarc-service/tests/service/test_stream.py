@@ -66,8 +66,7 @@ def played(given_config: StreamConfig, count: int, seed: int = 0) -> tuple[Strea
         group: Any = source.choice(["a", "b", None if given_config.method == "arc" else "c"])
         if given_config.method == "auto":
             group = source.choice(["a", ["a", "b"], ["c", "b", "c"], None])
-        threshold = stream.threshold(x, group)
-        made.append(PredictionMade(float(t), f"p{t}", x, threshold, group))
+        made.append(PredictionMade(float(t), f"p{t}", x, None, group))
         stream.apply(made[-1])
         while len(stream.state.pending) > 3:
             key = source.choice(list(stream.state.pending))
@@ -92,7 +91,7 @@ def test_replay_makes_the_same_stream(given_config: dict[str, Any]) -> None:
     live, made = played(config(**given_config), 60)
     again = fresh(config(**given_config))
     for event in made:
-        again.replay(events.decode(events.encode(event)))
+        again.apply(events.decode(events.encode(event)))
     assert again.replay_differs == 0
     assert again.snapshot() == live.snapshot()
     assert live.healthy
@@ -108,7 +107,7 @@ def test_a_stream_resumes_from_a_snapshot_bit_for_bit(given_config: dict[str, An
             first.apply(event)
         resumed = Stream.from_snapshot(first.snapshot())
         for event in made[cut:]:
-            resumed.replay(event)
+            resumed.apply(event)
         assert resumed.replay_differs == 0
         assert resumed.snapshot() == live.snapshot()
 
@@ -168,19 +167,24 @@ def test_the_uncommitted_events_are_the_whole_truth(given_ones: list[Any]) -> No
     again = Stream.create("s", first.event)
     for write in rest:
         assert write.event is not None
-        change = again.replay(write.event)
+        change = again.apply(write.event)
         assert (change, again.state.seq) == (write.change, write.seq)
     assert again.snapshot() == manager.streams["s"].snapshot()
+
+
+def threshold_of(event: PredictionMade) -> float:
+    assert event.threshold is not None
+    return event.threshold
 
 
 def replay_with(factor: float) -> Stream:
     """A stream after a replay in which the threshold of one event was multiplied."""
     _, made = played(config(alpha=0.1), 5)
     wrong = next(event for event in made if isinstance(event, PredictionMade) and event.at == 4)
-    wrong.threshold *= factor
+    wrong.answer(threshold_of(wrong) * factor)
     again = fresh(config(alpha=0.1))
     for event in made:
-        again.replay(event)
+        again.apply(event)
     return again
 
 
@@ -197,7 +201,7 @@ def test_rounding_on_replay_is_told_from_damage() -> None:
 
 def test_rounding_is_relative_to_the_thresholds_of_the_stream() -> None:
     stream, made = played(config(alpha=0.1), 30)
-    largest = max(abs(event.threshold) for event in made if isinstance(event, PredictionMade))
+    largest = max(abs(threshold_of(each)) for each in made if isinstance(each, PredictionMade))
     stream._compare(1e-12, 1e-12 + 0.5e-9 * largest)  # terms that cancel
     assert (stream.replay_differs, stream.replay_rounded) == (0, 1)
     stream._compare(1e-12, 1e-12 + 2e-9 * largest)
@@ -262,7 +266,7 @@ def test_a_threshold_that_is_not_finite_is_never_returned(monkeypatch: pytest.Mo
 def test_old_answers_are_forgotten_and_pending_ones_are_not() -> None:
     stream = fresh(config(alpha=0.1, retain=2))
     for t in range(6):
-        stream.apply(PredictionMade(t, f"p{t}", [], stream.threshold([])))
+        stream.apply(PredictionMade(t, f"p{t}", [], None))
     for t in range(4):
         stream.apply(FeedbackReceived(10 + t, f"p{t}", 0.5))
     assert list(stream.state.answered) == ["p2", "p3"]

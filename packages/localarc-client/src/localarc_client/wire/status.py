@@ -12,6 +12,25 @@ from localarc_client.wire.health import Health
 from localarc_client.wire.infinite import Extended, mark
 from localarc_client.wire.quarantine import QuarantinedStream
 
+__all__ = [
+    "AcknowledgeResponse",
+    "Alive",
+    "BoundStatus",
+    "CertificateStatus",
+    "FeatureRange",
+    "GroupRisk",
+    "History",
+    "HistoryPoint",
+    "ImportResponse",
+    "Ready",
+    "StateCounts",
+    "StreamList",
+    "StreamListItem",
+    "StreamSummary",
+    "ThresholdMap",
+    "VerdictStatus",
+]
+
 
 class VerdictStatus(Response):
     """Whether a stream meets its target.

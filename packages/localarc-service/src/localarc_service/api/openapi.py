@@ -1,4 +1,4 @@
-"""The OpenAPI 3.1 document, generated from the endpoints and their types."""
+"""The OpenAPI 3.1 document, generated from the routes and their types."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 
 from localarc_client.wire.predictions import Problem
-from localarc_service.api.endpoints import BYTES, EVENTS, JSON, Endpoint, Parameter
+from localarc_client.wire.routes import BYTES, EVENT_STREAM, JSON, Parameter, Route
 from localarc_service.api.responses import PROBLEM
 
 _REF = "#/components/schemas/{name}"
@@ -28,15 +28,15 @@ _ERRORS = {
 }
 
 
-def openapi(endpoints: Iterable[Endpoint], version: str) -> dict[str, Any]:
+def openapi(routes: Iterable[Route[Any]], version: str) -> dict[str, Any]:
     """The document of the whole service."""
-    endpoints = list(endpoints)
-    kinds = _kinds(endpoints)
+    routes = list(routes)
+    kinds = _kinds(routes)
     schemas, components = msgspec.json.schema_components(kinds, ref_template=_REF)
     found = {str(kind): _portable(schema) for kind, schema in zip(kinds, schemas, strict=True)}
     paths: dict[str, Any] = {}
-    for endpoint in endpoints:
-        paths.setdefault(endpoint.path, {})[endpoint.method.lower()] = _operation(endpoint, found)
+    for route in routes:
+        paths.setdefault(route.path, {})[route.method.lower()] = _operation(route, found)
     return {
         "openapi": "3.1.0",
         "info": {
@@ -72,30 +72,27 @@ def _portable(schema: Any) -> Any:
     return found
 
 
-def _kinds(endpoints: list[Endpoint]) -> list[Any]:
-    used = [kind for each in endpoints for kind in (each.body, *each.responses.values())]
+def _kinds(routes: list[Route[Any]]) -> list[Any]:
+    used = [kind for each in routes for kind in (each.body, each.response)]
     kinds: dict[str, Any] = {str(kind): kind for kind in used if kind not in (None, bytes, str)}
     return [*kinds.values(), Problem]
 
 
-def _operation(endpoint: Endpoint, schemas: dict[str, Any]) -> dict[str, Any]:
+def _operation(route: Route[Any], schemas: dict[str, Any]) -> dict[str, Any]:
     operation: dict[str, Any] = {
-        "summary": endpoint.summary,
-        "operationId": endpoint.name,
-        "parameters": [_parameter(parameter) for parameter in endpoint.parameters],
-        "responses": {
-            str(status): _response(endpoint, kind, schemas)
-            for status, kind in endpoint.responses.items()
-        },
+        "summary": route.summary,
+        "operationId": route.name,
+        "parameters": [_parameter(parameter) for parameter in route.parameters],
+        "responses": {str(status): _response(route, schemas) for status in route.statuses},
     }
-    if endpoint.body is not None:
-        media_type = BYTES if endpoint.body is bytes else JSON
-        content = {media_type: {"schema": _schema(endpoint.body, schemas)}}
+    if route.body is not None:
+        media_type = BYTES if route.body is bytes else JSON
+        content = {media_type: {"schema": _schema(route.body, schemas)}}
         operation["requestBody"] = {"required": True, "content": content}
-    if endpoint.scope is not None:
+    if route.scope is not None:
         operation["security"] = [{"token": []}]
     problem = {"content": {PROBLEM: {"schema": schemas[str(Problem)]}}}
-    for status in endpoint.all_errors:
+    for status in route.all_errors:
         operation["responses"].setdefault(str(status), {"description": _ERRORS[status], **problem})
     return operation
 
@@ -106,16 +103,21 @@ def _schema(kind: Any, schemas: dict[str, Any]) -> Any:
     return {"type": "string"} if kind is str else schemas[str(kind)]
 
 
-def _response(endpoint: Endpoint, kind: Any, schemas: dict[str, Any]) -> dict[str, Any]:
-    media_type = endpoint.media_type.partition(";")[0]
-    description = endpoint.summary
-    if endpoint.media_type == EVENTS:
-        names = ", ".join(ref["$ref"].rpartition("/")[2] for ref in schemas[str(kind)]["anyOf"])
+def _response(route: Route[Any], schemas: dict[str, Any]) -> dict[str, Any]:
+    media_type = route.media_type.partition(";")[0]
+    description = route.summary
+    if route.media_type == EVENT_STREAM:
+        names = ", ".join(
+            ref["$ref"].rpartition("/")[2] for ref in schemas[str(route.response)]["anyOf"]
+        )
         return {
             "description": f"{description} The data of an event is one of {names}.",
             "content": {media_type: {"schema": {"type": "string"}}},
         }
-    return {"description": description, "content": {media_type: {"schema": _schema(kind, schemas)}}}
+    return {
+        "description": description,
+        "content": {media_type: {"schema": _schema(route.response, schemas)}},
+    }
 
 
 def _parameter(parameter: Parameter) -> dict[str, Any]:

@@ -16,11 +16,13 @@ from starlette.requests import ClientDisconnect
 from starlette.responses import StreamingResponse
 from starlette.types import Receive, Scope, Send
 
+from localarc_client.wire.routes import BYTES, JSON, Parameter
 from localarc_service.access.audit import Attempt, batch_attempts
 from localarc_service.api import decoding
 from localarc_service.api.auth import ANYONE, Token, Tokens, identify, permitted
-from localarc_service.api.endpoints import BYTES, JSON, Endpoint, Parameter
+from localarc_service.api.endpoints import Endpoint
 from localarc_service.api.errors import RETRY_AFTER, ApiError
+from localarc_service.api.queries import Copy
 from localarc_service.api.request import Request
 from localarc_service.api.request_log import log_request
 from localarc_service.api.responses import (
@@ -47,8 +49,8 @@ class Pipeline:
         self._app = app
         self._counted = counted
         self.endpoint = endpoint
-        self._parameters = [(each, _reader(each)) for each in endpoint.parameters]
-        kind = endpoint.body
+        self._parameters = [(each, _reader(each)) for each in endpoint.route.parameters]
+        kind = endpoint.route.body
         self._decode = None if kind in (None, bytes) else decoding.decoder_for(kind)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -89,7 +91,7 @@ class Pipeline:
         app, endpoint = self._app, self.endpoint
         if self._counted:
             app.metrics.count_request(endpoint.path, endpoint.method, status, seconds)
-        if app.audit is not None and endpoint.writes and token is not None:
+        if app.audit is not None and endpoint.route.writes and token is not None:
             app.audit.add(self._attempt(request, token, status, detail), endpoint.counted)
         log_request(request, endpoint, token, status, seconds)
 
@@ -110,7 +112,7 @@ class Pipeline:
         }
         if endpoint.takes_token:
             arguments["token"] = token
-        if endpoint.body is not None:
+        if endpoint.route.body is not None:
             arguments["body"] = await self._body(request)
         if isinstance(arguments.get("body"), list):
             arguments["body"] = self._permitted(arguments["body"], token)
@@ -118,11 +120,11 @@ class Pipeline:
             self._app.writer.check_ready()
             await _in_thread(partial(endpoint.prepare, self._app), arguments["body"])
         result = await self._operate(arguments, request, token)
-        if endpoint.finish is not None:
-            result = await _in_thread(endpoint.finish, result)
+        if isinstance(result, Copy):
+            result = await _in_thread(type(result).response, result)
         if isinstance(result, AsyncIterator) and token is not ANYONE:
             result = _while_valid(result, self._app.tokens, token)
-        return _response(result, endpoint.media_type)
+        return _response(result, endpoint.route.media_type)
 
     async def _operate(self, arguments: dict[str, Any], request: Request, token: Token) -> Any:
         endpoint, app = self.endpoint, self._app
@@ -140,7 +142,7 @@ class Pipeline:
                 error.add_note(f"request {request.id}")  # the log shows it
                 raise
 
-        result = await app.writer.ask(work, writes if endpoint.writes else 0)
+        result = await app.writer.ask(work, writes if endpoint.route.writes else 0)
         if app.audit is not None and isinstance(body, list):
             for attempt in batch_attempts(self._attempt(request, token, 200), body, result):
                 app.audit.add(attempt, counted=True)
@@ -153,7 +155,7 @@ class Pipeline:
 
     def _attempt(self, request: Request, token: Token, status: int, detail: str = "") -> Attempt:
         return Attempt(
-            action=self.endpoint.name,
+            action=self.endpoint.route.name,
             stream=request.path_params.get("stream"),
             token=None if token is ANYONE else token.name,
             address=request.address,

@@ -7,12 +7,12 @@ Plain functions run on the writer's thread, which owns the streams; what takes l
 from __future__ import annotations
 
 import math
+from abc import ABC, abstractmethod
 from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass
-from typing import Annotated, Literal, TypeAlias
+from typing import Literal
 
 import numpy as np
-from msgspec import Meta
 
 from localarc.adaptive.running_constant import RunningConstant
 from localarc.adaptive.settings import Settings
@@ -21,8 +21,6 @@ from localarc.guarantees.assumptions import Lateness
 from localarc.guarantees.drift import NormSums
 from localarc.guarantees.theorems import theorem_a, theorem_b
 from localarc.validation import FloatArray
-from localarc_client.wire.events import AnyEvent
-from localarc_client.wire.fields import MAX_FEATURES, StreamName
 from localarc_client.wire.health import Health
 from localarc_client.wire.quarantine import QuarantineList
 from localarc_client.wire.status import (
@@ -50,23 +48,8 @@ from localarc_service.streams.state import Point
 from localarc_service.streams.stream import Stream
 from localarc_service.streams.watch import LONG_AGO, SEVERITY, Moment, Watch
 
-First: TypeAlias = Annotated[
-    int, Meta(ge=0, le=MAX_FEATURES - 1, description="index of the horizontal feature, from 0")
-]
-Second: TypeAlias = Annotated[
-    int,
-    Meta(
-        ge=0,
-        le=MAX_FEATURES - 1,
-        description="index of the vertical feature; omit it for a map of one feature",
-    ),
-]
-Size: TypeAlias = Annotated[int, Meta(ge=2, le=64, description="number of values per feature")]
 MAX_GROUPS_HEALTH = 32
 """How many groups the summary of a stream lists with their health."""
-
-Seq: TypeAlias = Annotated[int, Meta(ge=0, le=2**53, description="seq of the last event received")]
-
 
 # ---- streams ---------------------------------------------------------------------------------
 
@@ -103,7 +86,7 @@ def _verdict(stream: Stream) -> VerdictStatus:
     return VerdictStatus(verdict.state, verdict.text)
 
 
-def summary(manager: StreamManager, stream: StreamName) -> StreamSummary:
+def summary(manager: StreamManager, stream: str) -> StreamSummary:
     """Stream summary."""
     return summarize(manager.stream(stream), manager.moment())
 
@@ -201,7 +184,7 @@ def _groups(stream: Stream) -> list[GroupRisk]:
     return found
 
 
-def export_state(manager: StreamManager, stream: StreamName) -> bytes:
+def export_state(manager: StreamManager, stream: str) -> bytes:
     """Export the calibrator's state, in the format that `from_state` of its class reads."""
     state: bytes = manager.stream(stream).calibrator.state()
     return state
@@ -210,8 +193,16 @@ def export_state(manager: StreamManager, stream: StreamName) -> bytes:
 # ---- the history -----------------------------------------------------------------------------
 
 
+class Copy(ABC):
+    """What a response is made from, outside the writer's thread."""
+
+    @abstractmethod
+    def response(self) -> object:
+        """The response."""
+
+
 @dataclass(frozen=True)
-class HistoryCopy:
+class HistoryCopy(Copy):
     """A copy of the history, which later rounds do not change."""
 
     stream: str
@@ -248,7 +239,7 @@ class HistoryCopy:
         return bounds
 
 
-def history(manager: StreamManager, stream: StreamName) -> HistoryCopy:
+def history(manager: StreamManager, stream: str) -> HistoryCopy:
     """Downsampled history."""
     found = manager.stream(stream)
     state = found.state
@@ -291,7 +282,7 @@ def bounds_in_advance(
 
 
 @dataclass(frozen=True)
-class MapCopy:
+class MapCopy(Copy):
     """A copy of the threshold function and the grid to evaluate it on."""
 
     stream: str
@@ -329,10 +320,10 @@ class MapCopy:
 
 def threshold_map(
     manager: StreamManager,
-    stream: StreamName,
-    first: First = 0,
-    second: Second | None = None,
-    size: Size = 32,
+    stream: str,
+    first: int = 0,
+    second: int | None = None,
+    size: int = 32,
 ) -> MapCopy:
     """Current threshold as a function of one or two features."""
     found = manager.stream(stream)
@@ -373,19 +364,12 @@ def _grid(feature: FeatureSum, size: int) -> FloatArray:
 # ---- events, health and metrics --------------------------------------------------------------
 
 
-@dataclass(frozen=True)
-class Header:
-    """Marks a parameter that is read from a header."""
-
-    name: str
-
-
 async def events(
     app: AppState,
-    stream: StreamName,
-    after: Seq | None = None,
-    last_event_id: Annotated[Seq | None, Header("Last-Event-ID")] = None,
-) -> Annotated[AsyncIterator[bytes], AnyEvent]:
+    stream: str,
+    after: int | None = None,
+    last_event_id: int | None = None,
+) -> AsyncIterator[bytes]:
     """Server-sent events; resumes after `Last-Event-ID` or `after`."""
     seq = await app.writer.ask(lambda manager: manager.stream(stream).state.seq)
     last = after if last_event_id is None else last_event_id

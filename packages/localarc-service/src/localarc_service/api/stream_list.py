@@ -9,10 +9,9 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right
 from collections import Counter
 from collections.abc import Sequence
-from typing import Annotated, Literal, TypeAlias
+from typing import Literal, TypeAlias
 
 import msgspec
-from msgspec import Meta
 
 from localarc_client.wire.health import HealthState
 from localarc_client.wire.quarantine import QuarantinedStream
@@ -24,38 +23,9 @@ from localarc_service.streams.manager import StreamManager
 from localarc_service.streams.stream import Stream
 from localarc_service.streams.watch import SEVERITY
 
-MAX_PAGE = 1_000
 _SEPARATOR = "~"  # occurs in no name of a stream
 
-Search: TypeAlias = Annotated[
-    str,
-    Meta(
-        pattern=r"^[^\x00-\x1f\x7f]{0,64}$(?!\n)",
-        description="part of the name, in any case; empty for all",
-    ),
-]
-State: TypeAlias = Annotated[HealthState, Meta(description="only streams in this state")]
-Sort: TypeAlias = Annotated[
-    Literal["name", "worst"],
-    Meta(description="by name, or by state (broken, drifting, stale, recovered, ok) and risk"),
-]
-Limit: TypeAlias = Annotated[
-    int, Meta(ge=1, le=MAX_PAGE, description="number of streams in a page; omit it for all")
-]
-Cursor: TypeAlias = Annotated[
-    str,
-    Meta(
-        pattern=r"^[A-Za-z0-9._~-]{1,120}$(?!\n)",
-        description="`next` or `previous` of another page of the same list",
-    ),
-]
-Labelled: TypeAlias = Annotated[
-    str,
-    Meta(
-        pattern=r"^[^\x00-\x1f\x7f]{0,1024}$(?!\n)",
-        description="only streams with all of these labels: key=value,key=value",
-    ),
-]
+Sort: TypeAlias = Literal["name", "worst"]
 Key: TypeAlias = tuple[int, int, str]
 """Where a stream belongs in the list: its rank by state, by risk, and its name."""
 
@@ -81,12 +51,12 @@ class ListPart(msgspec.Struct):
 
 def streams(
     manager: StreamManager,
-    search: Search = "",
-    state: State | None = None,
+    search: str = "",
+    state: HealthState | None = None,
     sort: Sort = "name",
-    limit: Limit | None = None,
-    cursor: Cursor | None = None,
-    labels: Labelled = "",
+    limit: int | None = None,
+    cursor: str | None = None,
+    labels: str = "",
     token: Token = ANYONE,
 ) -> StreamList:
     """List streams: all of them, or a page of those that match."""
@@ -95,12 +65,12 @@ def streams(
 
 def part(
     manager: StreamManager,
-    search: Search = "",
-    state: State | None = None,
+    search: str = "",
+    state: HealthState | None = None,
     sort: Sort = "name",
-    limit: Limit | None = None,
-    cursor: Cursor | None = None,
-    labels: Labelled = "",
+    limit: int | None = None,
+    cursor: str | None = None,
+    labels: str = "",
     token: Token = ANYONE,
 ) -> ListPart:
     """Streams of this process that belong to a page, if no others come before them."""

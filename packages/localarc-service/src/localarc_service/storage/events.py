@@ -28,19 +28,25 @@ class StreamCreated(StoredEvent, tag="stream_created"):
 class PredictionMade(StoredEvent, tag="prediction_made"):
     """A threshold was returned; replay must compute the same one.
 
-    The `scores` of a gate are the model's confidence, one number. `informed` is stored, since
-    before version 6 no prediction counted apart.
+    Before the event happens its threshold is None: `Stream.apply` writes it down. The `scores` of a
+    gate are the model's confidence, one number. `informed` is stored, since before version 6 no
+    prediction counted apart.
     """
 
     id: str
     x: list[float]
-    threshold: Extended
+    threshold: Extended | None
     group: Group = None
     scores: list[float] | None = None
     informed: bool = True
 
     def __post_init__(self) -> None:
         """JSON has no infinity."""
+        mark(self, "threshold")
+
+    def answer(self, threshold: float) -> None:
+        """Write down the threshold that is returned."""
+        self.threshold = threshold
         mark(self, "threshold")
 
 

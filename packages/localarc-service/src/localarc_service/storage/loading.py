@@ -65,7 +65,7 @@ class Loader:
         if stream is None or seq != stream.state.seq + 1:
             self._reasons[name] = self._incomplete(name, seq - 1)
             return None
-        return stream.replay(event)
+        return stream.apply(event)
 
     def set_aside(self, acknowledged: Mapping[str, int]) -> dict[str, Quarantine]:
         """Remove what is damaged or incomplete from `streams`, given the high-water mark."""

@@ -11,7 +11,7 @@ import math
 import secrets
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Annotated, Literal, TypeAlias, TypeVar
+from typing import Literal, TypeVar
 
 import msgspec
 
@@ -20,7 +20,6 @@ from localarc_client.wire.events import ChangeEvent
 from localarc_client.wire.fields import PredictionId, StreamName
 from localarc_client.wire.predictions import (
     AuditRequest,
-    BatchRequest,
     BatchResponse,
     BatchResult,
     FeedbackOperation,
@@ -58,8 +57,6 @@ from localarc_service.streams.sweep import Sweep
 from localarc_service.streams.watch import WHOLE, Moment
 
 Result = TypeVar("Result")
-ParsedBatch: TypeAlias = Annotated[list[Operation | ApiError], BatchRequest]
-"""The operations of a batch; those that could not be parsed are errors."""
 
 
 @dataclass(frozen=True)
@@ -187,18 +184,18 @@ class StreamManager:
         if previous is None:
             self._check_limits(found, body)
             key = body.id or _new_id(found)
-            threshold = _as_422(lambda: found.threshold(body.x, body.group))
             event = events.PredictionMade(
                 at=self.clock(),
                 id=key,
                 x=body.x,
-                threshold=threshold,
+                threshold=None,
                 group=body.group,
                 scores=scores,
-                informed=found.method.is_informed(body.group),
+                informed=_as_422(lambda: found.method.is_informed(body.group)),
             )
             self.apply(found, event)
-            seq = found.state.seq
+            assert event.threshold is not None  # `apply` wrote it down
+            seq, threshold = found.state.seq, event.threshold
         else:
             key, seq, threshold = body.id or "", previous.seq, previous.threshold
         if body.confidence is not None:
@@ -279,8 +276,8 @@ class StreamManager:
         loss, score = _as_422(lambda: loss_and_score(config, pending, y))
         return events.FeedbackReceived(self.clock(), key, loss, score, y)
 
-    def batch(self, body: ParsedBatch) -> BatchResponse:
-        """Run several operations in order, with one commit; each succeeds or fails on its own."""
+    def batch(self, body: list[Operation | ApiError]) -> BatchResponse:
+        """Run several operations in order, with one commit; those that are errors failed before."""
         return BatchResponse([self._result(operation) for operation in body])
 
     def import_state(self, stream: StreamName, body: bytes) -> ImportResponse:

@@ -1,15 +1,24 @@
-"""Prediction sets: from a threshold and the scores of a request to an interval or labels."""
+"""Prediction sets: from a threshold and the scores of a request to an interval or labels.
+
+What can be wrong with a request is wrong at every threshold.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
 from localarc import sets
-from localarc.curves.scores import within
+from localarc.curves.scores import cumulative_probability, negative_probability, within
+from localarc.validation import FloatArray
 from localarc_client.wire.predictions import Interval, LabelSet
 from localarc_service.storage.format import PredictionSets
+
+_SCORES: dict[str | None, Callable[[list[float]], FloatArray]] = {
+    "probability": negative_probability,
+    "cumulative": cumulative_probability,
+}
 
 
 def prediction_set(
@@ -41,7 +50,7 @@ def _interval(scores: list[float], threshold: float) -> Interval:
         raise ValueError(
             f"scores must be one prediction, or a lower and an upper quantile, got {len(scores)}."
         )
-    interval = sets.interval_from_quantiles(scores[0], scores[-1], threshold)
+    interval = sets.Interval(scores[0], scores[-1], threshold)
     return Interval(interval.lower, interval.upper, interval.size)
 
 
@@ -51,10 +60,7 @@ def _labels(config: PredictionSets, scores: list[float], threshold: float) -> La
             f"scores must have one entry for each of the {len(config.labels)} labels, got "
             f"{len(scores)}."
         )
-    if config.score is None or config.score == "score":
-        positions = np.flatnonzero(within(scores, threshold)).tolist()
-    else:
-        chosen = sets.label_set(scores, threshold, score=config.score)
-        positions = [int(i) for i in chosen.labels]  # type: ignore[call-overload]
+    score = _SCORES.get(config.score, np.asarray)
+    positions = np.flatnonzero(within(score(scores), threshold)).tolist()
     names: Sequence[str | int] = range(len(scores)) if config.labels is None else config.labels
     return LabelSet(tuple(names[i] for i in positions), len(positions))

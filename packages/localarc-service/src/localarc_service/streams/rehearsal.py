@@ -19,6 +19,7 @@ from localarc.guarantees.assumptions import Lateness
 from localarc.validation import FloatArray
 from localarc_client.wire.config import KernelConfig, StreamConfig
 from localarc_service.storage import format as stored
+from localarc_service.storage.events import PredictionMade
 from localarc_service.storage.format import Config, Pending
 from localarc_service.streams.calibrators import build_calibrator, to_stored
 from localarc_service.streams.methods import Method, method_of
@@ -27,6 +28,7 @@ AnyMethod: TypeAlias = Method[Any]
 
 _ROUNDS = 600  # the arrays of an exact memory grow twice, a dictionary is flushed twice
 _WINDOW = 100  # far fewer, so that rounds leave it
+_GROUP = "any"
 _MANY = 9  # features: from here on, all numbers share their loops
 
 
@@ -119,9 +121,9 @@ def _configs(shape: Shape) -> list[Config]:
 
 
 def _ask(method: AnyMethod, t: int, x: FloatArray) -> Pending:
-    group = "any"
-    threshold, ticket = method.threshold(x, group), method.ask(x, group)
-    return Pending(t, 0.0, b"", threshold, x.tobytes(), group, None, None, ticket, True)
+    event = PredictionMade(0.0, str(t), x.tolist(), None, _GROUP, scores=[1.0])
+    threshold, ticket = method.ask(event)
+    return Pending(t, 0.0, b"", threshold, x.tobytes(), _GROUP, None, None, ticket, True)
 
 
 def _learn(method: AnyMethod, pending: Pending, loss: float) -> None:
@@ -130,7 +132,8 @@ def _learn(method: AnyMethod, pending: Pending, loss: float) -> None:
 
 
 def _read(method: AnyMethod, X: FloatArray) -> None:
-    """What the summary and the map of a stream read."""
+    """What the import of a state, the summary and the map of a stream read."""
+    method.threshold(X[0], _GROUP)
     if method.config.method not in ("mondrian", "gate"):
         method.calibrator.threshold_function(X)
     method.certificate(Lateness())

@@ -30,7 +30,6 @@ from localarc_service.storage.format import (
     PASSED_OVER,
     WITHHELD,
     Answered,
-    Group,
     Outcome,
     Pending,
     Score,
@@ -105,7 +104,10 @@ class Stream:
         return self.change(CreatedEvent, self.state.created)
 
     def apply(self, event: Event) -> ChangeEvent:
-        """Change the stream; raises and changes nothing if the event is impossible."""
+        """Change the stream; raises and changes nothing if the event is impossible.
+
+        A prediction without a threshold gets its own; another is one that is repeated.
+        """
         if isinstance(event, events.PredictionMade):
             return self._apply_prediction(event)
         if isinstance(event, events.FeedbackReceived):
@@ -124,20 +126,16 @@ class Stream:
             raise ValueError(f"stream {self.name!r} already exists.")
         assert_never(event)
 
-    def replay(self, event: Event) -> ChangeEvent:
-        """`apply`, and compare the threshold with the one that was returned, which is kept.
+    def _check_replay(self, event: events.PredictionMade, replayed: float, returned: float) -> None:
+        """Compare a threshold with the one that was returned, which is kept.
 
         A later algorithm than the snapshot's has other thresholds: that is no damage.
         """
-        if isinstance(event, events.PredictionMade) and self.algorithm >= self.calibrator.algorithm:
-            replayed = self.threshold(event.x, event.group)
-            self._compare(replayed, event.threshold)
-            withheld = [self._is_withheld(event, each) for each in (replayed, event.threshold)]
-            self.replay_differs += withheld[0] != withheld[1]
-        return self.apply(event)
-
-    def _is_withheld(self, event: events.PredictionMade, threshold: float) -> bool:
-        return self.method.is_withheld(event.scores[0] if event.scores else None, threshold)
+        if self.algorithm >= self.calibrator.algorithm:
+            self._compare(replayed, returned)
+            sure = event.scores[0] if event.scores else None
+            withheld = {self.method.is_withheld(sure, each) for each in (replayed, returned)}
+            self.replay_differs += len(withheld) - 1
 
     def _compare(self, replayed: float, returned: float) -> None:
         """Count a difference, which is rounding or damage.
@@ -159,25 +157,23 @@ class Stream:
         known = filter(math.isfinite, (*self.state.history.threshold, *pending))
         return max(map(abs, known), default=0.0)
 
-    def threshold(self, x: list[float], group: Group = None) -> float:
-        """The current threshold for an input."""
-        value = self.method.threshold(np.array(x, dtype=np.float64), group)
-        full = value == math.inf and self.method.config.method == "auto"  # before scores are known
-        if not (math.isfinite(value) or full):
-            raise ValueError(
-                f"the threshold at this input is {value}: the scale or rate is too large."
-            )
-        return value
-
     # ---- events ------------------------------------------------------------------------------
 
     def _apply_prediction(self, event: events.PredictionMade) -> ChangeEvent:
         state = self.state
         x = to_bytes(event.x)
-        gate = state.config.method == "gate"
-        size = None if gate else set_size(state.config.set, event.scores, event.threshold)
         digest = request_digest(x, event.group, event.scores)
-        ticket = self.method.make(event)
+        gate = state.config.method == "gate"
+        scores = None if gate else event.scores
+        set_size(state.config.set, scores, -math.inf)  # raises before any change
+        threshold, ticket = self.method.ask(event)
+        assert threshold > -math.inf  # nor is it NaN
+        if event.threshold is None:
+            event.answer(threshold)
+        else:
+            self._check_replay(event, threshold, event.threshold)
+            threshold = float(event.threshold)
+        size = set_size(state.config.set, scores, threshold)
         state.outstanding = max(state.outstanding, len(state.pending))
         state.seq += 1
         state.predictions += 1
@@ -186,7 +182,7 @@ class Stream:
             seq=state.seq,
             at=event.at,
             digest=digest,
-            threshold=float(event.threshold),
+            threshold=threshold,
             x=x,
             group=event.group,
             size=size,

@@ -19,6 +19,7 @@ from typing import Any
 from starlette.requests import ClientDisconnect
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from localarc_client.wire.routes import STREAMS
 from localarc_client.wire.workers import owner_of
 from localarc_service.api import auth, stream_list
 from localarc_service.api.endpoints import ENDPOINTS, Endpoint
@@ -57,7 +58,7 @@ def parts_application(app: AppState) -> ASGIApp:
     """This worker's parts of what all workers answer together; only other workers can ask."""
     rows = [each for each in ENDPOINTS if each.path in _MERGED and each.path != "/v1/streams"]
     rows += [each for each in ENDPOINTS if each.path == "/v1/batch"]
-    listing = Endpoint("GET", "/v1/streams", stream_list.part, auth.Scope.READ)
+    listing = Endpoint(STREAMS, stream_list.part)
     return Router([Pipeline(app, each, counted=False) for each in (*rows, listing)], _nothing)
 
 

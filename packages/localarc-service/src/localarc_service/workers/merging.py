@@ -10,10 +10,10 @@ import msgspec
 
 from localarc_client.wire.predictions import BatchEnvelope, BatchResult, Problem
 from localarc_client.wire.quarantine import QuarantineList
+from localarc_client.wire.routes import JSON, PROMETHEUS
 from localarc_client.wire.status import Ready
 from localarc_client.wire.workers import owner_of
 from localarc_service.api.decoding import Decoder
-from localarc_service.api.endpoints import JSON, METRICS
 from localarc_service.api.errors import ApiError
 from localarc_service.api.responses import Response, encode, response
 from localarc_service.api.stream_list import ListPart, merge
@@ -77,7 +77,7 @@ def metrics(answers: Sequence[Answer], stream_series: int = 0) -> Response:
     if failed is not None:
         return failed
     found = [each.body.decode() for each in answers if each.status == 200]
-    return response(sum_texts(found, len(answers), stream_series), METRICS)
+    return response(sum_texts(found, len(answers), stream_series), PROMETHEUS)
 
 
 # ---- batches ---------------------------------------------------------------------------------

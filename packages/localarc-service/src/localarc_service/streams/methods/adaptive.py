@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from localarc import ARC, LARC
@@ -10,8 +12,9 @@ from localarc.guarantees import Certificate, Evidence
 from localarc.guarantees.assumptions import Lateness
 from localarc.memory import Dictionary
 from localarc.validation import FloatArray
+from localarc_service.storage.events import PredictionMade
 from localarc_service.storage.format import Group, Pending, Score
-from localarc_service.streams.methods.base import Method
+from localarc_service.streams.methods.base import Asked, Method, features_of
 from localarc_service.streams.state import StreamState
 
 TILE = 256  # points that a dictionary keeps beside its atoms
@@ -23,6 +26,15 @@ class AdaptiveMethod(Method[ARC | LARC]):
     def threshold(self, x: FloatArray, group: Group) -> float:
         """The threshold for an input, whatever its group."""
         return float(self.calibrator.threshold(x))
+
+    def ask(self, event: PredictionMade) -> Asked:
+        """The threshold, from which the service learns later; raises if it overflowed."""
+        threshold = self.threshold(features_of(event), event.group)
+        if not math.isfinite(threshold):
+            raise ValueError(
+                f"the threshold at this input is {threshold}: the scale or rate is too large."
+            )
+        return Asked(threshold)
 
     def learn(self, pending: Pending, loss: float, score: Score) -> None:
         """Learn from a loss; the score is not used."""

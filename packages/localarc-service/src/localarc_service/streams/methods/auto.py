@@ -10,8 +10,9 @@ from localarc.betting import AutoCertificate
 from localarc.guarantees import Bound, Evidence
 from localarc.guarantees.assumptions import Lateness
 from localarc.validation import FloatArray
+from localarc_service.storage.events import PredictionMade
 from localarc_service.storage.format import Group, Pending, Score
-from localarc_service.streams.methods.base import Method, ticket_of
+from localarc_service.streams.methods.base import Asked, Method, features_of, ticket_of
 from localarc_service.streams.state import StreamState
 
 
@@ -22,9 +23,10 @@ class AutoMethod(Method[AutoLARC]):
         """The threshold for an input of these groups."""
         return float(self.calibrator.threshold(x, groups=_groups(group)))
 
-    def ask(self, x: FloatArray, group: Group) -> int:
-        """The ticket of a prediction."""
-        return self.calibrator.ask(x, groups=_groups(group)).id
+    def ask(self, event: PredictionMade) -> Asked:
+        """The threshold and the ticket of a prediction."""
+        ticket = self.calibrator.ask(features_of(event), groups=_groups(event.group))
+        return Asked(ticket.threshold, ticket.id)
 
     def is_informed(self, group: Group) -> bool:
         """Whether enough scores are known for a threshold."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, NamedTuple, TypeVar
 
 import numpy as np
 
@@ -18,6 +18,13 @@ from localarc_service.storage.format import Config, Group, Pending, Score
 from localarc_service.streams.state import StreamState
 
 Kind = TypeVar("Kind")
+
+
+class Asked(NamedTuple):
+    """What a calibrator returns for a prediction; without a ticket it keeps no record of it."""
+
+    threshold: float
+    ticket: int | None = None
 
 
 class Method(ABC, Generic[Kind]):
@@ -33,9 +40,9 @@ class Method(ABC, Generic[Kind]):
     def threshold(self, x: FloatArray, group: Group) -> float:
         """The threshold for an input; changes nothing."""
 
-    def ask(self, x: FloatArray, group: Group) -> int | None:
-        """The ticket of a prediction that is made now, where there are tickets."""
-        return None
+    @abstractmethod
+    def ask(self, event: PredictionMade) -> Asked:
+        """Make a prediction, with one evaluation of the threshold."""
 
     def is_informed(self, group: Group) -> bool:
         """Whether a threshold that goes out now follows from any loss."""
@@ -45,10 +52,6 @@ class Method(ABC, Generic[Kind]):
     def uninformed(self) -> tuple[int, float]:
         """How many losses are no part of the promise, and their sum, where a calibrator knows."""
         return 0, 0.0
-
-    def make(self, event: PredictionMade) -> int | None:
-        """The ticket of a prediction that was requested."""
-        return self.ask(np.array(event.x, dtype=np.float64), event.group)
 
     def is_withheld(self, confidence: float | None, threshold: float) -> bool:
         """Whether a gate keeps an answer back; other methods have no answers."""
@@ -136,6 +139,11 @@ class Method(ABC, Generic[Kind]):
     def memory_bytes(self) -> int:
         """The size of what is remembered of places."""
         return 0
+
+
+def features_of(event: PredictionMade) -> FloatArray:
+    """The input of a prediction, as calibrators want it."""
+    return np.array(event.x, dtype=np.float64)
 
 
 def ticket_of(pending: Pending) -> int:

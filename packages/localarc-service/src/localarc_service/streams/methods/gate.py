@@ -6,8 +6,6 @@ import contextlib
 from collections.abc import Mapping
 from typing import Any
 
-import numpy as np
-
 from localarc import Gate
 from localarc.calibrators.gate import GateCertificate
 from localarc.calibrators.tickets import TicketError
@@ -16,7 +14,7 @@ from localarc.guarantees.assumptions import Lateness
 from localarc.validation import FloatArray
 from localarc_service.storage.events import PredictionMade
 from localarc_service.storage.format import Group, Pending, Score
-from localarc_service.streams.methods.base import Method, ticket_of
+from localarc_service.streams.methods.base import Asked, Method, features_of, ticket_of
 from localarc_service.streams.state import StreamState
 
 
@@ -27,27 +25,22 @@ class GateMethod(Method[Gate]):
         """The confidence that an answer must exceed."""
         return self.calibrator.threshold(x, groups=_topics(group))
 
-    def ask(self, x: FloatArray, group: Group) -> int:
-        """The ticket of an answer that goes out."""
-        self.calibrator.decide(x, confidence=1.0, groups=_topics(group))
-        return self.calibrator.decisions
-
     def is_informed(self, group: Group) -> bool:
         """A gate has a start of its own."""
         return True
 
-    def make(self, event: PredictionMade) -> int | None:
+    def ask(self, event: PredictionMade) -> Asked:
         """Decide; an answer that is withheld has no ticket, and an audit finds it by its id."""
         if event.scores is None:
             raise ValueError("method gate requires the confidence of the answer.")
         self.forget_withheld(event.id)  # the stream may have forgotten it before the gate
         decision = self.calibrator.decide(
-            np.array(event.x, dtype=np.float64),
+            features_of(event),
             confidence=event.scores[0],
             groups=_topics(event.group),
             key=event.id,
         )
-        return self.calibrator.decisions if decision.answer else None
+        return Asked(decision.threshold, self.calibrator.decisions if decision.answer else None)
 
     def is_withheld(self, confidence: float | None, threshold: float) -> bool:
         """Whether the confidence is too small."""

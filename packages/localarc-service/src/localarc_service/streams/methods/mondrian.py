@@ -10,8 +10,9 @@ from localarc import ARC, Mondrian
 from localarc.guarantees import Certificate
 from localarc.guarantees.assumptions import Lateness
 from localarc.validation import FloatArray
+from localarc_service.storage.events import PredictionMade
 from localarc_service.storage.format import Group, Pending, Score
-from localarc_service.streams.methods.base import Method, ticket_of
+from localarc_service.streams.methods.base import Asked, Method, features_of, ticket_of
 from localarc_service.streams.state import StreamState
 
 
@@ -22,13 +23,14 @@ class MondrianMethod(Method[Mondrian]):
         """The threshold of the group."""
         return float(self.calibrator.threshold(x, groups=_only(group)))
 
-    def ask(self, x: FloatArray, group: Group) -> int:
-        """The ticket of a prediction in the group."""
-        return self.calibrator.ask(x, groups=_only(group)).id
+    def ask(self, event: PredictionMade) -> Asked:
+        """The threshold of the group and the ticket of a prediction in it."""
+        ticket = self.calibrator.ask(features_of(event), groups=_only(event.group))
+        return Asked(ticket.threshold, ticket.id)
 
     def is_informed(self, group: Group) -> bool:
         """Whether the threshold of the group follows from any loss."""
-        part = self._parts.get(group)
+        part = self._parts.get(_only(group))
         return part is not None and part.rounds_since_restart > 0
 
     def learn(self, pending: Pending, loss: float, score: Score) -> None:

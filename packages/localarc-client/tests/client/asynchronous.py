@@ -1,4 +1,4 @@
-"""Write `async_client.py` from `client.py`: `python generate_async.py`.
+"""The asynchronous client, from the text of `client.py`.
 
 What takes time is awaited; docstrings refer to those of `Client`.
 """
@@ -14,7 +14,7 @@ from pathlib import Path
 PACKAGE = Path(__file__).parents[2] / "src" / "localarc_client"
 SOURCE, TARGET = PACKAGE / "client.py", PACKAGE / "async_client.py"
 
-HEAD = '"""The asynchronous client; `generate_async.py` of the tests writes it from `client.py`."""'
+HEAD = '"""The asynchronous client; `generate.py` of the tests writes it from `client.py`."""'
 ABOUT = '''"""Asynchronous client of a localarc service; use it in an `async with` block.
 
     Tasks may share it. A request without a response is repeated with the same id, and the service
@@ -92,7 +92,3 @@ def _replace(lines: list[str], node: ast.ClassDef | ast.FunctionDef, docstring: 
     old = node.body[0]
     assert old.end_lineno is not None
     lines[old.lineno - 1 : old.end_lineno] = (" " * old.col_offset + docstring).split("\n")
-
-
-if __name__ == "__main__":
-    TARGET.write_text(asynchronous(SOURCE.read_text(encoding="utf-8")), encoding="utf-8")
