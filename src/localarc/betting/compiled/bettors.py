@@ -161,7 +161,7 @@ def restricted_bets(state: State, slot: int, most: float, both: bool) -> Any:
 
 @inlined
 def request_bet(nodes: Any, slot: int, gain: int, largest: float, table: Any, at: int) -> None:
-    """Put gain, cost and largest bet of a side where `wealths` finds them."""
+    """Put gain, cost (in the next column) and largest bet where `wealths` finds them."""
     table[0, at], table[1, at], table[2, at] = nodes[slot, gain], nodes[slot, gain + 1], largest
 
 
