@@ -30,8 +30,15 @@ from localarc_client.errors import (
 from localarc_client.retry import Retries
 from localarc_client.webhook import verify_webhook
 from localarc_client.wire.config import (
-    AutoMemory,
+    ArcConfig,
+    AutoConfig,
     CreateResponse,
+    GateConfig,
+    LarcConfig,
+    MondrianConfig,
+    StreamConfig,
+)
+from localarc_client.wire.config_parts import (
     DictionaryMemory,
     IntervalConfig,
     KeepAllMemory,
@@ -41,7 +48,6 @@ from localarc_client.wire.config import (
     LatticeMemory,
     NodesMemory,
     RateConfig,
-    StreamConfig,
 )
 from localarc_client.wire.events import (
     AcknowledgedEvent,
@@ -100,9 +106,10 @@ __all__ = [
     "AcknowledgedEvent",
     "Alive",
     "AnyEvent",
+    "ArcConfig",
     "AsyncClient",
     "AuditedEvent",
-    "AutoMemory",
+    "AutoConfig",
     "BadRequestError",
     "BatchResult",
     "BoundStatus",
@@ -124,6 +131,7 @@ __all__ = [
     "FeedbackOperation",
     "FeedbackResponse",
     "ForbiddenError",
+    "GateConfig",
     "GoneError",
     "GroupRisk",
     "Health",
@@ -142,8 +150,10 @@ __all__ = [
     "KernelConfig",
     "LabelSet",
     "LabelSetConfig",
+    "LarcConfig",
     "LatticeMemory",
     "LimitExceededError",
+    "MondrianConfig",
     "NodesMemory",
     "NotFoundError",
     "PredictOperation",

@@ -19,7 +19,6 @@ from localarc_client.wire.lifecycle import (
 from localarc_service.api.auth import ANYONE, Token
 from localarc_service.api.errors import ApiError
 from localarc_service.storage import events
-from localarc_service.streams.calibrators import to_wire
 from localarc_service.streams.manager import PendingWrite, StreamManager
 from localarc_service.streams.stream import Stream
 
@@ -36,7 +35,7 @@ def change(manager: StreamManager, stream: StreamName, body: ChangeRequest) -> C
     new = old | {name: value for name, value in structs.asdict(body).items() if value is not UNSET}
     if new != old:
         manager.apply(found, events.ConfigChanged(at=manager.clock(), **new))
-    return ChangeResponse(stream, found.state.seq, to_wire(found.state.config))
+    return ChangeResponse(stream, found.state.seq, found.state.config)
 
 
 def rename(
