@@ -27,7 +27,7 @@ from unittest import mock
 from benchmarks import machine
 from benchmarks.service.cases import Connection, Load, Running, drive
 from benchmarks.service.report import for_seconds
-from localarc_client.wire.config import StreamConfig
+from localarc_client.wire.config import ArcConfig
 from localarc_client.wire.predictions import FeedbackRequest, PredictRequest
 from localarc_service.limits import Limits
 from localarc_service.storage.high_water_mark import HighWaterMark
@@ -166,7 +166,7 @@ def measure_commits(size: int, count: int) -> dict[str, float]:
             store = stack.enter_context(contextlib.closing(EventStore(folder)))
             sides[mark] = store, StreamManager(Limits(), time.time)
             for name in range(size):
-                sides[mark][1].create(f"s{name}", StreamConfig(0.1, method="arc", retain=10))
+                sides[mark][1].create(f"s{name}", ArcConfig(0.1, retain=10))
         for t in range(count):
             for mark, (store, manager) in sides.items():
                 for name in range(size):
@@ -196,7 +196,7 @@ def measure_shutdown(streams: int) -> dict[str, float]:
     """Seconds that the snapshots of all streams take, together and one by one."""
     manager = StreamManager(Limits(streams=streams), time.time)
     for number in range(streams):
-        manager.create(f"s{number}", StreamConfig(0.1, method="arc"))
+        manager.create(f"s{number}", ArcConfig(0.1))
         for t in range(20):
             manager.predict(f"s{number}", PredictRequest(id=f"p{t}"))
             manager.feedback(f"s{number}", f"p{t}", FeedbackRequest(0.0))

@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from benchmarks import machine
-from localarc_client.wire.config import StreamConfig
+from localarc_client.wire.config import ArcConfig
 from localarc_client.wire.predictions import FeedbackRequest, PredictRequest
 from localarc_service.limits import Limits
 from localarc_service.storage.store import EventStore
@@ -32,7 +32,7 @@ def filled(store: EventStore, streams: int) -> StreamManager:
     manager = StreamManager(Limits(streams=streams), time.time)
     for number in range(streams):
         name = f"s{number}"
-        manager.create(name, StreamConfig(0.1, method="arc", features=8))
+        manager.create(name, ArcConfig(0.1, features=8))
         for t in range(ROUNDS):
             manager.predict(name, PredictRequest([0.1 * t] * 8, f"order-{t}"))
             manager.feedback(name, f"order-{t}", FeedbackRequest(float(t % 9 == 0)))

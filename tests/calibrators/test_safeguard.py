@@ -89,7 +89,7 @@ def test_a_base_hears_of_no_miss_where_the_score_is_its_threshold_of_today() -> 
 
     cal = Safeguard(Base())
     tickets = [cal.ask([0.0]) for _ in range(2)]
-    cal.base.now = 0.75  # type: ignore[attr-defined, union-attr]
+    cal.base.now = 0.75  # type: ignore[union-attr]
     cal.tell(tickets[0], 1.0, 0.75)
     cal.tell(tickets[1], 1.0, np.nextafter(0.75, 1.0))
     assert heard == [0.0, 1.0]

@@ -31,8 +31,15 @@ from localarc_client.retry import Retries
 from localarc_client.webhook import verify_webhook
 from localarc_client.wire import status
 from localarc_client.wire.config import (
-    AutoMemory,
+    ArcConfig,
+    AutoConfig,
     CreateResponse,
+    GateConfig,
+    LarcConfig,
+    MondrianConfig,
+    StreamConfig,
+)
+from localarc_client.wire.config_parts import (
     DictionaryMemory,
     IntervalConfig,
     KeepAllMemory,
@@ -42,7 +49,6 @@ from localarc_client.wire.config import (
     LatticeMemory,
     NodesMemory,
     RateConfig,
-    StreamConfig,
 )
 from localarc_client.wire.events import (
     AcknowledgedEvent,
@@ -82,9 +88,10 @@ from localarc_client.wire.webhook import HealthNotice
 __all__ = [
     "AcknowledgedEvent",
     "AnyEvent",
+    "ArcConfig",
     "AsyncClient",
     "AuditedEvent",
-    "AutoMemory",
+    "AutoConfig",
     "BadRequestError",
     "BatchResult",
     "ChangeEvent",
@@ -103,6 +110,7 @@ __all__ = [
     "FeedbackOperation",
     "FeedbackResponse",
     "ForbiddenError",
+    "GateConfig",
     "GoneError",
     "Health",
     "HealthEvent",
@@ -117,8 +125,10 @@ __all__ = [
     "KernelConfig",
     "LabelSet",
     "LabelSetConfig",
+    "LarcConfig",
     "LatticeMemory",
     "LimitExceededError",
+    "MondrianConfig",
     "NodesMemory",
     "NotFoundError",
     "PredictOperation",

@@ -115,19 +115,18 @@ class Client:
         ----------
         stream : str
             Name of the stream: letters, digits, '.', '_' and '-', at most 64 characters.
-        config : StreamConfig or mapping
-            Its configuration, checked before it is sent. A mapping has the fields of
-            `StreamConfig`, for example from a JSON or YAML file.
+        config : AutoConfig, LarcConfig, ArcConfig, MondrianConfig, GateConfig or mapping
+            Its configuration, checked before it is sent. A mapping has the same fields, for example
+            from a JSON or YAML file; without `method` it is larc with a kernel, else auto.
 
         Examples
         --------
         >>> import httpx
-        >>> from localarc_client import KernelConfig, StreamConfig
-        >>> body = {"stream": "demand", "config": {"alpha": 0.1, "features": 2}}
+        >>> from localarc_client import AutoConfig
+        >>> body = {"stream": "demand", "config": {"method": "auto", "alpha": 0.1, "features": 2}}
         >>> transport = httpx.MockTransport(lambda request: httpx.Response(201, json=body))
         >>> client = Client("http://127.0.0.1:8090", transport=transport)
-        >>> config = StreamConfig(alpha=0.1, kernel=KernelConfig(length_scale=0.5), features=2)
-        >>> client.create("demand", config).stream
+        >>> client.create("demand", AutoConfig(alpha=0.1, features=2)).stream
         'demand'
         >>> client.create("demand", {"alpha": "high"})
         Traceback (most recent call last):
@@ -153,12 +152,13 @@ class Client:
         labels : mapping of str to str, optional
             Replaces all labels.
         timeout, default_loss, retention : float or None, optional
-            As in `StreamConfig`; None removes them.
+            As in a config; None removes them.
 
         Examples
         --------
         >>> import httpx
-        >>> body = {"stream": "demand", "seq": 4, "config": {"alpha": 0.1, "timeout": 60.0}}
+        >>> config = {"method": "auto", "alpha": 0.1, "timeout": 60.0}
+        >>> body = {"stream": "demand", "seq": 4, "config": config}
         >>> transport = httpx.MockTransport(lambda request: httpx.Response(200, json=body))
         >>> client = Client("http://127.0.0.1:8090", transport=transport)
         >>> client.change("demand", timeout=60.0).config.timeout

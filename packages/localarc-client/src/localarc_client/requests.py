@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import math
-import re
 import uuid
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, SupportsFloat, TypeAlias
 
 import msgspec
 
-from localarc_client.wire.config import VALID_NAMES, StreamConfig
+from localarc_client.wire.config import StreamConfig
+from localarc_client.wire.config_reading import read_config
 from localarc_client.wire.fields import LARGEST, Outcome, Score
 from localarc_client.wire.lifecycle import ChangeRequest
 from localarc_client.wire.predictions import (
@@ -32,9 +32,9 @@ def create(config: StreamConfig | Mapping[str, object]) -> StreamConfig:
     """Return the config with its types and ranges checked; constructors do not check them."""
     try:
         plain = msgspec.to_builtins(config, enc_hook=_to_builtin)
-        return msgspec.convert(plain, StreamConfig)
+        return read_config(plain)
     except (msgspec.MsgspecError, NotImplementedError) as error:
-        raise ValueError(f"invalid config: {error}{_valid_names(str(error))}.") from error
+        raise ValueError(f"invalid config: {str(error).rstrip('.')}.") from error
 
 
 def predict(
@@ -104,15 +104,6 @@ def _to_builtin(value: object) -> object:
     if hasattr(value, "tolist"):
         return value.tolist()
     raise NotImplementedError(f"{value!r} is not a number, a string, a list or a dict")
-
-
-def _valid_names(error: str) -> str:
-    """List the names that would be valid where an error found another one."""
-    if not error.startswith(("Invalid", "Object contains unknown field")):
-        return ""
-    place = re.search(r" - at `(\$[^`]*)`$", error)
-    names = VALID_NAMES.get(place[1] if place else "$", ())
-    return f": expected one of {', '.join(names)}" if names else ""
 
 
 def _checked_operation(operation: Operation) -> Operation:

@@ -13,6 +13,7 @@ from localarc import validation
 from localarc_client import (
     AsyncClient,
     AuditedEvent,
+    AutoConfig,
     Client,
     ClientError,
     CreatedEvent,
@@ -24,12 +25,12 @@ from localarc_client import (
     KeepLastMemory,
     KernelConfig,
     LabelSet,
+    LarcConfig,
     PredictedEvent,
     PredictOperation,
     ResetEvent,
     Retries,
     ServiceError,
-    StreamConfig,
     UnexpectedResponseError,
     UnreachableError,
     errors,
@@ -235,25 +236,31 @@ def test_numbers_and_arrays_of_numpy_are_sent_as_numbers(x: Any) -> None:
 
 
 def created() -> httpx.Response:
-    return httpx.Response(201, json={"stream": "demand", "config": {"alpha": 0.5}})
+    return httpx.Response(
+        201, json={"stream": "demand", "config": {"method": "auto", "alpha": 0.5}}
+    )
 
 
 def test_a_typed_config_is_sent_with_every_field() -> None:
     service = Service(created())
-    config = StreamConfig(0.1, KernelConfig(length_scale=0.5), features=2, memory=KeepLastMemory(9))
+    config = LarcConfig(
+        0.1, features=2, kernel=KernelConfig(length_scale=0.5), memory=KeepLastMemory(9)
+    )
     service.client().create("demand", config)
     (body,) = service.bodies()
     assert body["alpha"] == 0.1
-    assert body["kernel"] == {"kind": "rbf", "length_scale": 0.5, "scale": 1.0, "shape": None}
+    kernel = {"kind": "rbf", "length_scale": 0.5, "scale": 1.0, "shape": None, "denominator": None}
+    assert body["kernel"] == kernel
     assert body["memory"] == {"kind": "keep-last", "m": 9}
-    assert set(body) == set(StreamConfig.__struct_fields__)
+    assert set(body) == {"method", *LarcConfig.__struct_fields__}
 
 
 def test_a_config_may_be_a_mapping_and_contain_numbers_of_numpy() -> None:
     service = Service(created())
-    config = {"alpha": np.float32(0.5), "score_range": np.array([0, 1]), "kernel": {"scale": 2}}
+    config = {"alpha": np.float32(0.5), "features": 1, "kernel": {"scale": 2}}
+    config |= {"score_range": np.array([0, 1])}
     answer = service.client().create("demand", config)
-    assert answer.config == StreamConfig(0.5)
+    assert answer.config == AutoConfig(0.5)
     (body,) = service.bodies()
     assert (body["alpha"], body["score_range"], body["kernel"]["scale"]) == (0.5, [0, 1], 2.0)
 
@@ -264,12 +271,13 @@ def test_a_config_may_be_a_mapping_and_contain_numbers_of_numpy() -> None:
         ({"alpha": {0.1}}, "Expected `float`"),
         ({"alpha": object()}, "not a number, a string, a list or a dict"),
         ({"alpha": np.nan}, r"Expected `float` .* at `\$.alpha`"),
-        ({"alpha": 0.1, "clip": float("nan")}, r"at `\$.clip`"),
-        ({"alpha": 0.1, "kernle": {}}, "`kernle`: expected one of alpha, kernel"),
-        ({"alpha": 0.1, "kernel": {"kind": "rfb"}}, "'rfb' .*: expected one of rbf, laplace"),
-        (StreamConfig("high"), r"got `str` - at `\$.alpha`"),  # type: ignore[arg-type]
-        (StreamConfig(0.1, features=-1), r"at `\$.features`"),
-        (StreamConfig(0.1, timeout=float("inf")), r"at `\$.timeout`"),
+        ({"alpha": 0.1, "unit": float("nan")}, r"at `\$.unit`"),
+        ({"alpha": 0.1, "clip": 1.0}, "clip applies to method larc, not to auto: omit it"),
+        ({"alpha": 0.1, "kernle": {}}, "`kernle`: expected one of method, alpha, features"),
+        ({"alpha": 0.1, "kernel": {"kind": "rfb"}}, "'rfb' .*: expected one of cauchy, laplace"),
+        (AutoConfig("high"), r"got `str` - at `\$.alpha`"),  # type: ignore[arg-type]
+        (AutoConfig(0.1, features=-1), r"at `\$.features`"),
+        (AutoConfig(0.1, timeout=float("inf")), r"at `\$.timeout`"),
     ],
 )
 def test_an_invalid_config_is_never_sent(config: Any, words: str) -> None:
@@ -319,14 +327,17 @@ def test_unknown_fields_of_a_newer_service_are_ignored() -> None:
 
 def test_unknown_fields_in_the_config_of_a_newer_service_are_ignored() -> None:
     config = {
+        "method": "larc",
         "alpha": 0.1,
+        "features": 1,
         "mood": "fine",
         "kernel": {"scale": 2.0, "colour": {"red": 1}},
         "memory": {"kind": "keep-last", "m": 5, "archive": [{}]},
     }
     newer = httpx.Response(201, json={"stream": "demand", "config": config})
-    answer = Service(newer).client().create("demand", StreamConfig(0.1))
-    assert answer.config == StreamConfig(0.1, KernelConfig(scale=2.0), memory=KeepLastMemory(5))
+    answer = Service(newer).client().create("demand", AutoConfig(0.1))
+    kernel, memory = KernelConfig(scale=2.0), KeepLastMemory(5)
+    assert answer.config == LarcConfig(0.1, features=1, kernel=kernel, memory=memory)
 
 
 @pytest.mark.parametrize("content", [b"", b"<html>proxy</html>", b"[]", b"\xff", b'{"id": 1}'])

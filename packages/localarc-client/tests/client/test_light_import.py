@@ -23,7 +23,7 @@ else:
     raise AssertionError("the guard does not work")
 
 import httpx
-from localarc_client import AsyncClient, Client, KernelConfig, StreamConfig
+from localarc_client import AsyncClient, Client, KernelConfig, LarcConfig
 
 def respond(request):
     if request.method == "PUT":
@@ -33,7 +33,7 @@ def respond(request):
 
 AsyncClient("http://service.test")
 with Client("http://service.test", transport=httpx.MockTransport(respond)) as client:
-    config = StreamConfig(0.1, KernelConfig(length_scale=0.5), features=1)
+    config = LarcConfig(0.1, features=1, kernel=KernelConfig(length_scale=0.5))
     assert client.create("s", config).config == config
     print(client.predict("s", [0.2]).threshold)
 imported = FORBIDDEN & {name.partition(".")[0] for name in sys.modules}

@@ -18,9 +18,8 @@ from localarc_client.wire.config import StreamConfig
 from localarc_service import compile_cache, garbage
 from localarc_service.api.errors import ApiError
 from localarc_service.compile_watch import NotCompiledError, only_from_disk
-from localarc_service.storage.format import Config
 from localarc_service.streams import rehearsal
-from localarc_service.streams.calibrators import to_stored
+from localarc_service.streams.config_defaults import completed
 from localarc_service.streams.rehearsal import USUAL, Shape, check, rehearse, shape_of
 
 _METHODS = "larc", "auto", "gate"  # that have compiled loops
@@ -42,7 +41,7 @@ class Compiler:
         self._processes: set[subprocess.Popen[bytes]] = set()
         self._stopped = False
 
-    def load_all(self, configs: Iterable[Config]) -> None:
+    def load_all(self, configs: Iterable[StreamConfig]) -> None:
         """Load what is in use and what is likely to come, at the start of a service."""
         shapes = dict.fromkeys((*USUAL, *filter(None, map(shape_of, configs))))
         for future in [self._load(shape) for shape in shapes]:
@@ -54,7 +53,7 @@ class Compiler:
 
         While that is compiled, it raises an error that asks the client to come again.
         """
-        config = to_stored(body)
+        config = completed(body)
         shape = shape_of(config)
         if shape is not None and shape not in _loaded:
             with contextlib.suppress(NotCompiledError), only_from_disk():

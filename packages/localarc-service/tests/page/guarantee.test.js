@@ -8,7 +8,7 @@ const summary = (certificate = {}, more = {}) => ({
   rounds: 10,
   healthy: true,
   target: 0.1,
-  config: { loss_bound: 1 },
+  config: { method: "auto", loss_bound: 1 },
   certificate: {
     consistent: true,
     consistency_gap: 0,

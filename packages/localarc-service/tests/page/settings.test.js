@@ -1,10 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { describeSettings, isLocal } from "../../src/localarc_service/page/static/settings.js";
+import { describeSettings, isLocal, lossBound } from "../../src/localarc_service/page/static/settings.js";
 
 const config = {
   method: "arc",
-  kernel: null,
   features: 0,
   limits: [null, null],
   promise: "both",
@@ -56,6 +55,10 @@ test("a timeout says what happens to the prediction", () => {
   const summary = (more) => ({ config: { ...config, timeout: 60, ...more }, predictions: 0, memory: "none" });
   assert.match(describeSettings(summary({})), /without feedback for 60 s are dropped/);
   assert.match(describeSettings(summary({ default_loss: 1 })), /count as a loss of 1/);
+});
+
+test("the largest loss of a gate is that of a wrong answer", () => {
+  assert.deepEqual([lossBound({ method: "gate" }), lossBound({ method: "arc", loss_bound: 2 })], [1, 2]);
 });
 
 test("retention is shown", () => {

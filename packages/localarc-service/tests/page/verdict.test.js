@@ -12,7 +12,7 @@ const tightest = {
 };
 const summary = (certificate = {}) => ({
   target: 0.1,
-  config: { loss_bound: 1 },
+  config: { method: "auto", loss_bound: 1 },
   certificate: { consistent: true, tightest, ...certificate },
 });
 

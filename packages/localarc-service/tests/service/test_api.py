@@ -38,7 +38,7 @@ def test_thresholds_are_those_of_the_library(service: Inside) -> None:
 
 def test_a_stream_is_created_once(service: Inside) -> None:
     assert service.create(**LOCAL)[0] == 201
-    status, answer = service.create(memory={"kind": "auto"}, **LOCAL)
+    status, answer = service.create(memory={"kind": "lattice"}, **LOCAL)
     assert (status, answer["stream"], answer["config"]["retain"]) == (200, "s", 4096)
     status, answer = service.create(rate=2.0, **LOCAL)
     assert (status, answer["title"]) == (409, "Conflict")

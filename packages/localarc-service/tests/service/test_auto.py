@@ -2,25 +2,29 @@
 
 from __future__ import annotations
 
+import json
 import math
 import random
 from typing import Any
 
-import msgspec
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from localarc import ARC, AutoLARC, Mondrian
-from localarc_client.wire.config import IntervalConfig, LabelSetConfig, StreamConfig
+from localarc_client.wire.config import ArcConfig, AutoConfig, LarcConfig, StreamConfig
+from localarc_client.wire.config_parts import IntervalConfig, LabelSetConfig
+from localarc_client.wire.config_reading import read_config
 from localarc_client.wire.predictions import FeedbackRequest, PredictRequest
 from localarc_service.api import queries
+from localarc_service.api.decoding import Decoder
 from localarc_service.api.errors import ApiError
 from localarc_service.limits import Limits
 from localarc_service.storage.format import Pending
-from localarc_service.streams.calibrators import build_calibrator, same_config, to_stored
+from localarc_service.streams.config_defaults import completed, is_same
 from localarc_service.streams.manager import StreamManager
+from localarc_service.streams.methods import build_calibrator
 from localarc_service.streams.outcomes import loss_and_score
 from localarc_service.streams.stream import Stream
 from service.inside import Inside
@@ -29,7 +33,7 @@ from service.inside import Inside
 def managed(**fields: Any) -> StreamManager:
     """A manager with one stream, s."""
     manager = StreamManager(Limits(), lambda: 0.0)
-    manager.create("s", msgspec.convert({"alpha": 0.1} | fields, StreamConfig))
+    manager.create("s", read_config({"alpha": 0.1} | fields))
     return manager
 
 
@@ -91,30 +95,36 @@ def test_a_floor_is_passed_on_and_makes_the_bound_one_sided() -> None:
         ({"method": "arc", "unit": 1.0}, "unit applies to method auto, not to arc"),
         ({"method": "mondrian", "kernel": {}, "features": 1}, "kernel applies to method larc"),
         ({"method": "larc"}, "larc requires a kernel"),
-        ({"method": "arc", "memory": {"kind": "nodes"}}, "memory nodes does not apply"),
-        ({"memory": {"kind": "lattice"}}, "memory lattice does not apply to method auto"),
+        (
+            {"method": "arc", "memory": {"kind": "nodes"}},
+            "memory applies to method auto, larc or gate",
+        ),
+        ({"memory": {"kind": "lattice"}}, "at `$.memory.kind`: expected one of nodes"),
         ({"limits": [1, 0]}, "limits must be ascending"),
         ({"score_range": [1, 0]}, "score_range"),
         ({"evenness": 0}, "evenness"),
     ],
 )
 def test_fields_of_another_method_are_rejected(fields: dict[str, Any], words: str) -> None:
+    decoder: Decoder[StreamConfig] = Decoder(StreamConfig)
     with pytest.raises(ApiError) as error:
-        managed(**fields)
+        StreamManager(Limits(), lambda: 0.0).create(
+            "s", decoder(json.dumps({"alpha": 0.1} | fields).encode())
+        )
     assert error.value.status == 422
     assert words in error.value.detail
 
 
-@pytest.mark.parametrize("method", ["arc", "mondrian", "auto"])
-def test_a_config_without_a_method_is_that_of_the_existing_stream(method: str) -> None:
-    """A program that creates its stream at every start goes on after an upgrade."""
-    manager = managed(method=method)
-    assert manager.create("s", StreamConfig(0.1))[0] == 200
-    status, created = manager.create("s", StreamConfig(0.1))
-    assert (status, created.config.method) == (200, method)
+def test_a_config_without_a_method_is_larc_with_a_kernel_else_auto() -> None:
+    """A program that creates its stream at every start need not name the method."""
+    assert isinstance(read_config({"alpha": 0.1}), AutoConfig)
+    assert isinstance(read_config({"alpha": 0.1, "kernel": {}, "features": 1}), LarcConfig)
+    manager = managed()
+    status, created = manager.create("s", read_config({"alpha": 0.1}))
+    assert (status, created.config.method) == (200, "auto")
     with pytest.raises(ApiError, match="different config"):
-        manager.create("s", StreamConfig(0.1, method="arc" if method != "arc" else "auto"))
-    assert not same_config(manager.streams["s"].state.config, StreamConfig(0.2))
+        manager.create("s", ArcConfig(0.1))
+    assert not is_same(created.config, AutoConfig(0.2))
 
 
 # ---- scores and outcomes ---------------------------------------------------------------------
@@ -177,7 +187,7 @@ def pending(threshold: float, scores: list[float]) -> Pending:
 def test_an_outcome_has_the_score_and_the_loss_of_its_set(
     kind: Any, scores: list[float], outcome: Any, score: float
 ) -> None:
-    config = to_stored(StreamConfig(0.1, loss_bound=2.0, set=kind))
+    config = completed(AutoConfig(0.1, loss_bound=2.0, set=kind))
     for threshold in (score, float(np.nextafter(score, -9.0))):
         loss, found = loss_and_score(config, pending(threshold, scores), outcome)
         assert found == pytest.approx(score)
@@ -200,7 +210,7 @@ def test_an_outcome_that_the_set_cannot_have_is_rejected(
     kind: Any, scores: Any, outcome: Any, words: str
 ) -> None:
     manager = StreamManager(Limits(), lambda: 0.0)
-    manager.create("s", StreamConfig(0.1, set=kind))
+    manager.create("s", AutoConfig(0.1, set=kind))
     predict(manager, "a", scores=scores)
     with pytest.raises(ApiError, match=words) as error:
         report(manager, "a", outcome=outcome)
@@ -287,7 +297,7 @@ def test_a_stream_that_is_stored_and_resumed_again_and_again_stays_the_same() ->
 def test_an_expired_prediction_is_forgotten_by_the_calibrator() -> None:
     now = [0.0]
     manager = StreamManager(Limits(), lambda: now[0])
-    manager.create("s", StreamConfig(0.1, timeout=5.0))
+    manager.create("s", AutoConfig(0.1, timeout=5.0))
     predict(manager, "a")
     now[0] = 6.0
     manager.expire()
@@ -396,7 +406,7 @@ def test_mondrian_has_a_threshold_and_a_bound_for_each_group() -> None:
 
 def test_overlapping_groups_count_against_the_limit() -> None:
     manager = StreamManager(Limits(groups=2), lambda: 0.0)
-    manager.create("s", StreamConfig(0.1))
+    manager.create("s", AutoConfig(0.1))
     predict(manager, "a", group=["a", "b", "a"])
     with pytest.raises(ApiError) as error:
         predict(manager, "b", group=["b", "c"])
@@ -416,7 +426,7 @@ def test_a_map_of_auto_is_its_threshold_function(service: Inside) -> None:
 
 
 def test_the_stored_settings_of_auto_do_not_follow_the_library() -> None:
-    config = to_stored(StreamConfig(0.1))
+    config = completed(AutoConfig(0.1))
     cal = build_calibrator(config)
     assert isinstance(cal, AutoLARC)
     assert cal.settings.max_bytes == 9_000_000

@@ -12,6 +12,7 @@ import pytest
 
 from localarc import LARC
 from localarc_client import (
+    ArcConfig,
     AsyncClient,
     Client,
     ConflictError,
@@ -21,11 +22,11 @@ from localarc_client import (
     Interval,
     IntervalConfig,
     KernelConfig,
+    LarcConfig,
     NotFoundError,
     PredictedEvent,
     PredictOperation,
     Retries,
-    StreamConfig,
     UnauthorizedError,
 )
 from localarc_service.api.auth import Scope, Tokens
@@ -33,7 +34,7 @@ from service.conftest import Start
 from service.inside import Inside
 from service.running import Server
 
-CONFIG = StreamConfig(0.1, KernelConfig(length_scale=0.5), features=2, set=IntervalConfig())
+CONFIG = LarcConfig(0.1, kernel=KernelConfig(length_scale=0.5), features=2, set=IntervalConfig())
 
 
 @pytest.fixture
@@ -144,7 +145,7 @@ def test_a_client_outlasts_a_crash_of_the_service(tmp_path: Path) -> None:
 def test_a_stream_is_changed_renamed_and_deleted(start: Start) -> None:
     service = start(tokens=Tokens({"a" * 16: Scope.ADMIN}))
     with Client(f"http://127.0.0.1:{service.port}", token="a" * 16) as client:
-        client.create("s", StreamConfig(0.1, method="arc", set=IntervalConfig()))
+        client.create("s", ArcConfig(0.1, set=IntervalConfig()))
         made = client.predict("s", scores=[1.0])
         changed = client.change("s", labels={"team": "pricing"}, timeout=60, retention=3600)
         assert (changed.config.timeout, changed.config.labels) == (60.0, {"team": "pricing"})
@@ -169,7 +170,7 @@ def test_the_asynchronous_client_changes_renames_and_deletes(start: Start) -> No
 
     async def talk() -> list[object]:
         async with AsyncClient(f"http://127.0.0.1:{service.port}", token="a" * 16) as client:
-            await client.create("s", StreamConfig(0.1, method="arc"))
+            await client.create("s", ArcConfig(0.1))
             changed = await client.change("s", labels={"team": "pricing"})
             listed = await client.streams(labels={"team": "pricing"})
             renamed = await client.rename("s", "t")

@@ -15,12 +15,13 @@ from typing import Any
 
 import pytest
 
-from localarc_client.wire.config import KernelConfig, LatticeMemory, StreamConfig
+from localarc_client.wire.config import LarcConfig
+from localarc_client.wire.config_parts import KernelConfig, LatticeMemory
+from localarc_client.wire.config_reading import read_config
 from localarc_service import compiler as compiler_module
 from localarc_service.api.errors import ApiError
 from localarc_service.compile_watch import NotCompiledError, only_from_disk
 from localarc_service.compiler import Compiler
-from localarc_service.streams.calibrators import to_stored
 from localarc_service.streams.rehearsal import USUAL, Shape, shape_of
 from service.conftest import Start
 from service.inside import Inside, wait_for
@@ -77,18 +78,16 @@ def test_a_stream_uses_no_loop_that_was_not_rehearsed(service: Inside, name: str
 
 def test_every_kind_of_stream_has_a_shape() -> None:
     def shape(**fields: Any) -> Shape | None:
-        return shape_of(to_stored(StreamConfig(0.1, **fields)))
+        return shape_of(read_config({"alpha": 0.1, **fields}))
 
     assert shape(features=7) == shape(method="gate") == Shape("auto")
     assert shape(method="arc") is shape(method="mondrian") is None
-    assert [shape(kernel=KernelConfig(), features=d) for d in (1, 2, 3)] == [
+    assert [shape(kernel={}, features=d) for d in (1, 2, 3)] == [
         USUAL[1],
         USUAL[1],
         USUAL[2],
     ]
-    assert shape(kernel=KernelConfig("cauchy"), features=50) == Shape(
-        "larc", "cauchy", "dictionary", 9
-    )
+    assert shape(kernel={"kind": "cauchy"}, features=50) == Shape("larc", "cauchy", "dictionary", 9)
 
 
 @pytest.fixture
@@ -127,7 +126,7 @@ def test_a_client_is_asked_to_come_again_while_its_loops_are_compiled(
 def test_a_request_that_must_wait_is_told_how_long(nothing_on_disk: threading.Event) -> None:
     compiler = Compiler()
     with pytest.raises(ApiError) as raised:
-        compiler.prepare(StreamConfig(0.1, KernelConfig("cauchy"), features=1))
+        compiler.prepare(LarcConfig(0.1, kernel=KernelConfig("cauchy"), features=1))
     nothing_on_disk.set()
     assert (raised.value.status, raised.value.retry_after) == (503, 4)
 
@@ -137,7 +136,7 @@ def test_an_invalid_config_is_rejected_and_not_compiled_for(
 ) -> None:
     compiler = Compiler()
     with pytest.raises(ValueError, match="Lattice supports"):
-        compiler.prepare(StreamConfig(0.1, KernelConfig(), 4, memory=LatticeMemory()))
+        compiler.prepare(LarcConfig(0.1, features=4, kernel=KernelConfig(), memory=LatticeMemory()))
     assert compiler._futures == {}
 
 

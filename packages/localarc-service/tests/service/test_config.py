@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 import re
-from typing import Any
+from typing import Any, get_args, get_type_hints
 
 import msgspec
 import pytest
@@ -25,23 +25,29 @@ from localarc import (
     RationalQuadratic,
 )
 from localarc.kernels import KERNELS
-from localarc_client.wire import config
-from localarc_client.wire.config import KernelConfig, StreamConfig
+from localarc_client.wire.config import AutoConfig, LarcConfig, StreamConfig
+from localarc_client.wire.config_parts import (
+    DictionaryMemory,
+    KeepAllMemory,
+    KeepLastMemory,
+    KernelConfig,
+    LatticeMemory,
+    RateConfig,
+)
+from localarc_client.wire.config_reading import read_config
 from localarc_service.api.decoding import Decoder
 from localarc_service.api.errors import ApiError
-from localarc_service.streams.calibrators import (
-    build_calibrator,
-    to_stored,
-    to_wire,
-)
-from localarc_service.streams.config_checks import MAX_BYTES, check_room
+from localarc_service.streams.config_defaults import completed, is_same
+from localarc_service.streams.methods import build_calibrator
+from localarc_service.streams.methods.parts import kernel_config, kernel_of
 from localarc_service.streams.rehearsal import check
+from localarc_service.streams.size_limits import MAX_BYTES, check_room
 
 
 def made(**fields: Any) -> Any:
     usual = {} if "kernel" in fields else {"method": "arc"}
-    config = msgspec.convert({"alpha": 0.1, **usual, **fields}, StreamConfig)
-    return build_calibrator(to_stored(config))
+    config = read_config({"alpha": 0.1, **usual, **fields})
+    return build_calibrator(completed(config))
 
 
 @pytest.mark.parametrize(
@@ -59,7 +65,7 @@ def test_kernels_are_those_of_the_library(kernel: dict[str, Any], expected: Any)
 
 
 def test_the_kinds_of_kernels_are_those_of_the_library() -> None:
-    assert config.VALID_NAMES["$.kernel.kind"] == tuple(KERNELS)
+    assert get_args(get_type_hints(KernelConfig)["kind"]) == tuple(KERNELS)
     described = re.findall(
         '"([a-z0-9-]+)"', str(KernelConfig.__doc__).partition("length_scale :")[0]
     )
@@ -68,7 +74,28 @@ def test_the_kinds_of_kernels_are_those_of_the_library() -> None:
 
 def test_a_shape_is_for_kernels_that_have_one() -> None:
     with pytest.raises(ValueError, match="applies to rational-quadratic only: omit it for rbf"):
-        made(kernel={"shape": 2}, features=2)
+        KernelConfig(shape=2.0)
+    with pytest.raises(ValueError, match="applies to the power rate only: omit it for constant"):
+        RateConfig("constant", exponent=0.5)
+
+
+@pytest.mark.parametrize("kind", KERNELS)
+@pytest.mark.parametrize("squares", [0.3, 1 / 3, [0.1, 2 / 7], 1e-7])
+def test_a_denominator_keeps_a_kernel_exact(kind: str, squares: Any) -> None:
+    kernel = KERNELS[kind]().replace(squares, 1.5)
+    assert kernel_of(kernel_config(kernel)) == kernel
+    sent = {"alpha": 0.1, "kernel": {"kind": kind, "denominator": squares}, "features": 2}
+    config: Any = completed(read_config(sent))
+    assert kernel_of(config.kernel) == KERNELS[kind]().replace(squares, 1.0)
+    assert config.kernel.length_scale == pytest.approx(kernel.length_scale)
+    assert completed(config) == config
+    assert is_same(config, read_config(sent))
+
+
+def test_a_length_scale_needs_no_denominator() -> None:
+    assert kernel_config(RBF((0.3, 12.5))).denominator is None
+    config = read_config({"alpha": 0.1, "kernel": {"length_scale": 0.3}, "features": 1})
+    assert not is_same(completed(config), LarcConfig(0.1, features=1, kernel=KernelConfig()))
 
 
 @pytest.mark.parametrize(
@@ -101,14 +128,19 @@ def test_memories_are_those_of_the_library(memory: Any, expected: Any) -> None:
 @pytest.mark.parametrize(
     ("config", "words"),
     [
-        ({"kernal": {}}, "`kernal`: expected one of alpha, kernel, features"),
-        ({"kernel": {"kind": "gauss"}}, "expected one of rbf, laplace, matern32"),
-        ({"kernel": {"scales": 1}}, "expected one of kind, length_scale, scale, shape."),
-        ({"rate": {"kind": "sqrt"}}, "expected one of inverse-sqrt, power, constant."),
-        ({"rate": {"step": 1}}, "expected one of kind, eta, exponent."),
-        ({"memory": {"kind": "all"}}, "expected one of auto, lattice, dictionary, keep-last, keep"),
+        ({"kernal": {}}, "`kernal`: expected one of method, alpha, features"),
+        ({"kernel": {"kind": "gauss"}}, "expected one of cauchy, laplace, matern32"),
+        ({"kernel": {"scales": 1}}, "expected one of kind, length_scale, scale, shape, denom"),
+        (
+            {"method": "arc", "rate": {"kind": "sqrt"}},
+            "expected one of constant, inverse-sqrt, pow",
+        ),
+        ({"method": "arc", "rate": {"step": 1}}, "expected one of kind, eta, exponent."),
+        ({"memory": {"kind": "all"}}, "expected one of nodes."),
+        ({"kernel": {}, "memory": {"kind": "all"}}, "expected one of lattice, dictionary, keep-l"),
+        ({"method": "lark"}, "expected one of auto, arc, larc, mondrian, gate."),
         ({"set": {"kind": "label"}}, "expected one of labels, interval."),
-        ({"set": {"kind": "labels", "score": "p"}}, "expected one of score, probability, cumul"),
+        ({"set": {"kind": "labels", "score": "p"}}, "expected one of cumulative, probability"),
     ],
 )
 def test_an_unknown_name_is_answered_with_the_valid_ones(
@@ -122,14 +154,14 @@ def test_an_unknown_name_is_answered_with_the_valid_ones(
 def test_a_stream_must_fit_into_a_snapshot() -> None:
     most = MAX_BYTES // (8 * (1024 + 3))
     for m, fits in ((most, True), (most + 1, False)):
-        memory = config.KeepLastMemory(m)
-        asked = StreamConfig(0.1, KernelConfig(), features=1024, memory=memory)
+        memory = KeepLastMemory(m)
+        asked = LarcConfig(0.1, kernel=KernelConfig(), features=1024, memory=memory)
         with contextlib.nullcontext() if fits else pytest.raises(ValueError, match="smaller m"):
-            build_calibrator(to_stored(asked))
-    everything = StreamConfig(0.1, KernelConfig(), features=1024, memory=config.KeepAllMemory())
-    check_room(to_stored(everything), most - 1)
+            build_calibrator(completed(asked))
+    everything = LarcConfig(0.1, kernel=KernelConfig(), features=1024, memory=KeepAllMemory())
+    check_room(completed(everything), most - 1)
     with pytest.raises(ValueError, match="reached its size limit"):
-        check_room(to_stored(everything), most)
+        check_room(completed(everything), most)
 
 
 def test_memory_is_constant_by_default() -> None:
@@ -163,10 +195,10 @@ def test_limits_and_ranges_are_passed_on() -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("features", [1, 2, 5])
 def test_validation_leaves_no_trace(features: int) -> None:
-    config = msgspec.convert({"alpha": 0.1, "kernel": {}, "features": features}, StreamConfig)
-    before = build_calibrator(to_stored(config)).state()
-    check(to_stored(config))
-    assert build_calibrator(to_stored(config)).state() == before
+    config = read_config({"alpha": 0.1, "kernel": {}, "features": features})
+    before = build_calibrator(completed(config)).state()
+    check(completed(config))
+    assert build_calibrator(completed(config)).state() == before
 
 
 @pytest.mark.parametrize("kind", ["rbf", "laplace", "matern52", "triangular", "rational-quadratic"])
@@ -174,9 +206,11 @@ def test_validation_leaves_no_trace(features: int) -> None:
 def test_a_stored_config_is_shown_as_it_was_sent(kind: str, length_scale: Any) -> None:
     kernel = {"kind": kind, "length_scale": length_scale}
     sent = {"alpha": 0.1, "kernel": kernel, "features": 2, "set": {"kind": "labels"}}
-    config = msgspec.convert(sent, StreamConfig)
-    filled = msgspec.structs.replace(config, initial_threshold=0.0, method="larc", tolerance=0.02)
-    assert to_wire(to_stored(config)) == filled
+    config = read_config(sent)
+    fits = kind == "rbf"
+    memory = LatticeMemory() if fits else DictionaryMemory()
+    filled = msgspec.structs.replace(config, tolerance=0.02, memory=memory)
+    assert completed(config) == filled
 
 
 @pytest.mark.parametrize(
@@ -185,7 +219,7 @@ def test_a_stored_config_is_shown_as_it_was_sent(kind: str, length_scale: Any) -
 def test_the_usual_tolerance_is_2_percent_of_the_loss_bound_where_there_is_room(
     alpha: float, loss_bound: float, tolerance: float
 ) -> None:
-    config = to_stored(StreamConfig(alpha, loss_bound=loss_bound))
+    config = completed(AutoConfig(alpha, loss_bound=loss_bound))
     assert config.tolerance == pytest.approx(tolerance)
 
 

@@ -16,10 +16,11 @@ import numpy as np
 import pytest
 
 from localarc.monitoring import Monitor
-from localarc_client.wire.config import StreamConfig
+from localarc_client.wire.config_reading import read_config
 from localarc_service.storage import events
 from localarc_service.storage.opening import open_store
-from localarc_service.streams.calibrators import build_calibrator, to_stored
+from localarc_service.streams.config_defaults import completed
+from localarc_service.streams.methods import build_calibrator
 from localarc_service.streams.state import group_names
 from service.inside import wait_for
 from service.running import Caller, Server, free_port
@@ -211,7 +212,7 @@ def assert_monitors_are_those_of_the_losses(place: Any, name: str) -> None:
 
 def rerun(place: Any, name: str) -> bytes:
     """The state after the library alone has replayed the stored events."""
-    cal: Any = build_calibrator(to_stored(msgspec.convert(STREAMS[name], StreamConfig)))
+    cal: Any = build_calibrator(completed(read_config(STREAMS[name])))
     made: dict[str, Any] = {}  # the input of each prediction, or its ticket
     for event in stored_events(place, name):
         if isinstance(event, events.PredictionMade) and name in GROUPS:

@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from localarc.cli import main
-from localarc_client.wire.config import StreamConfig
+from localarc_client.wire.config import ArcConfig
 from localarc_client.wire.predictions import FeedbackRequest, PredictRequest
 from localarc_service.limits import Limits
 from localarc_service.storage.checksums import row_checksum
@@ -36,7 +36,7 @@ def killed(folder: Path, rounds: int = 40, streams: int = 3) -> dict[str, int]:
         manager = StreamManager(Limits(), lambda: 1.0)
         for t in range(rounds):
             name = f"s{t % streams}"
-            manager.create(name, StreamConfig(0.1, method="arc"))
+            manager.create(name, ArcConfig(0.1))
             manager.predict(name, PredictRequest(id=f"p{t}"))
             manager.feedback(name, f"p{t}", FeedbackRequest(float(t % 2)))
             store.append(manager.uncommitted)

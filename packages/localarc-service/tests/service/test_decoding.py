@@ -45,7 +45,7 @@ def test_a_new_field_is_checked_without_further_ado() -> None:
     assert Decoder(Request)(b'{"old": 1, "new": ["new"]}') == Request(1, ["new"])
 
 
-@pytest.mark.parametrize("kind", BODIES, ids=lambda kind: kind.__name__)
+@pytest.mark.parametrize("kind", BODIES, ids=lambda kind: getattr(kind, "__name__", "StreamConfig"))
 def test_every_field_of_every_body_is_checked(kind: Any) -> None:
     keys = unique_keys(BatchEnvelope if kind is BatchRequest else kind)
     assert keys is None or keys == set(kind.__struct_fields__)

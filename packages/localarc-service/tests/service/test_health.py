@@ -195,6 +195,7 @@ def test_a_stream_of_a_format_without_usual_silence_gets_15_minutes(start: Start
         del monitor["stale_after"], monitor["recovery"], monitor["recovered"]
     state = msgspec.msgpack.decode(snapshot.state)
     del state["config"]["stale_after"], state["uninformed"], state["uninformed_loss"]
+    state["config"]["memory"] = {"kind": "auto"}
     old = dataclasses.replace(
         snapshot, state=msgspec.msgpack.encode(state), watch=msgspec.msgpack.encode(watch)
     )

@@ -6,7 +6,7 @@ from collections import deque
 from typing import Any
 
 from localarc import ARC, Mondrian
-from localarc_client.wire.config import StreamConfig
+from localarc_client.wire.config_reading import read_config
 from localarc_client.wire.predictions import FeedbackRequest, PredictRequest
 from localarc_client.wire.status import StreamSummary
 from localarc_service.api import queries
@@ -25,7 +25,7 @@ class Late:
     def __init__(self, **config: Any) -> None:
         self.now = 0.0
         self.manager = StreamManager(Limits(), lambda: self.now)
-        self.manager.create("s", StreamConfig(0.1, score_range=(0.0, 1.0), **config))
+        self.manager.create("s", read_config({"alpha": 0.1, "score_range": (0.0, 1.0), **config}))
 
     def rounds(self, count: int, pending: int = 0, group: str | None = None) -> None:
         waiting: deque[tuple[str, float]] = deque()

@@ -8,7 +8,8 @@ from typing import Any
 
 import pytest
 
-from localarc_client.wire.config import StreamConfig
+from localarc_client.wire.config import ArcConfig
+from localarc_client.wire.config_reading import read_config
 from localarc_client.wire.lifecycle import ChangeRequest, RenameRequest
 from localarc_client.wire.predictions import FeedbackRequest, PredictRequest
 from localarc_service.api.auth import Scope, Tokens
@@ -253,13 +254,13 @@ def test_what_one_commit_says_about_a_stream_is_stored_in_its_order(start: Start
     def work(manager: StreamManager) -> None:
         manager.predict("s", PredictRequest(id="before"))
         lifecycle.delete(manager, "s")
-        manager.create("s", StreamConfig(0.2, method="arc"))
+        manager.create("s", ArcConfig(0.2))
         manager.predict("s", PredictRequest(id="after"))
         manager.predict("t", PredictRequest(id="kept"))
         lifecycle.rename(manager, "t", RenameRequest("u"))
         manager.predict("u", PredictRequest(id="kept-2"))
         lifecycle.rename(manager, "u", RenameRequest("v"))
-        manager.create("u", StreamConfig(0.3, method="arc"))
+        manager.create("u", ArcConfig(0.3))
         lifecycle.delete(manager, "u")
 
     service.ask(work, writes=1)
@@ -419,7 +420,7 @@ def test_subscribers_are_told_and_follow_a_stream_to_its_end(start: Start) -> No
 def test_replay_of_changes_is_exact(method: Any) -> None:
     now = [0.0]
     manager = StreamManager(Limits(), lambda: now[0])
-    manager.create("s", StreamConfig(0.1, method=method, timeout=40.0))
+    manager.create("s", read_config({"alpha": 0.1, "method": method, "timeout": 40.0}))
     name, log = "s", manager.uncommitted
     manager.uncommitted = []
     for t in range(60):

@@ -7,10 +7,10 @@ import random
 import tracemalloc
 from typing import Any
 
-import msgspec
 import pytest
 
-from localarc_client.wire.config import StreamConfig
+from localarc_client.wire.config import ArcConfig, AutoConfig
+from localarc_client.wire.config_reading import read_config
 from localarc_client.wire.predictions import FeedbackRequest, PredictRequest
 from localarc_service.api.errors import ApiError
 from localarc_service.event_bus import EventBus
@@ -46,7 +46,7 @@ def play(manager: StreamManager, bus: EventBus, stream: str, keys: str, feedback
 @pytest.mark.parametrize("given_config", CONFIGS.values(), ids=CONFIGS.keys())
 def test_the_estimate_is_what_streams_take(given_config: dict[str, Any]) -> None:
     manager, bus = StreamManager(Limits(), lambda: random.random()), EventBus(1)
-    config = msgspec.convert({"alpha": 0.1} | given_config, StreamConfig)
+    config = read_config({"alpha": 0.1} | given_config)
     manager.create("compiled", config)
     play(manager, bus, "compiled", "", feedback=True)
     before = manager.memory.total
@@ -66,7 +66,7 @@ def test_the_estimate_is_what_streams_take(given_config: dict[str, Any]) -> None
 def test_at_the_limit_a_stream_that_does_not_grow_continues() -> None:
     manager = StreamManager(Limits(memory_bytes=2**30), lambda: 0.0)
     for name in "steady", "growing":
-        manager.create(name, StreamConfig(0.1, method="arc", retain=20))
+        manager.create(name, ArcConfig(0.1, retain=20))
 
     def round_of_steady(t: int) -> None:
         manager.predict("steady", PredictRequest(id=f"p{t}"))
@@ -82,7 +82,7 @@ def test_at_the_limit_a_stream_that_does_not_grow_continues() -> None:
     for t in range(2000, 2200):
         round_of_steady(t)
     with pytest.raises(ApiError, match="reached the memory limit of 1 MiB"):
-        manager.create("new", StreamConfig(0.1))
+        manager.create("new", AutoConfig(0.1))
     assert "new" not in manager.streams
     manager.feedback("growing", "p0", FeedbackRequest(0.0))  # what is pending can be answered
 

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from localarc_client import Client
-from localarc_client.wire.config import StreamConfig
+from localarc_client.wire.config import ArcConfig
 from localarc_client.wire.predictions import FeedbackRequest, PredictRequest
 from localarc_service.api import queries
 from localarc_service.api.auth import Scope, Tokens
@@ -340,7 +340,7 @@ def test_five_thousand_streams_fit_one_small_page(
     start: Start, visit: Visitor, capsys: pytest.CaptureFixture[str]
 ) -> None:
     service = start(limits=Limits(streams=5_000))
-    config = StreamConfig(alpha=0.1, method="arc", features=0)
+    config = ArcConfig(alpha=0.1, features=0)
 
     def create(manager: StreamManager) -> None:
         for index in range(5_000):

@@ -12,14 +12,14 @@ from typing import Any
 import httpx
 import pytest
 
-from localarc_client import AsyncClient, Client, ClientError, Retries, StreamConfig
+from localarc_client import AsyncClient, AutoConfig, Client, ClientError, Retries
 from localarc_client.wire.routes import OPENAPI, ROUTES
 from localarc_service.api.endpoints import ENDPOINTS, Endpoint
 
 ARGUMENTS: dict[str, Any] = {
     "action": "accept",
     "stream": "s",
-    "config": StreamConfig(0.1),
+    "config": AutoConfig(0.1),
     "id": "a",
     "loss": 1.0,
     "name": "t",

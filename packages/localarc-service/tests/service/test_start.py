@@ -9,18 +9,19 @@ import msgspec
 import numpy as np
 import pytest
 
-from localarc_client.wire.config import StreamConfig
+from localarc_client.wire.config import AutoConfig
+from localarc_client.wire.config_reading import read_config
 from localarc_client.wire.infinite import as_text
 from localarc_client.wire.predictions import Interval, PredictResponse
 from localarc_service.storage import events
-from localarc_service.streams.calibrators import same_config, to_stored
+from localarc_service.streams.config_defaults import completed, is_same
 from localarc_service.streams.stream import Stream
 
 
 def played(seed: int, in_flight: int, **config: Any) -> tuple[Stream, set[str]]:
     """A stream of which 500 informed losses are known, and the states that its monitor had."""
     random = np.random.default_rng(seed)
-    stored = to_stored(StreamConfig(0.1, features=1, **config))
+    stored = completed(read_config({"alpha": 0.1, "features": 1, **config}))
     stream = Stream.create("s", events.StreamCreated(at=0.0, config=stored))
     pending: list[tuple[str, float]] = []
     states: set[str] = set()
@@ -77,6 +78,6 @@ def test_infinity_is_text_in_json_and_a_float_in_python() -> None:
 
 
 def test_a_stream_that_began_at_0_is_still_the_one_that_is_asked_for() -> None:
-    old = to_stored(StreamConfig(0.1, initial_threshold=0.0))
-    assert same_config(old, StreamConfig(0.1))
-    assert not same_config(old, StreamConfig(0.1, initial_threshold=0.5))
+    old = completed(AutoConfig(0.1, initial_threshold=0.0))
+    assert is_same(old, AutoConfig(0.1))
+    assert not is_same(old, AutoConfig(0.1, initial_threshold=0.5))

@@ -35,7 +35,8 @@ from localarc.many.panel.streams import Prototype
 from localarc.many.panel.table import to_table
 from localarc.many.rows import bucket_table as table
 from localarc.serialization import StateError
-from localarc_client.wire.config import AutoMemory, NodesMemory, StreamConfig
+from localarc_client.wire.config import ArcConfig, AutoConfig, MondrianConfig, StreamConfig
+from localarc_client.wire.config_parts import NodesMemory
 from localarc_client.wire.key_names import stream_name
 from localarc_client.wire.predictions import FeedbackRequest, PredictRequest
 from localarc_service.limits import Limits
@@ -138,7 +139,7 @@ def test_the_settings_and_the_columns_are_the_config(tmp_path: Path) -> None:
     with store_in(tmp_path / "data") as store:
         import_streams(store, tmp_path / "keys.parquet")
         stream = store.load()["ann"]
-    config = stream.state.config
+    config: Any = stream.state.config
     assert (config.method, config.alpha, config.rate, config.clip) == ("larc", 0.1, 0.7, 2.0)
     assert (config.features, config.feature_names) == (2, ["x0", "x1"])
     assert (config.memory.kind, config.memory.tolerance) == ("lattice", 1e-15)
@@ -296,31 +297,31 @@ def test_an_unknown_stream_and_a_foreign_file_are_named(tmp_path: Path) -> None:
             import_streams(store, tmp_path / "other.parquet")
 
 
-AUTO = StreamConfig(0.1, features=1, memory=NodesMemory(135_000))
+AUTO = AutoConfig(0.1, features=1, memory=NodesMemory(135_000))
 
 
 @pytest.mark.parametrize(
     ("config", "other", "body", "told", "expected"),
     [
-        (StreamConfig(0.1, method="mondrian"), None, PredictRequest(group="a"), 1.0, "mondrian"),
-        (StreamConfig(0.1, method="arc"), None, PredictRequest(), None, "1 pending prediction"),
+        (MondrianConfig(0.1), None, PredictRequest(group="a"), 1.0, "mondrian"),
+        (ArcConfig(0.1), None, PredictRequest(), None, "1 pending prediction"),
         (
-            StreamConfig(0.1, method="arc"),
-            StreamConfig(0.2, method="arc"),
+            ArcConfig(0.1),
+            ArcConfig(0.2),
             PredictRequest(),
             1.0,
             "has other settings than stream 'a'",
         ),
         (
-            StreamConfig(0.1, method="arc", features=1),
-            StreamConfig(0.1, method="arc", features=1, feature_names=["x"]),
+            ArcConfig(0.1, features=1),
+            ArcConfig(0.1, features=1, feature_names=["x"]),
             PredictRequest(x=[0.5]),
             1.0,
             "has other features than stream 'a'",
         ),
         (AUTO, None, PredictRequest(x=[0.5], group="a"), 1.0, "has groups"),
         (
-            StreamConfig(0.1, features=1, memory=AutoMemory()),
+            AutoConfig(0.1, features=1),
             None,
             PredictRequest(x=[0.5]),
             1.0,

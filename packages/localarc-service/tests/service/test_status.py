@@ -5,21 +5,20 @@ from __future__ import annotations
 import random
 from typing import Any
 
-import msgspec
 import pytest
 
-from localarc_client.wire.config import StreamConfig
+from localarc_client.wire.config_reading import read_config
 from localarc_service.api import queries, stream_list
 from localarc_service.limits import Limits
 from localarc_service.storage.events import FeedbackReceived, PredictionMade, StreamCreated
-from localarc_service.streams.calibrators import to_stored
+from localarc_service.streams.config_defaults import completed
 from localarc_service.streams.manager import StreamManager
 from localarc_service.streams.stream import Stream
 
 
 def stream_of(**config: Any) -> Stream:
     usual = {"alpha": 0.1, "method": "arc"}
-    stored = to_stored(msgspec.convert(usual | config, StreamConfig))
+    stored = completed(read_config(usual | config))
     return Stream.create("s", StreamCreated(0.0, stored))
 
 

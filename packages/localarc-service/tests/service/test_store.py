@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from localarc_client.wire.config import StreamConfig
+from localarc_client.wire.config import ArcConfig
 from localarc_client.wire.lifecycle import ChangeRequest, RenameRequest
 from localarc_client.wire.predictions import FeedbackRequest, PredictRequest
 from localarc_service.limits import Limits
@@ -25,7 +25,7 @@ def manager_with(store: Store, names: Iterable[str] = "ab", rounds: int = 10) ->
     """Streams with some rounds, all of them in the store."""
     manager = StreamManager(Limits(), lambda: 1.0)
     for name in names:
-        manager.create(name, StreamConfig(0.1, method="arc"))
+        manager.create(name, ArcConfig(0.1))
     for t in range(rounds):
         for name in names:
             manager.predict(name, PredictRequest(id=f"p{t}"))
@@ -83,7 +83,7 @@ def test_a_failed_commit_stores_nothing(opened: Open) -> None:
     with opened() as store:
         manager = manager_with(store)
         before = store.events, store.bytes, dict(store.unsaved)
-        manager.create("c", StreamConfig(0.1, method="arc"))
+        manager.create("c", ArcConfig(0.1))
         manager.predict("a", PredictRequest(id="next"))
         last = manager.uncommitted.pop()
         huge = dataclasses.replace(last, seq=2**70)  # no column holds it
@@ -111,7 +111,7 @@ def test_what_is_stored_about_a_stream_can_be_replaced_or_removed(opened: Open) 
 def test_a_newer_format_is_rejected(tmp_path: Path) -> None:
     with contextlib.closing(sqlite3.connect(tmp_path / "log.sqlite")) as database:
         database.execute("PRAGMA user_version = 9")
-    with pytest.raises(StorageError, match="format version 9, this localarc reads 1 to 6"):
+    with pytest.raises(StorageError, match="format version 9, this localarc reads 1 to 7"):
         EventStore(tmp_path)
 
 

@@ -6,7 +6,6 @@ import math
 import random
 from typing import Any
 
-import msgspec
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -14,7 +13,8 @@ from hypothesis import strategies as st
 
 from localarc import serialization
 from localarc.serialization import StateError
-from localarc_client.wire.config import StreamConfig
+from localarc_client.wire.config import AutoConfig, StreamConfig
+from localarc_client.wire.config_reading import read_config
 from localarc_client.wire.predictions import FeedbackOperation, PredictOperation, PredictRequest
 from localarc_service.api.errors import ApiError
 from localarc_service.limits import Limits
@@ -27,7 +27,7 @@ from localarc_service.storage.events import (
     StateImported,
     StreamCreated,
 )
-from localarc_service.streams.calibrators import to_stored
+from localarc_service.streams.config_defaults import completed
 from localarc_service.streams.manager import StreamManager
 from localarc_service.streams.state import MAX_POINTS, Point, StreamState
 from localarc_service.streams.stream import Stream
@@ -49,11 +49,11 @@ each_config = pytest.mark.parametrize("given_config", CONFIGS.values(), ids=CONF
 
 def config(**fields: Any) -> StreamConfig:
     usual = {} if "kernel" in fields else {"method": "arc"}
-    return msgspec.convert(usual | fields, StreamConfig)
+    return read_config(usual | fields)
 
 
 def fresh(given_config: StreamConfig) -> Stream:
-    return Stream.create("s", StreamCreated(0.0, to_stored(given_config)))
+    return Stream.create("s", StreamCreated(0.0, completed(given_config)))
 
 
 def played(given_config: StreamConfig, count: int, seed: int = 0) -> tuple[Stream, list[Event]]:
@@ -80,7 +80,7 @@ def played(given_config: StreamConfig, count: int, seed: int = 0) -> tuple[Strea
 
 
 def received(given_config: StreamConfig, at: float, key: str, value: float) -> FeedbackReceived:
-    learns_from_scores = given_config.method == "auto" and given_config.unit is None
+    learns_from_scores = isinstance(given_config, AutoConfig) and given_config.unit is None
     score: Any = (value if value < 0.9 else "-inf") if learns_from_scores else None
     return FeedbackReceived(at, key, float(value < 0.3), score)
 
@@ -276,7 +276,7 @@ def test_old_answers_are_forgotten_and_pending_ones_are_not() -> None:
 @given(st.integers(0, 5000))
 @settings(max_examples=20, deadline=None, derandomize=True)
 def test_the_history_stays_short_and_evenly_spaced(count: int) -> None:
-    state = StreamState(to_stored(config(alpha=0.1)), 0.0)
+    state = StreamState(completed(config(alpha=0.1)), 0.0)
     for t in range(1, count + 1):
         state.rounds = t
         if state.wants_point:

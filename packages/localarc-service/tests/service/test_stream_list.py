@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from localarc_client import Client
-from localarc_client.wire.config import StreamConfig
+from localarc_client.wire.config import ArcConfig
 from localarc_client.wire.predictions import FeedbackRequest, PredictRequest
 from localarc_client.wire.status import StateCounts, StreamList
 from localarc_service.api.errors import ApiError
@@ -20,7 +20,7 @@ from service.inside import Clock, Inside
 def manager_of(*names: str) -> StreamManager:
     manager = StreamManager(Limits(), Clock(1_000.0))
     for name in names:
-        manager.create(name, StreamConfig(alpha=0.1, method="arc", features=0))
+        manager.create(name, ArcConfig(alpha=0.1, features=0))
     return manager
 
 
@@ -115,7 +115,7 @@ def test_a_page_continues_where_the_last_one_ended_whatever_came_in_between() ->
     manager = manager_of("b", "d", "f", "h")
     first = streams(manager, limit=2)
     for name in ("a", "c", "e"):
-        manager.create(name, StreamConfig(alpha=0.1, method="arc", features=0))
+        manager.create(name, ArcConfig(alpha=0.1, features=0))
     del manager.streams["d"]  # the stream at the edge of the page
     assert names(streams(manager, limit=2, cursor=first.next)) == ["e", "f"]
 

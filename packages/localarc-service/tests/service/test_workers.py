@@ -14,7 +14,7 @@ import pytest
 from click.testing import CliRunner
 
 from localarc.cli import main
-from localarc_client.wire.config import StreamConfig
+from localarc_client.wire.config import ArcConfig
 from localarc_client.wire.predictions import FeedbackRequest, PredictRequest
 from localarc_client.wire.status import Ready
 from localarc_client.wire.workers import owner_of
@@ -42,7 +42,7 @@ def managers(workers: int) -> tuple[StreamManager, list[StreamManager]]:
     apart = [StreamManager(Limits(), Clock(1_000.0)) for _ in range(workers)]
     for number, name in enumerate(NAMES):
         for manager in (alone, apart[owner_of(name, workers)]):
-            manager.create(name, StreamConfig(alpha=0.1, method="arc", features=0))
+            manager.create(name, ArcConfig(alpha=0.1, features=0))
             for t in range(60 * (number % 4)):
                 manager.predict(name, PredictRequest(id=f"p{t}"))
                 loss = float(t % 10 < 2 * (number % 4))

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from localarc_client.wire.config import StreamConfig
+from localarc_client.wire.config import ArcConfig
 from localarc_service.api.errors import ApiError
 from localarc_service.limits import Limits
 from localarc_service.streams import lifecycle
@@ -18,7 +18,7 @@ from localarc_service.workers.shared_lock import SharedLock
 from localarc_service.workers.shared_text import SharedText
 from service.inside import Clock
 
-CONFIG = StreamConfig(alpha=0.1, method="arc", features=0)
+CONFIG = ArcConfig(alpha=0.1, features=0)
 
 # A process of its own forks four workers, which all do `job()` and report a number.
 FORKS = """
@@ -47,7 +47,7 @@ def quota(index):
 def streams(index):
     manager = StreamManager(Limits(streams=50), lambda: 0.0)
     manager.directory = SharedDirectory(Path({folder!r}), index, 4, names)
-    config = StreamConfig(alpha=0.1, method="arc", features=0)
+    config = ArcConfig(alpha=0.1, features=0)
     created = 0
     for number in range(30):
         try:

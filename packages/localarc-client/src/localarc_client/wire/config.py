@@ -1,16 +1,26 @@
-"""The configuration of a stream, sent once when the stream is created."""
+"""The config of a stream, sent once when the stream is created: one class per method.
+
+A class has the fields that apply to its method, and no others. What a service stores is the config
+with its defaults filled in, so that these classes are part of the stored format, too.
+"""
 
 from __future__ import annotations
 
-from typing import Annotated, Literal, TypeAlias, get_args, get_type_hints
+from typing import Annotated, ClassVar, Literal, TypeAlias, get_args
 
 import msgspec
 from msgspec import Meta
 
+from localarc_client.wire.config_parts import (
+    KernelConfig,
+    LarcMemory,
+    NodesMemory,
+    RateConfig,
+    SetConfig,
+)
 from localarc_client.wire.fields import (
     LARGEST,
     MAX_FEATURES,
-    MAX_SCORES,
     DefaultLoss,
     GroupName,
     Labels,
@@ -22,232 +32,15 @@ from localarc_client.wire.fields import (
 )
 
 
-class KernelConfig(Request):
-    """Kernel: how strongly a loss at one input moves the threshold at another.
-
-    Parameters
-    ----------
-    kind : str, default "rbf"
-        Formula, as in scikit-learn, of the distance d and the length scale s: "rbf"
-        `exp(-d^2 / (2 s^2))`, "laplace" `exp(-d / s)`, "matern32", "matern52", "cauchy"
-        `1 / (1 + d^2 / s^2)`, "triangular" (zero from distance s on) or "rational-quadratic"
-        `(1 + d^2 / (2 shape s^2))^-shape`.
-    length_scale : float or list of float, default 1.0
-        Length scale in the units of the features, a positive length; a list has one per feature.
-    scale : float, default 1.0
-        Value of the kernel at distance zero.
-    shape : float, optional
-        Only for "rational-quadratic", where it defaults to 1.0.
-
-    Examples
-    --------
-    >>> KernelConfig(length_scale=[0.5, 2.0]).kind
-    'rbf'
-    """
-
-    kind: Literal[
-        "rbf", "laplace", "matern32", "matern52", "cauchy", "triangular", "rational-quadratic"
-    ] = "rbf"
-    length_scale: Number | Annotated[list[Number], Meta(min_length=1, max_length=MAX_FEATURES)] = (
-        1.0
-    )
-    scale: Number = 1.0
-    shape: Number | None = None
-
-
-class RateConfig(Request):
-    """Step size of round t.
-
-    Parameters
-    ----------
-    kind : str, default "inverse-sqrt"
-        "inverse-sqrt" is `eta / sqrt(t)`, "power" `eta * t**(-exponent)`, "constant" `eta`.
-    eta : float, default 1.0
-        Step size of the first round, in units of the score.
-    exponent : float, optional
-        Only for "power", where it defaults to 0.5.
-
-    Examples
-    --------
-    >>> RateConfig("power", eta=2.0, exponent=0.6).eta
-    2.0
-    """
-
-    kind: Literal["inverse-sqrt", "power", "constant"] = "inverse-sqrt"
-    eta: Number = 1.0
-    exponent: Number | None = None
-
-
-class AutoMemory(Request, tag="auto", tag_field="kind"):
-    """Constant memory: a lattice for "rbf" with one or two features, else a dictionary.
-
-    For method "auto" it is `NodesMemory()`.
-
-    Examples
-    --------
-    >>> StreamConfig(alpha=0.1).memory
-    AutoMemory()
-    """
-
-
-class LatticeMemory(Request, tag="lattice", tag_field="kind"):
-    """Constant memory with a proven accuracy, for "rbf" with up to three features.
-
-    Parameters
-    ----------
-    tolerance : float, default 1e-15
-        Largest difference between the kernel used and the Gaussian, relative to its scale.
-    max_bytes : int, default 2**26
-        Limit of the memory, in bytes; beyond it, feedback is rejected.
-
-    Examples
-    --------
-    >>> LatticeMemory(tolerance=1e-8).max_bytes
-    67108864
-    """
-
-    tolerance: Number = 1e-15
-    max_bytes: Annotated[int, Meta(ge=2**16, le=2**28)] = 2**26
-
-
-class DictionaryMemory(Request, tag="dictionary", tag_field="kind"):
-    """Bounded memory with a measured accuracy, for any kernel and number of features.
-
-    Parameters
-    ----------
-    tolerance : float, default 1e-4
-        Error of the local part over a whole run, in units of the score; measured, not proven.
-    max_size : int, default 1024
-        Largest number of stored points; beyond it the error grows instead of the memory.
-
-    Examples
-    --------
-    >>> DictionaryMemory(max_size=256).tolerance
-    0.0001
-    """
-
-    tolerance: Number = 1e-4
-    max_size: Annotated[int, Meta(ge=1, le=8192)] = 1024
-
-
-class KeepLastMemory(Request, tag="keep-last", tag_field="kind"):
-    """The last m rounds, the paper's memory-limited variant.
-
-    Parameters
-    ----------
-    m : int, default 1000
-        Number of rounds that are kept.
-
-    Examples
-    --------
-    >>> KeepLastMemory(500).m
-    500
-    """
-
-    m: Annotated[int, Meta(ge=1, le=100_000)] = 1000
-
-
-class KeepAllMemory(Request, tag="keep-all", tag_field="kind"):
-    """Every round, exactly: memory, snapshots and time per round grow without limit.
-
-    Examples
-    --------
-    >>> StreamConfig(0.1, KernelConfig(), features=1, memory=KeepAllMemory()).memory
-    KeepAllMemory()
-    """
-
-
-class NodesMemory(Request, tag="nodes", tag_field="kind"):
-    """The table of nodes of method "auto": places and groups, of bounded size.
-
-    Parameters
-    ----------
-    max_bytes : int, default 9_000_000
-        Limit of the table, in bytes; a full table drops idle nodes, and makes no others.
-
-    Examples
-    --------
-    >>> NodesMemory(2**20).max_bytes
-    1048576
-    """
-
-    max_bytes: Annotated[int, Meta(ge=2**16, le=2**26)] = 9_000_000
-
-
-MemoryConfig: TypeAlias = (
-    AutoMemory | LatticeMemory | DictionaryMemory | KeepLastMemory | KeepAllMemory | NodesMemory
-)
-
-
-class LabelSetConfig(Request, tag="labels", tag_field="kind"):
-    """Prediction sets of labels: `scores` has one number per label.
-
-    Parameters
-    ----------
-    labels : list of str, optional
-        Names of the labels, in the order of `scores`. Without names, labels are positions from 0.
-    score : str, default "score"
-        What `scores` contains: "score" for scores, where lower is better; "probability" for
-        probabilities, where the score of a label is minus its probability; "cumulative" for
-        probabilities, where it is the total probability of all labels that are at least as likely.
-
-    Examples
-    --------
-    >>> LabelSetConfig(["cat", "dog"], score="probability").labels
-    ['cat', 'dog']
-    """
-
-    labels: Annotated[list[GroupName], Meta(min_length=1, max_length=MAX_SCORES)] | None = None
-    score: Literal["score", "probability", "cumulative"] = "score"
-
-    def __post_init__(self) -> None:
-        """Reject equal names: a set could not tell such labels apart."""
-        labels = self.labels or []
-        if len(set(labels)) < len(labels):
-            raise ValueError("labels must be unique: give each label its own name")
-
-
-class IntervalConfig(Request, tag="interval", tag_field="kind"):
-    """Prediction intervals: `scores` has one prediction, or a lower and an upper quantile.
-
-    Examples
-    --------
-    >>> StreamConfig(alpha=0.1, set=IntervalConfig()).set
-    IntervalConfig()
-    """
-
-
-class StreamConfig(Request):
-    """Configuration of a stream. With `alpha` and `features` alone it is AutoLARC.
+class CommonConfig(Request, tag_field="method"):
+    """What the configs of all methods have.
 
     Parameters
     ----------
     alpha : float
         Target risk: the long-run average loss you accept, between 0 and `loss_bound`.
-    kernel : KernelConfig, optional
-        With a kernel the calibrator is L-ARC, a threshold function of the input.
     features : int, default 0
-        Number of features of an input; at least 1 with a kernel.
-    rate : float or RateConfig, default 1.0
-        Step size, in units of the score; a number eta means `eta / sqrt(t)`. Not for "auto".
-    regularization : float, default 1e-4
-        lambda in the paper: the local part shrinks by `1 - rate * regularization` in every round;
-        only for "larc".
-    loss_bound : float, default 1.0
-        Largest possible loss.
-    score_range : tuple of float, optional
-        Smallest and largest possible score; the bounds that hold in advance require it.
-    initial_threshold : float, optional
-        Threshold before the first loss, in units of the score. Default: 0; for method "auto"
-        infinite, which is the full set, until enough scores are known.
-    memory : AutoMemory, LatticeMemory, DictionaryMemory, KeepLastMemory, KeepAllMemory, NodesMemory
-        What the local part stores; requires a kernel, or method "auto" or "gate" for `NodesMemory`.
-        Default: `AutoMemory()`.
-    clip : float, optional
-        Largest absolute value of the local part of a threshold, in units of the score; requires a
-        kernel.
-    set : LabelSetConfig or IntervalConfig, optional
-        The kind of prediction set to return when a prediction comes with `scores`.
+        Number of features of an input.
     timeout : float, optional
         Seconds after which a pending prediction expires; without it, predictions never expire.
     default_loss : float, optional
@@ -255,22 +48,6 @@ class StreamConfig(Request):
         effect on the threshold.
     retain : int, default 4096
         Number of answered predictions to remember, so that repeated requests get the same response.
-    method : str, optional
-        "auto" for AutoLARC, which has nothing to tune and learns from losses with scores; "larc"
-        for L-ARC, which requires a kernel; "arc" for one threshold; "mondrian" for one threshold
-        per group; "gate" to decide which answers may go out, with `alpha` for the share of wrong
-        ones. Default: "larc" with a kernel, else "auto".
-    floor : float, optional
-        Lowest useful threshold, in units of the score, for streams in which some rounds cannot
-        fail; the guarantee is then one-sided. For "auto", see `limits`.
-    limits : tuple of two float or None, default (None, None)
-        Only for "auto": thresholds that are never crossed, below and above, in units of the score.
-    promise : str, default "both"
-        Only for "auto": "both" keeps the risk near `alpha` from both sides, "at most" from above.
-    evenness : float, default 1.0
-        Only for "auto": how strongly places are evened out; more makes sets larger.
-    unit : float, optional
-        Only for "auto": a typical difference between scores, for losses that come without scores.
     feature_names : list of str, optional
         Names of the features, in the order of `x`, for people who look at the stream.
     tolerance : float, optional
@@ -287,40 +64,215 @@ class StreamConfig(Request):
     retention : float, optional
         Seconds, at least 60, after which stored events and answered predictions are removed, at
         most a tenth of it later; without it, `retain` and the size of the log limit them.
-
-    Examples
-    --------
-    >>> config = StreamConfig(alpha=0.1, kernel=KernelConfig(length_scale=0.5), features=2)
-    >>> config.memory
-    AutoMemory()
     """
 
     alpha: Number
-    kernel: KernelConfig | None = None
     features: Annotated[int, Meta(ge=0, le=MAX_FEATURES)] = 0
-    rate: Number | RateConfig = 1.0
-    regularization: Number = 1e-4
-    loss_bound: Number = 1.0
-    score_range: tuple[Number, Number] | None = None
-    initial_threshold: Number | None = None
-    memory: MemoryConfig = msgspec.field(default_factory=AutoMemory)
-    clip: Number | None = None
-    set: LabelSetConfig | IntervalConfig | None = None
     timeout: Timeout | None = None
     default_loss: DefaultLoss | None = None
     retain: Annotated[int, Meta(ge=0, le=100_000)] = 4096
-    method: Literal["arc", "larc", "mondrian", "auto", "gate"] | None = None
-    floor: Number | None = None
-    limits: tuple[Number | None, Number | None] = (None, None)
-    promise: Literal["both", "at most"] = "both"
-    evenness: Number = 1.0
-    unit: Number | None = None
     feature_names: Annotated[list[GroupName], Meta(max_length=MAX_FEATURES)] | None = None
     tolerance: Annotated[float, Meta(ge=0, le=LARGEST)] | None = None
     window: Annotated[int, Meta(ge=10, le=1_000_000)] = 1000
     stale_after: Annotated[float, Meta(ge=0, le=LARGEST)] = 900.0
     labels: Labels = msgspec.field(default_factory=dict)
     retention: Retention | None = None
+
+    @property
+    def method(self) -> str:
+        """The name of the method, as it is sent."""
+        return str(self.__struct_config__.tag)
+
+    def _check(self, loss_bound: float) -> None:
+        """Raise ValueError if fields contradict each other."""
+        names, loss = self.feature_names, self.default_loss
+        if names is not None and not len(names) == len(set(names)) == self.features:
+            raise ValueError(
+                f"feature_names must be {self.features} different name(s), one per feature, got "
+                f"{names}."
+            )
+        if loss is not None and self.timeout is None:
+            raise ValueError("default_loss applies after the timeout: set timeout as well.")
+        if loss is not None and loss > loss_bound:
+            raise ValueError(
+                f"default_loss must be at most the loss bound {loss_bound}, got {loss}."
+            )
+        if self.tolerance is not None and self.alpha < loss_bound <= self.alpha + self.tolerance:
+            raise ValueError(
+                f"alpha + tolerance must be below the loss bound {loss_bound}, got {self.alpha} + "
+                f"{self.tolerance}: no risk could exceed it. Use a smaller tolerance."
+            )
+
+
+class _SetsConfig(CommonConfig, kw_only=True):
+    """What the configs of methods have that make prediction sets.
+
+    Parameters
+    ----------
+    set : LabelSetConfig or IntervalConfig, optional
+        The kind of prediction set to return when a prediction comes with `scores`.
+    loss_bound : float, default 1.0
+        Largest possible loss.
+    score_range : tuple of float, optional
+        Smallest and largest possible score; the bounds that hold in advance require it.
+    """
+
+    set: SetConfig | None = None
+    loss_bound: Number = 1.0
+    score_range: tuple[Number, Number] | None = None
+
+    def __post_init__(self) -> None:
+        """Reject fields that contradict each other."""
+        self._check(self.loss_bound)
+
+
+class AutoConfig(_SetsConfig, kw_only=True, tag="auto"):
+    """AutoLARC, which has nothing to tune and learns from losses with scores.
+
+    Parameters
+    ----------
+    initial_threshold : float, optional
+        Threshold before the first loss, in units of the score. Default: infinite, which is the full
+        set, until enough scores are known.
+    limits : tuple of two float or None, default (None, None)
+        Thresholds that are never crossed, below and above, in units of the score.
+    promise : str, default "both"
+        "both" keeps the risk near `alpha` from both sides, "at most" from above.
+    evenness : float, default 1.0
+        How strongly places are evened out; more makes sets larger.
+    unit : float, optional
+        A typical difference between scores, for losses that come without scores.
+    memory : NodesMemory, default NodesMemory()
+        The table of nodes.
+
+    Examples
+    --------
+    >>> AutoConfig(0.1, features=2).method
+    'auto'
+    """
+
+    initial_threshold: Number | None = None
+    limits: tuple[Number | None, Number | None] = (None, None)
+    promise: Literal["both", "at most"] = "both"
+    evenness: Number = 1.0
+    unit: Number | None = None
+    memory: NodesMemory = msgspec.field(default_factory=NodesMemory)
+
+
+class _StepsConfig(_SetsConfig, kw_only=True):
+    """What the configs of methods have that move a threshold by steps.
+
+    Parameters
+    ----------
+    rate : float or RateConfig, default 1.0
+        Step size, in units of the score; a number eta means `eta / sqrt(t)`.
+    initial_threshold : float, default 0.0
+        Threshold before the first loss, in units of the score.
+    floor : float, optional
+        Lowest useful threshold, in units of the score, for streams in which some rounds cannot
+        fail; the guarantee is then one-sided.
+    """
+
+    rate: Number | RateConfig = 1.0
+    initial_threshold: Number = 0.0
+    floor: Number | None = None
+
+
+class ArcConfig(_StepsConfig, kw_only=True, tag="arc"):
+    """ARC: one threshold. All parameters are those that several methods have.
+
+    Examples
+    --------
+    >>> ArcConfig(0.1, rate=0.5).initial_threshold
+    0.0
+    """
+
+
+class MondrianConfig(_StepsConfig, kw_only=True, tag="mondrian"):
+    """One ARC per group. All parameters are those that several methods have.
+
+    Examples
+    --------
+    >>> MondrianConfig(0.1).method
+    'mondrian'
+    """
+
+
+class LarcConfig(_StepsConfig, kw_only=True, tag="larc"):
+    """L-ARC: a threshold function of the input, which requires at least one feature.
+
+    Parameters
+    ----------
+    kernel : KernelConfig
+        How strongly a loss at one input moves the threshold at another.
+    regularization : float, default 1e-4
+        lambda in the paper: the local part shrinks by `1 - rate * regularization` in every round.
+    memory : LatticeMemory, DictionaryMemory, KeepLastMemory or KeepAllMemory, optional
+        What the local part stores. Default: `LatticeMemory()` for "rbf" with one or two features,
+        else `DictionaryMemory()`.
+    clip : float, optional
+        Largest absolute value of the local part of a threshold, in units of the score.
+
+    Examples
+    --------
+    >>> LarcConfig(0.1, features=2, kernel=KernelConfig(length_scale=0.5)).regularization
+    0.0001
+    """
+
+    kernel: KernelConfig
+    regularization: Number = 1e-4
+    memory: LarcMemory | None = None
+    clip: Number | None = None
+
+    def __post_init__(self) -> None:
+        """Reject fields that contradict each other, and lengths that are not one per feature."""
+        self._check(self.loss_bound)
+        if self.features == 0:
+            raise ValueError("features must be the length of x, at least 1 with a kernel, got 0.")
+        for name in "length_scale", "denominator":
+            lengths = getattr(self.kernel, name, None)
+            if isinstance(lengths, list) and len(lengths) != self.features:
+                raise ValueError(
+                    f"{name} must be one number or one per feature, got {len(lengths)} for "
+                    f"{self.features} feature(s)."
+                )
+
+
+class GateConfig(CommonConfig, kw_only=True, tag="gate"):
+    """A gate, which decides which answers may go out; `alpha` is the share of wrong ones.
+
+    Parameters
+    ----------
+    memory : NodesMemory, default NodesMemory()
+        The table of nodes.
+
+    Examples
+    --------
+    >>> GateConfig(0.05).loss_bound
+    1.0
+    """
+
+    memory: NodesMemory = msgspec.field(default_factory=NodesMemory)
+    loss_bound: ClassVar[float] = 1.0
+    set: ClassVar[None] = None
+
+    def __post_init__(self) -> None:
+        """Reject fields that contradict each other."""
+        self._check(self.loss_bound)
+        if self.default_loss not in (None, 0.0, 1.0):
+            raise ValueError(
+                "default_loss of a gate must be 1, an expired answer was wrong, or 0, it was "
+                f"right, got {self.default_loss}. Omit it to count such answers neither way."
+            )
+
+
+StreamConfig: TypeAlias = AutoConfig | ArcConfig | LarcConfig | MondrianConfig | GateConfig
+"""The config of a stream: that of its method."""
+
+METHODS: dict[str, type[StreamConfig]] = {
+    str(kind.__struct_config__.tag): kind for kind in get_args(StreamConfig)
+}
+"""The config of each method."""
 
 
 class CreateResponse(Response):
@@ -330,37 +282,14 @@ class CreateResponse(Response):
     ----------
     stream : str
         Name of the stream.
-    config : StreamConfig
+    config : AutoConfig, LarcConfig, ArcConfig, MondrianConfig or GateConfig
         Its configuration, with every default filled in.
 
     Examples
     --------
-    >>> CreateResponse("demand", StreamConfig(alpha=0.1)).config.alpha
+    >>> CreateResponse("demand", AutoConfig(alpha=0.1)).config.alpha
     0.1
     """
 
     stream: str
     config: StreamConfig
-
-
-def _literal_values(kind: type[Request], field: str) -> tuple[str, ...]:
-    return get_args(get_type_hints(kind)[field])
-
-
-_METHODS: tuple[str, ...] = get_args(get_args(get_type_hints(StreamConfig)["method"])[0])
-
-VALID_NAMES: dict[str, tuple[str, ...]] = {
-    "$": StreamConfig.__struct_fields__,
-    "$.kernel": KernelConfig.__struct_fields__,
-    "$.kernel.kind": _literal_values(KernelConfig, "kind"),
-    "$.rate": RateConfig.__struct_fields__,
-    "$.rate.kind": _literal_values(RateConfig, "kind"),
-    "$.memory.kind": tuple(str(kind.__struct_config__.tag) for kind in get_args(MemoryConfig)),
-    "$.set.kind": tuple(
-        str(kind.__struct_config__.tag) for kind in (LabelSetConfig, IntervalConfig)
-    ),
-    "$.set.score": _literal_values(LabelSetConfig, "score"),
-    "$.method": _METHODS,
-    "$.promise": _literal_values(StreamConfig, "promise"),
-}
-"""Valid fields or values by path in a config; error messages list them."""

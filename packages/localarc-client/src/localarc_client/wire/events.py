@@ -233,7 +233,7 @@ class ChangedEvent(ChangeEvent, tag="changed"):
     Attributes
     ----------
     labels, timeout, default_loss, retention
-        As in `StreamConfig`, from now on.
+        As in a config, from now on.
 
     Examples
     --------

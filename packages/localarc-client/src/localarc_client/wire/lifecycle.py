@@ -24,7 +24,7 @@ class ChangeRequest(Request, omit_defaults=True):
     labels : dict of str to str, optional
         Replaces all labels.
     timeout, default_loss, retention : float or None, optional
-        As in `StreamConfig`; None removes them.
+        As in a config; None removes them.
 
     Examples
     --------
@@ -53,12 +53,13 @@ class ChangeResponse(Response):
         Name of the stream.
     seq : int
         Position of the change in the stream.
-    config : StreamConfig
+    config : AutoConfig, LarcConfig, ArcConfig, MondrianConfig or GateConfig
         The configuration after it.
 
     Examples
     --------
-    >>> ChangeResponse("demand", 4, StreamConfig(alpha=0.1, timeout=60.0)).config.timeout
+    >>> from localarc_client import AutoConfig
+    >>> ChangeResponse("demand", 4, AutoConfig(alpha=0.1, timeout=60.0)).config.timeout
     60.0
     """
 

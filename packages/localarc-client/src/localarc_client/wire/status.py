@@ -66,7 +66,7 @@ class StreamListItem(Response):
     health : Health
         As in `StreamSummary`.
     labels : dict of str to str
-        As in `StreamConfig`.
+        As in a config.
 
     Examples
     --------
@@ -296,7 +296,7 @@ class StreamSummary(Response):
     ----------
     stream : str
         Name of the stream.
-    config : StreamConfig
+    config : AutoConfig, LarcConfig, ArcConfig, MondrianConfig or GateConfig
         Its configuration, with every default filled in.
     created : float
         Time of its creation, in seconds since 1970.

@@ -3,21 +3,19 @@
 from __future__ import annotations
 
 import json
-import re
-from collections.abc import Mapping
+from collections.abc import Callable
 from typing import Any, Generic, TypeVar
 
 import msgspec
 from msgspec import inspect
 
-from localarc_client.wire.config import VALID_NAMES, StreamConfig
+from localarc_client.wire.config import StreamConfig
+from localarc_client.wire.config_reading import decode_config
 from localarc_client.wire.predictions import BatchEnvelope, BatchRequest, Operation
 from localarc_service.api.errors import ApiError
 from localarc_service.api.request import Request
 
 Kind = TypeVar("Kind")
-
-_NAMES: dict[Any, Mapping[str, tuple[str, ...]]] = {StreamConfig: VALID_NAMES}
 
 
 async def receive(request: Request, media_type: str, limit: int) -> bytes:
@@ -41,8 +39,9 @@ class Decoder(Generic[Kind]):
     """
 
     def __init__(self, kind: Any) -> None:
-        self._names = _NAMES.get(kind, {})
-        self._decode = msgspec.json.Decoder(kind).decode
+        self._decode: Callable[[bytes | msgspec.Raw], Any] = (
+            decode_config if kind == StreamConfig else msgspec.json.Decoder(kind).decode
+        )
         keys = unique_keys(kind)
         self._keys = None if keys is None else [f'"{key}"'.encode() for key in sorted(keys)]
 
@@ -52,20 +51,12 @@ class Decoder(Generic[Kind]):
             message: Kind = self._decode(body)
             self._check_keys(bytes(body))
         except msgspec.ValidationError as error:
-            raise ApiError(422, f"{error}{self._valid_names(str(error))}.") from error
+            raise ApiError(422, f"{str(error).rstrip('.')}.") from error
         except RecursionError as error:
             raise ApiError(400, "the body is nested too deeply.") from error
         except ValueError as error:  # msgspec's decoding errors and invalid UTF-8
             raise ApiError(400, f"the body is not JSON: {error}.") from error
         return message
-
-    def _valid_names(self, error: str) -> str:
-        """The valid names where the body has an unknown one."""
-        if not error.startswith(("Invalid", "Object contains unknown field")):
-            return ""
-        place = re.search(r" - at `(\$[^`]*)`$", error)
-        names = self._names.get(place[1] if place else "$", ())
-        return f": expected one of {', '.join(names)}" if names else ""
 
     def _check_keys(self, body: bytes) -> None:
         if self._keys is None or b"\\" in body or any(body.count(key) > 1 for key in self._keys):

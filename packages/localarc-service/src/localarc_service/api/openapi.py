@@ -7,6 +7,7 @@ from typing import Any
 
 import msgspec
 
+from localarc_client.wire.config import AutoConfig, LarcConfig
 from localarc_client.wire.predictions import Problem
 from localarc_client.wire.routes import BYTES, EVENT_STREAM, JSON, Parameter, Route
 from localarc_service.api.responses import PROBLEM
@@ -33,6 +34,8 @@ def openapi(routes: Iterable[Route[Any]], version: str) -> dict[str, Any]:
     routes = list(routes)
     kinds = _kinds(routes)
     schemas, components = msgspec.json.schema_components(kinds, ref_template=_REF)
+    for kind in AutoConfig, LarcConfig:  # without a method, a config is one of these
+        components[kind.__name__]["required"].remove("method")
     found = {str(kind): _portable(schema) for kind, schema in zip(kinds, schemas, strict=True)}
     paths: dict[str, Any] = {}
     for route in routes:

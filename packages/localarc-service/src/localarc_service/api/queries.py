@@ -42,7 +42,6 @@ from localarc_service.api.errors import ApiError
 from localarc_service.app_state import AppState
 from localarc_service.storage.format import FeatureSum
 from localarc_service.streams.bounds import above_and_below, finite
-from localarc_service.streams.calibrators import to_wire
 from localarc_service.streams.manager import StreamManager
 from localarc_service.streams.state import Point
 from localarc_service.streams.stream import Stream
@@ -97,7 +96,7 @@ def summarize(stream: Stream, moment: Moment = LONG_AGO) -> StreamSummary:
     certificate = _certificate(stream)
     return StreamSummary(
         stream=stream.name,
-        config=to_wire(state.config),
+        config=state.config,
         created=state.created,
         seq=state.seq,
         predictions=state.predictions,

@@ -11,9 +11,12 @@ export type Bound = Schemas["BoundStatus"];
 export type GroupRisk = Schemas["GroupRisk"];
 export type HistoryResponse = Schemas["History"];
 export type KernelConfig = Complete<Schemas["KernelConfig"]>;
-export type StreamConfig = Complete<Omit<Schemas["StreamConfig"], "kernel">> & {
-  kernel: KernelConfig | null;
-};
+export type StreamConfig =
+  | Complete<Schemas["AutoConfig"]>
+  | Complete<Schemas["ArcConfig"]>
+  | (Complete<Omit<Schemas["LarcConfig"], "kernel">> & { kernel: KernelConfig })
+  | Complete<Schemas["MondrianConfig"]>
+  | Complete<Schemas["GateConfig"]>;
 export type Health = Schemas["Health"];
 export type StreamListItem = Schemas["StreamListItem"];
 export type StreamList = Complete<Omit<Schemas["StreamList"], "states">> & {

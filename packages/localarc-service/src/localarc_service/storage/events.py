@@ -1,4 +1,4 @@
-"""Stored events, version 6: a stream is what its events make of it, and nothing else.
+"""Stored events, version 7: a stream is what its events make of it, and nothing else.
 
 Events are stored as JSON by field name; `format.py` says how to change them.
 """
@@ -9,8 +9,9 @@ from typing import TypeAlias
 
 import msgspec
 
+from localarc_client.wire.config import StreamConfig
 from localarc_client.wire.infinite import Extended, as_text, mark
-from localarc_service.storage.format import Config, Group, HealthState, Outcome, Score, Stored
+from localarc_service.storage.format import Group, HealthState, Outcome, Score, Stored
 
 
 class StoredEvent(Stored, tag_field="kind", omit_defaults=True):
@@ -22,7 +23,7 @@ class StoredEvent(Stored, tag_field="kind", omit_defaults=True):
 class StreamCreated(StoredEvent, tag="stream_created"):
     """The stream was created; its seq is 0."""
 
-    config: Config
+    config: StreamConfig
 
 
 class PredictionMade(StoredEvent, tag="prediction_made"):

@@ -79,7 +79,9 @@ def read(source: BinaryIO, names: Collection[str] = ()) -> Iterator[Stream]:
             for entry in manifest.streams:
                 if not names or entry.name in names:
                     yield _stream(archive, entry, manifest.format)
-    except (zipfile.BadZipFile, EOFError, KeyError, NotImplementedError) as error:
+    except ExportError:
+        raise
+    except (zipfile.BadZipFile, EOFError, KeyError, NotImplementedError, ValueError) as error:
         raise ExportError(
             f"this is not an export of localarc, or it is damaged: {error}."
         ) from error

@@ -1,9 +1,9 @@
-"""The stored format, version 6: a stream's config, its state and its snapshot.
+"""The stored format, version 7: a stream's state and its snapshot.
 
-These classes are the schema of a data folder, together with `events.py`. They are separate from the
-wire types, so that the API can change without touching what is on disk. Every class is stored by
-field name, except `Answered`: a stream remembers thousands of those, and names would double their
-size.
+These classes are the schema of a data folder, together with `events.py` and the config of a stream,
+stored as it is sent: `localarc_client.wire.config`. Other wire types are separate, so that the API
+can change without touching what is on disk. Every class is stored by field name, except `Answered`:
+a stream remembers thousands of those, and names would double their size.
 
 To change a field, its name, its type or, in `Answered`, its position: increment `VERSION`, add a
 migration to `migrations.py`, and add a golden data folder (tests/service/golden).
@@ -20,11 +20,11 @@ import msgspec
 import numpy as np
 
 from localarc import serialization
+from localarc_client.wire.config import StreamConfig
 
-VERSION = 6
+VERSION = 7
 _SNAPSHOT = "Stream"
 
-Method: TypeAlias = Literal["arc", "larc", "mondrian", "auto", "gate"]
 Group: TypeAlias = str | list[str] | None
 """The group of a prediction, several, or none; as it was sent."""
 Score: TypeAlias = float | Literal["inf", "-inf"] | None
@@ -41,75 +41,6 @@ PASSED_OVER = "passed over"
 
 class Stored(msgspec.Struct, forbid_unknown_fields=True):
     """A part of the stored format."""
-
-
-# ---- the config of a stream ------------------------------------------------------------------
-
-
-class Kernel(Stored):
-    """A kernel by its denominator, l in `exp(-d^2 / l)`: what the calibrator computes with."""
-
-    kind: str
-    denominator: float | list[float]
-    scale: float
-    shape: float | None
-
-
-class Rate(Stored):
-    """A learning rate."""
-
-    kind: str
-    eta: float
-    exponent: float | None
-
-
-class Memory(Stored, omit_defaults=True):
-    """A memory strategy; each kind has some of the fields."""
-
-    kind: str
-    tolerance: float | None = None
-    max_bytes: int | None = None
-    max_size: int | None = None
-    m: int | None = None
-
-
-class PredictionSets(Stored, omit_defaults=True):
-    """The kind of sets that a stream returns."""
-
-    kind: str
-    labels: list[str] | None = None
-    score: Literal["score", "probability", "cumulative"] | None = None
-
-
-class Config(Stored):
-    """A stream's config with every default filled in, so that a new default changes no stream."""
-
-    method: Method
-    alpha: float
-    kernel: Kernel | None
-    features: int
-    rate: float | Rate
-    regularization: float
-    loss_bound: float
-    score_range: tuple[float, float] | None
-    initial_threshold: float | None
-    memory: Memory
-    clip: float | None
-    floor: float | None
-    limits: tuple[float | None, float | None]
-    promise: Literal["both", "at most"]
-    evenness: float
-    unit: float | None
-    set: PredictionSets | None
-    timeout: float | None
-    default_loss: float | None
-    retain: int
-    feature_names: list[str] | None
-    tolerance: float
-    window: int
-    labels: dict[str, str]
-    retention: float | None
-    stale_after: float
 
 
 # ---- the state of a stream -------------------------------------------------------------------
@@ -182,7 +113,7 @@ class History(Stored):
 class State(Stored):
     """Everything about a stream except its name and its calibrator."""
 
-    config: Config
+    config: StreamConfig
     created: float
     seq: int = 0
     predictions: int = 0
@@ -199,7 +130,7 @@ class State(Stored):
     groups: dict[str, GroupSum] = {}
     features: list[FeatureSum] = []
     history: History = msgspec.field(default_factory=History)
-    first_config: Config | None = None
+    first_config: StreamConfig | None = None
     """The config that the stream was created with, without its labels, if it was changed since."""
     imported: bool = False
     """Whether a state was imported: what was pending in its rounds is not known."""

@@ -6,6 +6,7 @@ as names and positions, independent of today's classes.
 
 from __future__ import annotations
 
+import math
 import sqlite3
 from collections.abc import Callable, Sequence
 from typing import Any, TypeAlias
@@ -114,7 +115,59 @@ def _upgrade_config(config: Plain, version: int) -> Plain:
         config = _config_from_3(config)
     if version < 5:
         config = config | {"labels": {}, "retention": None}
-    return _STALE_AFTER_6 | config
+    return _config_from_6(_STALE_AFTER_6 | config)
+
+
+# ---- version 6: a config had the fields of all methods, and a kernel its denominator alone -------
+
+_ALL_7 = (
+    "alpha", "features", "timeout", "default_loss", "retain", "feature_names", "tolerance",
+    "window", "stale_after", "labels", "retention",
+)  # fmt: skip
+_SETS_7 = "set", "loss_bound", "score_range", "initial_threshold"
+_STEPS_7 = *_SETS_7, "rate", "floor"
+_FIELDS_7 = {
+    "auto": (*_SETS_7, "limits", "promise", "evenness", "unit"),
+    "gate": (),
+    "arc": _STEPS_7,
+    "mondrian": _STEPS_7,
+    "larc": (*_STEPS_7, "regularization", "clip"),
+}
+_LATTICE_6 = {"kind": "lattice", "tolerance": 1e-15, "max_bytes": 2**26}
+_DICTIONARY_6 = {"kind": "dictionary", "tolerance": 1e-4, "max_size": 1024}
+_PER_SQUARE_6 = {"rbf": 2.0, "rational-quadratic": 2.0}
+
+
+def _config_from_6(config: Plain) -> Plain:
+    """What the method does not use was not set, and the automatic memory becomes its choice."""
+    method, memory = config["method"], config["memory"]
+    new = {"method": method} | {name: config[name] for name in (*_ALL_7, *_FIELDS_7[method])}
+    if new.get("set") is not None:
+        new["set"] = {name: value for name, value in new["set"].items() if value is not None}
+    if method in ("auto", "gate"):
+        return new | {
+            "memory": {"kind": "nodes", "max_bytes": memory.get("max_bytes") or 9_000_000}
+        }
+    new["initial_threshold"] = new["initial_threshold"] or 0.0
+    if method != "larc":
+        return new
+    if memory["kind"] == "auto":
+        on_lattice = config["kernel"]["kind"] == "rbf" and config["features"] <= 2
+        memory = _LATTICE_6 if on_lattice else _DICTIONARY_6
+    kept = {name: value for name, value in memory.items() if value is not None}
+    return new | {"memory": kept, "kernel": _kernel_from_6(config["kernel"])}
+
+
+def _kernel_from_6(kernel: Plain) -> Plain:
+    """A length scale; with the denominator, where the length scale does not make exactly that."""
+    squares, per = kernel["denominator"], _PER_SQUARE_6.get(kernel["kind"], 1.0)
+    listed = squares if isinstance(squares, list) else [squares]
+    lengths = [math.sqrt(square / per) for square in listed]
+    short = [float(f"{length:.15g}") for length in lengths]  # as it was sent, before it was rounded
+    lengths = [s if per * s * s == q else n for s, n, q in zip(short, lengths, listed, strict=True)]
+    if [per * length * length for length in lengths] == listed:
+        kernel = {name: value for name, value in kernel.items() if name != "denominator"}
+    return kernel | {"length_scale": lengths if isinstance(squares, list) else lengths[0]}
 
 
 # ---- version 5: every loss was watched, and nothing recovered ------------------------------------

@@ -20,11 +20,11 @@ from localarc.many.panel.table import read_metadata, to_table
 from localarc.many.rows import bucket_table as table
 from localarc.many.rows.bucket import Bucket
 from localarc.serialization import StateError
+from localarc_client.wire.config import StreamConfig
 from localarc_client.wire.key_names import key_of_stream, stream_name
 from localarc_service.storage import events
-from localarc_service.storage.format import Config
-from localarc_service.streams.calibrator_configs import config_of
-from localarc_service.streams.calibrators import build_calibrator
+from localarc_service.streams.config_of_settings import config_of
+from localarc_service.streams.methods import build_calibrator
 from localarc_service.streams.stream import Stream
 
 
@@ -45,7 +45,7 @@ def read(path: Path, names: Collection[str] = ()) -> Iterator[Stream]:
         raise StateError(f"{path}: {error}") from error
 
 
-def _config(panel: Panel, about: dict[str, Any]) -> Config:
+def _config(panel: Panel, about: dict[str, Any]) -> StreamConfig:
     """The config of all streams; the job's columns, where they are known, name the features."""
     dimension = panel.dimension
     columns = about["roles"]["features"] if "roles" in about else about.get("feature_names")

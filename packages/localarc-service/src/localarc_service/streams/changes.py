@@ -9,7 +9,6 @@ import msgspec
 from localarc_client.wire.events import ChangedEvent, ChangeEvent, RemovedEvent, RenamedEvent
 from localarc_service.storage import events
 from localarc_service.storage.format import WITHHELD
-from localarc_service.streams.config_checks import check_fields
 
 if TYPE_CHECKING:
     from localarc_service.streams.stream import Stream
@@ -30,7 +29,6 @@ def _configure(stream: Stream, event: events.ConfigChanged) -> ChangeEvent:
     state = stream.state
     new = {name: getattr(event, name) for name in ChangedEvent.__annotations__}
     config = msgspec.structs.replace(state.config, **new)
-    check_fields(config)
     state.first_config = state.first_config or msgspec.structs.replace(state.config, labels={})
     state.config = stream.method.config = stream.watch.config = config
     state.seq += 1

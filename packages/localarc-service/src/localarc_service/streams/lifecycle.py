@@ -20,7 +20,6 @@ from localarc_service.access.token import Token
 from localarc_service.access.tokens import ANYONE
 from localarc_service.api.errors import ApiError
 from localarc_service.storage import events
-from localarc_service.streams.calibrators import to_wire
 from localarc_service.streams.manager import PendingWrite, StreamManager
 from localarc_service.streams.stream import Stream
 
@@ -37,7 +36,7 @@ def change(manager: StreamManager, stream: StreamName, body: ChangeRequest) -> C
     new = old | {name: value for name, value in structs.asdict(body).items() if value is not UNSET}
     if new != old:
         manager.apply(found, events.ConfigChanged(at=manager.clock(), **new))
-    return ChangeResponse(stream, found.state.seq, to_wire(found.state.config))
+    return ChangeResponse(stream, found.state.seq, found.state.config)
 
 
 def rename(

@@ -39,12 +39,11 @@ from localarc_service.storage.format import (
     PASSED_OVER,
     WITHHELD,
     Answered,
-    Config,
     Pending,
     request_digest,
     to_bytes,
 )
-from localarc_service.streams import calibrators
+from localarc_service.streams.config_defaults import completed, is_same
 from localarc_service.streams.directory import Directory
 from localarc_service.streams.expiry import count_overdue, overdue
 from localarc_service.streams.memory_budget import MemoryBudget, pending_bytes
@@ -132,13 +131,13 @@ class StreamManager:
         if stream in self.streams:
             return 200, self._existing(self.streams[stream], body)
         self._reserve(stream)
-        config = _as_422(lambda: calibrators.to_stored(body))
+        config = _as_422(lambda: completed(body))
         event = events.StreamCreated(self.clock(), config)
         created = _as_422(lambda: Stream.create(stream, event))
         self.memory.require(created, 0)
         self.replace({stream: created}, ())
         self.uncommitted.append(PendingWrite(stream, 0, event, created.created_event()))
-        return 201, _created(stream, body, config)
+        return 201, CreateResponse(stream, config)
 
     def names(self) -> Iterator[str]:
         """All names that are in use, also by streams that are damaged."""
@@ -167,11 +166,9 @@ class StreamManager:
     def _existing(self, stream: Stream, body: StreamConfig) -> CreateResponse:
         """The response to a config that the stream has, or was created with."""
         config, first = stream.state.config, stream.state.first_config
-        if _as_422(lambda: calibrators.same_config(config, body)):
-            return _created(stream.name, body, config)
         plain = msgspec.structs.replace(body, labels={})
-        if first is not None and _as_422(lambda: calibrators.same_config(first, plain)):
-            return CreateResponse(stream.name, calibrators.to_wire(config))
+        if _as_422(lambda: is_same(config, body) or (first is not None and is_same(first, plain))):
+            return CreateResponse(stream.name, config)
         raise ApiError(
             409, f"stream {stream.name!r} exists with a different config: use another name."
         )
@@ -429,11 +426,6 @@ def _check_gate(stream: Stream, report: FeedbackRequest) -> None:
 def _is_withheld(stream: Stream, answered: Answered) -> bool:
     """Whether a gate withheld the answer, so that only an audit can tell of it."""
     return stream.state.config.method == "gate" and answered.outcome == WITHHELD
-
-
-def _created(stream: str, body: StreamConfig, config: Config) -> CreateResponse:
-    filled = {"method": config.method, "tolerance": config.tolerance}
-    return CreateResponse(stream, msgspec.structs.replace(body, **filled))
 
 
 def _same_report(answered: Answered, body: FeedbackRequest) -> bool:

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from localarc_client.wire.config import StreamConfig
 from localarc_service.api.errors import ApiError
 from localarc_service.event_bus import REPLAY_EVENTS
-from localarc_service.storage.format import Config
 from localarc_service.streams.stream import Stream
 
 # Bytes of the objects that a stream keeps, as tracemalloc measured them on CPython 3.11, rounded
@@ -20,7 +20,7 @@ _WITH_TICKETS = "auto", "gate", "mondrian"
 _MEASURE_EVERY = 16  # events, between measurements of a calibrator
 
 
-def pending_bytes(config: Config, numbers: int) -> int:
+def pending_bytes(config: StreamConfig, numbers: int) -> int:
     """The size of a pending prediction with this number of features and scores."""
     return _PENDING + 8 * numbers + (_TICKET if config.method in _WITH_TICKETS else 0)
 

@@ -11,10 +11,14 @@ from localarc.curves.scores import (
     within,
 )
 from localarc.validation import FloatArray
-from localarc_service.storage.format import Config, Pending, PredictionSets
+from localarc_client.wire.config import StreamConfig
+from localarc_client.wire.config_parts import IntervalConfig, LabelSetConfig
+from localarc_service.storage.format import Pending
 
 
-def loss_and_score(config: Config, pending: Pending, outcome: float | str) -> tuple[float, float]:
+def loss_and_score(
+    config: StreamConfig, pending: Pending, outcome: float | str
+) -> tuple[float, float]:
     """The loss of the set that was returned, a miss costs the loss bound; and the score."""
     if config.set is None or pending.scores is None:
         raise ValueError(
@@ -22,18 +26,20 @@ def loss_and_score(config: Config, pending: Pending, outcome: float | str) -> tu
             "prediction, or report the loss."
         )
     scores = np.frombuffer(pending.scores, "<f8")
-    score = _interval if config.set.kind == "interval" else _label
-    found = score(config.set, scores, outcome)
+    if isinstance(config.set, IntervalConfig):
+        found = _interval(scores, outcome)
+    else:
+        found = _label(config.set, scores, outcome)
     return 0.0 if within(found, pending.threshold) else config.loss_bound, found
 
 
-def _interval(config: PredictionSets, scores: FloatArray, outcome: float | str) -> float:
+def _interval(scores: FloatArray, outcome: float | str) -> float:
     if isinstance(outcome, str):
         raise ValueError(f"y of an interval is a number, got {outcome!r}.")
     return float(quantile_excess(scores[0], scores[-1], outcome))
 
 
-def _label(config: PredictionSets, scores: FloatArray, outcome: float | str) -> float:
+def _label(config: LabelSetConfig, scores: FloatArray, outcome: float | str) -> float:
     position = _position(config.labels, len(scores), outcome)
     if config.score == "probability":
         return float(negative_probability(scores)[position])

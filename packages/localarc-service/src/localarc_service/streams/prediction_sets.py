@@ -12,8 +12,8 @@ import numpy as np
 from localarc import sets
 from localarc.curves.scores import cumulative_probability, negative_probability, within
 from localarc.validation import FloatArray
+from localarc_client.wire.config_parts import IntervalConfig, LabelSetConfig, SetConfig
 from localarc_client.wire.predictions import Interval, LabelSet
-from localarc_service.storage.format import PredictionSets
 
 _SCORES: dict[str | None, Callable[[list[float]], FloatArray]] = {
     "probability": negative_probability,
@@ -22,7 +22,7 @@ _SCORES: dict[str | None, Callable[[list[float]], FloatArray]] = {
 
 
 def prediction_set(
-    config: PredictionSets | None, scores: list[float] | None, threshold: float
+    config: SetConfig | None, scores: list[float] | None, threshold: float
 ) -> LabelSet | Interval | None:
     """The set of one prediction, or None if the request had no scores."""
     if scores is None:
@@ -32,13 +32,13 @@ def prediction_set(
             "scores were sent, but the stream has no prediction sets: create it with set, or omit "
             "scores."
         )
-    if config.kind == "interval":
+    if isinstance(config, IntervalConfig):
         return _interval(scores, threshold)
     return _labels(config, scores, threshold)
 
 
 def set_size(
-    config: PredictionSets | None, scores: list[float] | None, threshold: float
+    config: SetConfig | None, scores: list[float] | None, threshold: float
 ) -> float | None:
     """The size of that set."""
     found = prediction_set(config, scores, threshold)
@@ -54,7 +54,7 @@ def _interval(scores: list[float], threshold: float) -> Interval:
     return Interval(interval.lower, interval.upper, interval.size)
 
 
-def _labels(config: PredictionSets, scores: list[float], threshold: float) -> LabelSet:
+def _labels(config: LabelSetConfig, scores: list[float], threshold: float) -> LabelSet:
     if config.labels is not None and len(scores) != len(config.labels):
         raise ValueError(
             f"scores must have one entry for each of the {len(config.labels)} labels, got "

@@ -12,17 +12,16 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any, NamedTuple, TypeAlias
 
-import msgspec
 import numpy as np
 
 from localarc.guarantees.assumptions import Lateness
 from localarc.validation import FloatArray
-from localarc_client.wire.config import KernelConfig, StreamConfig
-from localarc_service.storage import format as stored
+from localarc_client.wire.config import AutoConfig, GateConfig, LarcConfig, StreamConfig
+from localarc_client.wire.config_reading import read_config
 from localarc_service.storage.events import PredictionMade
-from localarc_service.storage.format import Config, Pending
-from localarc_service.streams.calibrators import build_calibrator, to_stored
-from localarc_service.streams.methods import Method, method_of
+from localarc_service.storage.format import Pending
+from localarc_service.streams.methods import Method, build_calibrator, method_of
+from localarc_service.streams.methods.parts import usual_memory
 
 AnyMethod: TypeAlias = Method[Any]
 
@@ -54,15 +53,13 @@ USUAL = (
 """What is loaded before a service is ready, regardless of its streams."""
 
 
-def shape_of(config: Config) -> Shape | None:
+def shape_of(config: StreamConfig) -> Shape | None:
     """The shape of a config's streams; None for methods that need no loops."""
-    if config.method in ("auto", "gate"):  # a gate has the loops of AutoLARC
+    if isinstance(config, AutoConfig | GateConfig):  # a gate has the loops of AutoLARC
         return Shape("auto")
-    if config.kernel is None:
+    if not isinstance(config, LarcConfig):
         return None
-    memory = config.memory.kind
-    if memory == "auto":
-        memory = "lattice" if config.kernel.kind == "rbf" and config.features <= 2 else "dictionary"
+    memory = (config.memory or usual_memory(config)).kind
     features = 1 if memory == "lattice" else min(config.features, _MANY)
     return Shape(config.method, config.kernel.kind, memory, features)
 
@@ -78,7 +75,7 @@ def rehearse(shape: Shape) -> None:
         _rehearse(config)
 
 
-def _rehearse(config: Config) -> None:
+def _rehearse(config: StreamConfig) -> None:
     method = method_of(build_calibrator(config), config)
     X = np.random.default_rng(0).uniform(size=(_ROUNDS, config.features))
     for t, x in enumerate(X):
@@ -92,7 +89,7 @@ def _rehearse(config: Config) -> None:
     _read(again, X)
 
 
-def check(config: Config) -> None:
+def check(config: StreamConfig) -> None:
     """Raise ValueError if a config is invalid: build its calibrator and run two rounds."""
     method = method_of(build_calibrator(config), config)
     x = np.zeros(config.features)
@@ -101,23 +98,14 @@ def check(config: Config) -> None:
     _read(method, x[None])
 
 
-_MEMORIES = {
-    "lattice": stored.Memory("lattice", tolerance=1e-15, max_bytes=2**26),
-    "dictionary": stored.Memory("dictionary", tolerance=1e-4, max_size=1024),
-    "keep-last": stored.Memory("keep-last", m=_WINDOW),
-    "keep-all": stored.Memory("keep-all"),
-}
-
-
-def _configs(shape: Shape) -> list[Config]:
+def _configs(shape: Shape) -> list[StreamConfig]:
     """Configs of the shape. Their streams forget fast: small weights have a loop of their own."""
     if not shape.kernel:
-        return [to_stored(StreamConfig(0.1, features=2, method=name)) for name in ("auto", "gate")]
-    kernel = KernelConfig(shape.kernel)  # type: ignore[arg-type]
-    config = to_stored(StreamConfig(0.1, kernel, shape.features))
-    memory = _MEMORIES[shape.memory]
-    rate = stored.Rate("constant", 0.5, None)
-    return [msgspec.structs.replace(config, memory=memory, rate=rate, regularization=1.0)]
+        return [AutoConfig(0.1, features=2), GateConfig(0.1, features=2)]
+    size = {"m": _WINDOW} if shape.memory == "keep-last" else {}
+    parts = {"kernel": {"kind": shape.kernel}, "memory": {"kind": shape.memory} | size}
+    fast = {"rate": {"kind": "constant", "eta": 0.5}, "regularization": 1.0}
+    return [read_config({"alpha": 0.1, "features": shape.features} | parts | fast)]
 
 
 def _ask(method: AnyMethod, t: int, x: FloatArray) -> Pending:

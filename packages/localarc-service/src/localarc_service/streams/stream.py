@@ -40,11 +40,10 @@ from localarc_service.storage.format import (
     to_bytes,
 )
 from localarc_service.streams.bounds import bounds_above, finite
-from localarc_service.streams.calibrators import build_calibrator
 from localarc_service.streams.changes import Change, apply_change
-from localarc_service.streams.config_checks import check_room
-from localarc_service.streams.methods import AnyCalibrator, method_of
+from localarc_service.streams.methods import AnyCalibrator, build_calibrator, method_of
 from localarc_service.streams.prediction_sets import set_size
+from localarc_service.streams.size_limits import check_room
 from localarc_service.streams.state import Point, StreamState, group_names
 from localarc_service.streams.watch import Watch
 

@@ -12,10 +12,12 @@ from typing import NamedTuple, Self
 import msgspec
 
 from localarc.monitoring import Monitor
+from localarc_client.wire.config import StreamConfig
 from localarc_client.wire.health import Health
 from localarc_service.storage import format as stored
 from localarc_service.storage.events import HealthChanged
-from localarc_service.storage.format import Announced, Config, HealthState
+from localarc_service.storage.format import Announced, HealthState
+from localarc_service.streams.config_defaults import tolerance_of
 
 WHOLE = ""
 """The part that is all rounds; names of groups are not empty."""
@@ -44,7 +46,7 @@ LONG_AGO = Moment(0.0, 0.0)
 class Watch:
     """The monitors of a stream by part, and what was announced of those that are not ok."""
 
-    def __init__(self, config: Config) -> None:
+    def __init__(self, config: StreamConfig) -> None:
         self.config = config
         self._monitors = {WHOLE: self._new_monitor()}
         self._unsure: set[str] = set()  # parts whose state may not be the announced one
@@ -54,7 +56,7 @@ class Watch:
         config = self.config
         return Monitor(
             target=config.alpha,
-            tolerance=config.tolerance,
+            tolerance=tolerance_of(config),
             window=config.window,
             max_loss=config.loss_bound,
             stale_after=config.stale_after,
@@ -141,7 +143,7 @@ class Watch:
             recent_risk=status.recent_risk,
             at_least=status.at_least if status.rounds else None,
             target=config.alpha,
-            tolerance=config.tolerance,
+            tolerance=tolerance_of(config),
             window=config.window,
             group=part or None,
         )
@@ -184,7 +186,7 @@ class Watch:
         return msgspec.msgpack.encode(stored.Watch(monitors, self.announced))
 
     @classmethod
-    def decode(cls, config: Config, data: bytes) -> Self:
+    def decode(cls, config: StreamConfig, data: bytes) -> Self:
         """The watch that was stored."""
         watch, found = cls(config), msgspec.msgpack.decode(data, type=stored.Watch)
         watch._monitors |= {name: Monitor.from_state(one) for name, one in found.monitors.items()}

@@ -14,7 +14,12 @@ import msgspec
 import numpy as np
 
 from localarc import Gate, algorithms
-from localarc_client.wire.config import StreamConfig
+from localarc_client.wire import config as config_format
+from localarc_client.wire import config_parts
+from localarc_client.wire.config import AutoConfig
+from localarc_client.wire.config_parts import IntervalConfig, LabelSetConfig
+from localarc_client.wire.config_reading import read_config
+from localarc_client.wire.fields import Request
 from localarc_client.wire.infinite import as_text
 from localarc_client.wire.lifecycle import ChangeRequest, RenameRequest
 from localarc_client.wire.predictions import FeedbackRequest, PredictRequest
@@ -24,8 +29,8 @@ from localarc_service.storage import events
 from localarc_service.storage import format as stored_format
 from localarc_service.storage.store import EventStore
 from localarc_service.streams import lifecycle
-from localarc_service.streams.calibrators import build_calibrator
 from localarc_service.streams.manager import StreamManager
+from localarc_service.streams.methods import build_calibrator
 from localarc_service.streams.stream import Stream
 
 ROUNDS = 24
@@ -107,9 +112,9 @@ class Maker:
         if config.method == "auto" and self.source.random() < 0.5:
             body["group"] = ["a", self.source.choice(["b", "ö"])]
         if config.set is not None:
-            size = 1 if config.set.kind == "interval" else 3
+            size = 1 if isinstance(config.set, IntervalConfig) else 3
             scores = [round(self.source.uniform(0.1, 1), 2) for _ in range(size)]
-            if config.set.score == "cumulative":
+            if isinstance(config.set, LabelSetConfig) and config.set.score == "cumulative":
                 scores = [round(score / sum(scores), 6) for score in scores]
             body["scores"] = scores
         return body | ({"id": f"p{t}"} if t % 9 else {})
@@ -142,17 +147,17 @@ class Maker:
         if config.method == "gate":
             seen = {"loss": float(value < 0.1)} if value < 0.7 else {}
             return seen | ({"probability": 0.7} if value > 0.05 else {})
-        if config.method != "auto" or config.unit is not None:
+        if not isinstance(config, AutoConfig) or config.unit is not None:
             return {"loss": self.source.choice([0.0, 1.0, value])}
         assert config.set is not None
         if value < 0.7:
-            interval = config.set.kind == "interval"
+            interval = isinstance(config.set, IntervalConfig)
             return {"outcome": value if interval else self.source.choice(["ant", "bee", "cat"])}
         return {"loss": float(value > 0.9), "score": value if value < 0.98 else "-inf"}
 
     def make(self) -> None:
         for name, (config, _) in STREAMS.items():
-            self.manager.create(name, msgspec.convert(config, StreamConfig))
+            self.manager.create(name, read_config(config))
         for t in range(ROUNDS):
             for name, (config, after) in STREAMS.items():
                 if t == 17 and name in IMPORTED_FROM:
@@ -207,7 +212,9 @@ def as_builtins(message: Any) -> Any:
 def fields(struct: Any) -> Any:
     """A stored object by field name, however it is stored."""
     if isinstance(struct, msgspec.Struct):
-        return {name: fields(getattr(struct, name)) for name in struct.__struct_fields__}
+        about = struct.__struct_config__
+        tag = {about.tag_field: about.tag} if about.tag_field else {}
+        return tag | {name: fields(getattr(struct, name)) for name in struct.__struct_fields__}
     if isinstance(struct, dict):
         return {name: fields(part) for name, part in struct.items()}
     return [fields(part) for part in struct] if isinstance(struct, list | tuple) else struct
@@ -251,10 +258,10 @@ def describe(stream: Stream) -> dict[str, Any]:
 
 
 def stored_classes() -> list[type[msgspec.Struct]]:
-    modules = stored_format, events
+    modules = stored_format, events, config_format, config_parts
     found = [value for module in modules for value in vars(module).values()]
-    base = stored_format.Stored
-    stored = {kind for kind in found if isinstance(kind, type) and issubclass(kind, base)}
+    bases = stored_format.Stored, Request
+    stored = {kind for kind in found if isinstance(kind, type) and issubclass(kind, bases)}
     return sorted(stored, key=lambda kind: kind.__name__)
 
 

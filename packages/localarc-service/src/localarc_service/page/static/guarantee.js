@@ -2,6 +2,7 @@
 
 import { child, setText, updateList } from "./dom.js";
 import { formatCount, formatNumber } from "./format.js";
+import { lossBound } from "./settings.js";
 
 /** @import { Bound, StreamSummary } from "../wire" */
 
@@ -61,7 +62,7 @@ function describeBound({ certificate, config, target }) {
   const delay = certificate.max_pending
     ? ` This accounts for up to ${formatCount(certificate.max_pending)} pending predictions at a time.`
     : "";
-  if (bound.value >= Math.max(target, config.loss_bound - target)) {
+  if (bound.value >= Math.max(target, lossBound(config) - target)) {
     return (
       `The bound, ${describeDistance(bound, target)}, is not informative yet. ` +
       `It narrows as feedback arrives.${delay}`

@@ -20,7 +20,7 @@ const KERNELS = {
 export function describeSettings({ config, predictions, memory }) {
   const parts = [describeMethod(config)];
   if (isLocal(config)) parts.push(`${config.features} feature${config.features === 1 ? "" : "s"}`);
-  if (config.kernel) parts.push(`${memory.split("(")[0]} memory`);
+  if (config.method === "larc") parts.push(`${memory.split("(")[0]} memory`);
   if ((config.timeout ?? null) !== null) parts.push(describeTimeout(config));
   if ((config.retention ?? null) !== null) {
     parts.push(`records are kept for ${formatDuration(config.retention ?? 0)}`);
@@ -35,12 +35,19 @@ export function describeSettings({ config, predictions, memory }) {
  */
 export const isLocal = ({ method, features }) => features > 0 && (method === "larc" || method === "auto");
 
+/**
+ * The largest possible loss; that of a gate is a wrong answer.
+ * @param {StreamConfig} config
+ */
+export const lossBound = (config) => (config.method === "gate" ? 1 : config.loss_bound);
+
 /** @param {StreamConfig} config */
-function describeMethod({ method, kernel, promise, limits }) {
-  if (kernel) return `L-ARC, ${describeKernel(kernel)}`;
-  if (method === "arc") return "ARC, one threshold for all inputs";
-  if (method === "mondrian") return "Mondrian, one threshold per group";
-  if (method === "gate") return "Gate, answer or escalate";
+function describeMethod(config) {
+  if (config.method === "larc") return `L-ARC, ${describeKernel(config.kernel)}`;
+  if (config.method === "arc") return "ARC, one threshold for all inputs";
+  if (config.method === "mondrian") return "Mondrian, one threshold per group";
+  if (config.method === "gate") return "Gate, answer or escalate";
+  const { promise, limits } = config;
   const [floor, ceiling] = limits.map((limit) => (limit === null ? null : formatNumber(limit)));
   const parts = ["AutoLARC, a threshold for every place and group"];
   if (floor !== null) parts.push(`at least ${floor}`);

@@ -19,7 +19,7 @@ import { showGroups } from "./groups.js";
 import { showGuarantee } from "./guarantee.js";
 import { connectRange, showRange } from "./range.js";
 import { alarmMarks, rangeAround, sectionOf } from "./section.js";
-import { describeSettings, isLocal } from "./settings.js";
+import { describeSettings, isLocal, lossBound } from "./settings.js";
 import { throttle } from "./store.js";
 import { ThresholdMapView } from "./threshold_map.js";
 import { showVerdict } from "./verdict.js";
@@ -132,7 +132,7 @@ function drawHistory(state) {
   }
   const { tolerance } = summary.overall;
   charts.recent.draw(recentRiskFigure(section, section.windowed, tolerance, alarmMarks(state)));
-  charts.risk.draw(riskFigure(section, summary.config.loss_bound));
+  charts.risk.draw(riskFigure(section, lossBound(summary.config)));
   setText(byId("bound-note"), describeHiddenBound(section));
   charts.threshold.draw(scatterFigure(section, "threshold", "Threshold"));
   setText(

@@ -2,6 +2,7 @@
 
 import { byId, setText, updateList } from "./dom.js";
 import { describeDistance } from "./guarantee.js";
+import { lossBound } from "./settings.js";
 import { describeSince, headlineOf, showBadge, stateOf } from "./state.js";
 
 /** @import { StreamSummary } from "../wire" */
@@ -10,7 +11,7 @@ import { describeSince, headlineOf, showBadge, stateOf } from "./state.js";
 export function describeTightest({ certificate, config, target }) {
   const { tightest } = certificate;
   if (!certificate.consistent || tightest === null || tightest.value === null) return "";
-  if (tightest.value >= Math.max(target, config.loss_bound - target)) return "No bound is informative yet.";
+  if (tightest.value >= Math.max(target, lossBound(config) - target)) return "No bound is informative yet.";
   return `The tightest bound: ${describeDistance(tightest, target)} (${tightest.name}).`;
 }
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import dataclasses
 import math
+from typing import Any
 
 import numpy as np
 
@@ -10,14 +12,74 @@ from localarc import ARC, LARC
 from localarc.adaptive.settings import Settings
 from localarc.guarantees import Certificate, Evidence
 from localarc.guarantees.assumptions import Lateness
-from localarc.memory import Dictionary
+from localarc.memory import Auto, Dictionary
 from localarc.validation import FloatArray
+from localarc_client.wire.config import ArcConfig, LarcConfig, MondrianConfig
 from localarc_service.storage.events import PredictionMade
 from localarc_service.storage.format import Group, Pending, Score
+from localarc_service.streams.methods import parts
 from localarc_service.streams.methods.base import Asked, Method, features_of
+from localarc_service.streams.size_limits import check_size
 from localarc_service.streams.state import StreamState
 
 TILE = 256  # points that a dictionary keeps beside its atoms
+
+
+# ---- from a config, and back -----------------------------------------------------------------
+
+_SHARED = "loss_bound", "score_range", "initial_threshold", "floor"
+
+
+def build(config: ArcConfig | LarcConfig) -> ARC | LARC:
+    """The calibrator of a config."""
+    if isinstance(config, ArcConfig):
+        return build_arc(config)
+    check_size(config)
+    return LARC(
+        config.alpha,
+        parts.kernel_of(config.kernel),
+        parts.rate_of(config.rate),
+        config.regularization,
+        memory=parts.memory_of(config),
+        clip=config.clip,
+        **_shared(config),
+    ).silence()
+
+
+def build_arc(config: ArcConfig | MondrianConfig) -> ARC:
+    """A calibrator with one threshold."""
+    return ARC(config.alpha, parts.rate_of(config.rate), **_shared(config)).silence()
+
+
+def config_of(settings: Settings, features: int, names: list[str] | None) -> ArcConfig | LarcConfig:
+    """The config of calibrators with these settings, whose memory is chosen."""
+    about = {"rate": parts.rate_config(settings.rate), **_shared(settings)}
+    about |= {"features": features, "feature_names": names}
+    if settings.kernel is None:
+        return ArcConfig(settings.alpha, **about)
+    return LarcConfig(
+        settings.alpha,
+        kernel=parts.kernel_config(settings.kernel),
+        regularization=settings.regularization,
+        memory=parts.memory_config(settings.memory),
+        clip=settings.clip,
+        **about,
+    )
+
+
+def with_chosen_memory(settings: Settings, features: int) -> Settings:
+    """The settings with the memory that the automatic one of L-ARC becomes."""
+    if settings.kernel is None or not isinstance(settings.memory, Auto):
+        return settings
+    return dataclasses.replace(settings, memory=settings.memory.chosen(settings.kernel, features))
+
+
+def _shared(source: Any) -> dict[str, Any]:
+    """What configs and settings have by the same names."""
+    return {name: getattr(source, name) for name in _SHARED}
+
+
+# ---- in use ----------------------------------------------------------------------------------
 
 
 class AdaptiveMethod(Method[ARC | LARC]):

@@ -5,19 +5,50 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from localarc import AutoLARC
+from localarc import AutoLARC, validation
 from localarc.betting import AutoCertificate
+from localarc.calibrators.auto.settings import AutoSettings
 from localarc.guarantees import Bound, Evidence
 from localarc.guarantees.assumptions import Lateness
 from localarc.validation import FloatArray
+from localarc_client.wire.config import AutoConfig
+from localarc_client.wire.config_parts import NodesMemory
 from localarc_service.storage.events import PredictionMade
 from localarc_service.storage.format import Group, Pending, Score
 from localarc_service.streams.methods.base import Asked, Method, features_of, ticket_of
 from localarc_service.streams.state import StreamState
 
+# ---- from a config, and back -----------------------------------------------------------------
+
+_SHARED = "limits", "promise", "evenness", "loss_bound", "unit", "initial_threshold"
+
+
+def build(config: AutoConfig) -> AutoLARC:
+    """The calibrator of a config."""
+    if config.score_range is not None:
+        validation.ascending_pair(config.score_range)  # the certificate's, not the calibrator's
+    return AutoLARC(config.alpha, max_bytes=config.memory.max_bytes, **_shared(config))
+
+
+def config_of(settings: AutoSettings, features: int, names: list[str] | None) -> AutoConfig:
+    """The config of calibrators with these settings."""
+    memory = NodesMemory(settings.max_bytes)
+    about = {"features": features, "feature_names": names, **_shared(settings)}
+    return AutoConfig(settings.alpha, memory=memory, **about)
+
+
+def _shared(source: Any) -> dict[str, Any]:
+    """What configs and settings have by the same names."""
+    return {name: getattr(source, name) for name in _SHARED}
+
+
+# ---- in use ----------------------------------------------------------------------------------
+
 
 class AutoMethod(Method[AutoLARC]):
     """Thresholds for every place and group, with nothing to tune."""
+
+    config: AutoConfig
 
     def threshold(self, x: FloatArray, group: Group) -> float:
         """The threshold for an input of these groups."""

@@ -13,8 +13,9 @@ from localarc.adaptive.settings import Settings
 from localarc.guarantees import Bound
 from localarc.guarantees.assumptions import Lateness
 from localarc.validation import FloatArray
+from localarc_client.wire.config import StreamConfig
 from localarc_service.storage.events import PredictionMade
-from localarc_service.storage.format import Config, Group, Pending, Score
+from localarc_service.storage.format import Group, Pending, Score
 from localarc_service.streams.state import StreamState
 
 Kind = TypeVar("Kind")
@@ -30,7 +31,7 @@ class Asked(NamedTuple):
 class Method(ABC, Generic[Kind]):
     """A calibrator of one kind, and what the service asks of it."""
 
-    def __init__(self, calibrator: Kind, config: Config) -> None:
+    def __init__(self, calibrator: Kind, config: StreamConfig) -> None:
         self.calibrator = calibrator
         self.config = config
 

@@ -12,10 +12,25 @@ from localarc.calibrators.tickets import TicketError
 from localarc.guarantees import Bound
 from localarc.guarantees.assumptions import Lateness
 from localarc.validation import FloatArray
+from localarc_client.wire.config import GateConfig
 from localarc_service.storage.events import PredictionMade
 from localarc_service.storage.format import Group, Pending, Score
 from localarc_service.streams.methods.base import Asked, Method, features_of, ticket_of
 from localarc_service.streams.state import StreamState
+
+CREDIT, IDLE, AUDITABLE = 0.001, 0.003, 1000
+"""What a gate is made with and no config has; these numbers belong to the stored format."""
+
+
+def build(config: GateConfig) -> Gate:
+    """The calibrator of a config."""
+    return Gate(
+        config.alpha,
+        credit=CREDIT,
+        idle=IDLE,
+        auditable=AUDITABLE,
+        max_bytes=config.memory.max_bytes,
+    )
 
 
 class GateMethod(Method[Gate]):

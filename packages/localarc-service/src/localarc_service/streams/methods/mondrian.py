@@ -10,10 +10,17 @@ from localarc import ARC, Mondrian
 from localarc.guarantees import Certificate
 from localarc.guarantees.assumptions import Lateness
 from localarc.validation import FloatArray
+from localarc_client.wire.config import MondrianConfig
 from localarc_service.storage.events import PredictionMade
 from localarc_service.storage.format import Group, Pending, Score
+from localarc_service.streams.methods.adaptive import build_arc
 from localarc_service.streams.methods.base import Asked, Method, features_of, ticket_of
 from localarc_service.streams.state import StreamState
+
+
+def build(config: MondrianConfig) -> Mondrian:
+    """The calibrator of a config."""
+    return Mondrian(lambda: build_arc(config))
 
 
 class MondrianMethod(Method[Mondrian]):
