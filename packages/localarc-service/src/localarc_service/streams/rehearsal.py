@@ -19,7 +19,7 @@ from localarc.guarantees.assumptions import Lateness
 from localarc.validation import FloatArray
 from localarc_client.wire.config import KernelConfig, StreamConfig
 from localarc_service.storage import format as stored
-from localarc_service.storage.events import PredictionMade
+from localarc_service.storage.events import UNKNOWN, PredictionMade
 from localarc_service.storage.format import Config, Pending
 from localarc_service.streams.calibrators import build_calibrator, to_stored
 from localarc_service.streams.methods import Method, method_of
@@ -121,7 +121,7 @@ def _configs(shape: Shape) -> list[Config]:
 
 
 def _ask(method: AnyMethod, t: int, x: FloatArray) -> Pending:
-    event = PredictionMade(0.0, str(t), x.tolist(), None, _GROUP, scores=[1.0])
+    event = PredictionMade(0.0, str(t), x.tolist(), UNKNOWN, _GROUP, scores=[1.0])
     threshold, ticket = method.ask(event)
     return Pending(t, 0.0, b"", threshold, x.tobytes(), _GROUP, None, None, ticket, True)
 
