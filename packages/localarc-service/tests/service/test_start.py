@@ -28,7 +28,7 @@ def played(seed: int, in_flight: int, **config: Any) -> tuple[Stream, set[str]]:
     for t in range(510 + 2 * in_flight):
         x = [random.random()]
         informed = stream.method.is_informed(None)
-        made = events.PredictionMade(float(t), str(t), x, None, informed=informed)
+        made = events.PredictionMade(float(t), str(t), x, events.UNKNOWN, informed=informed)
         stream.apply(made)
         pending.append((str(t), stream.state.pending[str(t)].threshold))
         if len(pending) >= in_flight:

@@ -10,7 +10,7 @@ import pytest
 from localarc_client.wire.config_reading import read_config
 from localarc_service.api import queries, stream_list
 from localarc_service.limits import Limits
-from localarc_service.storage.events import FeedbackReceived, PredictionMade, StreamCreated
+from localarc_service.storage.events import UNKNOWN, FeedbackReceived, PredictionMade, StreamCreated
 from localarc_service.streams.config_defaults import completed
 from localarc_service.streams.manager import StreamManager
 from localarc_service.streams.stream import Stream
@@ -29,7 +29,7 @@ def play(
     thresholds: list[float] = []
     for t, _ in enumerate(scores):
         group = groups[t] if groups else None
-        stream.apply(PredictionMade(float(t), f"p{t}", [], None, group))
+        stream.apply(PredictionMade(float(t), f"p{t}", [], UNKNOWN, group))
         thresholds.append(stream.state.pending[f"p{t}"].threshold)
         if t >= lag:
             loss = float(scores[t - lag] > thresholds[t - lag])

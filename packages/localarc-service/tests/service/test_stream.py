@@ -20,6 +20,7 @@ from localarc_service.api.errors import ApiError
 from localarc_service.limits import Limits
 from localarc_service.storage import events
 from localarc_service.storage.events import (
+    UNKNOWN,
     Event,
     FeedbackReceived,
     PredictionExpired,
@@ -66,7 +67,7 @@ def played(given_config: StreamConfig, count: int, seed: int = 0) -> tuple[Strea
         group: Any = source.choice(["a", "b", None if given_config.method == "arc" else "c"])
         if given_config.method == "auto":
             group = source.choice(["a", ["a", "b"], ["c", "b", "c"], None])
-        made.append(PredictionMade(float(t), f"p{t}", x, None, group))
+        made.append(PredictionMade(float(t), f"p{t}", x, UNKNOWN, group))
         stream.apply(made[-1])
         while len(stream.state.pending) > 3:
             key = source.choice(list(stream.state.pending))
@@ -172,16 +173,11 @@ def test_the_uncommitted_events_are_the_whole_truth(given_ones: list[Any]) -> No
     assert again.snapshot() == manager.streams["s"].snapshot()
 
 
-def threshold_of(event: PredictionMade) -> float:
-    assert event.threshold is not None
-    return event.threshold
-
-
 def replay_with(factor: float) -> Stream:
     """A stream after a replay in which the threshold of one event was multiplied."""
     _, made = played(config(alpha=0.1), 5)
     wrong = next(event for event in made if isinstance(event, PredictionMade) and event.at == 4)
-    wrong.answer(threshold_of(wrong) * factor)
+    wrong.threshold *= factor
     again = fresh(config(alpha=0.1))
     for event in made:
         again.apply(event)
@@ -201,7 +197,7 @@ def test_rounding_on_replay_is_told_from_damage() -> None:
 
 def test_rounding_is_relative_to_the_thresholds_of_the_stream() -> None:
     stream, made = played(config(alpha=0.1), 30)
-    largest = max(abs(threshold_of(each)) for each in made if isinstance(each, PredictionMade))
+    largest = max(abs(event.threshold) for event in made if isinstance(event, PredictionMade))
     stream._compare(1e-12, 1e-12 + 0.5e-9 * largest)  # terms that cancel
     assert (stream.replay_differs, stream.replay_rounded) == (0, 1)
     stream._compare(1e-12, 1e-12 + 2e-9 * largest)
@@ -266,7 +262,7 @@ def test_a_threshold_that_is_not_finite_is_never_returned(monkeypatch: pytest.Mo
 def test_old_answers_are_forgotten_and_pending_ones_are_not() -> None:
     stream = fresh(config(alpha=0.1, retain=2))
     for t in range(6):
-        stream.apply(PredictionMade(t, f"p{t}", [], None))
+        stream.apply(PredictionMade(t, f"p{t}", [], UNKNOWN))
     for t in range(4):
         stream.apply(FeedbackReceived(10 + t, f"p{t}", 0.5))
     assert list(stream.state.answered) == ["p2", "p3"]

@@ -5,6 +5,7 @@ Events are stored as JSON by field name; `format.py` says how to change them.
 
 from __future__ import annotations
 
+import math
 from typing import TypeAlias
 
 import msgspec
@@ -12,6 +13,9 @@ import msgspec
 from localarc_client.wire.config import StreamConfig
 from localarc_client.wire.infinite import Extended, as_text, mark
 from localarc_service.storage.format import Group, HealthState, Outcome, Score, Stored
+
+UNKNOWN = math.nan
+"""The threshold of a prediction that is not made yet; JSON, and thus the store, has no NaN."""
 
 
 class StoredEvent(Stored, tag_field="kind", omit_defaults=True):
@@ -29,14 +33,14 @@ class StreamCreated(StoredEvent, tag="stream_created"):
 class PredictionMade(StoredEvent, tag="prediction_made"):
     """A threshold was returned; replay must compute the same one.
 
-    Before the event happens its threshold is None: `Stream.apply` writes it down. The `scores` of a
-    gate are the model's confidence, one number. `informed` is stored, since before version 6 no
-    prediction counted apart.
+    Until the event happens its threshold is `UNKNOWN`: `Stream.apply` writes it down. The `scores`
+    of a gate are the model's confidence, one number. `informed` is stored, since before version 6
+    no prediction counted apart.
     """
 
     id: str
     x: list[float]
-    threshold: Extended | None
+    threshold: Extended
     group: Group = None
     scores: list[float] | None = None
     informed: bool = True

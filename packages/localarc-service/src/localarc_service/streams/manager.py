@@ -185,13 +185,12 @@ class StreamManager:
                 at=self.clock(),
                 id=key,
                 x=body.x,
-                threshold=None,
+                threshold=events.UNKNOWN,
                 group=body.group,
                 scores=scores,
                 informed=_as_422(lambda: found.method.is_informed(body.group)),
             )
             self.apply(found, event)
-            assert event.threshold is not None  # `apply` wrote it down
             seq, threshold = found.state.seq, event.threshold
         else:
             key, seq, threshold = body.id or "", previous.seq, previous.threshold

@@ -18,7 +18,7 @@ from localarc.guarantees.assumptions import Lateness
 from localarc.validation import FloatArray
 from localarc_client.wire.config import AutoConfig, GateConfig, LarcConfig, StreamConfig
 from localarc_client.wire.config_reading import read_config
-from localarc_service.storage.events import PredictionMade
+from localarc_service.storage.events import UNKNOWN, PredictionMade
 from localarc_service.storage.format import Pending
 from localarc_service.streams.methods import Method, build_calibrator, method_of
 from localarc_service.streams.methods.parts import usual_memory
@@ -109,7 +109,7 @@ def _configs(shape: Shape) -> list[StreamConfig]:
 
 
 def _ask(method: AnyMethod, t: int, x: FloatArray) -> Pending:
-    event = PredictionMade(0.0, str(t), x.tolist(), None, _GROUP, scores=[1.0])
+    event = PredictionMade(0.0, str(t), x.tolist(), UNKNOWN, _GROUP, scores=[1.0])
     threshold, ticket = method.ask(event)
     return Pending(t, 0.0, b"", threshold, x.tobytes(), _GROUP, None, None, ticket, True)
 

@@ -105,7 +105,7 @@ class Stream:
     def apply(self, event: Event) -> ChangeEvent:
         """Change the stream; raises and changes nothing if the event is impossible.
 
-        A prediction without a threshold gets its own; another is one that is repeated.
+        A prediction whose threshold is unknown gets it; that of another is compared with today's.
         """
         if isinstance(event, events.PredictionMade):
             return self._apply_prediction(event)
@@ -167,7 +167,7 @@ class Stream:
         set_size(state.config.set, scores, -math.inf)  # raises before any change
         threshold, ticket = self.method.ask(event)
         assert threshold > -math.inf  # nor is it NaN
-        if event.threshold is None:
+        if math.isnan(event.threshold):
             event.answer(threshold)
         else:
             self._check_replay(event, threshold, event.threshold)
