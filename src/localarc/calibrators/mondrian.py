@@ -111,7 +111,7 @@ class Mondrian(BaseCalibrator):
             raise ValueError(
                 "no group was given. Pass groups=..., or construct Mondrian with group_of."
             )
-        if given is not None and group_of is not None:
+        if group_of is not None and given is not None and not (type(given) is tuple and not given):
             raise ValueError(
                 f"group {given!r} was given, but this Mondrian has a group_of function. "
                 "Leave one of them out."

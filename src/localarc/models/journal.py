@@ -10,27 +10,31 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Generic, TypeVar
+from typing import Generic, TypeAlias, TypeVar
 
-from localarc.calibrators.auto import AutoLARC, LabelSets
+from localarc.calibrators.auto import LabelSets
+from localarc.calibrators.role import OnlineCalibrator
 
 T = TypeVar("T")
 Change = Callable[[], object]
 """Changes something, to the same if it is called again."""
+
+Learner: TypeAlias = OnlineCalibrator | LabelSets
+"""What learns from rows."""
 
 
 @dataclass(frozen=True)
 class Step:
     """What one calibrator does with the rows of a call: `run(start)`, from row `start` on."""
 
-    calibrator: AutoLARC | LabelSets
+    calibrator: Learner
     rows: int
     run: Callable[[int], None]
     issued: int  # before the call
     pending: int
 
     @classmethod
-    def of(cls, calibrator: AutoLARC | LabelSets, rows: int, run: Callable[[int], None]) -> Step:
+    def of(cls, calibrator: Learner, rows: int, run: Callable[[int], None]) -> Step:
         """A step that has not begun."""
         return cls(calibrator, rows, run, calibrator.issued, calibrator.pending_count)
 

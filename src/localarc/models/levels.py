@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -11,6 +11,8 @@ import numpy as np
 
 from localarc import validation
 from localarc.calibrators.auto import AutoLARC
+from localarc.calibrators.many_tickets import ask_many, forget_many, tell_many
+from localarc.calibrators.role import OnlineCalibrator
 from localarc.calibrators.tickets import Tickets
 from localarc.curves import Curves
 from localarc.models.journal import Journal, Step, Work
@@ -52,7 +54,7 @@ class Lesson(NamedTuple):
 
 
 class Levels:
-    """One AutoLARC per level and tail, which see the same rows in the same order.
+    """One calibrator per level and tail, which see the same rows in the same order.
 
     A larger level's threshold is at least a smaller level's, so that sets are nested. A level is
     charged for the nested set: theorem E holds for any losses, and what it needs of them, that
@@ -64,17 +66,24 @@ class Levels:
         What sets are made of.
     coverages : sequence of float
         The levels, ascending, in (0, 1).
+    make : callable, default AutoLARC
+        Returns a new calibrator for a target.
     """
 
-    def __init__(self, kind: SetKind, coverages: Sequence[float]) -> None:
+    def __init__(
+        self,
+        kind: SetKind,
+        coverages: Sequence[float],
+        make: Callable[[float], OnlineCalibrator] = AutoLARC,
+    ) -> None:
         self.kind, self.coverages = kind, tuple(coverages)
         tails = len(kind.tails)
         alphas = [round(1.0 - coverage, 12) / tails for coverage in self.coverages]
-        self.calibrators = tuple(tuple(AutoLARC(alpha) for _ in kind.tails) for alpha in alphas)
+        self.calibrators = tuple(tuple(make(alpha) for _ in kind.tails) for alpha in alphas)
         self.journal = Journal()
 
     @property
-    def each(self) -> list[AutoLARC]:
+    def each(self) -> list[OnlineCalibrator]:
         """All calibrators."""
         return [cal for level in self.calibrators for cal in level]
 
@@ -105,8 +114,8 @@ class Levels:
         """Ids, which are the same for all calibrators, and thresholds."""
         tickets: list[Tickets] = []
 
-        def run(start: int, cal: AutoLARC) -> None:
-            tickets.append(cal.ask_many(points[start:], groups_from(groups, start)))
+        def run(start: int, cal: OnlineCalibrator) -> None:
+            tickets.append(ask_many(cal, points[start:], groups_from(groups, start)))
 
         def asked() -> tuple[IntArray, FloatArray]:
             if not tickets:
@@ -155,7 +164,7 @@ class Levels:
                 scores[:, level, tail] = curves[tail].min_thresholds(cal.alpha)
         return Learned(played, losses, scores)
 
-    def _learn_from(self, start: int, cal: AutoLARC, lesson: Lesson) -> None:
+    def _learn_from(self, start: int, cal: OnlineCalibrator, lesson: Lesson) -> None:
         """Learn from rows in order; charged is the largest of the own threshold and those inside.
 
         The own ones are written where they are learned from, so that no interrupt loses them.
@@ -164,8 +173,9 @@ class Levels:
         none, inside = np.full(len(points), -np.inf), lesson.inside[:, start:]
         least = inside.max(axis=0) if len(inside) else none
         own, curves = lesson.own[start:], lesson.curves.take(slice(start, None))
-        if self.kind.counts_misses:
-            cal.cover(points, curves.min_thresholds(), groups, least, own)
+        cover = getattr(cal, "cover", None)
+        if self.kind.counts_misses and cover is not None:
+            cover(points, curves.min_thresholds(), groups, least, own)
         else:
             _one_by_one(cal, points, groups, curves, least, own)
 
@@ -183,8 +193,8 @@ class Levels:
     def forget(self, ids: IntArray) -> list[Step]:
         """Stop waiting for the outcomes of rows."""
 
-        def run(start: int, cal: AutoLARC) -> None:
-            cal.forget_many(ids[start:])
+        def run(start: int, cal: OnlineCalibrator) -> None:
+            forget_many(cal, ids[start:])
 
         return [Step.of(cal, len(ids), partial(run, cal=cal)) for cal in self.each]
 
@@ -196,7 +206,8 @@ class Levels:
     def restart_units(self) -> None:
         """Prepare for another model: scores will lie elsewhere, and the promise continues."""
         for cal in self.each:
-            cal.restart_units()
+            restart: Callable[[], object] = getattr(cal, "restart_units", lambda: None)
+            restart()
 
     # ---- state -------------------------------------------------------------------------------
 
@@ -234,13 +245,13 @@ def _losses_at(curves: Curves, thresholds: FloatArray) -> FloatArray:
 
 
 def _tell_from(
-    start: int, cal: AutoLARC, ids: IntArray, losses: FloatArray, scores: FloatArray
+    start: int, cal: OnlineCalibrator, ids: IntArray, losses: FloatArray, scores: FloatArray
 ) -> None:
-    cal.tell_many(ids[start:], losses[start:], scores[start:])
+    tell_many(cal, ids[start:], losses[start:], scores[start:])
 
 
 def _one_by_one(
-    cal: AutoLARC,
+    cal: OnlineCalibrator,
     points: FloatArray,
     groups: GroupsOfRows,
     curves: Curves,

@@ -11,7 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from localarc import serialization
-from localarc.calibrators.auto import AutoLARC, LabelSets
+from localarc.calibrators.auto import LabelSets
+from localarc.calibrators.role import OnlineCalibrator
 from localarc.models.calibration import Calibration
 from localarc.models.counts import Counts
 from localarc.models.difficulty import needs_fit
@@ -148,7 +149,7 @@ def _restore_sample(
 
 def _count_as_shown(calibration: Calibration) -> None:
     """Count every row learned so far, at the loss that was charged."""
-    each: Sequence[Sequence[AutoLARC | LabelSets]] = calibration.levels.calibrators
+    each: Sequence[Sequence[OnlineCalibrator | LabelSets]] = calibration.levels.calibrators
     for level, calibrators in enumerate(each):
         found = [cal.certificate() for cal in calibrators]
         if rows := found[0].rounds:

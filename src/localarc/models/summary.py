@@ -341,6 +341,7 @@ def _places(calibration: Calibration, at: int) -> tuple[Coverage, ...]:
     found: list[Coverage] = []
     for tail, cal in zip(levels.kind.tails, levels.calibrators[at], strict=True):
         side = f", {tail} end" if tail else ""
+        places: Callable[..., Sequence[Place]] = getattr(cal, "places", lambda *limits: ())
         found += [
             Coverage(
                 _where(place, calibration.columns.names) + side,
@@ -349,7 +350,7 @@ def _places(calibration: Calibration, at: int) -> tuple[Coverage, ...]:
                 1.0 - place.alpha - _value(place.above),
                 is_too_early(place.weight, 1.0 - levels.coverages[at], 1.0),
             )
-            for place in cal.places(_ALL_PLACES, LEAST_ROUNDS)
+            for place in places(_ALL_PLACES, LEAST_ROUNDS)
         ]
     return tuple(sorted(found, key=lambda part: part.coverage))
 
