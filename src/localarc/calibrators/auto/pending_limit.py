@@ -63,8 +63,8 @@ class LimitedPending:
             self._reported = size
             pending = int(engine.numbers[layout.PENDING]) + tickets
             warnings.warn(
-                f"{pending:,} pending tickets take up to {size / 1e6:,.0f} MB. Forget those of "
-                "which nothing will ever be known, or set max_pending to the number that "
+                f"{pending:,} pending tickets take up to {size / 1e6:,.0f} MB. Forget those "
+                "of which nothing will ever be known, or set max_pending to the number that "
                 f"may be pending, now {self.max_pending:,}.",
                 PendingWarning,
                 stacklevel=6,  # of `ask` and `ask_many`
