@@ -66,7 +66,7 @@ class Evaluation:
     @property
     def excess(self) -> float:
         """How far the worst neighbourhood is above the target beyond two standard errors, or 0."""
-        return max(0.0, self.worst - _CHANCE * self._error - self.alpha)
+        return max(0.0, self.worst - _CHANCE * self.error - self.alpha)
 
     @property
     def meets_target(self) -> bool:
@@ -74,10 +74,11 @@ class Evaluation:
 
         Of many neighbourhoods, chance alone puts some two standard errors above it.
         """
-        return self.worst - _CHANCE_AMONG_MANY * self._error <= self.alpha
+        return self.worst - _CHANCE_AMONG_MANY * self.error <= self.alpha
 
     @property
-    def _error(self) -> float:
+    def error(self) -> float:
+        """The standard error of the worst neighbourhood, 0 if it is unknown."""
         return self.worst_error if math.isfinite(self.worst_error) else 0.0
 
 
@@ -96,7 +97,7 @@ def evaluate(
     losses, alpha = record.losses[start:], candidate.alpha
     places = [measures.worst_neighbourhood(X[start:], losses, each) for each in neighbourhoods]
     worst = max(places, key=lambda place: place.risk - _CHANCE * place.standard_error)
-    rounds = measures.Rounds.of(record, curves, start)
+    rounds = record.rounds_of(curves, start)
     return Evaluation(
         rounds=len(losses),
         risk=measures.RISK.of(rounds),
