@@ -12,7 +12,6 @@ from localarc.measures import (
     MEASURES,
     RISK,
     WORST_PART,
-    Rounds,
     distance_to_target,
     group_risk,
     localized_risk,
@@ -145,7 +144,7 @@ def test_the_error_of_bad_input_names_the_rule(call: Callable[[], object], words
 def test_every_measure_of_a_run_is_what_it_says() -> None:
     stream = heteroscedastic(400, seed=1)
     record = replay(ARC(0.1), stream.X, stream.curves)
-    rounds = Rounds.of(record, stream.curves, start=100)
+    rounds = record.rounds_of(stream.curves, start=100)
     losses, level = record.losses[100:], 0.1
     short = stream.curves.min_thresholds(0.1)[100:] - record.thresholds[100:]
     expected = {

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 from localarc.cli.group import user_errors
+from localarc.cli.options import QUIET
 from localarc.cli.runs import print_results, run_all
 from localarc.tables.csv import write_csv
 
@@ -30,7 +31,7 @@ _OUTPUT_FILES = ("easy-hard.png", "stream.csv", "report.html")
 @click.option(
     "--out", type=click.Path(path_type=Path), default="localarc-demo", help="Output folder."
 )
-@click.option("--quiet", is_flag=True, help="Suppress normal output.")
+@QUIET
 def demo(rounds: int, seed: int, out: Path, quiet: bool) -> None:
     """Compare AutoLARC and ARC on a synthetic stream with an easy and a hard side.
 

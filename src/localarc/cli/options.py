@@ -117,6 +117,12 @@ def jobs(_: click.Context, option: click.Parameter, value: int) -> int:
     return value
 
 
+def processes(default: int) -> Option:
+    """Return the option of the number of processes."""
+    text = "Number of processes; -1 uses every core. Only the times depend on it."
+    return click.option("--jobs", type=int, default=default, callback=jobs, help=text)
+
+
 ROUNDS: list[Option] = [
     click.option("--score", required=True, help="Column with the score of the true outcome."),
     click.option(
@@ -152,8 +158,9 @@ LIMITS: list[Option] = [
         "--clip", type=float, help="Largest absolute value of the local part of a threshold."
     ),
 ]
+QUIET: Option = click.option("--quiet", is_flag=True, help="Suppress normal output.")
 OUTPUT: list[Option] = [
-    click.option("--quiet", is_flag=True, help="Suppress normal output."),
+    QUIET,
     click.option("--out", type=click.Path(path_type=Path), required=True, help="Output folder."),
 ]
 

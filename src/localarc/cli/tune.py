@@ -107,13 +107,7 @@ _OPTIONS: list[options.Option] = [
         "by the spread of the scores if --rates is not given]",
     ),
     *options.LIMITS[1:],
-    click.option(
-        "--jobs",
-        type=int,
-        default=1,
-        callback=options.jobs,
-        help="Number of processes; -1 uses every core.",
-    ),
+    options.processes(1),
     *options.OUTPUT,
 ]
 
@@ -344,24 +338,13 @@ def _print_results(tuning: Tuning, untuned: Evaluation | None) -> None:
 
     result = tuning.held_out
     if result is not None:
-        click.echo(f"the last {result.rounds:,} rounds, held out: {_numbers(result)}")
+        click.echo(f"the last {result.rounds:,} rounds, held out: {result}")
     click.echo(tuning.verdict)
     if untuned is not None:
-        click.echo(f"AutoLARC on the same rounds, with nothing tuned: {_numbers(untuned)}")
+        click.echo(f"AutoLARC on the same rounds, with nothing tuned: {untuned}")
     click.echo(f"neighbourhoods: {', '.join(map(repr, tuning.neighbourhoods))}")
     if result is not None:
         click.echo(CAUTION)
-
-
-def _numbers(result: Evaluation) -> str:
-    """Return the results of an evaluation in words."""
-    from localarc.measures.text import number, plus_minus
-
-    worst = plus_minus(result.worst, result.worst_error)
-    return (
-        f"risk {result.risk:.4f}, target {result.alpha:g}, worst neighbourhood {worst}, mean size "
-        f"{number(result.size)}"
-    )
 
 
 def _as_options(selected: Name, grid: _Grid) -> str:

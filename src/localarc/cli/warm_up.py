@@ -16,7 +16,7 @@ import joblib
 from localarc.cli.console import task_bar
 from localarc.cli.elsewhere import not_installed
 from localarc.cli.group import BadInput, user_errors
-from localarc.cli.options import jobs, names
+from localarc.cli.options import QUIET, names, processes
 from localarc.cli.options import memory as parse_memory
 from localarc.kernels import KERNELS
 from localarc.memory import Memory
@@ -87,8 +87,8 @@ def _features(context: click.Context, option: click.Parameter, value: str) -> tu
     is_flag=True,
     help="Compile nothing but that, e.g. for an image in which only the service runs.",
 )
-@click.option("--jobs", type=int, default=-1, callback=jobs, help="Processes; -1 uses every core.")
-@click.option("--quiet", is_flag=True, help="Suppress normal output.")
+@processes(-1)
+@QUIET
 def warm_up_command(
     kernels: tuple[str, ...],
     memories: dict[str, Memory | str],

@@ -46,7 +46,7 @@ class Measure:
     ...     "last", "last loss", lambda run: run.losses[-1], "loss", "lower", "The latest loss."
     ... )
     >>> curves = miscoverage([0.5, 0.2, 0.1])
-    >>> last.of(Rounds.of(replay(ARC(alpha=0.1), None, curves), curves))
+    >>> last.of(replay(ARC(alpha=0.1), None, curves).rounds_of(curves))
     0.0
     """
 

@@ -17,9 +17,10 @@ from numpy.typing import NDArray
 
 from localarc import atomic_write, serialization, validation
 from localarc.calibrators.mondrian import Group
+from localarc.curves import Curves
 from localarc.guarantees import Evidence
 from localarc.guarantees.verdict import Part, Verdict, verdict
-from localarc.measures import mean_size
+from localarc.measures import Rounds, mean_size
 from localarc.tables.frames import Rows
 from localarc.tables.to_pandas import pandas_frame
 from localarc.validation import FloatArray
@@ -97,6 +98,30 @@ class Record:
     def unbounded(self) -> int:
         """The number of rounds whose set was unbounded, as before anything is known."""
         return int(np.isinf(self.sizes).sum())
+
+    def rounds_of(self, curves: Curves, start: int = 0) -> Rounds:
+        """Return the rounds, for `localarc.measures.MEASURES`.
+
+        Parameters
+        ----------
+        curves : Curves
+            The curves of the run.
+        start : int, default 0
+            Rounds before this one are left out.
+
+        Examples
+        --------
+        >>> from localarc import ARC, measures, replay
+        >>> from localarc.curves import miscoverage
+        >>> curves = miscoverage([0.5, 0.2, 0.1])
+        >>> rounds = replay(ARC(alpha=0.1), None, curves).rounds_of(curves)
+        >>> {measure.name: measure.of(rounds) for measure in measures.MEASURES}["twentieth"]
+        1.0
+        """
+        scores = curves.min_thresholds(self.alpha)
+        known = (part[start:] for part in (self.losses, self.thresholds, self.sizes, scores))
+        losses, thresholds, sizes, scores = known
+        return Rounds(losses, thresholds, sizes, scores, self.alpha, curves.bound)
 
     @property
     def verdict(self) -> Verdict:

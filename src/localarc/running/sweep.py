@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 from localarc import validation
 from localarc.running.dask import WorkerLostError
 from localarc.running.parallel import as_they_finish
+from localarc.tables.from_rows import columns_from
 from localarc.tables.to_pandas import pandas_frame
 
 Row: TypeAlias = dict[str, Any]
@@ -63,8 +64,7 @@ class Sweep:
 
     def columns(self) -> dict[str, list[Any]]:
         """The table as a dict of columns; None where a row has no value."""
-        names = dict.fromkeys(name for row in self.rows for name in row)
-        return {name: [row.get(name) for row in self.rows] for name in names}
+        return columns_from(self.rows)
 
     def to_pandas(self) -> pandas.DataFrame:
         """The table as a pandas DataFrame."""

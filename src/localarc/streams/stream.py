@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
+
+import numpy as np
 
 from localarc import validation
 from localarc.curves import Curve, Curves
-from localarc.validation import FloatArray
+from localarc.validation import FloatArray, IntArray
 
 
 class Round(NamedTuple):
@@ -79,6 +81,19 @@ class Stream:
 
     def __len__(self) -> int:
         return len(self.X)
+
+    def take(self, rounds: IntArray | slice) -> Stream:
+        """Return some of the rounds.
+
+        Parameters
+        ----------
+        rounds : array of int, or slice
+            Their indices.
+        """
+        chosen = np.arange(len(self))[rounds]
+        groups = self.groups
+        groups = None if groups is None else tuple(groups[t] for t in chosen.tolist())
+        return replace(self, X=self.X[rounds], curves=self.curves.take(rounds), groups=groups)
 
     def __iter__(self) -> Iterator[Round]:
         groups = self.groups or [None] * len(self)

@@ -38,7 +38,7 @@ def _band(run: Run) -> FloatArray:
     """Return the bound at each shown round; infinity everywhere if the risk ever passed it."""
     rounds = figures.shown_rounds(len(run.record))
     band = figures.bound_over_time(run.calibrator, run.record, rounds)
-    distance = np.abs(measures.running_risk(run.record.losses)[rounds - 1] - run.record.alpha)
+    distance = measures.distance_to_target(run.record.losses, run.record.alpha)[rounds - 1]
     return np.full(len(band), np.inf) if (distance > band + 1e-9).any() else band
 
 

@@ -8,12 +8,13 @@ import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from localarc import measures
 from localarc.calibrators.base import BaseCalibrator
 from localarc.calibrators.health import PromiseWarning
 from localarc.curves import Curves
 from localarc.guarantees.assumptions import AssumptionWarning
 from localarc.kernels import Kernel
+from localarc.measures import PINBALL, RISK, SIZE, worst_neighbourhood
+from localarc.measures.text import plus_minus
 from localarc.running.replay import replay
 from localarc.validation import FloatArray
 
@@ -66,7 +67,7 @@ class Evaluation:
     @property
     def excess(self) -> float:
         """How far the worst neighbourhood is above the target beyond two standard errors, or 0."""
-        return max(0.0, self.worst - _CHANCE * self._error - self.alpha)
+        return max(0.0, self.worst - _CHANCE * self.error - self.alpha)
 
     @property
     def meets_target(self) -> bool:
@@ -74,10 +75,18 @@ class Evaluation:
 
         Of many neighbourhoods, chance alone puts some two standard errors above it.
         """
-        return self.worst - _CHANCE_AMONG_MANY * self._error <= self.alpha
+        return self.worst - _CHANCE_AMONG_MANY * self.error <= self.alpha
+
+    def __str__(self) -> str:
+        worst = plus_minus(self.worst, self.worst_error)
+        return (
+            f"risk {RISK.text(self.risk)}, target {self.alpha:g}, worst neighbourhood {worst}, "
+            f"mean size {SIZE.text(self.size)}"
+        )
 
     @property
-    def _error(self) -> float:
+    def error(self) -> float:
+        """The standard error of the worst neighbourhood, 0 if it is unknown."""
         return self.worst_error if math.isfinite(self.worst_error) else 0.0
 
 
@@ -94,15 +103,15 @@ def evaluate(
         warnings.simplefilter("ignore", PromiseWarning)  # candidates may fail: that is the test
         record = replay(copy.deepcopy(candidate), X, curves)
     losses, alpha = record.losses[start:], candidate.alpha
-    places = [measures.worst_neighbourhood(X[start:], losses, each) for each in neighbourhoods]
+    places = [worst_neighbourhood(X[start:], losses, each) for each in neighbourhoods]
     worst = max(places, key=lambda place: place.risk - _CHANCE * place.standard_error)
-    rounds = measures.Rounds.of(record, curves, start)
+    rounds = record.rounds_of(curves, start)
     return Evaluation(
         rounds=len(losses),
-        risk=measures.RISK.of(rounds),
+        risk=RISK.of(rounds),
         worst=worst.risk,
         worst_error=worst.standard_error,
-        size=measures.SIZE.of(rounds),
-        pinball=measures.PINBALL.of(rounds),
+        size=SIZE.of(rounds),
+        pinball=PINBALL.of(rounds),
         alpha=alpha,
     )

@@ -119,8 +119,7 @@ class _Measure:
 def best(evaluations: Sequence[Evaluation]) -> int:
     """Return the index of the smallest pinball loss within one standard error of the best."""
     smallest = min(evaluations, key=lambda each: each.excess)
-    error = smallest.worst_error if math.isfinite(smallest.worst_error) else 0.0
-    limit = smallest.excess + error
+    limit = smallest.excess + smallest.error
     within = [i for i, each in enumerate(evaluations) if each.excess <= limit]
     if any(math.isnan(evaluations[i].pinball) for i in within):
         return min(within, key=lambda i: evaluations[i].excess)

@@ -55,7 +55,7 @@ class Tuning:
     >>> print(found)
     LARC(alpha=0.1, rate=InverseSqrt(eta=4.0), ...)
     Selected from 2 candidates on the first 1,500 rounds.
-    The last 500 rounds, held out: risk 0.104, target 0.1, worst neighbourhood ...
+    The last 500 rounds, held out: risk 0.1040, target 0.1, worst neighbourhood ...
     The target is met: no neighbourhood is above it by more than chance explains.
     """
 
@@ -101,19 +101,13 @@ class Tuning:
             f"Selected from {count} candidates on the first {chosen.rounds:,} rounds.",
         ]
         if self.held_out is not None:
-            lines.append(_describe(self.held_out))
+            rounds = self.held_out.rounds
+            lines.append(f"The last {rounds:,} rounds, held out: {self.held_out}.")
         sentences = dict.fromkeys([self.verdict, *self.remarks])
         return "\n".join([*lines, *(text[0].upper() + text[1:] for text in sentences)])
 
 
 _MET = "the target is met: no neighbourhood is above it by more than chance explains."
-
-
-def _describe(result: Evaluation) -> str:
-    return (
-        f"The last {result.rounds:,} rounds, held out: risk {result.risk:.3f}, target "
-        f"{result.alpha:g}, worst neighbourhood {result.worst:.3f} ± {result.worst_error:.3f}."
-    )
 
 
 def _not_met(result: Evaluation) -> str:

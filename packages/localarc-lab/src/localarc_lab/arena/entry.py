@@ -91,9 +91,7 @@ def thin(stream: Stream, rounds: int) -> Stream:
     """
     if len(stream) <= rounds:
         return stream
-    rows = spread_out(len(stream), rounds)
-    groups = None if stream.groups is None else tuple(stream.groups[row] for row in rows)
-    return replace(stream, X=stream.X[rows], curves=stream.curves.take(rows), groups=groups)
+    return stream.take(np.array(spread_out(len(stream), rounds)))
 
 
 def spread_out(n: int, rows: int) -> list[int]:

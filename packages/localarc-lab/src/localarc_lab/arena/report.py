@@ -115,8 +115,6 @@ def _known(value: float) -> bool:
 
 
 def _summary(standings: Standings, command: str) -> dict[str, object]:
-    columns = standings.columns()
-    rows = [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
     head, summary = standings.summary()
     return {
         "format": "localarc arena 1",
@@ -125,7 +123,7 @@ def _summary(standings: Standings, command: str) -> dict[str, object]:
         "versions": versions(),
         "left out": dict(standings.left_out),
         "summary": [dict(zip(head, row, strict=True)) for row in summary],
-        "rows": [jsonable(row) for row in rows],
+        "rows": [jsonable(row) for row in standings.rows()],
     }
 
 

@@ -11,6 +11,7 @@ import numpy as np
 
 from localarc.measures import MEASURES, RISK, Measure
 from localarc.measures.text import plus_minus
+from localarc.tables.from_rows import columns_from
 from localarc_lab.arena.entry import Entry
 from localarc_lab.arena.yardstick import Yardstick
 from localarc_lab.compare.comparison import Comparison
@@ -67,15 +68,16 @@ class Standings:
 
     def columns(self) -> dict[str, list[Any]]:
         """Return all numbers as columns, one row per stream and method."""
+        return columns_from(self.rows())
+
+    def rows(self) -> list[dict[str, Any]]:
+        """Return all numbers, one row per stream and method."""
         rows: list[dict[str, Any]] = []
         for stream, comparison in self.comparisons.items():
-            columns = comparison.columns()
             constant = self.yardsticks[stream].values
             known = {"stream": stream} | {f"constant {name}": v for name, v in constant.items()}
-            values = zip(*columns.values(), strict=True)
-            rows += [known | dict(zip(columns, row, strict=True)) for row in values]
-        names = dict.fromkeys(name for row in rows for name in row)
-        return {name: [row.get(name) for row in rows] for name in names}
+            rows += [known | row for row in comparison.rows()]
+        return rows
 
     def summary(self) -> Table:
         """Return one row per method: means over streams, with standard errors over streams.

@@ -34,15 +34,9 @@ if TYPE_CHECKING:
     help="Names of streams, which --list shows, or files of your own such as my.toml.  "
     "[default: the whole suite]",
 )
-@click.option(
-    "--jobs",
-    type=int,
-    default=-1,
-    callback=options.jobs,
-    help="Number of processes; -1 uses every core. Only the times depend on it.",
-)
+@options.processes(-1)
 @click.option("--list", "list_them", is_flag=True, help="List the streams and exit.")
-@click.option("--quiet", is_flag=True, help="Suppress normal output.")
+@options.QUIET
 @click.option(
     "--out", type=click.Path(path_type=Path), default="localarc-arena", help="Output folder."
 )

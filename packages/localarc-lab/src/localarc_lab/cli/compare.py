@@ -63,15 +63,9 @@ _OPTIONS: list[options.Option] = [
         help="Length scale of L-ARC's kernel, in the units of the features; one number, or one per "
         "feature.  [default: about a tenth of the rounds in a neighbourhood]",
     ),
-    click.option(
-        "--jobs",
-        type=int,
-        default=1,
-        callback=options.jobs,
-        help="Number of processes; -1 uses every core. Only the times depend on it.",
-    ),
+    options.processes(1),
     click.option("--list", "list_them", is_flag=True, help="List the methods and exit."),
-    click.option("--quiet", is_flag=True, help="Suppress normal output."),
+    options.QUIET,
     click.option("--out", type=click.Path(path_type=Path), help="Output folder.  [required]"),
 ]
 

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from localarc.cli.group import BadInput, resumable, user_errors
-from localarc.cli.options import jobs as check_jobs
-from localarc.cli.options import names, numbers
+from localarc.cli.options import names, numbers, processes
 
 if TYPE_CHECKING:
     from localarc_lab.experiments import Experiment, Plan, Results
@@ -39,9 +38,7 @@ def _options(_: Any, parameter: click.Parameter, values: tuple[str, ...]) -> dic
 )
 @click.option("--trials", type=click.IntRange(1), help="Number of trials.")
 @click.option("--seed", type=click.IntRange(0), default=0, help="Random seed.")
-@click.option(
-    "--jobs", type=int, default=-1, callback=check_jobs, help="Processes; -1 uses every core."
-)
+@processes(-1)
 @click.option(
     "--methods",
     callback=names,

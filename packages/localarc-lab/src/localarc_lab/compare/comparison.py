@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from localarc.measures import MEASURES, RISK, SIZE
 from localarc.measures.text import mean_size, plus_minus
 from localarc.running.record import Record
+from localarc.tables.from_rows import columns_from
 from localarc.tables.to_pandas import pandas_frame
 from localarc_lab.compare.result import Local, Result
 
@@ -103,9 +104,11 @@ class Comparison:
 
     def columns(self) -> dict[str, list[Any]]:
         """Return all numbers as columns, one row per target and method."""
-        rows = [self._row(result) for result in self.results]
-        names = dict.fromkeys(name for row in rows for name in row)
-        return {name: [row.get(name) for row in rows] for name in names}
+        return columns_from(self.rows())
+
+    def rows(self) -> list[dict[str, Any]]:
+        """Return all numbers, one row per target and method."""
+        return [self._row(result) for result in self.results]
 
     def _row(self, result: Result) -> dict[str, Any]:
         won = self.wins(result.alpha)[result.method]

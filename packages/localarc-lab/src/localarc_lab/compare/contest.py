@@ -126,7 +126,7 @@ def _run(task: Task, stream: Stream, delays: IntArray, kernel: Kernel | None) ->
         warnings.simplefilter("ignore", AssumptionWarning)  # about the stream, not the method
         warnings.simplefilter("ignore", PromiseWarning)  # methods may fail: that is the comparison
         try:
-            _play(method.build(setting), _beginning(stream), delays[:_FIRST])
+            _play(method.build(setting), stream.take(slice(_FIRST)), delays[:_FIRST])
             calibrator = method.build(setting)
             start = time.process_time()
             record = _play(calibrator, stream, delays)
@@ -147,9 +147,3 @@ def _inputs(calibrator: Calibrator, stream: Stream) -> FloatArray:
     if stream.X.shape[1] or isinstance(calibrator, BaseCalibrator):
         return stream.X
     return np.arange(1.0, len(stream) + 1.0)[:, None]
-
-
-def _beginning(stream: Stream) -> Stream:
-    groups = None if stream.groups is None else stream.groups[:_FIRST]
-    curves = stream.curves.take(slice(0, _FIRST))
-    return Stream(stream.name, stream.X[:_FIRST], curves, groups, stream.features)

@@ -28,7 +28,7 @@ def measure(
 def _result(
     title: str, record: Record, seconds: float, places: tuple[Local, ...], stream: Stream
 ) -> Result:
-    rounds = measures.Rounds.of(record, stream.curves)
+    rounds = record.rounds_of(stream.curves)
     return Result(
         method=title,
         alpha=record.alpha,

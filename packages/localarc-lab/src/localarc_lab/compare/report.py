@@ -52,8 +52,6 @@ def write_comparison(comparison: Comparison, folder: Path, command: str) -> list
 
 
 def _summary(comparison: Comparison, command: str) -> dict[str, object]:
-    columns = comparison.columns()
-    rows = [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
     records = comparison.records
     return {
         "format": "localarc comparison 1",
@@ -63,7 +61,7 @@ def _summary(comparison: Comparison, command: str) -> dict[str, object]:
         "calibrators": [
             records[result.alpha, result.method].calibrator for result in comparison.results
         ],
-        "rows": [jsonable(row) for row in rows],
+        "rows": [jsonable(row) for row in comparison.rows()],
     }
 
 

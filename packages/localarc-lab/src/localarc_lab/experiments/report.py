@@ -17,7 +17,8 @@ from localarc.reporting.files import staged
 from localarc.reporting.html.markup import document, figure, figures, heading, paragraph, table
 from localarc.reporting.provenance import versions
 from localarc.tables.csv import write_csv
-from localarc_lab.experiments.experiment import Data, FigureSpec, Results, Row, Setting
+from localarc.tables.from_rows import columns_from
+from localarc_lab.experiments.experiment import Data, FigureSpec, Results, Setting
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -59,7 +60,7 @@ def write(results: Results[Data, Setting], folder: Path, command: str) -> list[P
         names = ["results.json", "results.csv"]
         text = json.dumps(_to_json(results, command), indent=1, allow_nan=False, ensure_ascii=False)
         (staging / "results.json").write_text(text + "\n", encoding="utf-8")
-        _write_csv(staging / "results.csv", results.rows)
+        write_csv(staging / "results.csv", columns_from(jsonable(results.rows)))
         for spec in results.figures():
             for extension in ("png", "svg"):
                 path = staging / f"{spec.name}.{extension}"
@@ -142,8 +143,3 @@ def _drawn(axes: Axes, spec: FigureSpec[Data, Setting], results: Results[Data, S
     if results.plan.quick and (drawing := axes.get_figure()) is not None:
         drawing.supxlabel(QUICK, x=0.99, ha="right", fontsize=8, color=INK)
     return found
-
-
-def _write_csv(path: Path, rows: Sequence[Row]) -> None:
-    names = dict.fromkeys(name for row in rows for name in row)
-    write_csv(path, {name: [jsonable(row.get(name)) for row in rows] for name in names})
