@@ -27,14 +27,13 @@ class Measure:
     title : str
         The head of its column in tables.
     function : callable
-        Returns the number, given the `Rounds` of a run; NaN if it is unknown.
+        Returns the number, given the `Rounds` of a run; NaN if it is unknown. The first line of its
+        docstring is for the readers of tables.
     unit : "loss", "size" or "score"
         The unit. Risks of several streams are averaged in units of the target, all else in units
         of what the best constant threshold has.
     better : "lower", "higher" or "target"
         The direction.
-    about : str
-        A sentence for the reader of a table.
     digits : int or None, default None
         Decimals in tables; None shows four significant digits.
 
@@ -42,9 +41,7 @@ class Measure:
     --------
     >>> from localarc import ARC, replay
     >>> from localarc.curves import miscoverage
-    >>> last = Measure(
-    ...     "last", "last loss", lambda run: run.losses[-1], "loss", "lower", "The latest loss."
-    ... )
+    >>> last = Measure("last", "last loss", lambda run: run.losses[-1], "loss", "lower")
     >>> curves = miscoverage([0.5, 0.2, 0.1])
     >>> last.of(replay(ARC(alpha=0.1), None, curves).rounds_of(curves))
     0.0
@@ -55,8 +52,12 @@ class Measure:
     function: Callable[[Rounds], float]
     unit: Unit
     better: Direction
-    about: str
     digits: int | None = None
+
+    @property
+    def about(self) -> str:
+        """A sentence for the readers of tables."""
+        return (self.function.__doc__ or "").partition("\n")[0]
 
     def of(self, rounds: Rounds) -> float:
         """Return the number.
