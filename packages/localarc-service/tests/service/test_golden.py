@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import json
+import random
 import re
 import shutil
 import sqlite3
@@ -17,11 +18,12 @@ import pytest
 
 from golden_files import OTHER_ALGORITHM
 from localarc import ARC, algorithms
+from localarc.kernels import KERNELS
 from localarc_client.wire.config import LarcConfig, StreamConfig
 from localarc_client.wire.predictions import FeedbackRequest, PredictRequest
 from localarc_service.limits import Limits
+from localarc_service.storage import events, migrations
 from localarc_service.storage import format as stored_format
-from localarc_service.storage import migrations
 from localarc_service.storage.store import EventStore
 from localarc_service.streams.manager import StreamManager
 from localarc_service.streams.methods.parts import kernel_of
@@ -265,6 +267,26 @@ def test_an_opened_golden_folder_is_stored_and_opened_again_exactly(
     assert {name: stream.snapshot() for name, stream in again.items()} == {
         name: stream.snapshot() for name, stream in streams.items()
     }
+
+
+@pytest.mark.parametrize("kind", KERNELS)
+def test_every_denominator_of_version_6_stays_exact(kind: str) -> None:
+    """Also those that no length scale makes, of calibrators that were imported."""
+    with contextlib.closing(sqlite3.connect(GOLDEN / "v6" / "log.sqlite")) as database:
+        query = "SELECT event FROM events WHERE stream = 'keep-all' AND seq = 0"
+        old = json.loads(database.execute(query).fetchone()[0])
+    source = random.Random(kind)
+    exact_lengths = 0
+    for _ in range(100):
+        squares: Any = [10 ** source.uniform(-9, 9) for _ in range(2)]
+        old["config"]["features"] = 2
+        squares = source.choice([squares, squares[0]])
+        old["config"]["kernel"] |= {"kind": kind, "denominator": squares}
+        event: Any = events.decode(migrations.upgrade_event(json.dumps(old).encode(), 6))
+        kernel = event.config.kernel
+        assert kernel_of(kernel) == KERNELS[kind]().replace(squares, kernel.scale)
+        exact_lengths += kernel.denominator is None
+    assert 0 < exact_lengths < 100
 
 
 def test_a_migration_that_fails_changes_nothing(
