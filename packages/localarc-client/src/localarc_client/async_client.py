@@ -256,10 +256,7 @@ class AsyncClient:
         return await self._send(routes.SUMMARY, stream)
 
     async def history(self, stream: str) -> History:
-        """Read the history of a stream: risk, thresholds and bounds over the rounds.
-
-        See `Client.history` for the parameters and the result.
-        """
+        """Read the history of a stream: risk, thresholds and bounds over the rounds."""
         return await self._send(routes.HISTORY, stream)
 
     async def threshold_map(
@@ -272,10 +269,7 @@ class AsyncClient:
         return await self._send(routes.THRESHOLD_MAP, stream, first=first, second=second, size=size)
 
     async def export_state(self, stream: str) -> bytes:
-        """Read the state of the calibrator, which `localarc.LARC.from_state` accepts.
-
-        See `Client.export_state` for the parameters and the result.
-        """
+        """Read the state of the calibrator, which `localarc.LARC.from_state` accepts."""
         return await self._send(routes.EXPORT_STATE, stream)
 
     async def import_state(self, stream: str, state: bytes) -> ImportResponse:

@@ -54,6 +54,7 @@ class Client:
     """Client of a localarc service; use it in a `with` block. Threads may share it.
 
     A request without a response is repeated with the same id, and the service processes it once.
+    The `stream` of a method is the name of a stream.
 
     Parameters
     ----------
@@ -195,11 +196,6 @@ class Client:
         """Delete a stream and all that is stored about it; requires an admin token.
 
         It is not repeated if the outcome is unknown: after `NotFoundError` it is gone.
-
-        Parameters
-        ----------
-        stream : str
-            Name of the stream.
 
         Examples
         --------
@@ -419,11 +415,6 @@ class Client:
     def summary(self, stream: str) -> StreamSummary:
         """Read the status of a stream: risk, target, certificate, pending predictions, groups.
 
-        Parameters
-        ----------
-        stream : str
-            Name of the stream.
-
         Examples
         --------
         >>> import httpx
@@ -437,13 +428,7 @@ class Client:
         return self._send(routes.SUMMARY, stream)
 
     def history(self, stream: str) -> History:
-        """Read the history of a stream: risk, thresholds and bounds over the rounds.
-
-        Parameters
-        ----------
-        stream : str
-            Name of the stream.
-        """
+        """Read the history of a stream: risk, thresholds and bounds over the rounds."""
         return self._send(routes.HISTORY, stream)
 
     def threshold_map(
@@ -465,13 +450,7 @@ class Client:
         return self._send(routes.THRESHOLD_MAP, stream, first=first, second=second, size=size)
 
     def export_state(self, stream: str) -> bytes:
-        """Read the state of the calibrator, which `localarc.LARC.from_state` accepts.
-
-        Parameters
-        ----------
-        stream : str
-            Name of the stream.
-        """
+        """Read the state of the calibrator, which `localarc.LARC.from_state` accepts."""
         return self._send(routes.EXPORT_STATE, stream)
 
     def import_state(self, stream: str, state: bytes) -> ImportResponse:
@@ -492,11 +471,6 @@ class Client:
         """Acknowledge the alarms of a stream: the evidence about it and its groups starts anew.
 
         A broken or recovered stream is "ok" after that, until later losses say otherwise.
-
-        Parameters
-        ----------
-        stream : str
-            Name of the stream.
 
         Examples
         --------
