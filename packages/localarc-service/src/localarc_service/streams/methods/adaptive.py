@@ -20,14 +20,19 @@ TILE = 256  # points that a dictionary keeps beside its atoms
 class AdaptiveMethod(Method[ARC | LARC]):
     """One threshold, or one threshold function."""
 
-    def threshold(self, x: FloatArray, group: Group) -> float:
-        """The threshold for an input, whatever its group."""
-        return float(self.calibrator.threshold(x))
+    def ask(self, x: FloatArray, group: Group) -> None:
+        """There are no tickets."""
 
     def learn(self, pending: Pending, loss: float, score: Score) -> None:
         """Learn from a loss; the score is not used."""
         x = np.frombuffer(pending.x, "<f8")
         self.calibrator.update_late(x, loss, pending.threshold)
+
+    def forget(self, pending: Pending) -> None:
+        """The calibrator does not wait for it."""
+
+    def tickets(self) -> None:
+        """There are no tickets."""
 
     @property
     def rounds(self) -> int:
@@ -40,9 +45,8 @@ class AdaptiveMethod(Method[ARC | LARC]):
         return self.calibrator.risk * self.rounds if self.rounds else 0.0
 
     @property
-    def consistent(self) -> bool:
-        """Whether the constant follows from these losses."""
-        return self.calibrator.consistent
+    def pending(self) -> None:
+        """The calibrator does not wait for losses."""
 
     def certificate(self, late: Lateness) -> Certificate:
         """Theorems A and B, and the one-sided bound with a floor."""
