@@ -219,7 +219,7 @@ def test_events_of_an_older_algorithm_may_replay_to_other_thresholds(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     before = ARC.threshold
-    monkeypatch.setattr(ARC, "threshold", lambda cal, x: 1.01 * before(cal, x))
+    monkeypatch.setattr(ARC, "threshold", lambda cal, x, groups=(): 1.01 * before(cal, x))
     monkeypatch.setitem(algorithms.CHANGES, "running constant", 0)
     lost = expected(6).keys() - load(6, tmp_path).keys()
     assert lost == {"arc", "recovered", "recovered-events"}  # as of damaged events

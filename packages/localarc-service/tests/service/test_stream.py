@@ -253,7 +253,7 @@ def test_a_forged_state_is_rejected() -> None:
 def test_a_threshold_that_is_not_finite_is_never_returned(monkeypatch: pytest.MonkeyPatch) -> None:
     manager = StreamManager(Limits(), lambda: 0.0)
     manager.create("s", config(alpha=0.1))
-    monkeypatch.setattr(manager.streams["s"].calibrator, "threshold", lambda x: math.inf)
+    monkeypatch.setattr(manager.streams["s"].calibrator, "threshold", lambda x, groups: math.inf)
     with pytest.raises(ApiError, match="the threshold at this input is inf"):
         manager.predict("s", PredictRequest())
     assert len(manager.uncommitted) == 1

@@ -97,11 +97,17 @@ class Promised(LimitedPending, Exclusive):
         gap = abs(promised - self.settings.alpha * (self.rounds - rounds) - seen)
         return bool(gap <= _ROUNDING * (1.0 + self.rounds * self.loss_bound))
 
-    def problems(self) -> list[str]:
-        """Why a guarantee was withdrawn, and whether the table of nodes is too small."""
+    def problems(self, evidence: Evidence | None = None) -> list[str]:
+        """Why a guarantee was withdrawn, and whether the table of nodes is too small.
+
+        Parameters
+        ----------
+        evidence : Evidence or None, default None
+            A stated score range, as for the certificate.
+        """
         if not self.rounds:
             return []
-        made = self.certificate()
+        made = self.certificate(evidence=evidence)
         reasons = dict.fromkeys((*made.above.unmet, *made.below.unmet))
         withdrawn = [f"The guarantee is withdrawn: {reason}." for reason in reasons]
         return [*withdrawn, *full_table(made, "group", self.settings.max_bytes)]

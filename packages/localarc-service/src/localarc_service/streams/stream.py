@@ -398,7 +398,7 @@ class Stream:
     def healthy(self) -> bool:
         """Whether the identity holds, and the calibrator learned the losses that were counted."""
         method, state = self.method, self.state
-        if method.rounds != state.rounds or not method.consistent:
+        if method.rounds != state.rounds or not method.calibrator.consistent:
             return False
         if method.pending not in (None, len(state.pending)):
             return False
@@ -434,7 +434,7 @@ class Stream:
         except (KeyError, IndexError, AttributeError, RecursionError) as error:
             raise serialization.StateError(f"not a localarc state: {error!r}.") from error
         method = method_of(calibrator, self.state.config)
-        if not method.consistent:
+        if not method.calibrator.consistent:
             raise serialization.StateError(
                 "the state is inconsistent: its thresholds do not match its losses."
             )

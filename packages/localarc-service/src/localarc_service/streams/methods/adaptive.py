@@ -13,10 +13,9 @@ from localarc.adaptive.settings import Settings
 from localarc.guarantees import Certificate, Evidence
 from localarc.guarantees.assumptions import Lateness
 from localarc.memory import Auto, Dictionary
-from localarc.validation import FloatArray
 from localarc_client.wire.config import ArcConfig, LarcConfig, MondrianConfig
 from localarc_service.storage.events import PredictionMade
-from localarc_service.storage.format import Group, Pending, Score
+from localarc_service.storage.format import Pending, Score
 from localarc_service.streams.methods import parts
 from localarc_service.streams.methods.base import Asked, Method, features_of
 from localarc_service.streams.size_limits import check_size
@@ -85,10 +84,6 @@ def _shared(source: Any) -> dict[str, Any]:
 class AdaptiveMethod(Method[ARC | LARC]):
     """One threshold, or one threshold function."""
 
-    def threshold(self, x: FloatArray, group: Group) -> float:
-        """The threshold for an input, whatever its group."""
-        return float(self.calibrator.threshold(x))
-
     def ask(self, event: PredictionMade) -> Asked:
         """The threshold, from which the service learns later; raises if it overflowed."""
         threshold = self.threshold(features_of(event), event.group)
@@ -103,6 +98,12 @@ class AdaptiveMethod(Method[ARC | LARC]):
         x = np.frombuffer(pending.x, "<f8")
         self.calibrator.update_late(x, loss, pending.threshold)
 
+    def forget(self, pending: Pending) -> None:
+        """The calibrator does not wait for it."""
+
+    def tickets(self) -> None:
+        """There are no tickets."""
+
     @property
     def rounds(self) -> int:
         """The number of losses since the calibrator's last restart, as its risk counts them."""
@@ -114,9 +115,8 @@ class AdaptiveMethod(Method[ARC | LARC]):
         return self.calibrator.risk * self.rounds if self.rounds else 0.0
 
     @property
-    def consistent(self) -> bool:
-        """Whether the constant follows from these losses."""
-        return self.calibrator.consistent
+    def pending(self) -> None:
+        """The calibrator does not wait for losses."""
 
     def certificate(self, late: Lateness) -> Certificate:
         """Theorems A and B, and the one-sided bound with a floor."""

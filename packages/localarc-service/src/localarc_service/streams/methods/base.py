@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from typing import Any, Generic, NamedTuple, TypeVar
 
@@ -18,7 +17,7 @@ from localarc_service.storage.events import PredictionMade
 from localarc_service.storage.format import Group, Pending, Score
 from localarc_service.streams.state import StreamState
 
-Kind = TypeVar("Kind")
+Kind = TypeVar("Kind", bound=Any)  # an `OnlineMethod`
 
 
 class Asked(NamedTuple):
@@ -28,8 +27,8 @@ class Asked(NamedTuple):
     ticket: int | None = None
 
 
-class Method(ABC, Generic[Kind]):
-    """A calibrator of one kind, and what the service asks of it."""
+class Method(Generic[Kind]):
+    """A calibrator, and what a method does otherwise than by its role, `OnlineCalibrator`."""
 
     def __init__(self, calibrator: Kind, config: StreamConfig) -> None:
         self.calibrator = calibrator
@@ -37,13 +36,18 @@ class Method(ABC, Generic[Kind]):
 
     # ---- predictions and losses --------------------------------------------------------------
 
-    @abstractmethod
+    def groups(self, group: Group) -> Any:
+        """The groups of a prediction, as the calibrator accepts them."""
+        return () if group is None else group
+
     def threshold(self, x: FloatArray, group: Group) -> float:
         """The threshold for an input; changes nothing."""
+        return float(self.calibrator.threshold(x, groups=self.groups(group)))
 
-    @abstractmethod
     def ask(self, event: PredictionMade) -> Asked:
         """Make a prediction, with one evaluation of the threshold."""
+        ticket = self.calibrator.ask(features_of(event), groups=self.groups(event.group))
+        return Asked(ticket.threshold, ticket.id)
 
     def is_informed(self, group: Group) -> bool:
         """Whether a threshold that goes out now follows from any loss."""
@@ -65,9 +69,10 @@ class Method(ABC, Generic[Kind]):
     def forget_withheld(self, key: str) -> None:
         """An answer that was withheld can no longer be audited; other methods have none."""
 
-    @abstractmethod
     def learn(self, pending: Pending, loss: float, score: Score) -> None:
         """Learn from a loss; raises before any change."""
+        known = None if score is None else float(score)
+        self.calibrator.tell(ticket_of(pending), loss, known)
 
     def pass_over(self, pending: Pending, score: Score) -> None:
         """An answer that could have been looked at was not; other methods have no answers."""
@@ -75,38 +80,36 @@ class Method(ABC, Generic[Kind]):
 
     def forget(self, pending: Pending) -> None:
         """The loss of a prediction will never be known."""
+        self.calibrator.forget(ticket_of(pending))
 
     def tickets(self) -> Mapping[int, float] | None:
         """The threshold of each pending ticket, by its number; None without tickets."""
-        return None
+        return {ticket.id: ticket.threshold for ticket in self.calibrator.pending}
 
     # ---- consistency -------------------------------------------------------------------------
 
     @property
-    @abstractmethod
     def rounds(self) -> int:
         """The number of losses that the calibrator learned from."""
+        rounds: int = self.calibrator.rounds
+        return rounds
 
     @property
-    @abstractmethod
     def loss_sum(self) -> float:
         """The sum of these losses, as the calibrator knows it."""
-
-    @property
-    @abstractmethod
-    def consistent(self) -> bool:
-        """Whether its thresholds follow from these losses."""
+        return float(self.calibrator.loss_sum)
 
     @property
     def pending(self) -> int | None:
         """How many losses the calibrator waits for; None if it does not know."""
-        return None
+        waiting: int = self.calibrator.pending_count
+        return waiting
 
     # ---- status ------------------------------------------------------------------------------
 
-    @abstractmethod
     def certificate(self, late: Lateness) -> Any:
         """The certificate, given how late losses were; methods with tickets know it themselves."""
+        return self.calibrator.certificate()
 
     def max_pending(self, group: str) -> int | None:
         """Largest number of others of a group that were pending, where that is counted."""
@@ -127,19 +130,28 @@ class Method(ABC, Generic[Kind]):
         """The first round that broke an assumption of these bounds."""
         return math.inf
 
-    @abstractmethod
     def problems(self, state: StreamState) -> list[str]:
         """What goes wrong without an error, each with the number to change."""
+        return [
+            text.replace("Try max_bytes", "Try memory nodes with max_bytes")
+            for text in self.found()
+        ]
+
+    def found(self) -> list[str]:
+        """What the calibrator reveals, which knows no configs."""
+        found: list[str] = self.calibrator.problems()
+        return found
 
     @property
     def memory(self) -> str:
-        """What is remembered of places, as Python writes it."""
-        return "none"
+        """What is remembered of places, as Python writes it: a table of nodes."""
+        return f"Nodes(max_bytes={self.calibrator.settings.max_bytes})"
 
     @property
     def memory_bytes(self) -> int:
-        """The size of what is remembered of places."""
-        return 0
+        """Its size; before the first round, how large it will be at most."""
+        size: int = self.calibrator.nbytes or self.calibrator.settings.max_bytes
+        return size
 
 
 def features_of(event: PredictionMade) -> FloatArray:

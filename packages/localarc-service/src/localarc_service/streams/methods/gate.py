@@ -3,20 +3,15 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Mapping
 from typing import Any
 
 from localarc import Gate
-from localarc.calibrators.gate import GateCertificate
 from localarc.calibrators.tickets import TicketError
 from localarc.guarantees import Bound
-from localarc.guarantees.assumptions import Lateness
-from localarc.validation import FloatArray
 from localarc_client.wire.config import GateConfig
 from localarc_service.storage.events import PredictionMade
 from localarc_service.storage.format import Group, Pending, Score
 from localarc_service.streams.methods.base import Asked, Method, features_of, ticket_of
-from localarc_service.streams.state import StreamState
 
 CREDIT, IDLE, AUDITABLE = 0.001, 0.003, 1000
 """What a gate is made with and no config has; these numbers belong to the stored format."""
@@ -36,10 +31,6 @@ def build(config: GateConfig) -> Gate:
 class GateMethod(Method[Gate]):
     """Which answers may go out. Rounds are answers with a known outcome, the risk is wrong ones."""
 
-    def threshold(self, x: FloatArray, group: Group) -> float:
-        """The confidence that an answer must exceed."""
-        return self.calibrator.threshold(x, groups=_topics(group))
-
     def is_informed(self, group: Group) -> bool:
         """A gate has a start of its own."""
         return True
@@ -52,7 +43,7 @@ class GateMethod(Method[Gate]):
         decision = self.calibrator.decide(
             features_of(event),
             confidence=event.scores[0],
-            groups=_topics(event.group),
+            groups=self.groups(event.group),
             key=event.id,
         )
         return Asked(decision.threshold, self.calibrator.decisions if decision.answer else None)
@@ -88,67 +79,12 @@ class GateMethod(Method[Gate]):
         with contextlib.suppress(TicketError):
             self.calibrator.forget(key)
 
-    def forget(self, pending: Pending) -> None:
-        """The outcome of an answer will never be known."""
-        self.calibrator.forget(ticket_of(pending))
-
-    def tickets(self) -> Mapping[int, float]:
-        """The threshold of each answer that waits for its outcome."""
-        return self.calibrator.waiting
-
     @property
     def rounds(self) -> int:
         """The number of answers with a known outcome."""
         return int(self.calibrator.counts.answered)
 
-    @property
-    def loss_sum(self) -> float:
-        """The number of wrong ones."""
-        return self.calibrator.counts.wrong
-
-    @property
-    def consistent(self) -> bool:
-        """Whether the bettors saw what was counted."""
-        return self.calibrator.consistent
-
-    @property
-    def pending(self) -> int:
-        """The number of answers that wait for their outcome."""
-        return len(self.calibrator.pending)
-
-    def certificate(self, late: Lateness) -> GateCertificate:
-        """The promise about wrong answers."""
-        return self.calibrator.certificate()
-
     def bound(self, certificate: Any) -> Bound:
         """How far the share of wrong answers can be above the target."""
         found: Bound = certificate.above
         return found
-
-    def problems(self, state: StreamState) -> list[str]:
-        """Whether the table of nodes is too small."""
-        refused = self.calibrator.certificate().refused["groups"]
-        if not refused:
-            return []
-        return [
-            f"{refused} times a topic had no place in the full table of nodes, and no guarantee. "
-            f"Try memory nodes with max_bytes={2 * self._max_bytes}."
-        ]
-
-    @property
-    def _max_bytes(self) -> int:
-        return self.calibrator.settings.max_bytes
-
-    @property
-    def memory(self) -> str:
-        """The table of nodes."""
-        return f"Nodes(max_bytes={self._max_bytes})"
-
-    @property
-    def memory_bytes(self) -> int:
-        """Its size; before the first round, how large it will be at most."""
-        return self.calibrator.nbytes or self._max_bytes
-
-
-def _topics(group: Group) -> Any:
-    return () if group is None else group
