@@ -128,18 +128,18 @@ class Watch:
         return self._monitors[part].recent_risk
 
     def health(self, part: str, moment: Moment) -> Health:
-        """The status of a part."""
+        """The health of a part."""
         monitor, config = self._monitors[part], self.config
-        status = monitor.status(self._time(part, monitor, moment))
+        known = monitor.health(self._time(part, monitor, moment))
         return Health(
-            state=status.state,
-            since=status.since,
-            since_round=status.since_round,
-            why=status.why,
-            rounds=status.rounds,
-            risk=status.risk,
-            recent_risk=status.recent_risk,
-            at_least=status.at_least if status.rounds else None,
+            state=known.status,
+            since=known.since,
+            since_round=known.since_round,
+            why=known.why,
+            rounds=known.rounds,
+            risk=known.risk,
+            recent_risk=known.recent_risk,
+            at_least=known.at_least if known.rounds else None,
             target=config.alpha,
             tolerance=config.tolerance,
             window=config.window,
@@ -163,7 +163,7 @@ class Watch:
 
     def _has_changed(self, part: str, moment: Moment) -> bool:
         monitor = self._monitors[part]
-        return monitor.state(self._time(part, monitor, moment)) != self.announced_state(part)
+        return monitor.status(self._time(part, monitor, moment)) != self.announced_state(part)
 
     def _change(self, part: str, moment: Moment) -> HealthChanged:
         health = self.health(part, moment)
