@@ -199,7 +199,7 @@ class AsyncClient:
         self,
         *,
         search: str = "",
-        state: str | None = None,
+        status: str | None = None,
         sort: str = "name",
         labels: Mapping[str, str] | None = None,
     ) -> list[StreamListItem]:
@@ -207,23 +207,23 @@ class AsyncClient:
 
         See `Client.streams` for the parameters and the result.
         """
-        return await self._send(requests.streams(search, state, sort, labels))
+        return await self._send(requests.streams(search, status, sort, labels))
 
     async def stream_list(
         self,
         *,
         search: str = "",
-        state: str | None = None,
+        status: str | None = None,
         sort: str = "worst",
         limit: int | None = 100,
         cursor: str | None = None,
         labels: Mapping[str, str] | None = None,
     ) -> StreamList:
-        """List streams, a page at a time, with the number of streams in each state.
+        """List streams, a page at a time, with the number of streams of each status.
 
         See `Client.stream_list` for the parameters and the result.
         """
-        return await self._send(requests.stream_list(search, state, sort, limit, cursor, labels))
+        return await self._send(requests.stream_list(search, status, sort, limit, cursor, labels))
 
     async def summary(self, stream: str) -> StreamSummary:
         """Read the status of a stream: risk, target, certificate, pending predictions, groups.

@@ -194,16 +194,16 @@ def delete(stream: str) -> Call[DeleteResponse]:
 
 
 def streams(
-    search: str, state: str | None, sort: str, labels: Mapping[str, str] | None
+    search: str, status: str | None, sort: str, labels: Mapping[str, str] | None
 ) -> Call[list[StreamListItem]]:
     """List the streams."""
-    page = stream_list(search, state, sort, None, None, labels)
+    page = stream_list(search, status, sort, None, None, labels)
     return Call("GET", page.path, lambda body: page.read(body).streams)
 
 
 def stream_list(
     search: str,
-    state: str | None,
+    status: str | None,
     sort: str,
     limit: int | None,
     cursor: str | None,
@@ -211,7 +211,7 @@ def stream_list(
 ) -> Call[StreamList]:
     """List streams, a page at a time."""
     pairs = ",".join(f"{key}={value}" for key, value in (labels or {}).items())
-    asked = {"search": search, "state": state, "sort": sort, "limit": limit, "cursor": cursor}
+    asked = {"search": search, "status": status, "sort": sort, "limit": limit, "cursor": cursor}
     asked["labels"] = pairs
     query = urlencode({name: value for name, value in asked.items() if value not in (None, "")})
     return Call("GET", f"/v1/streams?{query}", _reader(StreamList))

@@ -16,8 +16,8 @@ export type StreamConfig = Complete<Omit<Schemas["StreamConfig"], "kernel">> & {
 };
 export type Health = Schemas["Health"];
 export type StreamListItem = Schemas["StreamListItem"];
-export type StreamList = Complete<Omit<Schemas["StreamList"], "states">> & {
-  states: Complete<Schemas["StateCounts"]>;
+export type StreamList = Complete<Omit<Schemas["StreamList"], "statuses">> & {
+  statuses: Complete<Schemas["StatusCounts"]>;
 };
 export type StreamSummary = Omit<Schemas["StreamSummary"], "config"> & { config: StreamConfig };
 export type ThresholdMap = Schemas["ThresholdMap"];

@@ -271,7 +271,7 @@ class Stream:
         return self.change(
             HealthEvent,
             event.at,
-            state=event.state,
+            status=event.state,
             previous=event.previous,
             since_round=event.since_round,
             why=event.why,
@@ -378,7 +378,7 @@ class Stream:
     @property
     def verdict(self) -> Verdict:
         """Whether the target is met, overall and in every group."""
-        return self._judgement().verdict if self.healthy else INCONSISTENT
+        return self._judgement().verdict if self.consistent else INCONSISTENT
 
     @property
     def warnings(self) -> tuple[str, ...]:
@@ -400,10 +400,10 @@ class Stream:
         return self._judged[1]
 
     @property
-    def healthy(self) -> bool:
+    def consistent(self) -> bool:
         """Whether the identity holds, and the calibrator learned the losses that were counted."""
         method, state = self.method, self.state
-        if method.rounds != state.rounds or not method.identity_holds:
+        if method.rounds != state.rounds or not method.consistent:
             return False
         if method.pending not in (None, len(state.pending)):
             return False
@@ -439,7 +439,7 @@ class Stream:
         except (KeyError, IndexError, AttributeError, RecursionError) as error:
             raise serialization.StateError(f"not a localarc state: {error!r}.") from error
         method = method_of(calibrator, self.state.config)
-        if not method.identity_holds:
+        if not method.consistent:
             raise serialization.StateError(
                 "the state is inconsistent: its thresholds do not match its losses."
             )

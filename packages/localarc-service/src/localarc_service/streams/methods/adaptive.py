@@ -40,7 +40,7 @@ class AdaptiveMethod(Method[ARC | LARC]):
         return self.calibrator.risk * self.rounds if self.rounds else 0.0
 
     @property
-    def identity_holds(self) -> bool:
+    def consistent(self) -> bool:
         """Whether the constant follows from these losses."""
         return self.calibrator.identity_holds
 

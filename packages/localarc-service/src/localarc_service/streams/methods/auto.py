@@ -66,7 +66,7 @@ class AutoMethod(Method[AutoLARC]):
         return self.calibrator.loss_sum
 
     @property
-    def identity_holds(self) -> bool:
+    def consistent(self) -> bool:
         """Whether the bettors saw the losses that were summed up, as the certificate checks it."""
         return self.calibrator.identity_holds
 

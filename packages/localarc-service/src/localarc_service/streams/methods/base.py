@@ -90,7 +90,7 @@ class Method(ABC, Generic[Kind]):
 
     @property
     @abstractmethod
-    def identity_holds(self) -> bool:
+    def consistent(self) -> bool:
         """Whether its thresholds follow from these losses."""
 
     @property

@@ -99,7 +99,7 @@ class GateMethod(Method[Gate]):
         return self.calibrator.counts.wrong
 
     @property
-    def identity_holds(self) -> bool:
+    def consistent(self) -> bool:
         """Whether the bettors saw what was counted."""
         return self.calibrator.consistent
 

@@ -58,7 +58,7 @@ class MondrianMethod(Method[Mondrian]):
         return math.fsum(part.loss_sum for part in self._parts.values())
 
     @property
-    def identity_holds(self) -> bool:
+    def consistent(self) -> bool:
         """Whether every group's threshold follows from its losses."""
         return all(part.identity_holds for part in self._parts.values())
 
