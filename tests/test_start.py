@@ -50,7 +50,7 @@ def is_alarmed(stream: Stream, alpha: float, in_flight: int, random: np.random.G
             if math.isfinite(threshold):
                 known += 1
                 monitor.update(float(score > threshold))
-                if monitor.state() != "ok":
+                if monitor.status() != "ok":
                     return True
     return False
 

@@ -24,7 +24,7 @@ class Cost:
 
 
 def measure() -> list[Cost]:
-    """An update of a monitor, of MAPIE's, and the status of a monitor."""
+    """An update of a monitor, of MAPIE's, and the health of a monitor."""
     rng = np.random.default_rng(0)
     misses = (rng.random(100_000) < TARGET).astype(float).tolist()
     graded = rng.beta(0.5, 4.5, 100_000).tolist()
@@ -35,7 +35,7 @@ def measure() -> list[Cost]:
     monitor = Monitor(TARGET)
     for loss in misses[:5000]:
         monitor.update(loss)
-    rows.append(Cost("Monitor.status", 5_000, _least(monitor.status, 20)))
+    rows.append(Cost("Monitor.health", 5_000, _least(monitor.health, 20)))
     return rows + [Cost("MAPIE update", n, _mapie(misses[:n])) for n in (100, 1_000)]
 
 

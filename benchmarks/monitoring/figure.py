@@ -11,7 +11,7 @@ from matplotlib.figure import Figure
 from benchmarks.monitoring.watchers import LIMIT, TARGET
 from localarc.figures.frame import frame, legend
 from localarc.figures.palette import CATEGORIES, INK
-from localarc.monitoring import Monitor, Status
+from localarc.monitoring import Health, Monitor
 
 GOOD, BAD = 4_000, 6_000
 _RISE = 0.1
@@ -24,13 +24,13 @@ def draw(path: Path) -> None:
     found, alarms = watched()
     figure = Figure(figsize=(9.0, 6.0), layout="constrained")
     upper, lower = figure.subplots(2, sharex=True)
-    at = np.array([status.rounds for status in found])
+    at = np.array([health.rounds for health in found])
     _panel(upper, at, [s.risk or 0.0 for s in found], [s.at_least for s in found], "all rounds")
     recent = [s.recent_risk or 0.0 for s in found]
     _panel(lower, at, recent, [s.recent_at_least for s in found], "recent rounds")
-    for axes, state in ((upper, "broken"), (lower, "drifting")):
-        _mark(axes, state, alarms[state])
-    late = {state: f"{at - GOOD:,} rounds after the rise" for state, at in alarms.items()}
+    for axes, status in ((upper, "broken"), (lower, "drifting")):
+        _mark(axes, status, alarms[status])
+    late = {status: f"{at - GOOD:,} rounds after the rise" for status, at in alarms.items()}
     frame(upper, f"All rounds: broken, {late['broken']}", "", "risk")
     frame(lower, f"The last 1,000 rounds: drifting, {late['drifting']}", "round", "risk")
     for axes in (upper, lower):
@@ -38,8 +38,8 @@ def draw(path: Path) -> None:
     figure.savefig(path, dpi=160)
 
 
-def watched() -> tuple[list[Status], dict[str, int]]:
-    """The statuses of one stream whose risk doubles, and the rounds of its alarms."""
+def watched() -> tuple[list[Health], dict[str, int]]:
+    """The health of one stream, over time, whose risk doubles, and the rounds of its alarms."""
     rng = np.random.default_rng(4)
     risk = np.where(np.arange(GOOD + BAD) < GOOD, TARGET, TARGET + _RISE)
     losses = (rng.random(GOOD + BAD) < risk).astype(float)
@@ -48,7 +48,7 @@ def watched() -> tuple[list[Status], dict[str, int]]:
         if changed := monitor.update(loss):
             alarms[str(changed)] = t
         if t % _STEP == 0 and t >= 100:
-            found.append(monitor.status())
+            found.append(monitor.health())
     return found, alarms
 
 
@@ -64,8 +64,8 @@ def _panel(axes: Axes, at: np.ndarray, risk: list[float], limit: list[float], wh
     axes.set_ylim(0.0, 0.26)
 
 
-def _mark(axes: Axes, state: str, at: int) -> None:
+def _mark(axes: Axes, status: str, at: int) -> None:
     """The moment of an alarm."""
     axes.axvline(at, color=INK, lw=1.4)
-    text = f"{state}: round {at:,}, {at - GOOD:,} after the rise"
+    text = f"{status}: round {at:,}, {at - GOOD:,} after the rise"
     axes.annotate(text, (at, 0.25), (6, -4), textcoords="offset points", va="top", color=INK)

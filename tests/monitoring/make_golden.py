@@ -24,10 +24,10 @@ def stored() -> Monitor:
 
 
 def continued(monitor: Monitor) -> dict[str, Any]:
-    """The status after more rounds."""
+    """The health after more rounds."""
     for t in range(200):
         monitor.update(20.0 * (t % 17 == 0), at=1.7e9 + 1e5 + 30.0 * t)
-    return asdict(monitor.status(now=1.8e9))
+    return asdict(monitor.health(now=1.8e9))
 
 
 if __name__ == "__main__":

@@ -27,11 +27,11 @@ def losses(kind: str) -> Iterator[FloatArray]:
     return streams.misses(6, ROUNDS, 0, 0.3, good=1000)
 
 
-def alarm_of(stream: list[float], state: str) -> float:
-    """The round at which a monitor enters a state."""
+def alarm_of(stream: list[float], status: str) -> float:
+    """The round at which a monitor enters a status."""
     monitor = Monitor(TARGET)
     for t, loss in enumerate(stream, start=1):
-        if monitor.update(loss) == state:
+        if monitor.update(loss) == status:
             return t
     return np.inf
 

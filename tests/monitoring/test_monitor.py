@@ -1,4 +1,4 @@
-"""The monitor: states, their changes, and figures that agree with them."""
+"""The monitor: statuses, their changes, and figures that agree with them."""
 
 import math
 import random
@@ -19,7 +19,7 @@ def misses(risk: float, rounds: int, seed: int = 0) -> list[float]:
 
 
 def fed(monitor: Monitor, losses: Iterable[float]) -> list[tuple[int, str]]:
-    """The changes of state, each with its round, counted from 1."""
+    """The changes of status, each with its round, counted from 1."""
     changes = [(t, monitor.update(loss)) for t, loss in enumerate(losses, start=1)]
     return [(t, change) for t, change in changes if change is not None]
 
@@ -27,10 +27,10 @@ def fed(monitor: Monitor, losses: Iterable[float]) -> list[tuple[int, str]]:
 def test_a_stream_at_its_target_is_ok() -> None:
     monitor = Monitor(target=0.1)
     assert fed(monitor, misses(0.1, 20_000)) == []
-    status = monitor.status()
-    assert (status.state, status.since_round, status.rounds) == ("ok", 0, 20_000)
-    assert status.at_least < 0.1 < status.risk + 0.01  # type: ignore[operator]
-    assert "not above 0.12" in status.why
+    health = monitor.health()
+    assert (health.status, health.since_round, health.rounds) == ("ok", 0, 20_000)
+    assert health.at_least < 0.1 < health.risk + 0.01  # type: ignore[operator]
+    assert "not above 0.12" in health.why
 
 
 @pytest.mark.slow
@@ -39,7 +39,7 @@ def test_few_streams_at_the_limit_of_the_tolerance_raise_an_alarm_of_any_kind(le
     monitors = [Monitor(target=0.1, level=level) for _ in range(100)]
     for seed, monitor in enumerate(monitors):
         fed(monitor, misses(0.12, 2000, seed))
-    alarms = sum(monitor.status().since_round > 0 for monitor in monitors)
+    alarms = sum(monitor.health().since_round > 0 for monitor in monitors)
     assert alarms <= 100 * level
     assert level < 0.1 or alarms > 0  # the level is used, not only kept
 
@@ -57,7 +57,7 @@ def test_a_risk_that_is_moved_against_the_bets_breaks_no_promise_that_it_keeps()
             saved -= risk
             losses += loss
             monitor.update(loss)
-        broken += monitor.status().state == "broken"
+        broken += monitor.health().status == "broken"
     assert 0 < broken <= 10
 
 
@@ -65,19 +65,19 @@ def test_broken_recovers_and_is_ok_when_that_is_acknowledged() -> None:
     monitor = Monitor(target=0.1)
     first = fed(monitor, misses(0.3, 500))
     assert first[-1][1] == "broken"
-    ((after, state),) = fed(monitor, [0.0] * 20_000)
-    status = monitor.status()
-    assert state == status.state == "recovered"
-    assert status.since_round == 500 + after
-    assert status.rounds == 20_000 - after
-    assert status.why.startswith(
+    ((after, status),) = fed(monitor, [0.0] * 20_000)
+    health = monitor.health()
+    assert status == health.status == "recovered"
+    assert health.since_round == 500 + after
+    assert health.rounds == 20_000 - after
+    assert health.why.startswith(
         f"The risk was above 0.12; that of a stretch of rounds up to round {500 + after:,} was "
         "below (99 % confidence). It is 0 over all "
     )
     monitor.acknowledge(at=5.0)
-    status = monitor.status()
-    assert (status.state, status.since, status.since_round) == ("ok", 5.0, 20_500)
-    assert (status.rounds, status.risk, status.at_least) == (0, None, 0.0)
+    health = monitor.health()
+    assert (health.status, health.since, health.since_round) == ("ok", 5.0, 20_500)
+    assert (health.rounds, health.risk, health.at_least) == (0, None, 0.0)
     assert fed(monitor, misses(0.1, 3000)) == []
 
 
@@ -99,15 +99,15 @@ def test_few_streams_at_the_limit_of_the_tolerance_recover(level: float) -> None
     monitors = [broken_monitor(level=level) for _ in range(200)]
     for seed, monitor in enumerate(monitors):
         fed(monitor, misses(0.12, 3000, seed))
-    recovered = sum(monitor.state() != "broken" for monitor in monitors)
+    recovered = sum(monitor.status() != "broken" for monitor in monitors)
     assert recovered <= 200 * level
     assert level < 0.1 or recovered > 0  # the level is used, not only kept
 
 
 def test_a_recovery_waits_until_the_drift_is_over() -> None:
     monitor = broken_monitor(window=500)
-    ((after, state),) = fed(monitor, [0.0] * 2000)
-    assert (after, state) == (499, "recovered")  # 150 rounds are evidence enough
+    ((after, status),) = fed(monitor, [0.0] * 2000)
+    assert (after, status) == (499, "recovered")  # 150 rounds are evidence enough
 
 
 def test_a_burst_before_the_evidence_delays_a_recovery() -> None:
@@ -122,42 +122,42 @@ def test_a_new_break_after_a_recovery_alarms_and_recovers_again() -> None:
     monitor = broken_monitor()
     for _ in range(3):
         ((_, recovered),) = fed(monitor, [0.0] * 3000)
-        changes = [state for _, state in fed(monitor, misses(0.5, 2000))]
+        changes = [status for _, status in fed(monitor, misses(0.5, 2000))]
         assert (recovered, changes[-1]) == ("recovered", "broken")
-    status = monitor.status()
-    assert "since the recovery was above 0.12 (99.5 % confidence)" in status.why
-    assert "since the last acknowledgement" not in status.why
+    health = monitor.health()
+    assert "since the recovery was above 0.12 (99.5 % confidence)" in health.why
+    assert "since the last acknowledgement" not in health.why
 
 
 def test_a_new_break_is_found_as_fast_as_the_first() -> None:
-    first = next(t for t, state in fed(Monitor(target=0.1), misses(0.3, 500, 1)))
+    first = next(t for t, status in fed(Monitor(target=0.1), misses(0.3, 500, 1)))
     monitor = broken_monitor()
     fed(monitor, [0.0] * 999)
     begun = monitor.rounds
-    assert monitor.state() == "recovered"
-    changes = {state: t for t, state in fed(monitor, misses(0.3, 500, 1))}
+    assert monitor.status() == "recovered"
+    changes = {status: t for t, status in fed(monitor, misses(0.3, 500, 1))}
     assert changes["broken"] <= first + 100 + begun
 
 
 def test_a_drift_after_a_recovery_is_shown_and_leaves_the_recovery() -> None:
     monitor = broken_monitor(window=60)
     fed(monitor, [0.0] * 4000)
-    since = monitor.status().since_round
-    changes = [state for _, state in fed(monitor, [1.0] * 20 + [0.0] * 200)]
+    since = monitor.health().since_round
+    changes = [status for _, status in fed(monitor, [1.0] * 20 + [0.0] * 200)]
     assert changes == ["drifting", "recovered"]
-    assert monitor.status().since_round == since
+    assert monitor.health().since_round == since
 
 
 def test_a_recovered_stream_can_be_stale() -> None:
     monitor = Monitor(target=0.1)
     for t in range(3000):
         monitor.update(float(t < 50), at=60.0 * t)
-    recovered = monitor.status(now=60.0 * 3000)
-    assert recovered.state == "recovered"
+    recovered = monitor.health(now=60.0 * 3000)
+    assert recovered.status == "recovered"
     assert recovered.since == 60.0 * (recovered.since_round - 1)
-    assert monitor.state(now=1e9) == "stale"
+    assert monitor.status(now=1e9) == "stale"
     assert monitor.update(0.0, at=1e9) == "recovered"
-    assert monitor.status(now=1e9).since == recovered.since
+    assert monitor.health(now=1e9).since == recovered.since
 
 
 def test_silence_is_usual_for_fifteen_minutes() -> None:
@@ -165,10 +165,10 @@ def test_silence_is_usual_for_fifteen_minutes() -> None:
     for t in range(100):
         quick.update(0.0, at=0.01 * t)
         patient.update(0.0, at=0.01 * t)
-    assert quick.state(now=30.0) == "stale"
-    assert patient.state(now=899.0) == "ok"
-    assert patient.state(now=902.0) == "stale"
-    assert patient.status(now=902.0).since == pytest.approx(900.99)
+    assert quick.status(now=30.0) == "stale"
+    assert patient.status(now=899.0) == "ok"
+    assert patient.status(now=902.0) == "stale"
+    assert patient.health(now=902.0).since == pytest.approx(900.99)
 
 
 def test_drifting_begins_with_a_rise_and_clears_by_itself() -> None:
@@ -178,30 +178,30 @@ def test_drifting_begins_with_a_rise_and_clears_by_itself() -> None:
     assert (drifting, ok) == ("drifting", "ok")
     assert 20_000 < begun <= 20_100
     assert 20_450 <= cleared < 21_000
-    assert monitor.status().since_round == cleared
+    assert monitor.health().since_round == cleared
 
 
 def test_a_burst_that_leaves_the_recent_risk_low_is_no_drift() -> None:
     burst = [0.0] * 2000 + [1.0] * 20
     wide, narrow = Monitor(target=0.1, window=1000), Monitor(target=0.1, window=100)
     assert fed(wide, burst) == []
-    assert [state for _, state in fed(narrow, burst)] == ["drifting"]
+    assert [status for _, status in fed(narrow, burst)] == ["drifting"]
 
 
 def test_drifting_is_raised_when_the_recent_risk_is_above_the_limit_too() -> None:
     monitor = Monitor(target=0.1, window=1000)
     fed(monitor, [0.0] * 2000)
-    (alarm, state), *_ = fed(monitor, [1.0] * 300)
-    status = monitor.status()
-    assert (alarm, state) == (120, "drifting")  # seven blocks of 125 rounds, and 120: 0.1206
-    assert status.recent_risk is not None
-    assert status.recent_risk > 0.12
+    (alarm, status), *_ = fed(monitor, [1.0] * 300)
+    health = monitor.health()
+    assert (alarm, status) == (120, "drifting")  # seven blocks of 125 rounds, and 120: 0.1206
+    assert health.recent_risk is not None
+    assert health.recent_risk > 0.12
 
 
 def test_drifting_clears_a_window_after_the_last_evidence() -> None:
     monitor = Monitor(target=0.1, window=50)
     fed(monitor, [0.0] * 1000 + [1.0] * 20)
-    assert monitor.status().state == "drifting"
+    assert monitor.health().status == "drifting"
     assert fed(monitor, [0.0] * 49) == []
     assert fed(monitor, [0.0]) == [(1, "ok")]
 
@@ -209,7 +209,7 @@ def test_drifting_clears_a_window_after_the_last_evidence() -> None:
 def test_what_a_drift_won_is_forgotten_when_it_clears() -> None:
     monitor = Monitor(target=0.1, window=20)
     drift = fed(monitor, [0.0] * 2000 + [0.2] * 300 + [0.115] * 20)  # a slow decline of the bets
-    assert [state for _, state in drift] == ["drifting", "ok"]
+    assert [status for _, status in drift] == ["drifting", "ok"]
     assert fed(monitor, [0.3] * 3) == []
 
 
@@ -217,7 +217,7 @@ def test_a_second_rise_is_found_as_fast_as_the_first() -> None:
     monitor = Monitor(target=0.1, window=100)
     rise = [0.0] * 3000 + [1.0] * 20
     changes = fed(monitor, rise * 3)
-    begun = [t % 3020 for t, state in changes if state == "drifting"]
+    begun = [t % 3020 for t, status in changes if status == "drifting"]
     assert len(begun) == 3
     assert max(begun) - min(begun) <= 2
 
@@ -225,7 +225,7 @@ def test_a_second_rise_is_found_as_fast_as_the_first() -> None:
 def test_a_long_good_past_does_not_hide_a_rise() -> None:
     monitor = Monitor(target=0.1)
     fed(monitor, [0.0] * 100_000)
-    assert [state for _, state in fed(monitor, [1.0] * 140)] == ["drifting"]
+    assert [status for _, status in fed(monitor, [1.0] * 140)] == ["drifting"]
 
 
 @given(st.lists(st.floats(0.0, 1.0), max_size=80), st.sampled_from([0.02, 0.1, 0.5]))
@@ -236,12 +236,12 @@ def test_broken_is_a_limit_of_all_rounds_above_target_and_tolerance(
     limit, before = target + 0.02, "ok"
     for loss in losses:
         monitor.update(loss)
-        status = monitor.status()
+        health = monitor.health()
         if before != "broken":
-            assert (status.state == "broken") == (status.at_least > limit) or (
-                status.at_least == pytest.approx(limit, abs=1e-9)
+            assert (health.status == "broken") == (health.at_least > limit) or (
+                health.at_least == pytest.approx(limit, abs=1e-9)
             )
-        before = status.state
+        before = health.status
 
 
 @pytest.mark.parametrize("seed", range(6))
@@ -251,80 +251,80 @@ def test_a_limit_of_recent_rounds_above_target_and_tolerance_is_drifting(seed: i
     for t in range(2500):
         loss = rng.random() ** (0.15 if t // 60 % 4 == 0 else 4.0)
         monitor.update(loss if seed % 2 else round(loss))
-        status = monitor.status()
-        if status.recent_at_least > 0.32:
+        health = monitor.health()
+        if health.recent_at_least > 0.32:
             seen += 1
-            assert status.state == "drifting"
+            assert health.status == "drifting"
     assert seen > 0
 
 
 def test_the_limit_of_recent_rounds_is_that_of_bets_that_started_with_them() -> None:
     monitor = Monitor(target=0.1, window=80)
     fed(monitor, misses(0.4, 400))
-    status = monitor.status()
-    start = start_money(400 - status.recent_rounds)
-    recent = Sums(status.recent_rounds, status.recent_risk * status.recent_rounds)  # type: ignore[operator]
-    assert log_evidence(recent, status.recent_at_least) == pytest.approx(math.log(200 / start))
+    health = monitor.health()
+    start = start_money(400 - health.recent_rounds)
+    recent = Sums(health.recent_rounds, health.recent_risk * health.recent_rounds)  # type: ignore[operator]
+    assert log_evidence(recent, health.recent_at_least) == pytest.approx(math.log(200 / start))
 
 
-def test_losses_in_other_units_have_the_same_states() -> None:
+def test_losses_in_other_units_have_the_same_statuses() -> None:
     losses = misses(0.1, 2000) + misses(0.25, 2000, 1)
     one, many = Monitor(target=0.1), Monitor(target=1.6, tolerance=0.32, max_loss=16.0)
     assert fed(one, losses) == fed(many, [16.0 * loss for loss in losses]) != []
-    a, b = one.status(), many.status()
+    a, b = one.health(), many.health()
     assert b.at_least == pytest.approx(16.0 * a.at_least)
     assert b.recent_at_least == pytest.approx(16.0 * a.recent_at_least)
     assert b.risk == pytest.approx(16.0 * a.risk)  # type: ignore[operator]
 
 
-def test_the_reason_has_the_figures_of_the_status() -> None:
+def test_the_reason_has_the_figures_of_the_health() -> None:
     monitor = Monitor(target=0.1)
-    assert monitor.status().why == "No feedback since the last acknowledgement."
+    assert monitor.health().why == "No feedback since the last acknowledgement."
     fed(monitor, [0.0, 0.0, 0.0, 1.0] * 250)
     monitor.acknowledge()
     fed(monitor, [0.0, 0.0, 0.0, 1.0] * 250)
-    assert monitor.status().why == (
+    assert monitor.health().why == (
         "The risk of the first 120 rounds was above 0.12 (99.5 % confidence); it is 0.25 over all "
         "1,000 rounds since the last acknowledgement and 0.25 over the last 1,000."
     )
 
 
-def test_a_monitor_is_shown_with_its_state() -> None:
+def test_a_monitor_is_shown_with_its_status() -> None:
     monitor = Monitor(target=0.1)
     fed(monitor, [1.0] * 10)
     assert repr(monitor) == "Monitor(target=0.1): broken, 10 rounds"
 
 
-def test_a_change_of_state_is_returned_once_with_its_time() -> None:
+def test_a_change_of_status_is_returned_once_with_its_time() -> None:
     monitor = Monitor(target=0.1)
     changes = [monitor.update(1.0, at=100.0 + t) for t in range(30)]
     assert [c for c in changes if c] == ["broken"]
-    status = monitor.status(now=1e9)
-    assert status.since_round == changes.index("broken") + 1
-    assert status.since == 100.0 + changes.index("broken")
+    health = monitor.health(now=1e9)
+    assert health.since_round == changes.index("broken") + 1
+    assert health.since == 100.0 + changes.index("broken")
 
 
 def test_feedback_that_stops_is_stale_since_it_was_overdue() -> None:
     monitor = Monitor(target=0.1)
     for t in range(50):
         monitor.update(0.0, at=60.0 * t)
-    assert monitor.status(now=50 * 60.0).state == "ok"
-    late = monitor.status(now=50 * 60.0 + 86_400.0)
-    assert late.state == "stale"
+    assert monitor.health(now=50 * 60.0).status == "ok"
+    late = monitor.health(now=50 * 60.0 + 86_400.0)
+    assert late.status == "stale"
     assert late.since == pytest.approx(49 * 60.0 + 900.0)
     assert late.why.startswith("No feedback for 24 hours; the usual interval is ")
-    assert monitor.state(now=50 * 60.0 + 86_400.0) == "stale"
+    assert monitor.status(now=50 * 60.0 + 86_400.0) == "stale"
     assert (monitor.rounds, monitor.last_at, monitor.overdue_at) == (50, 49 * 60.0, late.since)
-    assert monitor.status().state == monitor.state() == "ok", "without a time nothing is stale"
+    assert monitor.health().status == monitor.status() == "ok", "without a time nothing is stale"
     assert monitor.update(0.0, at=1e6) == "ok"
-    assert monitor.status(now=1e6).since == 1e6
+    assert monitor.health(now=1e6).since == 1e6
 
 
 def test_silence_does_not_hide_an_alarm() -> None:
     monitor = Monitor(target=0.1)
     for t in range(50):
         monitor.update(1.0, at=60.0 * t)
-    assert monitor.status(now=1e9).state == "broken"
+    assert monitor.health(now=1e9).status == "broken"
 
 
 @pytest.mark.parametrize(

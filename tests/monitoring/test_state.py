@@ -33,12 +33,12 @@ def test_a_stored_monitor_continues_bit_for_bit(cut: int) -> None:
     resumed = Monitor.from_state(json.loads(json.dumps(stopped.to_state())))
     assert first + [resumed.update(loss, at=at) for loss, at in rounds[cut:]] == changes
     assert resumed.to_state() == through.to_state()
-    assert resumed.status(now=2e9) == through.status(now=2e9)
+    assert resumed.health(now=2e9) == through.health(now=2e9)
     assert {"drifting", "ok"} <= set(changes)
 
 
 @pytest.mark.parametrize("path", sorted(FOLDER.glob("v*.json")), ids=lambda path: path.stem)
-def test_monitors_of_every_stored_version_continue_to_the_same_status(path: Path) -> None:
+def test_monitors_of_every_stored_version_continue_to_the_same_health(path: Path) -> None:
     golden = json.loads(path.read_text())
     assert continued(Monitor.from_state(golden["state"])) == pytest.approx(golden["continued"])
 
@@ -64,7 +64,7 @@ def test_a_state_from_before_recoveries_continues_and_can_recover() -> None:
     for new in "recovery", "recovered", "stale_after":
         del state[new]
     found = Monitor.from_state(state)
-    assert found.status(now=2e9) == monitor.status(now=2e9)
+    assert found.health(now=2e9) == monitor.health(now=2e9)
     assert found.overdue_at == monitor.overdue_at
     assert [found.update(0.0, at=1e9 + t) for t in range(100, 3000)].count("recovered") == 1
 
@@ -76,7 +76,7 @@ def test_a_broken_monitor_stored_before_recoveries_continues_bit_for_bit_until_i
     monitor = Monitor.from_state(golden["state"])
     for t in range(300, 400):
         monitor.update(float(t % 3 == 0), at=1.7e9 + 60.0 * t)
-    assert asdict(monitor.status(now=1.8e9)) == golden["continued"]
+    assert asdict(monitor.health(now=1.8e9)) == golden["continued"]
     assert [monitor.update(0.0) for _ in range(3000)].count("recovered") == 1
 
 

@@ -1,4 +1,4 @@
-"""The monitor of one stream: losses in, a state out, valid at every look."""
+"""The monitor of one stream: losses in, a status out, valid at every look."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from localarc.monitoring import reasons
 from localarc.monitoring import state as stored
 from localarc.monitoring.bets import Sums, Tally, log_evidence, lower_limit
 from localarc.monitoring.change import ChangeDetector, start_money
+from localarc.monitoring.health import Health, Moment, Status
 from localarc.monitoring.intervals import Intervals
 from localarc.monitoring.recent import Recent
 from localarc.monitoring.recovery import Recovery
 from localarc.monitoring.settings import Settings
-from localarc.monitoring.status import Moment, State, Status
 from localarc.serialization import StateError
 
 
@@ -52,8 +52,8 @@ class Monitor:
     >>> changes = [monitor.update(float(t % 4 == 0)) for t in range(2000)]  # a risk of 0.25
     >>> changes.index("broken")
     108
-    >>> status = monitor.status()
-    >>> status.state, round(status.at_least, 2)
+    >>> health = monitor.health()
+    >>> health.status, round(health.at_least, 2)
     ('broken', 0.22)
 
     References
@@ -106,7 +106,7 @@ class Monitor:
         self._broken = False
         self._recovery: Recovery | None = None  # while it is broken
 
-    def update(self, loss: float, at: float | None = None) -> State | None:
+    def update(self, loss: float, at: float | None = None) -> Status | None:
         """Count the loss of one round.
 
         Parameters
@@ -118,23 +118,23 @@ class Monitor:
 
         Returns
         -------
-        The new state if this round changed it, else None.
+        The new status if this round changed it, else None.
         """
         scaled = self._settings.scaled(loss)
         time = None if at is None else _seconds("at", at)
         new = copy.copy(self)
-        state = new._count(scaled, time)
+        status = new._count(scaled, time)
         self._become(new)
-        return state
+        return status
 
-    def _count(self, loss: float, time: float | None) -> State | None:
+    def _count(self, loss: float, time: float | None) -> Status | None:
         """`update`, for numbers that were checked."""
-        before = self._state(time)
+        before = self._status(time)
         if time is not None:
             self._intervals.add(time)
         self._total += 1
         self._play(loss, time)
-        after = self._state(None)
+        after = self._status(None)
         if after == before:
             return None
         self._since_round, self._since = self._total, time
@@ -164,18 +164,18 @@ class Monitor:
             self._start_anew()
             self._recovered = Moment(self._total, at)
 
-    def state(self, now: float | None = None) -> State:
-        """Return the state alone, in less than a microsecond.
+    def status(self, now: float | None = None) -> Status:
+        """Return the status alone, in less than a microsecond.
 
         Parameters
         ----------
         now
             The time in seconds since the epoch. Without it, `stale` is not judged.
         """
-        return self._state(None if now is None else _seconds("now", now))
+        return self._status(None if now is None else _seconds("now", now))
 
-    def _state(self, now: float | None) -> State:
-        """The state at a time; without one, feedback is not overdue."""
+    def _status(self, now: float | None) -> Status:
+        """The status at a time; without one, feedback is not overdue."""
         if self._broken:
             return "broken"
         if self._reached:
@@ -186,14 +186,14 @@ class Monitor:
         return "ok" if self._recovered is None else "recovered"
 
     def acknowledge(self, at: float | None = None) -> None:
-        """Start the evidence anew: the state is `ok`, and earlier rounds no longer count.
+        """Start the evidence anew: the status is `ok`, and earlier rounds no longer count.
 
         A stream that was broken recovers by itself; this records that the alarm was seen.
 
         Parameters
         ----------
         at
-            The time in seconds since the epoch, for `Status.since`.
+            The time in seconds since the epoch, for `Health.since`.
         """
         time = None if at is None else _seconds("at", at)
         new = copy.copy(self)
@@ -221,8 +221,8 @@ class Monitor:
         self._broken, self._recovery = other._broken, other._recovery
         self._recovered = other._recovered
 
-    def status(self, now: float | None = None) -> Status:
-        """Return the state, since when, why, and the figures.
+    def health(self, now: float | None = None) -> Health:
+        """Return the status, since when, why, and the figures.
 
         Parameters
         ----------
@@ -230,21 +230,21 @@ class Monitor:
             The time in seconds since the epoch. Without it, `stale` is not judged.
         """
         time = None if now is None else _seconds("now", now)
-        status = self._figures(self._state(time))
+        health = self._figures(self._status(time))
         heard, median = self._intervals.last, self._intervals.median
-        if status.state == "stale" and time is not None and heard is not None and median:
+        if health.status == "stale" and time is not None and heard is not None and median:
             why = reasons.stale(time - heard, median)
         else:
-            why = reasons.risk(status, self._settings.level, self._total, self._recovered)
-        return replace(status, why=why)
+            why = reasons.risk(health, self._settings.level, self._total, self._recovered)
+        return replace(health, why=why)
 
-    def _figures(self, state: State) -> Status:
-        """A status without its reason."""
+    def _figures(self, status: Status) -> Health:
+        """The health without its reason."""
         kept, played, recent = self._settings, self._all, self._recent.sums
         needed_of_recent = kept.needed - math.log(start_money(played.rounds - recent.rounds))
-        since = self._since_in(state)
-        return Status(
-            state=state,
+        since = self._since_in(status)
+        return Health(
+            status=status,
             since_round=since.round,
             since=since.at,
             why="",
@@ -258,11 +258,11 @@ class Monitor:
             tolerance=kept.tolerance,
         )
 
-    def _since_in(self, state: State) -> Moment:
-        """Since when the stream is in its state."""
-        if state == "stale":
+    def _since_in(self, status: Status) -> Moment:
+        """Since when the stream has its status."""
+        if status == "stale":
             return Moment(self._total, self.overdue_at)
-        if state == "recovered" and self._recovered is not None:
+        if status == "recovered" and self._recovered is not None:
             return self._recovered
         return Moment(self._since_round, self._since)
 
@@ -273,7 +273,7 @@ class Monitor:
 
     @property
     def recent_risk(self) -> float | None:
-        """Mean of the recent losses, None without one; it costs less than `status`."""
+        """Mean of the recent losses, None without one; it costs less than `health`."""
         return _risk(self._recent.sums, self._settings.max_loss)
 
     @property
@@ -291,7 +291,7 @@ class Monitor:
 
     def __repr__(self) -> str:
         kept = self._settings
-        return f"Monitor(target={kept.target:g}): {self._state(None)}, {self._all.rounds} rounds"
+        return f"Monitor(target={kept.target:g}): {self._status(None)}, {self._all.rounds} rounds"
 
     def to_state(self) -> dict[str, Any]:
         """Return everything as plain numbers and lists, for JSON or msgpack."""

@@ -1,38 +1,38 @@
-"""Why a stream is in its state: one sentence with figures."""
+"""Why a stream has its status: one sentence with figures."""
 
 from __future__ import annotations
 
-from localarc.monitoring.status import Moment, Status
+from localarc.monitoring.health import Health, Moment
 
 _UNITS = ((86_400.0, "days"), (3_600.0, "hours"), (60.0, "minutes"), (1.0, "seconds"))
 
 
-def risk(status: Status, level: float, total: int, recovered: Moment | None) -> str:
-    """What the figures of a status say; each kind of alarm has half of the level."""
+def risk(health: Health, level: float, total: int, recovered: Moment | None) -> str:
+    """What the figures say; each kind of alarm has half of the level."""
     start = "the last acknowledgement" if recovered is None else "the recovery"
-    limit = f"{status.target + status.tolerance:.4g}"
+    limit = f"{health.target + health.tolerance:.4g}"
     above = f"above {limit}"
-    if status.risk is None or status.recent_risk is None:
+    if health.risk is None or health.recent_risk is None:
         now = f"No feedback since {start}"
     else:
         now = (
-            f"it is {status.risk:.3g} over all {status.rounds:,} rounds since {start} and "
-            f"{status.recent_risk:.3g} over the last {status.recent_rounds:,}"
+            f"it is {health.risk:.3g} over all {health.rounds:,} rounds since {start} and "
+            f"{health.recent_risk:.3g} over the last {health.recent_rounds:,}"
         )
-    if status.state == "recovered":
+    if health.status == "recovered":
         return (
             f"The risk was {above}; that of a stretch of rounds up to round "
-            f"{status.since_round:,} was below ({_percent(level)} confidence). "
+            f"{health.since_round:,} was below ({_percent(level)} confidence). "
             f"{now[0].upper()}{now[1:]}."
         )
-    if status.risk is None:
+    if health.risk is None:
         return f"{now}."
-    if status.state == "broken":
-        which = f"the first {status.since_round - (total - status.rounds):,} rounds"
+    if health.status == "broken":
+        which = f"the first {health.since_round - (total - health.rounds):,} rounds"
         if recovered is not None:
             which += " since the recovery"
-    elif status.state == "drifting":
-        which = f"a stretch of rounds up to round {status.since_round:,}"
+    elif health.status == "drifting":
+        which = f"a stretch of rounds up to round {health.since_round:,}"
     else:
         return f"The risk is not {above} by more than chance: {now}."
     return f"The risk of {which} was {above} ({_percent(0.5 * level)} confidence); {now}."

@@ -9,10 +9,10 @@ from typing import Any
 from localarc import validation
 from localarc.monitoring.bets import FALLS, SIZES, Sums, Tally
 from localarc.monitoring.change import MOST
+from localarc.monitoring.health import Moment
 from localarc.monitoring.intervals import BUCKETS, Intervals
 from localarc.monitoring.recent import Recent
 from localarc.monitoring.recovery import Recovery
-from localarc.monitoring.status import Moment
 from localarc.serialization import StateError
 
 VERSION = 1

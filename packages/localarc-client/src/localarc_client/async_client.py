@@ -212,7 +212,7 @@ class AsyncClient:
         self,
         *,
         search: str = "",
-        state: str | None = None,
+        status: str | None = None,
         sort: str = "name",
         labels: Mapping[str, str] | None = None,
     ) -> list[StreamListItem]:
@@ -221,27 +221,29 @@ class AsyncClient:
         See `Client.streams` for the parameters and the result.
         """
         pairs = requests.labels(labels)
-        page = await self._send(routes.STREAMS, search=search, state=state, sort=sort, labels=pairs)
+        page = await self._send(
+            routes.STREAMS, search=search, status=status, sort=sort, labels=pairs
+        )
         return page.streams
 
     async def stream_list(
         self,
         *,
         search: str = "",
-        state: str | None = None,
+        status: str | None = None,
         sort: str = "worst",
         limit: int | None = 100,
         cursor: str | None = None,
         labels: Mapping[str, str] | None = None,
     ) -> StreamList:
-        """List streams, a page at a time, with the number of streams in each state.
+        """List streams, a page at a time, with the number of streams of each status.
 
         See `Client.stream_list` for the parameters and the result.
         """
         return await self._send(
             routes.STREAMS,
             search=search,
-            state=state,
+            status=status,
             sort=sort,
             limit=limit,
             cursor=cursor,

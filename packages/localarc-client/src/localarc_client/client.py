@@ -351,7 +351,7 @@ class Client:
         self,
         *,
         search: str = "",
-        state: str | None = None,
+        status: str | None = None,
         sort: str = "name",
         labels: Mapping[str, str] | None = None,
     ) -> list[StreamListItem]:
@@ -361,32 +361,32 @@ class Client:
         ----------
         search : str, default ""
             Part of the name, in any case.
-        state : str, optional
-            Only streams in this state: "ok", "drifting", "broken", "recovered" or "stale".
+        status : str, optional
+            Only streams with this status: "ok", "drifting", "broken", "recovered" or "stale".
         sort : str, default "name"
             "name", or "worst": broken, drifting, stale, recovered and ok ones, by risk.
         labels : mapping of str to str, optional
             Only streams with all of these labels.
         """
         pairs = requests.labels(labels)
-        page = self._send(routes.STREAMS, search=search, state=state, sort=sort, labels=pairs)
+        page = self._send(routes.STREAMS, search=search, status=status, sort=sort, labels=pairs)
         return page.streams
 
     def stream_list(
         self,
         *,
         search: str = "",
-        state: str | None = None,
+        status: str | None = None,
         sort: str = "worst",
         limit: int | None = 100,
         cursor: str | None = None,
         labels: Mapping[str, str] | None = None,
     ) -> StreamList:
-        """List streams, a page at a time, with the number of streams in each state.
+        """List streams, a page at a time, with the number of streams of each status.
 
         Parameters
         ----------
-        search, state, sort, labels
+        search, status, sort, labels
             As in `streams`; the worst are first by default.
         limit : int, default 100
             Largest number of streams in a page; None for all.
@@ -396,16 +396,16 @@ class Client:
         Examples
         --------
         >>> import httpx
-        >>> body = {"streams": [], "found": 120, "states": {"broken": 2, "ok": 118}, "next": "..."}
+        >>> body = {"streams": [], "found": 120, "statuses": {"broken": 2, "ok": 118}, "next": ".."}
         >>> transport = httpx.MockTransport(lambda request: httpx.Response(200, json=body))
         >>> client = Client("http://127.0.0.1:8090", transport=transport)
-        >>> client.stream_list(limit=100).states.broken
+        >>> client.stream_list(limit=100).statuses.broken
         2
         """
         return self._send(
             routes.STREAMS,
             search=search,
-            state=state,
+            status=status,
             sort=sort,
             limit=limit,
             cursor=cursor,
@@ -475,12 +475,12 @@ class Client:
         Examples
         --------
         >>> import httpx
-        >>> body = {"state": "ok", "since": 0.0, "since_round": 90, "why": "No loss yet."}
+        >>> body = {"status": "ok", "since": 0.0, "since_round": 90, "why": "No loss yet."}
         >>> body |= {"rounds": 0, "risk": None, "recent_risk": None, "at_least": None}
         >>> body = {"health": body | {"target": 0.1, "tolerance": 0.02, "window": 1000}, "seq": 7}
         >>> transport = httpx.MockTransport(lambda request: httpx.Response(200, json=body))
         >>> with Client("http://127.0.0.1:8090", transport=transport) as client:
-        ...     client.acknowledge("demand").health.state
+        ...     client.acknowledge("demand").health.status
         'ok'
         """
         return self._send(routes.ACKNOWLEDGE, stream)
@@ -569,7 +569,7 @@ class Client:
         Examples
         --------
         >>> import httpx
-        >>> body = {"ready": False, "detail": "replaying.", "streams": 0, "unhealthy": 0}
+        >>> body = {"ready": False, "detail": "replaying.", "streams": 0, "read_only": 0}
         >>> transport = httpx.MockTransport(lambda request: httpx.Response(503, json=body))
         >>> client = Client("http://127.0.0.1:8090", transport=transport)
         >>> client.ready().detail

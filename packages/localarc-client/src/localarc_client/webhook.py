@@ -65,7 +65,7 @@ def verify_webhook(
     >>> body = msgspec.json.encode(HealthNotice("s.7", "s", None, "broken", "ok", 999.0, 90, "."))
     >>> headers = {"webhook-id": "s.7", "webhook-timestamp": stamp}
     >>> headers["webhook-signature"] = signature(secret_key(secret), "s.7", stamp, body)
-    >>> verify_webhook(body, headers, secret, now=1010.0).state
+    >>> verify_webhook(body, headers, secret, now=1010.0).status
     'broken'
     """
     found = {name.lower(): value for name, value in headers.items()}

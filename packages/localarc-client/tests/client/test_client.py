@@ -557,7 +557,7 @@ def test_waiting_for_a_start_continues_until_time_is_up() -> None:
     assert WaitUntilReady(0.0).pause_after(busy) is None
 
 
-READY = {"ready": True, "detail": "ready.", "streams": 1, "unhealthy": 0}
+READY = {"ready": True, "detail": "ready.", "streams": 1, "read_only": 0}
 NOT_READY = READY | {"ready": False, "detail": "replaying."}
 
 

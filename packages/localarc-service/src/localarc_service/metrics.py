@@ -92,17 +92,17 @@ class Metrics:
         self._series = StreamMetrics(stream_series) if stream_series else None
         if self._series is not None:
             self._registry.register(self._series)
-        self._health = Gauge(
-            "localarc_streams_by_health",
-            "Streams by the worst health of all rounds and of each group.",
-            ["state"],
+        self._by_status = Gauge(
+            "localarc_streams_by_status",
+            "Streams by the worst status of all rounds and of each group.",
+            ["status"],
             **about,
         )
         self._streams = {
             name: Gauge(f"localarc_{name}", text, **about)
             for name, text in {
                 "streams": "Streams.",
-                "unhealthy_streams": "Streams that reject writes: inconsistent, or not storable.",
+                "read_only_streams": "Streams that reject writes: inconsistent, or not storable.",
                 "quarantined_streams": "Streams that are not served: stored data is damaged.",
                 "missing_events": "Acknowledged events of these streams that are missing.",
                 "streams_not_kept": "Streams whose target is not met by more than chance.",
@@ -151,7 +151,7 @@ class Metrics:
         streams = manager.streams.values()
         values = {
             "streams": len(streams),
-            "unhealthy_streams": len(manager.unhealthy),
+            "read_only_streams": len(manager.read_only),
             "quarantined_streams": len(manager.quarantined),
             "missing_events": sum(each.missing for each in manager.quarantined.values()),
             "streams_not_kept": judged["not kept"],
@@ -166,9 +166,9 @@ class Metrics:
         }
         for name, value in values.items():
             self._streams[name].set(value)
-        states = Tally(stream.watch.worst_state for stream in streams)
-        for state in SEVERITY:
-            self._health.labels(state).set(states[state])
+        statuses = Tally(stream.watch.worst_status for stream in streams)
+        for status in SEVERITY:
+            self._by_status.labels(status).set(statuses[status])
 
     def text(self, ready: bool, subscribers: int) -> bytes:
         """All metrics in the text format of Prometheus."""

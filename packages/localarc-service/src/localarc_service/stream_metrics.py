@@ -10,8 +10,8 @@ from typing import NamedTuple
 from prometheus_client.core import GaugeMetricFamily
 from prometheus_client.registry import Collector
 
+from localarc_client.wire.health import Status
 from localarc_service.slices import Ask, slices
-from localarc_service.storage.format import HealthState
 from localarc_service.streams.manager import StreamManager
 from localarc_service.streams.stream import Stream
 from localarc_service.streams.watch import SEVERITY, WHOLE, Moment
@@ -27,9 +27,9 @@ _FAMILIES = {
     "last_feedback_timestamp_seconds": "When the latest loss arrived.",
 }
 _LEFT_OUT = "localarc_stream_metrics_left_out", "Streams and groups without metrics of their own."
-_STATE = (
-    "localarc_stream_state",
-    "1 for the present state: ok, drifting, broken, recovered or stale.",
+_STATUS = (
+    "localarc_stream_status",
+    "1 for the present status: ok, drifting, broken, recovered or stale.",
 )
 
 
@@ -38,7 +38,7 @@ class Row(NamedTuple):
 
     stream: str
     group: str
-    state: HealthState
+    status: Status
     values: dict[str, float | None]
 
 
@@ -71,7 +71,7 @@ class StreamMetrics(Collector):
 def _rows(manager: StreamManager, parts: Sequence[tuple[str, str]]) -> list[Row]:
     moment = manager.moment()
     return [
-        Row(name, part, stream.watch.announced_state(part), _values(stream, part, moment))
+        Row(name, part, stream.watch.announced_status(part), _values(stream, part, moment))
         for name, part in parts
         if (stream := manager.streams.get(name)) is not None and part in stream.watch.parts
     ]
@@ -82,14 +82,14 @@ def _families(rows: Iterable[Row], left_out: int) -> list[GaugeMetricFamily]:
         name: GaugeMetricFamily(f"localarc_stream_{name}", text, labels=_PART)
         for name, text in _FAMILIES.items()
     }
-    states = GaugeMetricFamily(*_STATE, labels=[*_PART, "state"])
+    statuses = GaugeMetricFamily(*_STATUS, labels=[*_PART, "status"])
     for row in rows:
-        for state in SEVERITY:
-            states.add_metric([row.stream, row.group, state], state == row.state)
+        for status in SEVERITY:
+            statuses.add_metric([row.stream, row.group, status], status == row.status)
         for name, value in row.values.items():
             if value is not None:
                 values[name].add_metric([row.stream, row.group], value)
-    return [*values.values(), states, GaugeMetricFamily(*_LEFT_OUT, value=left_out)]
+    return [*values.values(), statuses, GaugeMetricFamily(*_LEFT_OUT, value=left_out)]
 
 
 def worst_first(manager: StreamManager) -> Iterator[tuple[Stream, str]]:

@@ -98,7 +98,7 @@ def notices(writes: Iterable[PendingWrite]) -> list[HealthNotice]:
             id=f"{write.stream}.{write.seq}",
             stream=write.stream,
             group=change.group,
-            state=change.state,
+            status=change.status,
             previous=change.previous,
             at=change.at,
             since_round=change.since_round,
@@ -119,7 +119,7 @@ def reminders(manager: StreamManager) -> list[HealthNotice]:
             id=f"{stream.name}.{told.seq}",
             stream=stream.name,
             group=part or None,
-            state=told.state,
+            status=told.state,
             previous=told.previous,
             at=told.at,
             since_round=told.since_round,
@@ -129,7 +129,7 @@ def reminders(manager: StreamManager) -> list[HealthNotice]:
         for stream in manager.streams.values()
         for part, told in stream.watch.announced.items()
     ]
-    found.sort(key=lambda notice: (SEVERITY[notice.state], notice.at))
+    found.sort(key=lambda notice: (SEVERITY[notice.status], notice.at))
     return found[:MAX_WAITING]
 
 

@@ -4,7 +4,7 @@ import { formatAddress, HOME, parseAddress } from "../../src/localarc_service/pa
 
 test("an address is read as it was written", () => {
   const views = [
-    { search: "north & süd", state: "broken", cursor: "next~1~-12~demand" },
+    { search: "north & süd", status: "broken", cursor: "next~1~-12~demand" },
     { stream: "demand.north_1", group: 'a "b"? <c>&=#%', range: "6h" },
     { stream: "s", from: 1_790_000_000, to: 1_790_003_600.5 },
     {},

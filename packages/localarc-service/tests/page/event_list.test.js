@@ -21,7 +21,7 @@ const alarm = (seq, more = {}) => ({
   kind: "health",
   seq,
   at: seq,
-  state: "broken",
+  status: "broken",
   previous: "ok",
   since_round: 9,
   why: "The risk is at least 0.2.",
@@ -43,8 +43,8 @@ test("thousands of losses do not push an alarm out", () => {
 });
 
 test("an alarm in force is listed even if its event is long gone", () => {
-  const city = { state: "broken", since: 3, since_round: 9, why: "w", group: "city" };
-  const hills = { ...city, state: "ok", group: "hills" };
+  const city = { status: "broken", since: 3, since_round: 9, why: "w", group: "city" };
+  const hills = { ...city, status: "ok", group: "hills" };
   const whole = { ...city, since: 5, group: null };
   const listed = withAlarms([loss(20)], [whole, city, hills]);
   assert.deepEqual(listed.map(describeEvent).slice(1), ["broken: w", "city: broken: w"]);

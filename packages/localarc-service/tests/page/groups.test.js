@@ -3,13 +3,13 @@ import { test } from "node:test";
 import { describeGuarantee, groupRows, MAX_GROUPS } from "../../src/localarc_service/page/static/groups.js";
 
 const risk = (group, value = 0.1) => ({ group, rounds: 10, risk: value });
-const watched = (group, state = "ok") => ({ group, state });
+const watched = (group, status = "ok") => ({ group, status });
 
-test("groups are in the order of the service, those without a state last", () => {
+test("groups are in the order of the service, those without a status last", () => {
   const groups = [risk("a", 0.1), risk("b", 0.2), risk("c", 0.3), risk("d", 0.4)];
   const rows = groupRows({ groups, groups_health: [watched("b", "broken"), watched("a")] }, "");
   assert.deepEqual(
-    rows.map(({ name, health }) => [name, health?.state ?? null]),
+    rows.map(({ name, health }) => [name, health?.status ?? null]),
     [
       ["b", "broken"],
       ["a", "ok"],

@@ -6,7 +6,7 @@ const bound = { name: "theorem A", value: 0.02, holds: true, assumes: [], unmet:
 const summary = (certificate = {}, more = {}) => ({
   stream: "s",
   rounds: 10,
-  healthy: true,
+  consistent: true,
   target: 0.1,
   config: { method: "auto", loss_bound: 1 },
   certificate: {
@@ -46,7 +46,7 @@ test("thresholds that differ on replay fail", () => {
 });
 
 test("a stopped stream fails", () => {
-  assert.ok(!assess(summary({}, { healthy: false })).passed);
+  assert.ok(!assess(summary({}, { consistent: false })).passed);
 });
 
 test("a bound that excludes nothing is called uninformative", () => {

@@ -10,7 +10,7 @@ import {
 } from "../../src/localarc_service/page/static/section.js";
 
 const points = Array.from({ length: 200 }, (_, index) => ({ rounds: index + 1, at: 60 * index, risk: 0.1 }));
-const health = { state: "ok", since: null, group: null, window: 10 };
+const health = { status: "ok", since: null, group: null, window: 10 };
 const state = (address = {}, summary = {}) => ({
   history: { seq: 1, target: 0.1, points },
   address: { ...HOME, ...address },
@@ -26,7 +26,7 @@ test("without a range the charts show all points", () => {
 });
 
 test("a stale stream is shown until now, so that its silence is seen", () => {
-  const stale = { ...health, state: "stale" };
+  const stale = { ...health, status: "stale" };
   assert.deepEqual(sectionOf(state({}, { health: stale }), last + 3600).span, [0, last + 3600]);
 });
 
@@ -62,8 +62,8 @@ test("the range around an alarm has points before and after it", () => {
 });
 
 test("the alarm of the stream and that of the selected group are marked", () => {
-  const city = { ...health, state: "broken", since: 300, group: "city" };
-  const hills = { ...health, state: "drifting", since: 400, group: "hills" };
+  const city = { ...health, status: "broken", since: 300, group: "city" };
+  const hills = { ...health, status: "drifting", since: 400, group: "hills" };
   const summary = { health: city, groups_health: [city, hills] };
   assert.deepEqual(alarmMarks(state({}, summary)), [{ value: 300, label: "broken: city", style: "broken" }]);
   assert.deepEqual(

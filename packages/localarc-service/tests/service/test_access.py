@@ -291,7 +291,7 @@ def test_a_limited_token_reaches_its_streams_and_no_others(limited: Any) -> None
             assert 403 not in statuses[:-2], endpoint.path
     listed = eu.call("GET", "/v1/streams")[1]
     assert [each["stream"] for each in listed["streams"]] == ["eu-north"]
-    assert (listed["found"], listed["states"]["ok"]) == (1, 1)
+    assert (listed["found"], listed["statuses"]["ok"]) == (1, 1)
 
 
 def test_a_limited_admin_renames_within_its_streams(limited: Any, tmp_path: Path) -> None:

@@ -272,7 +272,7 @@ def test_a_state_can_be_exported_and_imported(start: Start) -> None:
     assert imported == (200, {"seq": 4, "rounds": 5})
     assert service.http.state("new") == state
     summary = service.get(stream="new")
-    assert (summary["rounds"], summary["risk"], summary["healthy"]) == (5, 0.5, True)
+    assert (summary["rounds"], summary["risk"], summary["consistent"]) == (5, 0.5, True)
     assert summary["groups"] == service.get("/history", "new")["points"] == []
     assert service.feedback("waiting", 1.0, "new") == (200, {"seq": 5, "rounds": 6})
     (group,) = service.get(stream="new")["groups"]
@@ -331,7 +331,7 @@ def test_all_streams_are_listed_by_name(service: Inside) -> None:
         service.create(name)
     _, answer = service.http.call("GET", "/v1/streams")
     assert [each["stream"] for each in answer["streams"]] == ["a", "b", "c"]
-    assert all(each["healthy"] for each in answer["streams"])
+    assert all(each["consistent"] for each in answer["streams"])
 
 
 def test_metrics_never_name_a_stream(service: Inside) -> None:

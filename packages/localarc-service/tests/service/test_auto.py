@@ -272,7 +272,7 @@ def test_tickets_and_pending_predictions_are_the_same(method: str, given_steps: 
             manager.import_state("s", exported)
         held = {each.ticket: each.threshold for each in stream.state.pending.values()}
         assert held == stream.method.tickets()
-        assert stream.healthy
+        assert stream.consistent
         stream = manager.streams["s"] = Stream.from_snapshot(stream.snapshot())
 
 
@@ -302,7 +302,7 @@ def test_an_expired_prediction_is_forgotten_by_the_calibrator() -> None:
     now[0] = 6.0
     manager.expire()
     assert manager.streams["s"].calibrator.pending == ()
-    assert manager.streams["s"].healthy
+    assert manager.streams["s"].consistent
 
 
 def test_an_import_expires_the_predictions_that_the_state_does_not_know() -> None:
@@ -322,16 +322,16 @@ def test_a_ticket_that_was_lost_is_detected() -> None:
     manager = managed()
     predict(manager, "a")
     stream = manager.streams["s"]
-    assert stream.healthy
+    assert stream.consistent
     stream.calibrator.forget(stream.state.pending["a"].ticket)
-    assert not stream.healthy
+    assert not stream.consistent
 
 
 def test_a_loss_that_only_the_calibrator_counted_is_detected() -> None:
     manager = managed()
     stream = manager.streams["s"]
     stream.calibrator.update([], 1.0, 0.5)
-    assert not stream.healthy
+    assert not stream.consistent
 
 
 # ---- groups and status -----------------------------------------------------------------------

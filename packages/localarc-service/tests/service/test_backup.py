@@ -251,6 +251,6 @@ def test_a_restore_is_rehearsed_step_by_step(tmp_path: Path) -> None:
         for key, answer in before.items():
             assert caller.predict("demand", id=key) == (200, answer)
         summary = caller.call("GET", "/v1/streams/demand")[1]
-        assert (summary["healthy"], summary["certificate"]["replay_differs"]) == (True, 0)
+        assert (summary["consistent"], summary["certificate"]["replay_differs"]) == (True, 0)
         assert len(before) - 2 <= summary["rounds"] <= len(acknowledged)
         assert caller.feedback("demand", "pending", 0.0)[0] == 200

@@ -185,7 +185,7 @@ def assert_the_store_has_the_same_streams(place: Any, states: dict[str, bytes]) 
     for name, state in states.items():
         assert streams[name].calibrator.state() == state
         assert streams[name].replay_differs == 0
-        assert streams[name].healthy
+        assert streams[name].consistent
 
 
 def assert_monitors_are_those_of_the_losses(place: Any, name: str) -> None:
@@ -205,9 +205,9 @@ def assert_monitors_are_those_of_the_losses(place: Any, name: str) -> None:
                 twin.update(event.loss, event.at)
     found = msgspec.msgpack.decode(watch.encode())
     assert found["monitors"] == {part: twin.to_state() for part, twin in twins.items()}
-    states = {part: twin.state() for part, twin in twins.items()}
-    assert {part: watch.announced_state(part) for part in twins} == states
-    assert "broken" in states.values()  # or nothing was at stake
+    statuses = {part: twin.status() for part, twin in twins.items()}
+    assert {part: watch.announced_status(part) for part in twins} == statuses
+    assert "broken" in statuses.values()  # or nothing was at stake
 
 
 def rerun(place: Any, name: str) -> bytes:

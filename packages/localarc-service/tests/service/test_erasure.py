@@ -47,7 +47,7 @@ def reopened(folder: Path) -> set[str]:
     with contextlib.closing(EventStore(folder)) as store:
         streams = store.load()
         assert store.quarantined == {}
-        assert all(stream.healthy for stream in streams.values())
+        assert all(stream.consistent for stream in streams.values())
         return set(streams)
 
 

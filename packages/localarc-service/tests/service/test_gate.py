@@ -68,7 +68,7 @@ def test_a_stream_with_a_gate_decides_as_the_gate_of_the_library() -> None:
     manager = managed()
     twin = play(manager, 300)
     stream = manager.streams["s"]
-    assert stream.healthy
+    assert stream.consistent
     assert stream.calibrator.state() == twin.state()
 
 
@@ -177,7 +177,7 @@ def test_answers_without_feedback_expire_and_count_as_the_config_says() -> None:
         now = 10.0
         manager.expire()
         stream = manager.streams["s"]
-        assert stream.healthy
+        assert stream.consistent
         assert stream.state.rounds == stream.calibrator.summary().wrong == counted
 
 
@@ -185,7 +185,7 @@ def test_an_id_can_be_used_again_once_the_stream_has_forgotten_it() -> None:
     manager = managed(retain=1)
     for key in ("a", "b", "a"):
         assert decide(manager, key, 0.1).answer is False
-    assert manager.streams["s"].healthy
+    assert manager.streams["s"].consistent
 
 
 def test_a_random_part_of_the_answers_bounds_all_of_them(tmp_path: Path) -> None:
@@ -204,7 +204,7 @@ def test_a_random_part_of_the_answers_bounds_all_of_them(tmp_path: Path) -> None
             assert manager.feedback("s", key, FeedbackRequest(probability=0.3)) == first
             twin.forget(mine, probability=0.3)
     stream = manager.streams["s"]
-    assert stream.healthy
+    assert stream.consistent
     assert stream.calibrator.state() == twin.state()
     assert "confidence at most" in queries.summary(manager, "s").verdict.text
     assert queries.summary(manager, "s").expired == 0
@@ -244,7 +244,7 @@ def test_a_gate_survives_a_restart_from_events_and_from_a_snapshot(tmp_path: Pat
     manager.streams["s"] = again
     withheld = next(made.key for made in again.calibrator._records.withheld.values())
     manager.audit("s", withheld, AuditRequest(True))
-    assert again.healthy
+    assert again.consistent
 
 
 def test_a_gates_state_is_exported_and_imported() -> None:
@@ -253,7 +253,7 @@ def test_a_gates_state_is_exported_and_imported() -> None:
     other.import_state("s", queries.export_state(manager, "s"))
     mine, theirs = (each.streams["s"] for each in (manager, other))
     assert theirs.calibrator.state() == mine.calibrator.state()
-    assert theirs.healthy
+    assert theirs.consistent
     assert decide(other, "next", 0.5).threshold == decide(manager, "next", 0.5).threshold
     with pytest.raises(ApiError):
         other.import_state("s", Gate(0.2).state())

@@ -1,4 +1,4 @@
-"""The service tells when a promise breaks: states, events, acknowledgement."""
+"""The service tells when a promise breaks: statuses, events, acknowledgement."""
 
 from __future__ import annotations
 
@@ -48,11 +48,11 @@ def health(service: Inside) -> Any:
 
 def test_a_stream_whose_losses_keep_the_promise_is_ok(service: Inside) -> None:
     service.create()
-    assert health(service)["state"] == "ok"
+    assert health(service)["status"] == "ok"
     rounds(service, [0.0], group="a")  # before any feedback: not the monitors'
     rounds(service, GOOD * 20, group="a")
     found = service.get()
-    assert [each["state"] for each in (found["health"], *found["groups_health"])] == ["ok"] * 2
+    assert [each["status"] for each in (found["health"], *found["groups_health"])] == ["ok"] * 2
     assert found["health"]["risk"] == pytest.approx(0.1)
 
 
@@ -62,7 +62,7 @@ def test_a_stream_whose_risk_rises_is_broken_and_says_since_when_and_why(service
     rounds(service, [0.0])  # before any feedback: not the monitor's
     rounds(service, BAD * 30)
     found = health(service)
-    assert found["state"] == "broken"
+    assert found["status"] == "broken"
     assert found["group"] is None
     assert 0 < found["since_round"] <= 60
     assert found["since"] == 1000.0 + found["since_round"]
@@ -81,12 +81,12 @@ def test_a_group_that_breaks_is_found_although_its_stream_is_fine(service: Insid
         rounds(service, [0.0] * 19, group="country")
         rounds(service, [1.0], group=["city", "new"])
     found = service.get()
-    assert found["overall"]["state"] == "ok"
+    assert found["overall"]["status"] == "ok"
     assert found["health"] == found["groups_health"][0]
-    assert (found["health"]["state"], found["health"]["group"]) == ("broken", "city")
-    states = {each["group"]: each["state"] for each in found["groups_health"]}
-    assert states == {"city": "broken", "new": "broken", "country": "ok"}
-    assert service.http.call("GET", "/v1/streams")[1]["streams"][0]["health"]["state"] == "broken"
+    assert (found["health"]["status"], found["health"]["group"]) == ("broken", "city")
+    statuses = {each["group"]: each["status"] for each in found["groups_health"]}
+    assert statuses == {"city": "broken", "new": "broken", "country": "ok"}
+    assert service.http.call("GET", "/v1/streams")[1]["streams"][0]["health"]["status"] == "broken"
 
 
 def test_the_summary_lists_the_worst_groups_and_says_how_many_it_leaves_out(
@@ -110,7 +110,7 @@ def test_changes_of_health_are_events_with_a_position_of_their_own(service: Insi
     subscription.close()
     assert [seq for seq, _, _ in seen] == list(range(1, 23))
     changes = [event for _, kind, event in seen if kind == "health"]
-    assert [(each["group"], each["state"], each["previous"]) for each in changes] == [
+    assert [(each["group"], each["status"], each["previous"]) for each in changes] == [
         (None, "broken", "ok"),
         ("a", "broken", "ok"),
     ]
@@ -126,28 +126,28 @@ def test_a_repeated_loss_gets_the_same_answer_although_health_changed_with_it(
     repeated = [
         service.feedback(f"at-{1000.0 + number:.3f}-{number - 1}", 1.0) for number in range(1, 13)
     ]
-    assert health(service)["state"] == "broken"
+    assert health(service)["status"] == "broken"
     assert repeated == told
 
 
 def test_an_acknowledgement_starts_the_evidence_of_all_parts_anew(service: Inside) -> None:
     service.create()
     rounds(service, [1.0] * 20, group="a")
-    assert health(service)["state"] == "broken"
+    assert health(service)["status"] == "broken"
     seq = service.get()["seq"]
     subscription = Subscription(service, **headers(seq))
     status, answer = service.http.call("POST", "/v1/streams/s/acknowledge")
-    assert (status, answer["seq"], answer["health"]["state"]) == (200, seq + 1, "ok")
+    assert (status, answer["seq"], answer["health"]["status"]) == (200, seq + 1, "ok")
     found = service.get()
     parts = found["overall"], *found["groups_health"]
-    assert [(each["state"], each["rounds"]) for each in parts] == [("ok", 0), ("ok", 0)]
+    assert [(each["status"], each["rounds"]) for each in parts] == [("ok", 0), ("ok", 0)]
     assert found["rounds"] == 20  # of the calibrator, which did not start anew
     kinds = [subscription.next()[1] for _ in range(3)]
     subscription.close()
     assert kinds == ["acknowledged", "health", "health"]
     assert service.http.call("POST", "/v1/streams/s/acknowledge")[1]["seq"] == seq + 3  # no event
     rounds(service, [1.0] * 20)
-    assert health(service)["state"] == "broken"
+    assert health(service)["status"] == "broken"
 
 
 def test_a_stream_that_recovers_pages_no_longer_and_alarms_again(start: Start) -> None:
@@ -159,9 +159,9 @@ def test_a_stream_that_recovers_pages_no_longer_and_alarms_again(start: Start) -
     def state() -> tuple[str, str, int]:
         """In the summary, in metrics, and how many of the list are broken."""
         metrics = bytes(service.http.call("GET", "/metrics")[1]).decode()
-        (shown,) = re.findall(r'stream_state{group="",state="(\w+)",stream="s"} 1.0', metrics)
-        counts = service.http.call("GET", "/v1/streams")[1]["states"]
-        return health(service)["state"], shown, counts["broken"]
+        (shown,) = re.findall(r'stream_status{group="",status="(\w+)",stream="s"} 1.0', metrics)
+        counts = service.http.call("GET", "/v1/streams")[1]["statuses"]
+        return health(service)["status"], shown, counts["broken"]
 
     rounds(service, [1.0] * 20)
     assert state() == ("broken", "broken", 1)
@@ -174,14 +174,14 @@ def test_a_stream_that_recovers_pages_no_longer_and_alarms_again(start: Start) -
     service.stop()
     service = start(stream_metrics=10)
     assert service.everything() == everything
-    assert service.http.call("GET", "/v1/streams?state=recovered")[1]["found"] == 1
+    assert service.http.call("GET", "/v1/streams?status=recovered")[1]["found"] == 1
     service.clock.now = 2000.0
     rounds(service, [1.0] * 150)
     assert state() == ("broken", "broken", 1)
     rounds(service, [0.0] * 300)
     assert state() == ("recovered", "recovered", 0)
     status, answer = service.http.call("POST", "/v1/streams/s/acknowledge")
-    assert (status, answer["health"]["state"]) == (200, "ok")
+    assert (status, answer["health"]["status"]) == (200, "ok")
 
 
 def test_a_stream_of_a_format_without_usual_silence_gets_15_minutes(start: Start) -> None:
@@ -215,15 +215,15 @@ def test_a_stream_without_feedback_for_ten_usual_intervals_is_stale_until_it_com
     rounds(service, GOOD * 3, seconds=60.0)
     subscription = Subscription(service)
     service.clock.now += 300
-    assert health(service)["state"] == "ok"
+    assert health(service)["status"] == "ok"
     service.clock.now += 3_600
     found = health(service)
-    assert found["state"] == "stale"
+    assert found["status"] == "stale"
     assert found["since"] < service.clock.now
     _, kind, event = subscription.next()  # nobody sent a request that could cause it
-    assert (kind, event["state"], event["previous"]) == ("health", "stale", "ok")
+    assert (kind, event["status"], event["previous"]) == ("health", "stale", "ok")
     rounds(service, [0.0])
-    assert health(service)["state"] == "ok"
+    assert health(service)["status"] == "ok"
     kinds = [subscription.next()[1] for _ in range(3)]
     assert kinds == ["predicted", "feedback", "health"]
     subscription.close()
@@ -236,9 +236,9 @@ def test_no_stream_is_stale_because_the_service_was_not_there(start: Start) -> N
     stopped = service.clock.now
     service.stop()
     service = start(now=stopped + 86_400)
-    assert health(service)["state"] == "ok"
+    assert health(service)["status"] == "ok"
     service.clock.now += 3_600
-    assert health(service)["state"] == "stale"
+    assert health(service)["status"] == "stale"
 
 
 def test_one_step_of_the_sweep_visits_a_bounded_number_of_parts(
@@ -287,7 +287,7 @@ def test_a_failed_write_restores_the_monitors(
         assert service.everything() == before
     wait_for(lambda: service.http.call("GET", "/readyz")[0] == 200)
     rounds(service, [1.0] * 8)
-    assert health(service)["state"] == "broken"
+    assert health(service)["status"] == "broken"
 
 
 def test_the_watch_is_stored_with_the_stream(start: Start, tmp_path: Path) -> None:
@@ -317,7 +317,7 @@ def test_an_imported_state_starts_the_evidence_anew(service: Inside) -> None:
     assert status == 200
     service.ask(lambda manager: manager.import_state("s", state), writes=1)
     found = service.get()
-    assert [each["state"] for each in (found["overall"], *found["groups_health"])] == ["ok"] * 2
+    assert [each["status"] for each in (found["overall"], *found["groups_health"])] == ["ok"] * 2
     assert service.ask(lambda manager: manager.streams["s"].watch.announced) == {}
 
 

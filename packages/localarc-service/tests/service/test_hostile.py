@@ -275,7 +275,7 @@ def test_an_input_that_does_not_fit_into_memory_is_rejected(service: Inside) -> 
     assert 0 < learned < 50
     assert "max_bytes" in answers[-1][1]["detail"]
     summary = service.get()
-    assert (summary["rounds"], summary["pending"], summary["healthy"]) == (
+    assert (summary["rounds"], summary["pending"], summary["consistent"]) == (
         learned,
         50 - learned,
         True,

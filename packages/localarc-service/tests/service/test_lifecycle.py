@@ -145,9 +145,9 @@ def test_the_list_is_filtered_by_labels(service: Inside) -> None:
     assert listed("team=pricing") == ["a", "b"]
     assert listed("team=pricing,region=north") == ["a"]
     assert listed("team=north") == []
-    _, answer = service.http.call("GET", "/v1/streams?labels=team=pricing&state=ok")
+    _, answer = service.http.call("GET", "/v1/streams?labels=team=pricing&status=ok")
     assert [each["labels"]["team"] for each in answer["streams"]] == ["pricing", "pricing"]
-    assert answer["states"]["ok"] == 2
+    assert answer["statuses"]["ok"] == 2
     for wrong in "team", "=pricing", "team=", "team=a,,b=c":
         status, problem = service.http.call("GET", f"/v1/streams?labels={wrong}")
         assert (status, "pairs such as" in problem["detail"]) == (422, True)

@@ -81,7 +81,7 @@ class Life:
         streams = {}
         for name in sorted(each["stream"] for each in listed["streams"]):
             summary = caller.call("GET", f"/v1/streams/{name}")[1]
-            assert summary["healthy"]
+            assert summary["consistent"]
             timeout = summary["config"]["timeout"]
             streams[name] = {"timeout": timeout, "predictions": summary["predictions"]}
         return streams

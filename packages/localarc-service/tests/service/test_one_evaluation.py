@@ -80,4 +80,4 @@ def test_absurd_scores_do_not_make_a_prediction_fail_halfway() -> None:
     assert made.threshold > 1e100
     assert isinstance(made.set, Interval)
     assert made.set.upper == made.threshold
-    assert manager.streams["s"].healthy
+    assert manager.streams["s"].consistent

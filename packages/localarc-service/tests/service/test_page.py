@@ -399,7 +399,7 @@ def test_both_views_begin_with_what_is_wrong(start: Start, visit: Visitor) -> No
     watched = visit(f"http://127.0.0.1:{service.port}")
     page = watched.open("s")
     live(page)
-    expect(page.locator("#state")).to_have_text("broken")
+    expect(page.locator("#status")).to_have_text("broken")
     expect(page.locator("#why")).to_have_text(summary["health"]["why"])
     expect(page.locator("#headline")).to_have_text("The risk is 1, target 0.1.")
     expect(page.locator("#verdict-text")).to_contain_text("Misses 100 %, target 10 %.")

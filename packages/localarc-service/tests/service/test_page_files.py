@@ -105,7 +105,7 @@ def test_the_first_load_is_small_and_takes_one_round_trip_after_the_page(
     html = FILES.joinpath("index.html").read_text(encoding="utf-8")
     files = first_load()
     assert all(f'="page/{name}"' in html for name in files[1:])  # named by the page itself
-    assert {"overview.js", "state.js"} < set(files) < {file.name for file in FILES.iterdir()}
+    assert {"overview.js", "status.js"} < set(files) < {file.name for file in FILES.iterdir()}
     sizes = []
     for name in files:
         with http.stream("GET", "/" if name == "index.html" else f"/page/{name}") as answer:

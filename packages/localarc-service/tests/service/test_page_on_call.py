@@ -95,7 +95,7 @@ def test_the_worst_stream_is_first_with_a_word_and_a_shape(service: Inside, visi
     expect(page.locator("#streams .why").first).to_contain_text(
         "The risk in city is 1, target 0.1."
     )
-    chips = page.locator("#states a:not([data-tone=''])")
+    chips = page.locator("#statuses a:not([data-tone=''])")
     marks = chips.evaluate_all("all => all.map((a) => getComputedStyle(a, '::before').clipPath)")
     assert len(set(marks)) == 5  # one shape per state
     assert watched.unexpected() == []
@@ -104,7 +104,7 @@ def test_the_worst_stream_is_first_with_a_word_and_a_shape(service: Inside, visi
 def test_nothing_is_green_beside_a_broken_promise(service: Inside, visit: Visitor) -> None:
     page = visit(url(service)).open("demand")
     live(page)
-    expect(page.locator("#state")).to_have_text("broken")
+    expect(page.locator("#status")).to_have_text("broken")
     green = page.evaluate("""() => {
         const probe = document.createElement("i");
         probe.style.color = "var(--good)";
@@ -131,13 +131,13 @@ def test_search_and_state_are_in_the_address_and_done_by_the_service(
     assert page.url.endswith("/#?search=FIN")
     assert [request for request in watched.requests if "search=FIN" in request]
     page.get_by_label("Find a stream").fill("")
-    page.locator("#states").get_by_role("link", name="broken").click()
+    page.locator("#statuses").get_by_role("link", name="broken").click()
     expect(page.locator("#streams .name")).to_have_text(["demand"])
-    assert page.url.endswith("/#?state=broken")
-    sent = visit(url(service)).open("?search=em&state=broken")  # what a colleague opens
+    assert page.url.endswith("/#?status=broken")
+    sent = visit(url(service)).open("?search=em&status=broken")  # what a colleague opens
     expect(sent.locator("#streams .name")).to_have_text(["demand"])
     expect(sent.get_by_label("Find a stream")).to_have_value("em")
-    expect(sent.locator("#states [aria-current]")).to_have_text(re.compile("broken"))
+    expect(sent.locator("#statuses [aria-current]")).to_have_text(re.compile("broken"))
     sent.get_by_label("Find a stream").fill("nothing like it")
     expect(sent.locator("#none-found")).to_be_visible()
     page.go_back()
@@ -181,7 +181,7 @@ def test_a_stream_that_is_not_read_yet_shows_nothing_of_another_one(
     expect(page.locator("#stream")).to_be_hidden()
     page.unroute_all(behavior="ignoreErrors")
     page.reload()
-    expect(page.locator("#state")).to_have_text("broken")
+    expect(page.locator("#status")).to_have_text("broken")
 
 
 def test_a_link_carries_the_time_range_and_the_group(service: Inside, visit: Visitor) -> None:
@@ -275,7 +275,7 @@ def test_keys_alone_lead_from_the_list_to_the_acknowledged_alarm(
     expect(page.locator("#confirm-no")).to_be_focused()
     page.keyboard.press("Escape")
     expect(page.locator("#confirm")).to_be_hidden()
-    expect(page.locator("#state")).to_have_text("broken")  # nothing happened
+    expect(page.locator("#status")).to_have_text("broken")  # nothing happened
     expect(page.locator("#acknowledge")).to_be_focused()
     page.keyboard.press("Enter")
     page.keyboard.press("Shift+Tab")
@@ -286,7 +286,7 @@ def test_keys_alone_lead_from_the_list_to_the_acknowledged_alarm(
     expect(page.locator("#name")).to_be_focused()
     expect(page.locator("#events")).to_contain_text("Acknowledged")
     summary = service.ask(lambda manager: queries.summary(manager, "demand"))
-    assert summary.health.state == "ok"
+    assert summary.health.status == "ok"
     assert watched.unexpected() == []
 
 
@@ -319,7 +319,7 @@ def test_a_token_that_may_only_read_says_so(start: Start, visit: Visitor) -> Non
     page.get_by_role("button", name="Acknowledge", exact=True).click()
     expect(page.locator("#confirm-error")).to_contain_text("may read but not write")
     page.get_by_role("button", name="Cancel").click()
-    expect(page.locator("#state")).to_have_text("broken")
+    expect(page.locator("#status")).to_have_text("broken")
     assert watched.unexpected("401", "403") == []
 
 

@@ -58,7 +58,7 @@ def url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
             changed.spread["old town"] = worse  # the scales there were replaced
             run(service, changed, after, 2 * HOUR - MINUTE, NOW - MINUTE)
         service.clock.now = NOW
-        expect_states(
+        expect_statuses(
             client,
             {"parcel-weights": "broken", "shelf-space": "drifting", "fraud-scores": "stale"},
         )
@@ -73,8 +73,8 @@ def run(service: Inside, traffic: Traffic, rounds: int, seconds: float, end: flo
         traffic.rounds(5)
 
 
-def expect_states(client: Client, expected: dict[str, str]) -> None:
-    found = {item.stream: item.health.state for item in client.streams()}
+def expect_statuses(client: Client, expected: dict[str, str]) -> None:
+    found = {item.stream: item.health.status for item in client.streams()}
     assert {name: state for name, state in found.items() if state != "ok"} == expected
 
 

@@ -65,7 +65,7 @@ def test_every_command_for_somebody_on_call_works(tmp_path: Path) -> None:
         client.create("demand", {"alpha": 0.1, "method": "arc"})
         for number in range(12):
             client.feedback("demand", client.predict("demand", id=f"p{number}").id, loss=1.0)
-        assert client.summary("demand").health.state == "broken"
+        assert client.summary("demand").health.status == "broken"
         blocks = commands(DOCS / "service" / "on-call.md")
         assert len(blocks) >= 9
         for block in blocks:
@@ -74,7 +74,7 @@ def test_every_command_for_somebody_on_call_works(tmp_path: Path) -> None:
                 assert re.search(r"^localarc_(webhook|token|wrong|audit)\w* ", printed, re.M), block
             else:
                 assert set(codes) == {200}, block
-        assert client.summary("demand").health.state == "ok"  # it was acknowledged
+        assert client.summary("demand").health.status == "ok"  # it was acknowledged
         assert (tmp_path / "demand.state").read_bytes() == client.export_state("demand")
 
 

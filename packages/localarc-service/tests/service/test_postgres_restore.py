@@ -96,7 +96,7 @@ def test_a_dump_of_a_running_service_is_restored_step_by_step(
         database.run(documented("pg_restore --dbname=localarc_copy localarc.dump"))
         with service("localarc_copy") as copy:
             found = copy.caller().call("GET", "/readyz")[1]
-            assert (found["streams"], found["quarantined"], found["unhealthy"]) == (3, 0, 0)
+            assert (found["streams"], found["quarantined"], found["read_only"]) == (3, 0, 0)
             assert_answers(copy, before)
         stop.set()
         writing.join()
@@ -110,7 +110,7 @@ def test_a_dump_of_a_running_service_is_restored_step_by_step(
     )
     with running:
         found = running.caller().call("GET", "/readyz")[1]
-        assert (found["streams"], found["quarantined"], found["unhealthy"]) == (3, 0, 0)
+        assert (found["streams"], found["quarantined"], found["read_only"]) == (3, 0, 0)
         assert_answers(running, before)
         assert {name: running.caller().state(name) for name in NAMES} != states
         name, key = list(after)[-1]

@@ -128,7 +128,7 @@ def test_an_alarm_fires_when_a_group_breaks_and_ends_when_it_is_acknowledged(
         send(client, [0.0] * 150, "country")
         wait_for_alerts(url, set())
         send(client, [1.0] * 8, "city")
-        assert client.summary("demand").overall.state == "ok"
+        assert client.summary("demand").overall.status == "ok"
         wait_for_alerts(url, {("LocalarcBroken", "demand", "city")})
         client.acknowledge("demand")
         wait_for_alerts(url, set())

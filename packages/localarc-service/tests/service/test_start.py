@@ -19,12 +19,12 @@ from localarc_service.streams.stream import Stream
 
 
 def played(seed: int, in_flight: int, **config: Any) -> tuple[Stream, set[str]]:
-    """A stream of which 500 informed losses are known, and the states that its monitor had."""
+    """A stream of which 500 informed losses are known, and the statuses that its monitor had."""
     random = np.random.default_rng(seed)
     stored = completed(read_config({"alpha": 0.1, "features": 1, **config}))
     stream = Stream.create("s", events.StreamCreated(at=0.0, config=stored))
     pending: list[tuple[str, float]] = []
-    states: set[str] = set()
+    statuses: set[str] = set()
     for t in range(510 + 2 * in_flight):
         x = [random.random()]
         informed = stream.method.is_informed(None)
@@ -37,9 +37,9 @@ def played(seed: int, in_flight: int, **config: Any) -> tuple[Stream, set[str]]:
             loss = float(score > threshold)
             told = score if stored.method == "auto" else None
             stream.apply(events.FeedbackReceived(at=float(t), id=key, loss=loss, score=told))
-            states.add(stream.watch._monitors[""].state())
-            assert stream.healthy
-    return stream, states
+            statuses.add(stream.watch._monitors[""].status())
+            assert stream.consistent
+    return stream, statuses
 
 
 @pytest.mark.parametrize("in_flight", [1, 10, 50, 200])
@@ -56,7 +56,7 @@ def test_predictions_before_any_score_are_counted_apart() -> None:
     assert state.risk == pytest.approx(certificate.risk)
     twin = Stream.from_snapshot(stream.snapshot())
     assert twin.snapshot() == stream.snapshot()
-    assert twin.healthy
+    assert twin.consistent
 
 
 def test_what_arc_asked_before_any_loss_is_not_the_monitors() -> None:

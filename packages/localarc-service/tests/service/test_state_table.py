@@ -144,7 +144,7 @@ def test_the_settings_and_the_columns_are_the_config(tmp_path: Path) -> None:
     assert (config.features, config.feature_names) == (2, ["x0", "x1"])
     assert (config.memory.kind, config.memory.tolerance) == ("lattice", 1e-15)
     assert stream.state.imported
-    assert stream.healthy
+    assert stream.consistent
     assert stream.state.rounds == stream.calibrator.rounds > 0
 
 

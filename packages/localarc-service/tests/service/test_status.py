@@ -99,7 +99,7 @@ def test_a_verdict_is_not_kept_in_memory_after_a_change() -> None:
 
 def test_the_service_never_raises_a_warning_as_an_error() -> None:
     stream = play(stream_of(features=0), [1000.0] * 600)  # warnings are errors in tests
-    assert stream.healthy
+    assert stream.consistent
     again = Stream.from_snapshot(stream.snapshot())
     again.calibrator.partial_fit([[0.0]] * 600, [1.0] * 600)
 

@@ -95,7 +95,7 @@ def test_replay_makes_the_same_stream(given_config: dict[str, Any]) -> None:
         again.apply(events.decode(events.encode(event)))
     assert again.replay_differs == 0
     assert again.snapshot() == live.snapshot()
-    assert live.healthy
+    assert live.consistent
 
 
 @pytest.mark.slow
@@ -206,15 +206,15 @@ def test_rounding_is_relative_to_the_thresholds_of_the_stream() -> None:
 
 def test_a_loss_that_was_not_counted_is_detected() -> None:
     stream, _ = played(config(alpha=0.1), 20)
-    assert stream.healthy
+    assert stream.consistent
     stream.calibrator.update(None, 1.0)
-    assert not stream.healthy
+    assert not stream.consistent
 
 
 def test_a_lost_update_is_detected_even_if_the_rounds_agree() -> None:
     stream, _ = played(config(alpha=0.1), 20)
     stream.state.loss_sum += 0.5
-    assert not stream.healthy
+    assert not stream.consistent
 
 
 def test_the_state_of_another_config_is_rejected() -> None:

@@ -9,7 +9,7 @@ import pytest
 from localarc_client import Client
 from localarc_client.wire.config import ArcConfig
 from localarc_client.wire.predictions import FeedbackRequest, PredictRequest
-from localarc_client.wire.status import StateCounts, StreamList
+from localarc_client.wire.status import StatusCounts, StreamList
 from localarc_service.api.errors import ApiError
 from localarc_service.api.stream_list import streams
 from localarc_service.limits import Limits
@@ -66,7 +66,7 @@ def test_the_worst_stream_is_first() -> None:
     manager.stream("d-inconsistent").calibrator._constant.loss_sum -= 1.0
     found = streams(manager, sort="worst")
     assert names(found) == ["d-inconsistent", "c-worst", "b-mild", "a-fine"]
-    assert found.states == StateCounts(broken=3, ok=1)
+    assert found.statuses == StatusCounts(broken=3, ok=1)
 
 
 def test_a_stream_is_as_bad_as_its_worst_group() -> None:
@@ -78,17 +78,17 @@ def test_a_stream_is_as_bad_as_its_worst_group() -> None:
     found = streams(manager, sort="worst")
     assert names(found) == ["uneven", "even"]
     assert found.streams[0].health.group == "city"
-    assert found.streams[0].health.state == "broken"
+    assert found.streams[0].health.status == "broken"
 
 
-def test_a_state_selects_streams_and_the_counts_are_those_of_all_states() -> None:
+def test_a_status_selects_streams_and_the_counts_are_those_of_all_statuses() -> None:
     manager = manager_of("a", "b", "c")
     play(manager, "b", 1.0)
-    found = streams(manager, state="broken")
+    found = streams(manager, status="broken")
     assert (names(found), found.found) == (["b"], 1)
-    assert found.states == StateCounts(broken=1, ok=2)
-    assert names(streams(manager, state="ok")) == ["a", "c"]
-    assert streams(manager, search="a").states == StateCounts(ok=1)
+    assert found.statuses == StatusCounts(broken=1, ok=2)
+    assert names(streams(manager, status="ok")) == ["a", "c"]
+    assert streams(manager, search="a").statuses == StatusCounts(ok=1)
 
 
 @pytest.mark.parametrize("sort", ["name", "worst"])
@@ -142,9 +142,9 @@ def test_the_client_has_the_same_parameters(service: Inside) -> None:
             "south",
             "north",
         ]
-        assert [item.stream for item in client.streams(state="broken")] == ["south"]
+        assert [item.stream for item in client.streams(status="broken")] == ["south"]
         page = client.stream_list(limit=2)
-        assert (names(page), page.found, page.states.broken) == (["south", "north"], 3, 1)
+        assert (names(page), page.found, page.statuses.broken) == (["south", "north"], 3, 1)
         assert names(client.stream_list(limit=2, cursor=page.next)) == ["parcels"]
 
 
@@ -152,7 +152,7 @@ def test_the_client_has_the_same_parameters(service: Inside) -> None:
     ("query", "reason"),
     [
         ("sort=best", "must be one of name, worst"),
-        ("state=bad", "must be one of ok, drifting, broken, recovered, stale"),
+        ("status=bad", "must be one of ok, drifting, broken, recovered, stale"),
         ("limit=0", "an integer from 1 to 1000"),
         ("search=" + 65 * "a", "search in the query must match"),
         ("search=%00", "search in the query must match"),

@@ -37,16 +37,16 @@ def read(service: Inside, name: str) -> dict[Labels, float]:
     }
 
 
-def states(service: Inside) -> dict[Labels, str]:
-    """The state that is 1, which must be one for each part."""
+def statuses(service: Inside) -> dict[Labels, str]:
+    """The status that is 1, which must be one for each part."""
     text = bytes(service.http.call("GET", "/metrics")[1]).decode()
     found: dict[Labels, str] = {}
     for family in text_string_to_metric_families(text):
         for sample in family.samples:
-            if sample.name == "localarc_stream_state" and sample.value:
+            if sample.name == "localarc_stream_status" and sample.value:
                 key = sample.labels["stream"], sample.labels["group"]
                 assert key not in found
-                found[key] = sample.labels["state"]
+                found[key] = sample.labels["status"]
     return found
 
 
@@ -55,8 +55,8 @@ def test_metrics_name_no_stream_unless_asked(service: Inside) -> None:
     rounds_of(service, "secret-stream", [0.0])
     text = bytes(service.http.call("GET", "/metrics")[1]).decode()
     assert "secret" not in text
-    assert "localarc_stream_state" not in text
-    assert 'localarc_streams_by_health{state="ok"} 1.0' in text
+    assert "localarc_stream_status" not in text
+    assert 'localarc_streams_by_status{status="ok"} 1.0' in text
 
 
 def test_streams_and_groups_have_gauges(start: Start) -> None:
@@ -82,7 +82,7 @@ def test_streams_and_groups_have_gauges(start: Start) -> None:
 def test_a_stream_without_losses_has_no_risk(start: Start) -> None:
     service = start(stream_metrics=10)
     service.create()
-    assert states(service) == {("s", ""): "ok"}
+    assert statuses(service) == {("s", ""): "ok"}
     assert read(service, "risk") == read(service, "last_feedback_timestamp_seconds") == {}
 
 
@@ -93,7 +93,7 @@ def test_the_limit_never_hides_a_broken_part_behind_others(start: Start) -> None
         rounds_of(service, name, GOOD, group="fine")
     rounds_of(service, "c", GOOD * 3, group="fine")
     rounds_of(service, "c", [1.0] * 12, group="bad")
-    found = states(service)
+    found = statuses(service)
     assert list(found.items())[:2] == [(("c", "bad"), "broken"), (("c", ""), "drifting")]
     assert len(found) == 3
     assert read(service, "metrics_left_out") == {("", ""): 7 - 3}
@@ -104,17 +104,17 @@ def test_names_are_escaped(start: Start) -> None:
     service.create()
     name = 'a "quoted" \\ name, {braces}'
     rounds(service, [0.0, 0.0], group=name)  # the first, before any feedback, is not watched
-    assert ("s", name) in states(service)
+    assert ("s", name) in statuses(service)
 
 
-@pytest.mark.parametrize("state", ["ok", "drifting", "broken", "stale"])
-def test_each_state_has_a_series(start: Start, state: str) -> None:
+@pytest.mark.parametrize("status", ["ok", "drifting", "broken", "stale"])
+def test_each_status_has_a_series(start: Start, status: str) -> None:
     service = start(stream_metrics=1)
     service.create()
     text = bytes(service.http.call("GET", "/metrics")[1]).decode()
-    pattern = rf'^localarc_stream_state{{group="",state="{state}",stream="s"}} ([01]).0$'
+    pattern = rf'^localarc_stream_status{{group="",status="{status}",stream="s"}} ([01]).0$'
     found = re.findall(pattern, text, re.MULTILINE)
-    assert found == ["1" if state == "ok" else "0"]
+    assert found == ["1" if status == "ok" else "0"]
 
 
 def test_other_requests_come_in_between_while_many_streams_are_read(start: Start) -> None:

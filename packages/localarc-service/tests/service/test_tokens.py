@@ -107,9 +107,9 @@ def test_a_page_of_another_origin_cannot_acknowledge_alarms(start: Start) -> Non
     for origin in ("https://evil.example", "null", f"http://{own}0", "http://localhost:1"):
         answer = service.http.call("POST", "/v1/streams/s/acknowledge", Host=own, Origin=origin)
         assert answer[0] == 400
-    assert service.get()["health"]["state"] == "broken"
+    assert service.get()["health"]["status"] == "broken"
     answer = service.http.call(
         "POST", "/v1/streams/s/acknowledge", Host=own, Origin=f"http://{own}"
     )
     assert answer[0] == 200
-    assert service.get()["health"]["state"] == "ok"
+    assert service.get()["health"]["status"] == "ok"

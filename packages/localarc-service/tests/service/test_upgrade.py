@@ -72,7 +72,7 @@ def test_an_upgrade_under_a_client_that_retries_loses_and_doubles_nothing(tmp_pa
         caller = server.caller()
         summary = caller.call("GET", "/v1/streams/demand")[1]
         assert (summary["rounds"], summary["pending"]) == (writer.reported, 0)
-        assert (summary["healthy"], summary["certificate"]["replay_differs"]) == (True, 0)
+        assert (summary["consistent"], summary["certificate"]["replay_differs"]) == (True, 0)
         for key, threshold in writer.thresholds.items():
             score = int(key[1:]) % 10 / 10
             status, again = caller.predict("demand", x=[score], id=key)

@@ -96,7 +96,7 @@ def test_a_change_of_health_is_sent_and_signed(
     wait_for(lambda: receiver.received)
     (notice,) = receiver.notices()
     found = service.get()["health"]
-    assert (notice.stream, notice.group, notice.state, notice.previous) == (
+    assert (notice.stream, notice.group, notice.status, notice.previous) == (
         *("s", None, "broken", "ok"),
     )
     assert (notice.at, notice.since_round) == (found["since"], found["since_round"])
@@ -114,7 +114,7 @@ def test_a_notice_is_sent_again_until_it_arrives_and_in_order(
     service.http.call("POST", "/v1/streams/s/acknowledge")
     wait_for(lambda: len(receiver.received) == 7)
     notices = receiver.notices()
-    assert [notice.state for notice in notices] == ["broken"] * 6 + ["ok"]
+    assert [notice.status for notice in notices] == ["broken"] * 6 + ["ok"]
     assert len({notice.id for notice in notices}) == 2
     wait_for(lambda: counted(service, "localarc_webhook_waiting") == 0)
     assert counted(service, 'localarc_webhook_attempts_total{outcome="failed"}') == 3
@@ -129,7 +129,7 @@ def test_a_notice_that_is_always_rejected_does_not_hold_up_the_others(
     break_it(service)
     service.http.call("POST", "/v1/streams/s/acknowledge")
     wait_for(lambda: len(receiver.received) == 11)
-    assert receiver.notices()[-1].state == "ok"
+    assert receiver.notices()[-1].status == "ok"
     wait_for(lambda: counted(service, "localarc_webhook_dropped_total") == 1)
 
 

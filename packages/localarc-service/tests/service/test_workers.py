@@ -101,7 +101,7 @@ def test_workers_share_the_limits_of_connections_and_memory() -> None:
 # ---- the list --------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("query", [{}, {"sort": "worst"}, {"search": "1"}, {"state": "broken"}])
+@pytest.mark.parametrize("query", [{}, {"sort": "worst"}, {"search": "1"}, {"status": "broken"}])
 @pytest.mark.parametrize("workers", [2, 3])
 def test_every_page_of_the_list_is_that_of_a_single_process(
     workers: int, query: dict[str, Any]
@@ -149,7 +149,7 @@ def test_the_service_is_ready_when_all_workers_are() -> None:
         "ready": True,
         "detail": "ready.",
         "streams": 7,
-        "unhealthy": 1,
+        "read_only": 1,
         "quarantined": 3,
     }
     waiting = Ready(False, "the event log is being replayed.", 0, 0)
@@ -208,16 +208,16 @@ def series(*rows: tuple[str, str, str]) -> str:
         line
         for stream, group, state in rows
         for line in (
-            f'localarc_stream_state{{group="{group}",state="ok",stream="{stream}"}} '
+            f'localarc_stream_status{{group="{group}",status="ok",stream="{stream}"}} '
             f"{float(state == 'ok')}",
-            f'localarc_stream_state{{group="{group}",state="broken",stream="{stream}"}} '
+            f'localarc_stream_status{{group="{group}",status="broken",stream="{stream}"}} '
             f"{float(state == 'broken')}",
         )
     ]
     risks = [f'localarc_stream_risk{{group="{g}",stream="{s}"}} 0.1' for s, g, _ in rows]
     left_out = "# HELP localarc_stream_metrics_left_out -\nlocalarc_stream_metrics_left_out 1.0"
     ready = "# HELP localarc_ready -\nlocalarc_ready 1.0"
-    head = "# HELP localarc_stream_state -", "# HELP localarc_stream_risk -"
+    head = "# HELP localarc_stream_status -", "# HELP localarc_stream_risk -"
     return "\n".join([ready, head[0], *lines, head[1], *risks, left_out]) + "\n"
 
 

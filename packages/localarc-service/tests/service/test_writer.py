@@ -119,17 +119,17 @@ def test_a_stream_that_fails_the_consistency_check_rejects_writes(
 
     service.ask(damage)
     assert service.predict("two")[0] == 503
-    assert service.http.call("GET", "/readyz")[1]["unhealthy"] == 1
+    assert service.http.call("GET", "/readyz")[1]["read_only"] == 1
     service.stop()  # stores a snapshot of it
     service = start()
-    assert service.get()["healthy"] is False
+    assert service.get()["consistent"] is False
     assert service.get()["certificate"]["consistent"] is False
     status, answer = service.predict("two")
     assert (status, "consistency check" in answer["detail"]) == (503, True)
     assert service.predict("two", "sound")[0] == 200
     ready = service.http.call("GET", "/readyz")
-    assert (ready[0], ready[1]["streams"], ready[1]["unhealthy"]) == (200, 2, 1)
-    assert b"localarc_unhealthy_streams 1.0" in service.http.call("GET", "/metrics")[1]
+    assert (ready[0], ready[1]["streams"], ready[1]["read_only"]) == (200, 2, 1)
+    assert b"localarc_read_only_streams 1.0" in service.http.call("GET", "/metrics")[1]
 
 
 @pytest.mark.slow
@@ -166,7 +166,7 @@ def test_a_stream_that_cannot_be_stored_does_not_affect_others(
     for t in range(60):
         assert service.predict(f"p{t}", "good")[0] == 200
     assert service.predict("one", "bad")[0] == 503
-    assert service.http.call("GET", "/readyz")[1]["unhealthy"] == 1
+    assert service.http.call("GET", "/readyz")[1]["read_only"] == 1
     monkeypatch.undo()
     before = service.everything("good"), service.everything("bad")
     service.stop()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TypeAlias
 
 from localarc_client.wire.fields import Response
-from localarc_client.wire.health import HealthState
+from localarc_client.wire.health import Status
 from localarc_client.wire.infinite import Extended, mark
 
 
@@ -193,8 +193,8 @@ class HealthEvent(ChangeEvent, tag="health"):
 
     Attributes
     ----------
-    state, previous : str
-        The new state and the one before: "ok", "drifting", "broken", "recovered" or
+    status, previous : str
+        The new status and the one before: "ok", "drifting", "broken", "recovered" or
         "stale".
     since_round : int
         Number of losses, of the group if there is one, at the change.
@@ -210,8 +210,8 @@ class HealthEvent(ChangeEvent, tag="health"):
     'health'
     """
 
-    state: HealthState
-    previous: HealthState
+    status: Status
+    previous: Status
     since_round: int
     why: str
     group: str | None = None

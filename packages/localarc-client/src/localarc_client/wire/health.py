@@ -6,7 +6,7 @@ from typing import Literal, TypeAlias
 
 from localarc_client.wire.fields import Response
 
-HealthState: TypeAlias = Literal["ok", "drifting", "broken", "recovered", "stale"]
+Status: TypeAlias = Literal["ok", "drifting", "broken", "recovered", "stale"]
 
 
 class Health(Response):
@@ -17,14 +17,14 @@ class Health(Response):
 
     Attributes
     ----------
-    state : str
+    status : str
         "broken": the risk since the last acknowledgement or recovery is above `target + tolerance`,
         by more than chance. "recovered": it was broken, and the risk of a stretch of rounds up to
         `since_round` was below, by more than chance; it stays until it is acknowledged.
         "drifting": the risk of the latest rounds is above. "stale": no loss arrived for ten times
         the usual interval, and for the config's `stale_after` at least. Else "ok".
     since : float or None
-        When the state changed to this one, in seconds since 1970; None before the first loss.
+        When the status changed to this one, in seconds since 1970; None before the first loss.
     since_round : int
         Number of losses at that time.
     why : str
@@ -47,11 +47,11 @@ class Health(Response):
     Examples
     --------
     >>> why = "The latest 1,000 losses have a mean of at least 0.13, above 0.12."
-    >>> Health("drifting", 0.0, 2500, why, 3000, 0.11, 0.15, 0.1, 0.1, 0.02, 1000).state
+    >>> Health("drifting", 0.0, 2500, why, 3000, 0.11, 0.15, 0.1, 0.1, 0.02, 1000).status
     'drifting'
     """
 
-    state: HealthState
+    status: Status
     since: float | None
     since_round: int
     why: str

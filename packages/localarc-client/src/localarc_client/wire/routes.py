@@ -15,7 +15,7 @@ from msgspec import Meta
 from localarc_client.wire.config import CreateResponse, StreamConfig
 from localarc_client.wire.events import AnyEvent
 from localarc_client.wire.fields import MAX_FEATURES, PREDICTION_ID_PATTERN, STREAM_NAME_PATTERN
-from localarc_client.wire.health import HealthState
+from localarc_client.wire.health import Status
 from localarc_client.wire.lifecycle import (
     ChangeRequest,
     ChangeResponse,
@@ -195,16 +195,16 @@ BATCH = Route(
 STREAMS = Route(
     "streams", "GET", "/v1/streams", "read", StreamList,
     "List streams: all of them, or a page of those that match.",
-    "health, verdict, warnings, risk, target, pending, late, expired, memory; `search`, `state`, "
-    "`labels=team=pricing`, `sort=worst`, and pages by `limit` and `cursor`",
+    "consistent, verdict, health, warnings, risk, target, pending, late, expired, memory; "
+    "`search`, `status`, `labels=team=pricing`, `sort=worst`, and pages by `limit` and `cursor`",
     query=(
         Parameter("search", _text(
             r"^[^\x00-\x1f\x7f]{0,64}$(?!\n)", "part of the name, in any case; empty for all"
         ), ""),
-        Parameter("state", Meta(description="only streams in this state"),
-                  choices=get_args(HealthState)),
+        Parameter("status", Meta(description="only streams with this status"),
+                  choices=get_args(Status)),
         Parameter("sort", Meta(
-            description="by name, or by state (broken, drifting, stale, recovered, ok) and risk"
+            description="by name, or by status (broken, drifting, stale, recovered, ok) and risk"
         ), "name", ("name", "worst")),
         Parameter("limit", _integer(
             1, MAX_PAGE, "number of streams in a page; omit it for all"

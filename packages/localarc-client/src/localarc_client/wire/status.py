@@ -23,7 +23,7 @@ __all__ = [
     "HistoryPoint",
     "ImportResponse",
     "Ready",
-    "StateCounts",
+    "StatusCounts",
     "StreamList",
     "StreamListItem",
     "StreamSummary",
@@ -61,7 +61,7 @@ class StreamListItem(Response):
     ----------
     stream : str
         Name of the stream.
-    seq, rounds, risk, target, pending, expired, late, memory_bytes, healthy, verdict, warnings
+    seq, rounds, risk, target, pending, expired, late, memory_bytes, consistent, verdict, warnings
         As in `StreamSummary`.
     health : Health
         As in `StreamSummary`.
@@ -85,25 +85,25 @@ class StreamListItem(Response):
     expired: int
     late: int
     memory_bytes: int
-    healthy: bool
+    consistent: bool
     verdict: VerdictStatus
     warnings: list[str]
     health: Health
     labels: dict[str, str] = msgspec.field(default_factory=dict)
 
 
-class StateCounts(Response):
-    """How many streams are in each state.
+class StatusCounts(Response):
+    """How many streams have each status.
 
     Attributes
     ----------
     broken, drifting, stale, recovered, ok : int
-        Number of streams whose `health` has this state. A stream whose consistency check fails
+        Number of streams whose `health` has this status. A stream whose consistency check fails
         counts as broken.
 
     Examples
     --------
-    >>> StateCounts(broken=1, ok=2).drifting
+    >>> StatusCounts(broken=1, ok=2).drifting
     0
     """
 
@@ -125,8 +125,8 @@ class StreamList(Response):
         Number of streams that match, on all pages.
     first : int
         Position of the first item among these, from 0.
-    states : StateCounts
-        How many streams with the text in their names, and the labels, are in each state.
+    statuses : StatusCounts
+        How many streams with the text in their names, and the labels, have each status.
     previous, next : str or None
         The `cursor` of the page before and after this one; None where there is none.
     quarantined : list of QuarantinedStream
@@ -142,7 +142,7 @@ class StreamList(Response):
     quarantined: list[QuarantinedStream] = msgspec.field(default_factory=list)
     found: int = 0
     first: int = 0
-    states: StateCounts = msgspec.field(default_factory=StateCounts)
+    statuses: StatusCounts = msgspec.field(default_factory=StatusCounts)
     previous: str | None = None
     next: str | None = None
 
@@ -310,8 +310,8 @@ class StreamSummary(Response):
         Mean of these losses; None before the first one.
     target : float
         Target risk, the config's `alpha`.
-    healthy : bool
-        Whether the consistency check passes; an unhealthy stream rejects writes.
+    consistent : bool
+        Whether the consistency check passes; a stream that fails it rejects writes.
     verdict : VerdictStatus
         Whether the target is met, overall and in every group.
     warnings : list of str
@@ -361,7 +361,7 @@ class StreamSummary(Response):
     rounds: int
     risk: float | None
     target: float
-    healthy: bool
+    consistent: bool
     verdict: VerdictStatus
     warnings: list[str]
     certificate: CertificateStatus
@@ -526,7 +526,7 @@ class AcknowledgeResponse(Response):
     Examples
     --------
     >>> health = Health("ok", 0.0, 90, "No feedback yet.", 0, None, None, None, 0.1, 0.02, 1000)
-    >>> AcknowledgeResponse(10, health).health.state
+    >>> AcknowledgeResponse(10, health).health.status
     'ok'
     """
 
@@ -562,19 +562,19 @@ class Ready(Response):
         If not, why.
     streams : int
         Number of streams.
-    unhealthy : int
-        Number of streams that reject writes because their consistency check fails.
+    read_only : int
+        Number of streams that reject writes: inconsistent, or not storable.
     quarantined : int
         Number of streams that are not served because their stored data is damaged.
 
     Examples
     --------
-    >>> Ready(False, "replaying.", streams=0, unhealthy=0).detail
+    >>> Ready(False, "replaying.", streams=0, read_only=0).detail
     'replaying.'
     """
 
     ready: bool
     detail: str
     streams: int
-    unhealthy: int
+    read_only: int
     quarantined: int = 0

@@ -12,7 +12,7 @@ import hashlib
 import hmac
 
 from localarc_client.wire.fields import Response
-from localarc_client.wire.health import HealthState
+from localarc_client.wire.health import Status
 
 ID, TIMESTAMP, SIGNATURE = "webhook-id", "webhook-timestamp", "webhook-signature"
 """Names of the headers."""
@@ -32,8 +32,8 @@ class HealthNotice(Response, tag_field="type", tag="health"):
         Name of the stream.
     group : str or None
         The group that changed; None for all rounds of the stream.
-    state, previous : str
-        The new state and the one before: "ok", "drifting", "broken", "recovered" or
+    status, previous : str
+        The new status and the one before: "ok", "drifting", "broken", "recovered" or
         "stale".
     at : float
         Time of the change, in seconds since 1970.
@@ -47,15 +47,15 @@ class HealthNotice(Response, tag_field="type", tag="health"):
     Examples
     --------
     >>> why = "The risk is at least 0.13, above 0.12."
-    >>> HealthNotice("demand.7", "demand", None, "broken", "ok", 0.0, 90, why).state
+    >>> HealthNotice("demand.7", "demand", None, "broken", "ok", 0.0, 90, why).status
     'broken'
     """
 
     id: str
     stream: str
     group: str | None
-    state: HealthState
-    previous: HealthState
+    status: Status
+    previous: Status
     at: float
     since_round: int
     why: str

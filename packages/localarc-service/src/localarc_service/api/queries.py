@@ -72,7 +72,7 @@ def list_item(stream: Stream, moment: Moment) -> StreamListItem:
         expired=state.expired,
         late=state.late,
         memory_bytes=stream.method.memory_bytes,
-        healthy=stream.healthy,
+        consistent=stream.consistent,
         verdict=_verdict(stream),
         warnings=list(stream.warnings),
         health=stream.watch.health(stream.watch.worst_part, moment),
@@ -103,7 +103,7 @@ def summarize(stream: Stream, moment: Moment = LONG_AGO) -> StreamSummary:
         rounds=state.rounds,
         risk=state.risk,
         target=state.config.alpha,
-        healthy=certificate.consistent,
+        consistent=certificate.consistent,
         verdict=_verdict(stream),
         warnings=list(stream.warnings),
         certificate=certificate,
@@ -134,8 +134,8 @@ def _healths(watch: Watch, moment: Moment) -> list[Health]:
 
 
 def _badness(health: Health) -> tuple[int, float]:
-    """The worst is the smallest: first the state, then how far recent losses exceed the target."""
-    return SEVERITY[health.state], health.target - (health.recent_risk or 0.0)
+    """The worst is the smallest: first the status, then how far recent losses exceed the target."""
+    return SEVERITY[health.status], health.target - (health.recent_risk or 0.0)
 
 
 def _certificate(stream: Stream) -> CertificateStatus:
@@ -147,7 +147,7 @@ def _certificate(stream: Stream) -> CertificateStatus:
         bounds.append(tightest)
     bounds.sort(key=lambda each: each != tightest)  # keeps the order of the others
     return CertificateStatus(
-        consistent=stream.healthy,
+        consistent=stream.consistent,
         consistency_gap=certificate.identity_gap,
         replay_differs=stream.replay_differs,
         max_pending=stream.lateness.pending,
@@ -386,7 +386,7 @@ async def ready(app: AppState) -> tuple[Literal[200, 503], Ready]:
     if reason:
         return 503, Ready(False, f"{reason}.", 0, 0)
     counts = await app.writer.ask(
-        lambda manager: (len(manager.streams), len(manager.unhealthy), len(manager.quarantined))
+        lambda manager: (len(manager.streams), len(manager.read_only), len(manager.quarantined))
     )
     return 200, Ready(True, "ready to accept requests.", *counts)
 

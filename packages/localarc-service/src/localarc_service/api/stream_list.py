@@ -1,4 +1,4 @@
-"""The list of streams: searched, filtered by state, sorted by name or worst first, in pages.
+"""The list of streams: searched, filtered by status, sorted by name or worst first, in pages.
 
 A cursor is the sort key of the stream at the edge of a page, and the direction in which the list
 continues from there: streams that come, go or change their place in between are no obstacle.
@@ -13,9 +13,9 @@ from typing import Literal, TypeAlias
 
 import msgspec
 
-from localarc_client.wire.health import HealthState
+from localarc_client.wire.health import Status
 from localarc_client.wire.quarantine import QuarantinedStream
-from localarc_client.wire.status import StateCounts, StreamList, StreamListItem
+from localarc_client.wire.status import StatusCounts, StreamList, StreamListItem
 from localarc_service.api.auth import ANYONE, Token
 from localarc_service.api.errors import ApiError
 from localarc_service.api.queries import list_item, quarantine
@@ -27,9 +27,9 @@ _SEPARATOR = "~"  # occurs in no name of a stream
 
 Sort: TypeAlias = Literal["name", "worst"]
 Key: TypeAlias = tuple[int, int, str]
-"""Where a stream belongs in the list: its rank by state, by risk, and its name."""
+"""Where a stream belongs in the list: its rank by status, by risk, and its name."""
 
-_STATES: list[str] = [*sorted(SEVERITY, key=SEVERITY.__getitem__)]
+_STATUSES: list[str] = [*sorted(SEVERITY, key=SEVERITY.__getitem__)]
 
 
 class ListPart(msgspec.Struct):
@@ -42,7 +42,7 @@ class ListPart(msgspec.Struct):
     items: list[StreamListItem]
     before: int
     found: int
-    states: dict[str, int]
+    statuses: dict[str, int]
     quarantined: list[QuarantinedStream]
     sort: str
     limit: int | None
@@ -52,7 +52,7 @@ class ListPart(msgspec.Struct):
 def streams(
     manager: StreamManager,
     search: str = "",
-    state: HealthState | None = None,
+    status: Status | None = None,
     sort: Sort = "name",
     limit: int | None = None,
     cursor: str | None = None,
@@ -60,13 +60,13 @@ def streams(
     token: Token = ANYONE,
 ) -> StreamList:
     """List streams: all of them, or a page of those that match."""
-    return merge([part(manager, search, state, sort, limit, cursor, labels, token)])
+    return merge([part(manager, search, status, sort, limit, cursor, labels, token)])
 
 
 def part(
     manager: StreamManager,
     search: str = "",
-    state: HealthState | None = None,
+    status: Status | None = None,
     sort: Sort = "name",
     limit: int | None = None,
     cursor: str | None = None,
@@ -82,9 +82,9 @@ def part(
         and wanted <= stream.state.config.labels.items()
         and token.permits(name)
     ]
-    states = Counter(_STATES[max(0, rank)] for rank, _, _ in keys)
-    if state is not None:
-        keys = [key for key in keys if _STATES[max(0, key[0])] == state]
+    statuses = Counter(_STATUSES[max(0, rank)] for rank, _, _ in keys)
+    if status is not None:
+        keys = [key for key in keys if _STATUSES[max(0, key[0])] == status]
     keys = sorted(keys if sort == "worst" else [(0, 0, name) for _, _, name in keys])
     start, stop = _edges(keys, limit or max(1, len(keys)), sort, cursor)
     moment = manager.moment()
@@ -93,7 +93,7 @@ def part(
         items=[list_item(manager.streams[name], moment) for _, _, name in keys[start:stop]],
         before=start,
         found=len(keys),
-        states=states,
+        statuses=statuses,
         quarantined=quarantine(manager, token).streams,
         sort=sort,
         limit=limit,
@@ -112,13 +112,13 @@ def merge(parts: Sequence[ListPart]) -> StreamList:
     found = sum(each.found for each in parts)
     first = sum(each.before for each in parts) + (excess if backwards else 0)
     stop = first + len(rows)
-    states: Counter[str] = sum((Counter(each.states) for each in parts), Counter())
+    statuses: Counter[str] = sum((Counter(each.statuses) for each in parts), Counter())
     return StreamList(
         streams=[item for _, item in rows],
         quarantined=sorted((q for each in parts for q in each.quarantined), key=lambda q: q.stream),
         first=first,
         found=found,
-        states=StateCounts(**states),
+        statuses=StatusCounts(**statuses),
         previous=_cursor(sort, "previous", rows[0][0]) if rows and first > 0 else None,
         next=_cursor(sort, "next", rows[-1][0]) if rows and stop < found else None,
     )
@@ -146,19 +146,19 @@ def _labels(text: str) -> dict[str, str]:
 
 
 def _badness(stream: Stream) -> Key:
-    """The state first, then how many tenths of the target the risk is; the worst is smallest.
+    """The status first, then how many tenths of the target the risk is; the worst is smallest.
 
     Streams that are ok are sorted by name, so that a reader finds them where they were. One that
     must not be relied on is worse than broken.
     """
-    if not stream.healthy:
+    if not stream.consistent:
         return -1, 0, stream.name
     watch = stream.watch
     if not watch.announced:
         return SEVERITY["ok"], 0, stream.name
     part = watch.worst_part
     excess = (watch.recent_risk(part) or 0.0) / stream.state.config.alpha
-    return SEVERITY[watch.announced_state(part)], -round(10 * excess), stream.name
+    return SEVERITY[watch.announced_status(part)], -round(10 * excess), stream.name
 
 
 # ---- pages -----------------------------------------------------------------------------------
@@ -183,9 +183,9 @@ def _cursor(sort: str, direction: str, key: Key) -> str:
 def _read_cursor(sort: str, cursor: str) -> tuple[str, Key]:
     """The direction and the key of a cursor, which must be one of a list in the same order."""
     try:
-        order, direction, state, risk, name = cursor.split(_SEPARATOR)
+        order, direction, rank, risk, name = cursor.split(_SEPARATOR)
         if order == sort and direction in ("next", "previous"):
-            return direction, (int(state), int(risk), name)
+            return direction, (int(rank), int(risk), name)
     except ValueError:
         pass
     raise ApiError(

@@ -19,8 +19,8 @@ export type StreamConfig =
   | Complete<Schemas["GateConfig"]>;
 export type Health = Schemas["Health"];
 export type StreamListItem = Schemas["StreamListItem"];
-export type StreamList = Complete<Omit<Schemas["StreamList"], "states">> & {
-  states: Complete<Schemas["StateCounts"]>;
+export type StreamList = Complete<Omit<Schemas["StreamList"], "statuses">> & {
+  statuses: Complete<Schemas["StatusCounts"]>;
 };
 export type StreamSummary = Omit<Schemas["StreamSummary"], "config"> & { config: StreamConfig };
 export type ThresholdMap = Schemas["ThresholdMap"];

@@ -111,7 +111,7 @@ def _check_copy(folder: Path) -> FolderCheck:
 
 
 def _checked(stream: Stream) -> StreamCheck:
-    state, problem = stream.state, "" if stream.healthy else "the consistency check fails"
+    state, problem = stream.state, "" if stream.consistent else "the consistency check fails"
     if stream.replay_differs:
         problem = f"{stream.replay_differs} threshold(s) differed on replay, not acknowledged"
     return StreamCheck(stream.name, state.seq, state.rounds, len(state.pending), problem)

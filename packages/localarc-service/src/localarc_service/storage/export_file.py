@@ -113,7 +113,7 @@ def _stream(archive: zipfile.ZipFile, entry: Entry, version: int) -> Stream:
         stream = Stream.from_snapshot(data)
     except (ValueError, TypeError, KeyError, msgspec.MsgspecError) as error:
         raise ExportError(f"stream {entry.name!r} cannot be read: {error}") from error
-    if stream.name != entry.name or not stream.healthy:
+    if stream.name != entry.name or not stream.consistent:
         raise ExportError(f"stream {entry.name!r} is inconsistent: it was not imported.")
     return stream
 

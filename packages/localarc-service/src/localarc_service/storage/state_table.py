@@ -59,7 +59,7 @@ def _stream(name: str, key: str, panel: Panel, created: events.StreamCreated) ->
     stream = Stream.adopt(name, created, panel.calibrator(key))
     if stream.method.pending:
         raise ValueError(_waits(stream.method.pending, key))
-    if not stream.healthy:
+    if not stream.consistent:
         raise ValueError(f"the key {key!r} is inconsistent: its losses are not those it learned.")
     return stream
 
@@ -134,7 +134,7 @@ def _require_movable(stream: Stream) -> Stream:
             f"has {len(state.pending)} pending prediction(s), which a table does not hold: send "
             "feedback, or let them expire",
         )
-    if not stream.healthy:
+    if not stream.consistent:
         _refuse(stream, "failed its consistency check")
     if config.method == "auto" and state.groups:
         _refuse(stream, "has groups, which thresholds of a table do not depend on")

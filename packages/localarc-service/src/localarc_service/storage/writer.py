@@ -253,9 +253,9 @@ class Writer:
     def _check_consistency(self, streams: Mapping[str, Stream]) -> None:
         """The consistency check of loaded streams; names of streams are never logged."""
         for name, stream in streams.items():
-            self._manager.unhealthy.discard(name)
-            if not stream.healthy:
-                self._manager.unhealthy.add(name)
+            self._manager.read_only.discard(name)
+            if not stream.consistent:
+                self._manager.read_only.add(name)
                 _log.error("a stream failed its consistency check")
         for count, told in (
             (sum(stream.replay_differs for stream in streams.values()), "differed by more"),
@@ -380,7 +380,7 @@ class Writer:
         failed = self._store.snapshot(self._manager.streams[name] for name in names)
         self._metrics.snapshots.inc(len(names) - len(failed))
         self._unstorable.update(failed)
-        self._manager.unhealthy.update(failed)
+        self._manager.read_only.update(failed)
 
     def _finish(self) -> None:
         self.ready, self.status = False, "the service is stopping"

@@ -85,7 +85,7 @@ def remove_old_records(manager: StreamManager) -> None:
     now = manager.clock()
     due = (stream for stream in manager.streams.values() if _has_old_records(stream, now))
     for stream in itertools.islice(due, _BATCH):
-        if stream.name not in manager.unhealthy:
+        if stream.name not in manager.read_only:
             before = now - (stream.state.config.retention or 0.0)
             manager.apply(stream, events.RecordsRemoved(at=now, before=before))
             manager.replaced[stream.name] = stream
@@ -107,7 +107,7 @@ def _forget(manager: StreamManager, name: str) -> None:
     What the same commit would have stored about it is published, and not stored.
     """
     manager.replace({}, (name,))
-    manager.unhealthy.discard(name)
+    manager.read_only.discard(name)
     manager.replaced[name] = None
     manager.uncommitted = [
         replace(write, event=None) if write.stream == name else write

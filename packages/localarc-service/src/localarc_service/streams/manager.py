@@ -77,7 +77,7 @@ class StreamManager:
     def __init__(self, limits: Limits, clock: Callable[[], float]) -> None:
         self.limits = limits
         self.streams: dict[str, Stream] = {}
-        self.unhealthy: set[str] = set()
+        self.read_only: set[str] = set()
         self.quarantined: dict[str, Quarantine] = {}
         self.memory = MemoryBudget(limits.memory_bytes)
         self.uncommitted: list[PendingWrite] = []
@@ -95,7 +95,7 @@ class StreamManager:
         While the service was down, no feedback could arrive, and its clock may be wrong.
         """
         self.started = self.clock()
-        self.unhealthy.clear()
+        self.read_only.clear()
         self.uncommitted, self.replaced = [], {}
         self.replace(streams, list(self.streams))
 
@@ -281,7 +281,7 @@ class StreamManager:
         found = self.stream(stream)
         self.memory.require(found, len(body) - found.method.memory_bytes)
         self.apply(found, events.StateImported(at=self.clock(), state=body))
-        self.unhealthy.discard(stream)
+        self.read_only.discard(stream)
         return ImportResponse(found.state.seq, found.state.rounds)
 
     def acknowledge(self, stream: StreamName) -> AcknowledgeResponse:
@@ -296,7 +296,7 @@ class StreamManager:
         """Announce parts of streams that became stale; looks at some of them at a time."""
         moment = self.moment()
         for stream, parts in self._sweep.next(self.streams):
-            if stream.name not in self.unhealthy:
+            if stream.name not in self.read_only:
                 self._announce(stream, moment, parts)
 
     def expire(self) -> None:
@@ -305,7 +305,7 @@ class StreamManager:
         in_grace = now < self.started + self.limits.expiry_grace
         since = self.started if in_grace else -math.inf
         for stream in self.streams.values():
-            if stream.name not in self.unhealthy:
+            if stream.name not in self.read_only:
                 for key in list(overdue(stream, now, since)):
                     self._expire(stream, key, now)
 
@@ -342,9 +342,9 @@ class StreamManager:
     def writable(self, name: str) -> Stream:
         """The stream of that name, unless its consistency check fails."""
         stream = self.stream(name)
-        if not stream.healthy:
-            self.unhealthy.add(name)
-        if name in self.unhealthy:
+        if not stream.consistent:
+            self.read_only.add(name)
+        if name in self.read_only:
             raise ApiError(
                 503,
                 f"stream {name!r} failed its consistency check or cannot be stored: import a good "

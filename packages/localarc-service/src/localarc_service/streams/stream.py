@@ -266,7 +266,7 @@ class Stream:
         return self.change(
             HealthEvent,
             event.at,
-            state=event.state,
+            status=event.state,
             previous=event.previous,
             since_round=event.since_round,
             why=event.why,
@@ -373,7 +373,7 @@ class Stream:
     @property
     def verdict(self) -> Verdict:
         """Whether the target is met, overall and in every group."""
-        return self._judgement().verdict if self.healthy else INCONSISTENT
+        return self._judgement().verdict if self.consistent else INCONSISTENT
 
     @property
     def warnings(self) -> tuple[str, ...]:
@@ -395,7 +395,7 @@ class Stream:
         return self._judged[1]
 
     @property
-    def healthy(self) -> bool:
+    def consistent(self) -> bool:
         """Whether the identity holds, and the calibrator learned the losses that were counted."""
         method, state = self.method, self.state
         if method.rounds != state.rounds or not method.calibrator.consistent:

@@ -13,23 +13,23 @@ import msgspec
 
 from localarc.monitoring import Monitor
 from localarc_client.wire.config import StreamConfig
-from localarc_client.wire.health import Health
+from localarc_client.wire.health import Health, Status
 from localarc_service.storage import format as stored
 from localarc_service.storage.events import HealthChanged
-from localarc_service.storage.format import Announced, HealthState
+from localarc_service.storage.format import Announced
 from localarc_service.streams.config_defaults import tolerance_of
 
 WHOLE = ""
 """The part that is all rounds; names of groups are not empty."""
 
-SEVERITY: dict[HealthState, int] = {
+SEVERITY: dict[Status, int] = {
     "broken": 0,
     "drifting": 1,
     "stale": 2,
     "recovered": 3,
     "ok": 4,
 }
-"""The order of states, the worst first."""
+"""The order of statuses, the worst first."""
 
 
 class Moment(NamedTuple):
@@ -49,7 +49,7 @@ class Watch:
     def __init__(self, config: StreamConfig) -> None:
         self.config = config
         self._monitors = {WHOLE: self._new_monitor()}
-        self._unsure: set[str] = set()  # parts whose state may not be the announced one
+        self._unsure: set[str] = set()  # parts whose status may not be the announced one
         self.announced: dict[str, Announced] = {}
 
     def _new_monitor(self) -> Monitor:
@@ -107,17 +107,17 @@ class Watch:
 
     @property
     def worst_part(self) -> str:
-        """The part in the worst announced state; all rounds where others are not worse."""
+        """The part with the worst announced status; all rounds where others are not worse."""
         order = {part: (SEVERITY[each.state], part) for part, each in self.announced.items()}
         return min(order, key=order.__getitem__, default=WHOLE)
 
     @property
-    def worst_state(self) -> HealthState:
-        """The worst announced state."""
-        return self.announced_state(self.worst_part)
+    def worst_status(self) -> Status:
+        """The worst announced status."""
+        return self.announced_status(self.worst_part)
 
-    def announced_state(self, part: str) -> HealthState:
-        """The state of a part, as far as it was announced: looking it up costs nothing."""
+    def announced_status(self, part: str) -> Status:
+        """The status of a part, as far as it was announced: looking it up costs nothing."""
         found = self.announced.get(part)
         return "ok" if found is None else found.state
 
@@ -130,18 +130,18 @@ class Watch:
         return self._monitors[part].recent_risk
 
     def health(self, part: str, moment: Moment) -> Health:
-        """The status of a part."""
+        """The health of a part."""
         monitor, config = self._monitors[part], self.config
-        status = monitor.status(self._time(part, monitor, moment))
+        known = monitor.health(self._time(part, monitor, moment))
         return Health(
-            state=status.state,
-            since=status.since,
-            since_round=status.since_round,
-            why=status.why,
-            rounds=status.rounds,
-            risk=status.risk,
-            recent_risk=status.recent_risk,
-            at_least=status.at_least if status.rounds else None,
+            status=known.status,
+            since=known.since,
+            since_round=known.since_round,
+            why=known.why,
+            rounds=known.rounds,
+            risk=known.risk,
+            recent_risk=known.recent_risk,
+            at_least=known.at_least if known.rounds else None,
             target=config.alpha,
             tolerance=tolerance_of(config),
             window=config.window,
@@ -151,28 +151,28 @@ class Watch:
     def _time(self, part: str, monitor: Monitor, moment: Moment) -> float | None:
         """The time to judge by; None while a restart excuses that nothing arrived."""
         last, overdue = monitor.last_at, monitor.overdue_at
-        if last is None or overdue is None or self.announced_state(part) == "stale":
+        if last is None or overdue is None or self.announced_status(part) == "stale":
             return moment.now
         return moment.now if moment.now > moment.started + (overdue - last) else None
 
     def unannounced(
         self, moment: Moment, parts: Iterable[str] | None = None
     ) -> list[HealthChanged]:
-        """Changes of state to announce, in the given parts; by default where one is likely."""
+        """Changes of status to announce, in the given parts; by default where one is likely."""
         found = sorted(self._unsure) if parts is None else list(parts)
         self._unsure.difference_update(found)
         return [self._change(part, moment) for part in found if self._has_changed(part, moment)]
 
     def _has_changed(self, part: str, moment: Moment) -> bool:
         monitor = self._monitors[part]
-        return monitor.state(self._time(part, monitor, moment)) != self.announced_state(part)
+        return monitor.status(self._time(part, monitor, moment)) != self.announced_status(part)
 
     def _change(self, part: str, moment: Moment) -> HealthChanged:
         health = self.health(part, moment)
         return HealthChanged(
             at=moment.now,
-            state=health.state,
-            previous=self.announced_state(part),
+            state=health.status,
+            previous=self.announced_status(part),
             since_round=health.since_round,
             why=health.why,
             group=health.group,

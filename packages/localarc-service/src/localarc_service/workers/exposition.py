@@ -19,7 +19,7 @@ _COMBINE: dict[str, Callable[[float, float], float]] = {
     "localarc_token_expiry_timestamp_seconds": max,
     "localarc_blocked_addresses": max,  # as above
 }
-_LABELS = re.compile(r'\{group="((?:[^"\\]|\\.)*)",(?:state="(\w+)",)?stream="([^"]*)"\}')
+_LABELS = re.compile(r'\{group="((?:[^"\\]|\\.)*)",(?:status="(\w+)",)?stream="([^"]*)"\}')
 _format: Any = floatToGoString
 _GAUGE = "# HELP {0} {1}\n# TYPE {0} gauge\n{0} {2}\n"
 
@@ -76,8 +76,8 @@ def _add(families: dict[str, Family], text: str) -> None:
 
 def _limit(families: dict[str, Family], stream_series: int) -> None:
     """Keep the worst streams and groups, as many as one process would show."""
-    states = families["localarc_stream_state"].samples
-    found = sorted(_order(key) for key, value in states.items() if value == 1.0)
+    statuses = families["localarc_stream_status"].samples
+    found = sorted(_order(key) for key, value in statuses.items() if value == 1.0)
     dropped = {row[-2:] for row in found[stream_series:]}
     for name, family in families.items():
         if name.startswith("localarc_stream_") and dropped:
@@ -94,5 +94,5 @@ def _order(key: str) -> tuple[int, bool, str, str]:
     labels = _LABELS.search(key)
     assert labels is not None, key
     group, stream = labels.group(1, 3)
-    state: Any = labels.group(2)
-    return SEVERITY[state], group != "", stream, group
+    status: Any = labels.group(2)
+    return SEVERITY[status], group != "", stream, group

@@ -54,7 +54,7 @@ def ready(answers: Sequence[Answer]) -> Response:
     waiting = [each for each in found if not each.ready]
     counts = [
         sum(getattr(each, name) for each in found)
-        for name in ("streams", "unhealthy", "quarantined")
+        for name in ("streams", "read_only", "quarantined")
     ]
     if waiting:
         detail = " ".join(dict.fromkeys(each.detail for each in waiting))

@@ -242,7 +242,7 @@ def describe(stream: Stream) -> dict[str, Any]:
     summary = summarize(stream)
     found: dict[str, Any] = exact(
         {
-            "healthy": stream.healthy,
+            "healthy": stream.consistent,
             "replay_differs": stream.replay_differs,
             "thresholds": thresholds(stream.calibrator, features),
             "thresholds_after_20_more_rounds": thresholds(further, features),

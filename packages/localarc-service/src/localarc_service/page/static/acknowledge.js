@@ -2,7 +2,7 @@
 
 import { ApiError, request, streamPath } from "./api.js";
 import { byId, setText } from "./dom.js";
-import { describeSince } from "./state.js";
+import { describeSince } from "./status.js";
 
 const OFFERED = ["broken", "drifting", "recovered"];
 
@@ -19,8 +19,8 @@ const confirm = /** @type {HTMLButtonElement} */ (byId("confirm-yes"));
  * @param {AbortSignal} signal
  */
 export function offerAcknowledgement(summary, onDone, signal) {
-  const { health, healthy } = summary;
-  button.hidden = !healthy || !OFFERED.includes(health.state);
+  const { health, consistent } = summary;
+  button.hidden = !consistent || !OFFERED.includes(health.status);
   button.onclick = () => {
     setText(byId("confirm-text"), describeAlarm(summary));
     showError("");
@@ -34,7 +34,7 @@ export function offerAcknowledgement(summary, onDone, signal) {
 /** @param {StreamSummary} summary */
 export function describeAlarm({ stream, health }) {
   const what = (health.group ?? null) === null ? stream : `${health.group} in ${stream}`;
-  return `${what} is ${health.state} ${describeSince(health)}. ${health.why}`;
+  return `${what} is ${health.status} ${describeSince(health)}. ${health.why}`;
 }
 
 /**

@@ -1,13 +1,13 @@
 // The address of a view: everything that a link must carry so that somebody else sees the same.
 
 /**
- * What the part of the address after `#` says. Overview: `search`, `state` and `cursor`. A stream:
+ * What the part of the address after `#` says. Overview: `search`, `status` and `cursor`. A stream:
  * `stream`, `group`, and its time range, either `range` (the last part, such as "6h") or `from` and
  * `to` in seconds since 1970.
  * @typedef {object} Address
  * @property {string} stream
  * @property {string} search
- * @property {string} state
+ * @property {string} status
  * @property {string} cursor
  * @property {string} group
  * @property {string} range
@@ -15,14 +15,14 @@
  * @property {number | null} to
  */
 
-const TEXTS = /** @type {const} */ (["search", "state", "cursor", "group", "range"]);
+const TEXTS = /** @type {const} */ (["search", "status", "cursor", "group", "range"]);
 const TIMES = /** @type {const} */ (["from", "to"]);
 
 /** @type {Readonly<Address>} */
 export const HOME = {
   stream: "",
   search: "",
-  state: "",
+  status: "",
   cursor: "",
   group: "",
   range: "",

@@ -41,7 +41,7 @@ const pointName = ({ at, rounds }) => `${formatMoment(at)} · ${roundName(rounds
  * @param {Section} section
  * @param {{risk: number | null, rounds: number}[]} windowed one per point
  * @param {number} tolerance
- * @param {(Tick & {style: string})[]} marks when the state changed
+ * @param {(Tick & {style: string})[]} marks when the status changed
  * @returns {Figure}
  */
 export function recentRiskFigure(section, windowed, tolerance, marks) {

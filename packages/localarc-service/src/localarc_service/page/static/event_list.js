@@ -56,16 +56,16 @@ export function withAlarms(events, healths) {
   const listed = new Set(events.map((event) => (event.kind === "health" ? alarmKey(event) : "")));
   const { rounds = 0, risk = null, pending = 0, late = 0, expired = 0 } = events[0] ?? {};
   const others = healths.flatMap((health) => {
-    if (health.state === "ok" || health.since === null || listed.has(alarmKey(health))) return [];
-    const { state, since: at, since_round, why, group } = health;
+    if (health.status === "ok" || health.since === null || listed.has(alarmKey(health))) return [];
+    const { status, since: at, since_round, why, group } = health;
     const counters = { seq: -1, rounds, risk, pending, late, expired };
     return [
       {
         kind: /** @type {const} */ ("health"),
         ...counters,
         at,
-        state,
-        previous: state,
+        status,
+        previous: status,
         since_round,
         why,
         group,
@@ -75,8 +75,8 @@ export function withAlarms(events, healths) {
   return [...events, ...others.sort((one, other) => other.at - one.at)];
 }
 
-/** @param {{state: string, group?: string | null}} alarm */
-const alarmKey = ({ state, group }) => `${state} ${group ?? ""}`;
+/** @param {{status: string, group?: string | null}} alarm */
+const alarmKey = ({ status, group }) => `${status} ${group ?? ""}`;
 
 /**
  * @param {readonly Change[]} events
@@ -100,7 +100,7 @@ const createRow = () => clone("event-row");
  * @param {Change} event
  */
 function updateRow(row, event) {
-  if (event.kind === "health") row.dataset.tone = event.state;
+  if (event.kind === "health") row.dataset.tone = event.status;
   setText(child(row, "time"), formatMoment(event.at));
   setText(child(row, "span"), describeEvent(event));
 }
@@ -138,8 +138,8 @@ export function describeEvent(event) {
   }
 }
 
-/** @param {{state: string, previous: string}} event */
-const describeChange = ({ state, previous }) => (previous === state ? state : `${previous} → ${state}`);
+/** @param {{status: string, previous: string}} event */
+const describeChange = ({ status, previous }) => (previous === status ? status : `${previous} → ${status}`);
 
 /** @param {string | string[] | null | undefined} group */
 const inGroup = (group) => ((group ?? null) === null ? "" : ` in ${[group].flat().join(", ")}`);

@@ -3,7 +3,7 @@
 import { formatAddress } from "./address.js";
 import { byId, child, clone, setText, updateList } from "./dom.js";
 import { formatCount, formatDuration, formatNumber, formatRisk } from "./format.js";
-import { showBadge } from "./state.js";
+import { showBadge } from "./status.js";
 
 /** @import { GroupRisk, Health, StreamSummary } from "../wire" */
 
@@ -12,15 +12,15 @@ import { showBadge } from "./state.js";
 export const MAX_GROUPS = 20;
 
 /**
- * The groups that are shown: those whose state is worst, and the selected one. The service sends
- * states worst first, and not all if there are many.
+ * The groups that are shown: those whose status is worst, and the selected one. The service sends
+ * the worst first, and not all if there are many.
  * @param {Pick<StreamSummary, "groups" | "groups_health">} summary
  * @param {string} selected
  * @returns {GroupRow[]}
  */
-export function groupRows({ groups, groups_health: states }, selected) {
+export function groupRows({ groups, groups_health: healths }, selected) {
   const risks = new Map(groups.map((risk) => [risk.group, risk]));
-  const watched = states.flatMap((health) => {
+  const watched = healths.flatMap((health) => {
     const risk = risks.get(health.group ?? "");
     return risk ? [{ name: risk.group, risk, health }] : [];
   });
@@ -61,7 +61,7 @@ export function showGroups(summary, selected) {
  */
 function describeGroup(name, row) {
   if (row === undefined) return `There is no loss in the group ${name} yet.`;
-  return `${name}: ${row.health?.why ?? "its state is not listed, since others are worse."}`;
+  return `${name}: ${row.health?.why ?? "its status is not listed, since others are worse."}`;
 }
 
 /**
@@ -69,7 +69,7 @@ function describeGroup(name, row) {
  * @param {number} omitted
  */
 function describeRest({ target }, omitted) {
-  const rest = omitted > 0 ? ` ${formatCount(omitted)} groups in a better state are not shown.` : "";
+  const rest = omitted > 0 ? ` ${formatCount(omitted)} groups with a better status are not shown.` : "";
   return `Worst first. The target of every group is ${formatNumber(target)}.${rest}`;
 }
 
@@ -84,10 +84,10 @@ const createRow = () => clone("group-row");
 function updateRow(element, { name, risk, health }, summary, selected) {
   /** @type {(selector: string, text: string) => void} */
   const set = (selector, text) => setText(child(element, selector), text);
-  const tone = health?.state ?? "unknown";
+  const tone = health?.status ?? "unknown";
   const link = child(element, "a");
   element.dataset.tone = tone;
-  showBadge(child(element, ".badge"), { tone, word: health?.state ?? "not listed" });
+  showBadge(child(element, ".badge"), { tone, word: health?.status ?? "not listed" });
   link.setAttribute("href", formatAddress({ stream: summary.stream, group: name }));
   link.title = name;
   if (name === selected) link.setAttribute("aria-current", "true");
@@ -102,7 +102,7 @@ function updateRow(element, { name, risk, health }, summary, selected) {
 
 /** @param {Health | null} health */
 function describeAge(health) {
-  if (health === null || health.state === "ok" || health.since === null) return "";
+  if (health === null || health.status === "ok" || health.since === null) return "";
   return formatDuration(Date.now() / 1000 - health.since);
 }
 

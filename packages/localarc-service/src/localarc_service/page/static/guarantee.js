@@ -31,7 +31,7 @@ export function assess(summary) {
         "the stored events or the snapshot were modified, or another version wrote them.",
     };
   }
-  if (!summary.healthy) {
+  if (!summary.consistent) {
     return {
       passed: false,
       text: "The service stopped this stream after an error. See its log for the reason.",

@@ -6,7 +6,7 @@ import { ApiError, createInterrupt, fetchJson, sleep } from "./api.js";
 import { showConnection } from "./connection.js";
 import { byId, child, clone, setText, updateList } from "./dom.js";
 import { describeLabels, formatCount, formatNumber, formatRisk } from "./format.js";
-import { describeSince, headlineOf, STATES, showBadge, stateOf } from "./state.js";
+import { badgeOf, describeSince, headlineOf, STATUSES, showBadge } from "./status.js";
 
 /** @import { Address } from "./address.js" */
 /** @import { StreamList, StreamListItem } from "../wire" */
@@ -47,8 +47,8 @@ export async function showOverview(address, signal) {
 }
 
 /** @param {Address} view */
-function query({ search, state, cursor }) {
-  const given = Object.entries({ search, state, cursor }).filter(([, value]) => value);
+function query({ search, status, cursor }) {
+  const given = Object.entries({ search, status, cursor }).filter(([, value]) => value);
   return new URLSearchParams([["sort", "worst"], ["limit", String(PAGE_SIZE)], ...given]);
 }
 
@@ -58,15 +58,15 @@ function query({ search, state, cursor }) {
  */
 function draw(list, view) {
   const { streams } = list;
-  const failed = streams.filter((stream) => !stream.healthy);
+  const failed = streams.filter((stream) => !stream.consistent);
   alertAbout(failed, "guarantee", "Consistency check failed.", "Do not rely on:");
   alertAbout(list.quarantined, "quarantine", "Not served, because stored data is damaged:", "");
   const headline = describeAll(list, view.search);
   setText(byId("streams-title"), headline);
   document.title = `${headline} · localarc`;
-  drawStates(list, view);
+  drawStatuses(list, view);
   drawPages(list, view);
-  const isFiltered = Boolean(view.search || view.state || view.cursor);
+  const isFiltered = Boolean(view.search || view.status || view.cursor);
   byId("no-streams").hidden = streams.length > 0 || isFiltered;
   byId("none-found").hidden = streams.length > 0 || !isFiltered;
   updateList(byId("streams"), streams, (stream) => stream.stream, createRow, updateRow);
@@ -88,35 +88,35 @@ function alertAbout(streams, kind, title, text) {
 }
 
 /**
- * The worst state that a stream is in, and how many are.
- * @param {Pick<StreamList, "states">} list
+ * The worst status that a stream has, and how many have it.
+ * @param {Pick<StreamList, "statuses">} list
  * @param {string} search
  */
-export function describeAll({ states }, search) {
-  const total = countAll(states);
+export function describeAll({ statuses }, search) {
+  const total = countAll(statuses);
   const what = `stream${total === 1 ? "" : "s"}${search && ` with “${search}”`}`;
   if (total === 0) return `No ${what}`;
-  const bad = STATES.filter((state) => state !== "ok" && states[state] > 0);
+  const bad = STATUSES.filter((status) => status !== "ok" && statuses[status] > 0);
   if (bad.length === 0) return total === 1 ? `The ${what} is ok` : `All ${formatCount(total)} ${what} are ok`;
-  const counts = bad.map((state) => `${formatCount(states[state])} ${state}`).join(", ");
+  const counts = bad.map((status) => `${formatCount(statuses[status])} ${status}`).join(", ");
   return `${counts} of ${formatCount(total)} ${what}`;
 }
 
-/** @param {StreamList["states"]} states */
-const countAll = (states) => STATES.reduce((sum, state) => sum + states[state], 0);
+/** @param {StreamList["statuses"]} statuses */
+const countAll = (statuses) => STATUSES.reduce((sum, status) => sum + statuses[status], 0);
 
 /**
- * One link per state, with the number of streams in it.
+ * One link per status, with the number of streams that have it.
  * @param {StreamList} list
  * @param {Address} view
  */
-function drawStates({ states }, { search, state: selected }) {
-  for (const link of byId("states").querySelectorAll("a")) {
-    const state = /** @type {"" | typeof STATES[number]} */ (link.dataset.tone ?? "");
-    link.setAttribute("href", formatAddress({ search, state }));
-    if (state === selected) link.setAttribute("aria-current", "true");
+function drawStatuses({ statuses }, { search, status: selected }) {
+  for (const link of byId("statuses").querySelectorAll("a")) {
+    const status = /** @type {"" | typeof STATUSES[number]} */ (link.dataset.tone ?? "");
+    link.setAttribute("href", formatAddress({ search, status }));
+    if (status === selected) link.setAttribute("aria-current", "true");
     else link.removeAttribute("aria-current");
-    setText(child(link, "b"), formatCount(state ? states[state] : countAll(states)));
+    setText(child(link, "b"), formatCount(status ? statuses[status] : countAll(statuses)));
   }
 }
 
@@ -140,9 +140,9 @@ function drawPages({ first, found, streams, previous, next }, view) {
  * @param {string | null} cursor
  * @param {Address} view
  */
-function setLink(link, cursor, { search, state }) {
+function setLink(link, cursor, { search, status }) {
   if (cursor === null) link.removeAttribute("href");
-  else link.setAttribute("href", formatAddress({ search, state, cursor }));
+  else link.setAttribute("href", formatAddress({ search, status, cursor }));
 }
 
 const createRow = () => clone("stream-row");
@@ -154,10 +154,10 @@ const createRow = () => clone("stream-row");
 function updateRow(row, stream) {
   /** @type {(selector: string, text: string) => void} */
   const set = (selector, text) => setText(child(row, selector), text);
-  const state = stateOf(stream);
+  const badge = badgeOf(stream);
   const risk = stream.health.recent_risk ?? stream.risk;
-  row.dataset.tone = state.tone;
-  showBadge(child(row, ".badge"), state);
+  row.dataset.tone = badge.tone;
+  showBadge(child(row, ".badge"), badge);
   child(row, "a").setAttribute("href", formatAddress({ stream: stream.stream }));
   set(".name", stream.stream);
   set(".why", [headlineOf(stream), ...stream.warnings].join(" "));

@@ -19,7 +19,7 @@ const AROUND = 60; // points of the history before and after an alarm
  */
 export function sectionOf({ history, address, summary }, now = Date.now() / 1000) {
   const { points } = history;
-  const whole = wholeSpan(points, summary.health.state === "stale" ? now : -Infinity);
+  const whole = wholeSpan(points, summary.health.status === "stale" ? now : -Infinity);
   const [from, to] = spanOf(address, Math.max(now, whole[1])) ?? whole; // a clock may be ahead
   /** @type {Interval} */
   const span = [Math.max(from, Math.min(whole[0], to)), to];
@@ -72,15 +72,15 @@ export function rangeAround(points, moment) {
  */
 export function alarmMarks({ summary, address }) {
   const selected = summary.groups_health.find(({ group }) => group === address.group);
-  const alarms = [summary.health, ...(selected ? [selected] : [])].filter(({ state }) => state !== "ok");
+  const alarms = [summary.health, ...(selected ? [selected] : [])].filter(({ status }) => status !== "ok");
   const marks = alarms.flatMap((health) =>
-    health.since === null ? [] : [{ value: health.since, label: alarmName(health), style: health.state }],
+    health.since === null ? [] : [{ value: health.since, label: alarmName(health), style: health.status }],
   );
   return marks.filter(({ label }, index) => marks.findIndex((mark) => mark.label === label) === index);
 }
 
 /** @param {Health} health */
-const alarmName = ({ state, group }) => ((group ?? null) === null ? state : `${state}: ${group}`);
+const alarmName = ({ status, group }) => ((group ?? null) === null ? status : `${status}: ${group}`);
 
 /**
  * A time as fields for dates expect it: on the reader's clock, without a zone.

@@ -63,7 +63,7 @@ function reveal(name) {
 }
 
 /**
- * Read what events do not carry: bounds, groups, states; and the history where it changed, for its
+ * Read what events do not carry: bounds, groups, statuses; and the history where it changed, for its
  * bounds. A failure is ignored: the event connection reports it.
  * @param {string} name
  * @param {Store<StreamState>} store

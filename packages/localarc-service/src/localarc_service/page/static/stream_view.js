@@ -1,4 +1,4 @@
-// What is shown of one stream: its state, its numbers, its charts; each drawn when it changes.
+// What is shown of one stream: its status, its numbers, its charts; each drawn when it changes.
 
 import { offerAcknowledgement } from "./acknowledge.js";
 import { formatAddress } from "./address.js";
@@ -110,7 +110,7 @@ function drawSummary({ summary, history, address }) {
  * @param {HTMLElement} link
  */
 function linkToAlarm({ stream, health }, points, link) {
-  const since = health.state === "ok" ? null : health.since;
+  const since = health.status === "ok" ? null : health.since;
   link.hidden = since === null || points.length === 0;
   if (since === null || points.length === 0) return;
   const group = health.group ?? "";

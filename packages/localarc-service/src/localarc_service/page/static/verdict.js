@@ -1,9 +1,9 @@
-// The state of one stream in words: why, since when, the warnings and the tightest bound.
+// One stream in words: why, since when, the warnings and the tightest bound.
 
 import { byId, setText, updateList } from "./dom.js";
 import { describeDistance } from "./guarantee.js";
 import { lossBound } from "./settings.js";
-import { describeSince, headlineOf, showBadge, stateOf } from "./state.js";
+import { badgeOf, describeSince, headlineOf, showBadge } from "./status.js";
 
 /** @import { StreamSummary } from "../wire" */
 
@@ -17,11 +17,11 @@ export function describeTightest({ certificate, config, target }) {
 
 /** @param {StreamSummary} summary */
 export function showVerdict(summary) {
-  const state = stateOf(summary);
-  byId("stream").dataset.tone = state.tone;
-  showBadge(byId("state"), state);
+  const badge = badgeOf(summary);
+  byId("stream").dataset.tone = badge.tone;
+  showBadge(byId("status"), badge);
   setText(byId("since"), describeSince(summary.health));
-  const isAlarm = summary.health.state !== "ok";
+  const isAlarm = summary.health.status !== "ok";
   setText(byId("headline"), headlineOf(summary));
   setText(byId("why"), isAlarm ? summary.health.why : "");
   setText(byId("verdict-text"), isAlarm ? `Over all rounds: ${summary.verdict.text}` : "");

@@ -1,11 +1,11 @@
-"""The status of a monitored stream: a state, since when, and why."""
+"""The health of a monitored stream: a status, since when, and why."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import Literal, NamedTuple, TypeAlias
 
-State: TypeAlias = Literal["ok", "drifting", "broken", "recovered", "stale"]
+Status: TypeAlias = Literal["ok", "drifting", "broken", "recovered", "stale"]
 
 
 class Moment(NamedTuple):
@@ -16,19 +16,19 @@ class Moment(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Status:
+class Health:
     """What a `Monitor` knows of its stream at one moment.
 
     Attributes
     ----------
-    state
+    status
         `"ok"`, `"drifting"` (the risk of recent rounds is above `target + tolerance`; clears by
         itself), `"broken"` (the same for all rounds since the last acknowledgement or recovery),
         `"recovered"` (it was broken, and since then the risk of a stretch of rounds up to the
         latest was below; stays until acknowledged) or `"stale"` (no feedback for ten times the
         usual interval, and for `stale_after` seconds at least).
     since_round, since
-        The round, counted from 1 since the monitor was made, that brought this state (0: none),
+        The round, counted from 1 since the monitor was made, that brought this status (0: none),
         and its time in seconds since the epoch, or None if it had no time. A stream is stale since
         the moment at which feedback was overdue.
     why
@@ -44,12 +44,12 @@ class Status:
     Examples
     --------
     >>> from localarc.monitoring import Monitor
-    >>> status = Monitor(target=0.1).status()
-    >>> status.state, status.rounds, status.at_least
+    >>> health = Monitor(target=0.1).health()
+    >>> health.status, health.rounds, health.at_least
     ('ok', 0, 0.0)
     """
 
-    state: State
+    status: Status
     since_round: int
     since: float | None
     why: str
