@@ -24,6 +24,10 @@ _SAFEGUARD = Target(
             "return 1.0 if score > threshold else 0.0",
         ),
         (
+            "return self._loss_bound if score > threshold else 0.0",
+            "return self._loss_bound if score >= threshold else 0.0",
+        ),
+        (
             "partial(engine.tell, number, cost, known_score)",
             'partial(engine.tell, number, cost, float("nan"))',
         ),

@@ -75,6 +75,26 @@ def test_the_base_learns_what_it_asks_for() -> None:
     assert heard == [(1.0, 0.7, "a"), (0.0, 0.1, "b")]
 
 
+def test_a_base_hears_of_no_miss_where_the_score_is_its_threshold_of_today() -> None:
+    heard: list[float] = []
+
+    class Base:
+        alpha, now = 0.1, 0.5
+
+        def threshold(self, x: Any) -> float:
+            return self.now
+
+        def update(self, x: Any, loss: float) -> None:
+            heard.append(loss)
+
+    cal = Safeguard(Base())
+    tickets = [cal.ask([0.0]) for _ in range(2)]
+    cal.base.now = 0.75  # type: ignore[union-attr]
+    cal.tell(tickets[0], 1.0, 0.75)
+    cal.tell(tickets[1], 1.0, np.nextafter(0.75, 1.0))
+    assert heard == [0.0, 1.0]
+
+
 def test_a_base_that_fails_changes_nothing() -> None:
     class Brittle(ARC):
         def update(self, x: Any, loss: float) -> Any:
