@@ -123,6 +123,8 @@ def test_the_verdict_says_which_topics_it_looked_at() -> None:
     text = reported({"a": (500, 26), "c": (66, 5), "d": (60, 1)})
     assert "; the only topic with 200 answers or more is a, 5.2 % of 500 wrong" in text
     assert "; c: 7.58 % of 66 and 1 more, too few to judge." in text
+    text = reported({"a": (500, 26), "c": (66, 9), "one": (1, 1), "none": (9, 0)})
+    assert "; c: 13.6 % of 66 and 2 more, too few to judge." in text
 
 
 def test_a_topic_with_few_answers_leads_if_chance_does_not_explain_it() -> None:

@@ -151,7 +151,7 @@ def _about_all(name: Hashable, part: GateTerms) -> Iterator[str]:
 
 
 def _worst(topics: list[Part], known: list[Part], alpha: float) -> str:
-    """The worst of the topics that can be judged, and the worst of the others."""
+    """The worst of the topics that can be judged; of the others, that with most beyond target."""
     enough = math.ceil(ENOUGH_LOSSES / alpha - _ROUNDING)
     few = [part for part in topics if part not in known]
     text = ""
@@ -162,8 +162,8 @@ def _worst(topics: list[Part], known: list[Part], alpha: float) -> str:
         )
         alone = f"the only topic with {enough:,} answers or more is {worst.name}"
         text = f"; {several if len(known) > 1 else alone}, {_share(worst)} wrong"
-    if few:
-        worst = max(few, key=lambda part: part.risk)
+    if few:  # by their number, since one wrong answer of one says less than 9 of 66
+        worst = max(few, key=lambda part: (part.risk - alpha) * part.rounds)
         more = f" and {len(few) - 1} more" if len(few) > 1 else ""
         text += f"; {worst.name}: {_share(worst)}{more}, too few to judge"
     return text
