@@ -77,6 +77,17 @@ def test_large_ledgers_are_reported_at_each_doubling(
 ) -> None:
     monkeypatch.setattr(pending_limit, "LARGE", 20_000)
     cal = MAKERS[name]()
-    with pytest.warns(PendingWarning, match=r"pending tickets take \d+ MB. Forget") as warned:
+    with pytest.warns(PendingWarning, match=r"pending tickets take up to \d+ MB. Forget") as warned:
         ask_often(cal)
     assert 1 <= len(warned) <= 6
+
+
+@pytest.mark.parametrize("name", ["AutoLARC", "Safeguard"])
+def test_a_large_batch_is_reported_before_its_tickets_go_out(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(pending_limit, "LARGE", 20_000)
+    cal = MAKERS[name]()
+    with pytest.raises(PendingWarning, match=r"^2,000 pending tickets take up to \d+ MB"):
+        cal.ask_many(np.zeros((2000, 1)))  # warnings are errors here
+    assert cal.pending_count == 0

@@ -58,13 +58,13 @@ class LimitedPending:
             self.require_room(tickets)
         if not engine.reserve(groups, tickets):
             return
-        size = engine.pending_bytes
+        size = engine.pending_bytes + tickets * engine.ticket_bytes
         if size >= max(LARGE, 2 * self._reported):
             self._reported = size
-            pending = int(engine.numbers[layout.PENDING])
+            pending = int(engine.numbers[layout.PENDING]) + tickets
             warnings.warn(
-                f"{pending:,} pending tickets take {size / 1e6:,.0f} MB. Forget those of which "
-                "nothing will ever be known, or set max_pending to the number that "
+                f"{pending:,} pending tickets take up to {size / 1e6:,.0f} MB. Forget those "
+                "of which nothing will ever be known, or set max_pending to the number that "
                 f"may be pending, now {self.max_pending:,}.",
                 PendingWarning,
                 stacklevel=6,  # of `ask` and `ask_many`

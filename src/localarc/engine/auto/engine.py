@@ -242,6 +242,11 @@ class AutoEngine:
         return entries + int(self.numbers[layout.PENDING]) * 8 * (layout.TICKET + 1)
 
     @property
+    def ticket_bytes(self) -> int:
+        """The size of one more pending round, in bytes: at most, if all of its nodes exist."""
+        return self.columns * layout.ENTRY_BYTES + 8 * (layout.TICKET + 1)
+
+    @property
     def nbytes(self) -> int:
         """The size of all arrays in bytes."""
         return sum(int(array.nbytes) for array in self._arrays)
