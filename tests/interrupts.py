@@ -18,6 +18,7 @@ from typing import Any
 
 Call = Callable[[Any], object]
 NEVER = sys.maxsize
+AGAIN = 1e-3  # seconds; at once, the signal would come while the handler of the last one runs
 
 
 @dataclass(frozen=True)
@@ -213,7 +214,7 @@ def alarm() -> Iterator[None]:
 
     def handler(number: int, frame: FrameType | None) -> None:
         if _is_swallowed(frame):
-            signal.setitimer(signal.ITIMER_REAL, 1e-6)
+            signal.setitimer(signal.ITIMER_REAL, AGAIN)
         else:
             raise KeyboardInterrupt
 

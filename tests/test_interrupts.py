@@ -7,6 +7,7 @@ import os
 import subprocess
 import sys
 import threading
+import time
 
 import numpy as np
 import pytest
@@ -69,6 +70,26 @@ def test_no_signal_of_two_hundred_leaves_a_call_half_done(name: str) -> None:
         found.append(interrupts.signalled(made[at], delay))
     assert "before" in found
     assert {*found} <= {"before", "after"}
+
+
+def test_a_signal_waits_until_a_destructor_is_left() -> None:
+    left = []
+
+    class Slow:
+        def __del__(self) -> None:
+            end = time.perf_counter() + 0.05
+            while time.perf_counter() < end:
+                pass
+            left.append(time.perf_counter())
+
+    def call() -> None:
+        made = Slow()
+        del made
+        time.sleep(1.0)
+
+    with interrupts.alarm():
+        assert interrupts.comes_in_time(call, 0.01)
+    assert len(left) == 1
 
 
 @pytest.mark.parametrize("what", ["observe", "observe many"])

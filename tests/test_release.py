@@ -78,6 +78,14 @@ def test_install_commands_name_extras_and_packages_that_this_tree_has() -> None:
             assert set(filter(None, named.split(","))) <= extras(PACKAGES[package]), file
 
 
+def test_the_commands_of_those_who_have_not_installed_it_yet_are_for_a_clone() -> None:
+    first = [at for at in COMMANDS if at[0].startswith("docs/jobs/")]
+    first.append(next(at for at in COMMANDS if at[0] == "docs/install.md"))
+    assert len(first) > 10
+    for file, command in first:
+        assert command.startswith((".", "'.[")), f"{file}: {command}"
+
+
 def test_no_extra_requires_a_package_that_only_this_tree_has() -> None:
     for project in (PROJECT, *PACKAGES.values()):
         for extra, required in project.get("optional-dependencies", {}).items():
