@@ -5,10 +5,10 @@
     access/       tokens, their file and quotas; wrong tokens; the audit log
     api/          endpoints (operations), pipeline (request -> operation -> response), auth, OpenAPI
     storage/      writer (one thread, group commit), store (events and snapshots, in SQLite);
-                  postgres/ is a store that several processes can own in turn
+                  postgres/ is a store that several processes can own in turn; migrations
     streams/      manager (what a request means), stream (a calibrator; `apply` is the only change),
                   watch (monitors of its losses)
-    storage/      events and format: what is stored, versioned; migrations from older versions
+    stored/       what is stored, versioned: events; the config, state and snapshot of a stream
 
 `event_bus.py` sends events to subscribers, `webhook.py` changes of health to one receiver;
 `metrics.py` and `stream_metrics.py` serve Prometheus, `page/` the status page, `logs.py` logs.

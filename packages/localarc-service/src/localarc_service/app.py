@@ -20,12 +20,12 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from localarc.reporting.assessment import version
 from localarc_client.wire.routes import OPENAPI, ROUTES
 from localarc_service.api.endpoints import ENDPOINTS, Endpoint
-from localarc_service.api.errors import ApiError
 from localarc_service.api.openapi import openapi
 from localarc_service.api.pipeline import Pipeline
 from localarc_service.api.request_ids import HEADER, request_id
 from localarc_service.api.responses import encode, problem_response
 from localarc_service.app_state import AppState
+from localarc_service.errors import ApiError
 from localarc_service.page.routes import routes as page_routes
 
 HEALTH_PATHS = "/livez", "/readyz"

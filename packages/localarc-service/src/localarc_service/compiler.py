@@ -16,8 +16,8 @@ from concurrent.futures import CancelledError, Future, ThreadPoolExecutor
 
 from localarc_client.wire.config import StreamConfig
 from localarc_service import compile_cache, garbage
-from localarc_service.api.errors import ApiError
 from localarc_service.compile_watch import NotCompiledError, only_from_disk
+from localarc_service.errors import ApiError
 from localarc_service.streams import rehearsal
 from localarc_service.streams.config_defaults import completed
 from localarc_service.streams.rehearsal import USUAL, Shape, check, rehearse, shape_of

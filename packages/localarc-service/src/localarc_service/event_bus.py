@@ -17,7 +17,7 @@ from localarc_client.wire.events import (
     StreamEvent,
 )
 from localarc_client.wire.infinite import as_text
-from localarc_service.api.errors import ApiError
+from localarc_service.errors import ApiError
 
 REPLAY_EVENTS = 512  # latest events of a stream, for subscribers that reconnect
 MAX_BACKLOG = 1024  # unsent events of a slow subscriber

@@ -22,9 +22,9 @@ from uvicorn.protocols.http.httptools_impl import (
     RequestResponseCycle,
 )
 
-from localarc_service.api.errors import ApiError
 from localarc_service.api.request_ids import request_id
 from localarc_service.connections import Connections, Peer
+from localarc_service.errors import ApiError
 
 _LINGER_SECONDS = 2.0  # for a rejected client to read the response
 _LINGER_BYTES = 2**20

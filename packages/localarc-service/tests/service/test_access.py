@@ -20,7 +20,7 @@ from localarc_service.access.token import Scope, Token, digest_of
 from localarc_service.access.token_file import line_of, read
 from localarc_service.access.tokens import Tokens
 from localarc_service.api.endpoints import ENDPOINTS
-from localarc_service.api.errors import ApiError
+from localarc_service.errors import ApiError
 from service.conftest import Start
 from service.inside import Clock, wait_for
 from service.running import Caller

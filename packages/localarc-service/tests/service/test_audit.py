@@ -19,7 +19,7 @@ from localarc_service.access.token import Scope, Token, digest_of
 from localarc_service.access.tokens import Tokens
 from localarc_service.api import stream_list
 from localarc_service.api.endpoints import ENDPOINTS
-from localarc_service.api.errors import ApiError
+from localarc_service.errors import ApiError
 from localarc_service.logs import JsonFormatter, LogOptions, configure
 from localarc_service.streams.manager import StreamManager
 from service.conftest import Start

@@ -19,9 +19,9 @@ from localarc_client.wire.config_reading import read_config
 from localarc_client.wire.predictions import FeedbackRequest, PredictRequest
 from localarc_service.api import queries
 from localarc_service.api.decoding import Decoder
-from localarc_service.api.errors import ApiError
+from localarc_service.errors import ApiError
 from localarc_service.limits import Limits
-from localarc_service.storage.format import Pending
+from localarc_service.stored.format import Pending
 from localarc_service.streams.config_defaults import completed, is_same
 from localarc_service.streams.manager import StreamManager
 from localarc_service.streams.methods import build_calibrator

@@ -19,9 +19,9 @@ from localarc_client.wire.config import LarcConfig
 from localarc_client.wire.config_parts import KernelConfig, LatticeMemory
 from localarc_client.wire.config_reading import read_config
 from localarc_service import compiler as compiler_module
-from localarc_service.api.errors import ApiError
 from localarc_service.compile_watch import NotCompiledError, only_from_disk
 from localarc_service.compiler import Compiler
+from localarc_service.errors import ApiError
 from localarc_service.streams.rehearsal import USUAL, Shape, shape_of
 from service.conftest import Start
 from service.inside import Inside, wait_for

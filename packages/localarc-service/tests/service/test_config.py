@@ -36,7 +36,7 @@ from localarc_client.wire.config_parts import (
 )
 from localarc_client.wire.config_reading import read_config
 from localarc_service.api.decoding import Decoder
-from localarc_service.api.errors import ApiError
+from localarc_service.errors import ApiError
 from localarc_service.streams.config_defaults import completed, is_same
 from localarc_service.streams.methods import build_calibrator
 from localarc_service.streams.methods.parts import kernel_config, kernel_of

@@ -17,8 +17,8 @@ import pytest
 
 from localarc.monitoring import Monitor
 from localarc_client.wire.config_reading import read_config
-from localarc_service.storage import events
 from localarc_service.storage.opening import open_store
+from localarc_service.stored import events
 from localarc_service.streams.config_defaults import completed
 from localarc_service.streams.methods import build_calibrator
 from localarc_service.streams.state import group_names

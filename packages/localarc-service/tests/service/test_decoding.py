@@ -20,7 +20,7 @@ from localarc_client.wire.predictions import (
 )
 from localarc_client.wire.routes import ROUTES
 from localarc_service.api.decoding import BatchDecoder, Decoder, decoder_for, unique_keys
-from localarc_service.api.errors import ApiError
+from localarc_service.errors import ApiError
 
 BODIES = [each.body for each in ROUTES if each.body not in (None, bytes)]
 

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from localarc_client.wire.events import ChangeEvent, ImportedEvent
-from localarc_service.api.errors import ApiError
+from localarc_service.errors import ApiError
 from localarc_service.event_bus import EventBus
 from localarc_service.limits import Limits
 from service.conftest import Start

@@ -22,7 +22,7 @@ from localarc_client.wire.predictions import (
     PredictResponse,
 )
 from localarc_service.api import queries
-from localarc_service.api.errors import ApiError
+from localarc_service.errors import ApiError
 from localarc_service.limits import Limits
 from localarc_service.storage.store import EventStore
 from localarc_service.streams.manager import StreamManager

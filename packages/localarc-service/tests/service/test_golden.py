@@ -22,9 +22,10 @@ from localarc.kernels import KERNELS
 from localarc_client.wire.config import LarcConfig, StreamConfig
 from localarc_client.wire.predictions import FeedbackRequest, PredictRequest
 from localarc_service.limits import Limits
-from localarc_service.storage import events, migrations
-from localarc_service.storage import format as stored_format
+from localarc_service.storage import migrations
 from localarc_service.storage.store import EventStore
+from localarc_service.stored import events
+from localarc_service.stored import format as stored_format
 from localarc_service.streams.manager import StreamManager
 from localarc_service.streams.methods.parts import kernel_of
 from localarc_service.streams.state import Point, StreamState

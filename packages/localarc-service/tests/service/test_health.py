@@ -16,8 +16,8 @@ import pytest
 
 from localarc.monitoring import Monitor
 from localarc_service.storage import migrations
-from localarc_service.storage.format import decode_snapshot, encode_snapshot
 from localarc_service.storage.store import EventStore
+from localarc_service.stored.format import decode_snapshot, encode_snapshot
 from localarc_service.streams import sweep
 from localarc_service.streams.stream import Stream
 from service.conftest import Start

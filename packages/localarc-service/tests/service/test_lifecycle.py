@@ -15,7 +15,7 @@ from localarc_client.wire.predictions import FeedbackRequest, PredictRequest
 from localarc_service.api.auth import Scope, Tokens
 from localarc_service.limits import Limits
 from localarc_service.storage import erasure
-from localarc_service.storage.events import StreamCreated
+from localarc_service.stored.events import StreamCreated
 from localarc_service.streams import lifecycle
 from localarc_service.streams.manager import StreamManager
 from localarc_service.streams.stream import Stream

@@ -12,7 +12,7 @@ import pytest
 from localarc_client.wire.config import ArcConfig, AutoConfig
 from localarc_client.wire.config_reading import read_config
 from localarc_client.wire.predictions import FeedbackRequest, PredictRequest
-from localarc_service.api.errors import ApiError
+from localarc_service.errors import ApiError
 from localarc_service.event_bus import EventBus
 from localarc_service.limits import Limits, half_of_memory
 from localarc_service.streams.manager import StreamManager

@@ -9,7 +9,7 @@ import pytest
 
 from localarc_client.wire.config import StreamConfig
 from localarc_client.wire.predictions import FeedbackRequest, Interval, PredictRequest
-from localarc_service.api.errors import ApiError
+from localarc_service.errors import ApiError
 from localarc_service.limits import Limits
 from localarc_service.streams.manager import StreamManager
 

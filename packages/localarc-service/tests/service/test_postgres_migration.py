@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from localarc_service.storage.format import VERSION
 from localarc_service.storage.postgres import migration
 from localarc_service.storage.postgres.connection import Address
 from localarc_service.storage.postgres.reading import read
 from localarc_service.storage.postgres.store import PostgresStore
+from localarc_service.stored.format import VERSION
 from localarc_service.streams.stream import Stream
 from service.postgres_server import Postgres
 from service.test_golden import GOLDEN, load

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from localarc_client.wire.quarantine import RecoverRequest
-from localarc_service.api.errors import ApiError
+from localarc_service.errors import ApiError
 from localarc_service.limits import Limits
 from localarc_service.storage.store import EventStore
 from localarc_service.streams import recovery

@@ -13,7 +13,7 @@ from localarc_client.wire.config import AutoConfig
 from localarc_client.wire.config_reading import read_config
 from localarc_client.wire.infinite import as_text
 from localarc_client.wire.predictions import Interval, PredictResponse
-from localarc_service.storage import events
+from localarc_service.stored import events
 from localarc_service.streams.config_defaults import completed, is_same
 from localarc_service.streams.stream import Stream
 

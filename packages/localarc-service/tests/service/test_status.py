@@ -10,7 +10,7 @@ import pytest
 from localarc_client.wire.config_reading import read_config
 from localarc_service.api import queries, stream_list
 from localarc_service.limits import Limits
-from localarc_service.storage.events import UNKNOWN, FeedbackReceived, PredictionMade, StreamCreated
+from localarc_service.stored.events import UNKNOWN, FeedbackReceived, PredictionMade, StreamCreated
 from localarc_service.streams.config_defaults import completed
 from localarc_service.streams.manager import StreamManager
 from localarc_service.streams.stream import Stream

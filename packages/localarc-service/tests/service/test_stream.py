@@ -16,10 +16,10 @@ from localarc.serialization import StateError
 from localarc_client.wire.config import AutoConfig, StreamConfig
 from localarc_client.wire.config_reading import read_config
 from localarc_client.wire.predictions import FeedbackOperation, PredictOperation, PredictRequest
-from localarc_service.api.errors import ApiError
+from localarc_service.errors import ApiError
 from localarc_service.limits import Limits
-from localarc_service.storage import events
-from localarc_service.storage.events import (
+from localarc_service.stored import events
+from localarc_service.stored.events import (
     UNKNOWN,
     Event,
     FeedbackReceived,

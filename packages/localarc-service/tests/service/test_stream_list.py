@@ -10,8 +10,8 @@ from localarc_client import Client
 from localarc_client.wire.config import ArcConfig
 from localarc_client.wire.predictions import FeedbackRequest, PredictRequest
 from localarc_client.wire.status import StatusCounts, StreamList
-from localarc_service.api.errors import ApiError
 from localarc_service.api.stream_list import streams
+from localarc_service.errors import ApiError
 from localarc_service.limits import Limits
 from localarc_service.streams.manager import StreamManager
 from service.inside import Clock, Inside

@@ -12,8 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from localarc_service.storage import events
 from localarc_service.storage.postgres.connection import Address
+from localarc_service.stored import events
 from service.inside import wait_for
 from service.postgres_server import Postgres
 from service.running import Server, free_port

@@ -21,7 +21,6 @@ from localarc_service.limits import Limits
 from localarc_service.server import FolderLock
 from localarc_service.storage import export_file
 from localarc_service.storage.export_file import EXPORT_VERSION, Entry, ExportError, Manifest
-from localarc_service.storage.format import VERSION
 from localarc_service.storage.interface import Store
 from localarc_service.storage.opening import open_store
 from localarc_service.storage.store import EventStore
@@ -32,6 +31,7 @@ from localarc_service.storage.transfer import (
     read_folders,
 )
 from localarc_service.storage.transfer import export_streams as export_found
+from localarc_service.stored.format import VERSION
 from localarc_service.streams.manager import StreamManager
 from localarc_service.streams.stream import Stream
 from service.test_damage import edit

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from localarc_client.wire.config import ArcConfig
-from localarc_service.api.errors import ApiError
+from localarc_service.errors import ApiError
 from localarc_service.limits import Limits
 from localarc_service.streams import lifecycle
 from localarc_service.streams.manager import StreamManager
@@ -27,7 +27,7 @@ from pathlib import Path
 from localarc_service.access.tokens import Tokens
 from localarc_service.access.counts import AccessCounts
 from localarc_service.access.token import Scope, Token
-from localarc_service.api.errors import ApiError
+from localarc_service.errors import ApiError
 from localarc_service.limits import Limits
 from localarc_service.streams.manager import StreamManager
 from localarc_service.workers.directory import SharedDirectory

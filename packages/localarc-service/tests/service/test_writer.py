@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from localarc_service.api.errors import ApiError
+from localarc_service.errors import ApiError
 from localarc_service.limits import Limits
 from localarc_service.metrics import Metrics
 from localarc_service.storage.store import EventStore

@@ -21,7 +21,7 @@ from typing import Any, TypeAlias
 import msgspec
 
 from localarc_client.wire.predictions import BatchResponse, FeedbackOperation
-from localarc_service.api.errors import ApiError
+from localarc_service.errors import ApiError
 
 LOGGER = logging.getLogger("localarc.audit")
 COUNT_SECONDS = 60.0

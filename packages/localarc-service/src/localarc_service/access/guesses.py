@@ -15,7 +15,7 @@ from collections.abc import Callable
 from localarc_service.access.buckets import Rule
 from localarc_service.access.counts import AccessCounts
 from localarc_service.access.token import Token
-from localarc_service.api.errors import ApiError
+from localarc_service.errors import ApiError
 
 AT_ONCE = 10  # wrong tokens of one address
 PER_SECOND = 1 / 6  # further ones

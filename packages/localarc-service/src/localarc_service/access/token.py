@@ -7,7 +7,7 @@ import hashlib
 import math
 from dataclasses import dataclass
 
-from localarc_service.api.errors import ApiError
+from localarc_service.errors import ApiError
 
 
 class Scope(enum.IntEnum):

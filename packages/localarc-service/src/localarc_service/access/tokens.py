@@ -15,7 +15,7 @@ from localarc_service.access.buckets import Rule
 from localarc_service.access.counts import AccessCounts
 from localarc_service.access.guesses import Guesses
 from localarc_service.access.token import Scope, Token, digest_of
-from localarc_service.api.errors import ApiError
+from localarc_service.errors import ApiError
 
 ANYONE = Token("anyone", Scope.WRITE)
 """Who sends a request that requires no token."""

@@ -5,8 +5,8 @@ from __future__ import annotations
 from localarc_client.wire.predictions import Operation
 from localarc_service.access.token import Scope, Token
 from localarc_service.access.tokens import ANYONE, Tokens
-from localarc_service.api.errors import ApiError
 from localarc_service.api.request import Request
+from localarc_service.errors import ApiError
 
 __all__ = ["ANYONE", "Scope", "Token", "Tokens", "identify", "permitted"]
 

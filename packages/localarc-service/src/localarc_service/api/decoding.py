@@ -12,8 +12,8 @@ from msgspec import inspect
 from localarc_client.wire.config import StreamConfig
 from localarc_client.wire.config_reading import decode_config
 from localarc_client.wire.predictions import BatchEnvelope, BatchRequest, Operation
-from localarc_service.api.errors import ApiError
 from localarc_service.api.request import Request
+from localarc_service.errors import ApiError
 
 Kind = TypeVar("Kind")
 

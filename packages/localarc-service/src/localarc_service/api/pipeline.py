@@ -21,7 +21,6 @@ from localarc_service.access.audit import Attempt, batch_attempts
 from localarc_service.api import decoding
 from localarc_service.api.auth import ANYONE, Token, Tokens, identify, permitted
 from localarc_service.api.endpoints import Endpoint
-from localarc_service.api.errors import RETRY_AFTER, ApiError
 from localarc_service.api.queries import Copy
 from localarc_service.api.request import Request
 from localarc_service.api.request_log import log_request
@@ -34,6 +33,7 @@ from localarc_service.api.responses import (
     response,
 )
 from localarc_service.app_state import AppState
+from localarc_service.errors import RETRY_AFTER, ApiError
 from localarc_service.streams.manager import StreamManager
 
 _INTERNAL = ApiError(500, "internal error; no changes were made.")

@@ -38,9 +38,9 @@ from localarc_client.wire.status import (
     VerdictStatus,
 )
 from localarc_service.api.auth import ANYONE, Token
-from localarc_service.api.errors import ApiError
 from localarc_service.app_state import AppState
-from localarc_service.storage.format import FeatureSum
+from localarc_service.errors import ApiError
+from localarc_service.stored.format import FeatureSum
 from localarc_service.streams.bounds import above_and_below, finite
 from localarc_service.streams.manager import StreamManager
 from localarc_service.streams.state import Point

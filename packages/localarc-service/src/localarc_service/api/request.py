@@ -10,8 +10,8 @@ from starlette.requests import ClientDisconnect
 from starlette.types import Receive
 
 from localarc_service.addresses import address_of
-from localarc_service.api.errors import ApiError
 from localarc_service.api.request_ids import request_id
+from localarc_service.errors import ApiError
 
 
 class Headers(dict[str, str]):

@@ -10,7 +10,7 @@ from starlette.responses import StreamingResponse
 from starlette.types import Send
 
 from localarc_client.wire.infinite import as_text
-from localarc_service.api.errors import ApiError
+from localarc_service.errors import ApiError
 
 PROBLEM = "application/problem+json"
 SECURITY_HEADERS = {

@@ -17,8 +17,8 @@ from localarc_client.wire.health import Status
 from localarc_client.wire.quarantine import QuarantinedStream
 from localarc_client.wire.status import StatusCounts, StreamList, StreamListItem
 from localarc_service.api.auth import ANYONE, Token
-from localarc_service.api.errors import ApiError
 from localarc_service.api.queries import list_item, quarantine
+from localarc_service.errors import ApiError
 from localarc_service.streams.manager import StreamManager
 from localarc_service.streams.stream import Stream
 from localarc_service.streams.watch import SEVERITY

@@ -1,1 +1,1 @@
-"""Storage: stored types, the event store and the thread that writes to it."""
+"""Storage: the event store, the thread that writes to it, and migrations from older versions."""

@@ -20,7 +20,7 @@ from localarc import atomic_write
 from localarc.reporting.assessment import version as release
 from localarc_client.wire.fields import StreamName
 from localarc_service.storage import migrations
-from localarc_service.storage.format import VERSION
+from localarc_service.stored.format import VERSION
 from localarc_service.streams.stream import Stream
 
 EXPORT_VERSION = 1

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from localarc_client.wire.events import ChangeEvent
-from localarc_service.api.errors import ApiError
+from localarc_service.errors import ApiError
 from localarc_service.streams.manager import PendingWrite, StreamManager
 
 Work = Callable[[StreamManager], Any]

@@ -11,8 +11,8 @@ import logging
 from collections.abc import Mapping
 
 from localarc_client.wire.events import ChangeEvent
-from localarc_service.storage import events
 from localarc_service.storage.checksums import is_intact
+from localarc_service.stored import events
 from localarc_service.streams.quarantine import Quarantine
 from localarc_service.streams.stream import Stream
 

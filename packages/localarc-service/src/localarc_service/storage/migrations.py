@@ -14,10 +14,11 @@ from typing import Any, TypeAlias
 import msgspec
 
 from localarc import serialization
-from localarc_service.storage import erasure, events
+from localarc_service.storage import erasure
 from localarc_service.storage.checksums import is_intact, row_checksum
-from localarc_service.storage.events import Event
-from localarc_service.storage.format import VERSION, Snapshot, State, encode_snapshot
+from localarc_service.stored import events
+from localarc_service.stored.events import Event
+from localarc_service.stored.format import VERSION, Snapshot, State, encode_snapshot
 
 OLDEST = 1
 

@@ -8,7 +8,7 @@ from collections.abc import Collection
 from pathlib import Path
 
 from localarc_client.wire.quarantine import RecoverRequest, RecoverResponse
-from localarc_service.api.errors import ApiError
+from localarc_service.errors import ApiError
 from localarc_service.limits import Limits
 from localarc_service.storage.store import EventStore
 from localarc_service.streams.manager import StreamManager

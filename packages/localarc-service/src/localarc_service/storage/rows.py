@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TypeAlias
 
-from localarc_service.storage import events
 from localarc_service.storage.checksums import row_checksum
+from localarc_service.stored import events
 from localarc_service.streams.manager import PendingWrite
 
 EventRow: TypeAlias = tuple[int, str, int, bytes, int]

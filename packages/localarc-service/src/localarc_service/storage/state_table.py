@@ -22,7 +22,7 @@ from localarc.many.rows.bucket import Bucket
 from localarc.serialization import StateError
 from localarc_client.wire.config import StreamConfig
 from localarc_client.wire.key_names import key_of_stream, stream_name
-from localarc_service.storage import events
+from localarc_service.stored import events
 from localarc_service.streams.config_of_settings import config_of
 from localarc_service.streams.methods import build_calibrator
 from localarc_service.streams.stream import Stream

@@ -18,7 +18,6 @@ from localarc_client.wire.events import ChangeEvent
 from localarc_service.storage import erasure, migrations
 from localarc_service.storage.checksums import row_checksum
 from localarc_service.storage.erasure import Erasure
-from localarc_service.storage.format import VERSION
 from localarc_service.storage.held_files import HeldFile, HeldFiles
 from localarc_service.storage.high_water_mark import HighWaterMark
 from localarc_service.storage.interface import StorageError
@@ -26,6 +25,7 @@ from localarc_service.storage.loading import Loader
 from localarc_service.storage.migrations import OLDEST
 from localarc_service.storage.rows import EventRow, event_row
 from localarc_service.storage.salvage import is_damaged, salvage
+from localarc_service.stored.format import VERSION
 from localarc_service.streams.manager import PendingWrite
 from localarc_service.streams.quarantine import Quarantine
 from localarc_service.streams.stream import Stream

@@ -17,9 +17,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
-from localarc_service.storage import events, export_file
+from localarc_service.storage import export_file
 from localarc_service.storage.backup import copy
 from localarc_service.storage.store import EventStore
+from localarc_service.stored import events
 from localarc_service.streams.manager import PendingWrite
 from localarc_service.streams.quarantine import Quarantine
 from localarc_service.streams.stream import Stream

@@ -19,9 +19,9 @@ from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
 
 from localarc_client.wire.events import ChangeEvent
-from localarc_service.api.errors import ApiError
 from localarc_service.compile_watch import report_compiling
 from localarc_service.compiler import Compiler
+from localarc_service.errors import ApiError
 from localarc_service.metrics import Metrics
 from localarc_service.storage.interface import Store
 from localarc_service.storage.jobs import Job, Publish, Work, is_bug, respond

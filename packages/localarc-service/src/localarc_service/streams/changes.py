@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, TypeAlias
 import msgspec
 
 from localarc_client.wire.events import ChangedEvent, ChangeEvent, RemovedEvent, RenamedEvent
-from localarc_service.storage import events
-from localarc_service.storage.format import WITHHELD
+from localarc_service.stored import events
+from localarc_service.stored.format import WITHHELD
 
 if TYPE_CHECKING:
     from localarc_service.streams.stream import Stream

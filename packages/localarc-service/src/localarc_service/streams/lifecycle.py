@@ -18,8 +18,8 @@ from localarc_client.wire.lifecycle import (
 )
 from localarc_service.access.token import Token
 from localarc_service.access.tokens import ANYONE
-from localarc_service.api.errors import ApiError
-from localarc_service.storage import events
+from localarc_service.errors import ApiError
+from localarc_service.stored import events
 from localarc_service.streams.manager import PendingWrite, StreamManager
 from localarc_service.streams.stream import Stream
 

@@ -31,11 +31,11 @@ from localarc_client.wire.predictions import (
     is_passed_over,
 )
 from localarc_client.wire.status import AcknowledgeResponse, ImportResponse
-from localarc_service.api.errors import ApiError
+from localarc_service.errors import ApiError
 from localarc_service.limits import Limits
-from localarc_service.storage import events
-from localarc_service.storage.events import Event
-from localarc_service.storage.format import (
+from localarc_service.stored import events
+from localarc_service.stored.events import Event
+from localarc_service.stored.format import (
     PASSED_OVER,
     WITHHELD,
     Answered,

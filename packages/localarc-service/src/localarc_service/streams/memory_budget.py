@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from localarc_client.wire.config import StreamConfig
-from localarc_service.api.errors import ApiError
+from localarc_service.errors import ApiError
 from localarc_service.event_bus import REPLAY_EVENTS
 from localarc_service.streams.stream import Stream
 

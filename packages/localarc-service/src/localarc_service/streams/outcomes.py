@@ -13,7 +13,7 @@ from localarc.curves.scores import (
 from localarc.validation import FloatArray
 from localarc_client.wire.config import StreamConfig
 from localarc_client.wire.config_parts import IntervalConfig, LabelSetConfig
-from localarc_service.storage.format import Pending
+from localarc_service.stored.format import Pending
 
 
 def loss_and_score(

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from localarc_client.wire.quarantine import QuarantinedStream
-from localarc_service.api.errors import ApiError
+from localarc_service.errors import ApiError
 from localarc_service.streams.stream import Stream
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from localarc_client.wire.fields import StreamName
 from localarc_client.wire.quarantine import RecoverRequest, RecoverResponse
-from localarc_service.api.errors import ApiError
+from localarc_service.errors import ApiError
 from localarc_service.streams.manager import StreamManager
 
 

@@ -18,8 +18,8 @@ from localarc.guarantees.assumptions import Lateness
 from localarc.validation import FloatArray
 from localarc_client.wire.config import AutoConfig, GateConfig, LarcConfig, StreamConfig
 from localarc_client.wire.config_reading import read_config
-from localarc_service.storage.events import UNKNOWN, PredictionMade
-from localarc_service.storage.format import Pending
+from localarc_service.stored.events import UNKNOWN, PredictionMade
+from localarc_service.stored.format import Pending
 from localarc_service.streams.methods import Method, build_calibrator, method_of
 from localarc_service.streams.methods.parts import usual_memory
 

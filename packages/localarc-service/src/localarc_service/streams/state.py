@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from localarc_service.storage import format as stored
-from localarc_service.storage.format import Answered, FeatureSum, Group, GroupSum
+from localarc_service.stored import format as stored
+from localarc_service.stored.format import Answered, FeatureSum, Group, GroupSum
 
 MAX_POINTS = 1024
 

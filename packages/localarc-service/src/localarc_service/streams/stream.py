@@ -24,9 +24,9 @@ from localarc_client.wire.events import (
     ImportedEvent,
     PredictedEvent,
 )
-from localarc_service.storage import events
-from localarc_service.storage.events import Event
-from localarc_service.storage.format import (
+from localarc_service.stored import events
+from localarc_service.stored.events import Event
+from localarc_service.stored.format import (
     PASSED_OVER,
     WITHHELD,
     Answered,

@@ -14,9 +14,9 @@ import msgspec
 from localarc.monitoring import Monitor
 from localarc_client.wire.config import StreamConfig
 from localarc_client.wire.health import Health, Status
-from localarc_service.storage import format as stored
-from localarc_service.storage.events import HealthChanged
-from localarc_service.storage.format import Announced
+from localarc_service.stored import format as stored
+from localarc_service.stored.events import HealthChanged
+from localarc_service.stored.format import Announced
 from localarc_service.streams.config_defaults import tolerance_of
 
 WHOLE = ""

@@ -23,13 +23,13 @@ from localarc_client.wire.routes import STREAMS
 from localarc_client.wire.workers import owner_of
 from localarc_service.api import auth, stream_list
 from localarc_service.api.endpoints import ENDPOINTS, Endpoint
-from localarc_service.api.errors import ApiError
 from localarc_service.api.pipeline import Pipeline
 from localarc_service.api.request import Request
 from localarc_service.api.request_ids import HEADER, request_id
 from localarc_service.api.responses import Response, problem_response
 from localarc_service.app import Router, health_application
 from localarc_service.app_state import AppState
+from localarc_service.errors import ApiError
 from localarc_service.workers import merging
 from localarc_service.workers.channel import (
     Answer,

@@ -16,7 +16,7 @@ from typing import Any, TypeAlias, cast
 import msgspec
 from starlette.types import ASGIApp, Message
 
-from localarc_service.api.errors import ApiError
+from localarc_service.errors import ApiError
 
 _RECONNECT_SECONDS = 0.05
 RETRY_AFTER = 1  # seconds

@@ -18,10 +18,10 @@ from starlette.types import ASGIApp
 from uvicorn.protocols.http.httptools_impl import STATUS_LINE
 
 from localarc_client.wire.workers import owner_of
-from localarc_service.api.errors import ApiError
 from localarc_service.api.request_ids import HEADER, request_id
 from localarc_service.api.responses import problem_response
 from localarc_service.connections import Connections
+from localarc_service.errors import ApiError
 from localarc_service.protocol import Connection
 from localarc_service.workers.channel import Answer, Ask, Headers, Peer
 from localarc_service.workers.handover import IN_A_ROW, Handover

@@ -8,7 +8,7 @@ import os
 from collections.abc import Collection, Iterable, Iterator
 from pathlib import Path
 
-from localarc_service.api.errors import ApiError
+from localarc_service.errors import ApiError
 from localarc_service.streams.directory import Directory
 from localarc_service.workers.shared_lock import SharedLock
 

@@ -14,9 +14,9 @@ from localarc_client.wire.routes import JSON, PROMETHEUS
 from localarc_client.wire.status import Ready
 from localarc_client.wire.workers import owner_of
 from localarc_service.api.decoding import Decoder
-from localarc_service.api.errors import ApiError
 from localarc_service.api.responses import Response, encode, response
 from localarc_service.api.stream_list import ListPart, merge
+from localarc_service.errors import ApiError
 from localarc_service.workers.channel import Answer
 from localarc_service.workers.exposition import sum_texts
 

@@ -25,9 +25,9 @@ from localarc_client.wire.lifecycle import ChangeRequest, RenameRequest
 from localarc_client.wire.predictions import FeedbackRequest, PredictRequest
 from localarc_service.api.queries import summarize
 from localarc_service.limits import Limits
-from localarc_service.storage import events
-from localarc_service.storage import format as stored_format
 from localarc_service.storage.store import EventStore
+from localarc_service.stored import events
+from localarc_service.stored import format as stored_format
 from localarc_service.streams import lifecycle
 from localarc_service.streams.manager import StreamManager
 from localarc_service.streams.methods import build_calibrator

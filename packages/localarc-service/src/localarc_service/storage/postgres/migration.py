@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from localarc_service.storage.format import VERSION
 from localarc_service.storage.migrations import upgrade_event, upgrade_row, upgrade_snapshot
 from localarc_service.storage.postgres.connection import Connection
+from localarc_service.stored.format import VERSION
 
 OLDEST = 5
 """Databases are younger than folders."""

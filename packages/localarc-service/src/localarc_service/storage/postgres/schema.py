@@ -6,10 +6,10 @@ from typing import LiteralString
 
 from psycopg import sql
 
-from localarc_service.storage.format import VERSION
 from localarc_service.storage.interface import StorageError
 from localarc_service.storage.postgres import migration
 from localarc_service.storage.postgres.connection import Connection
+from localarc_service.stored.format import VERSION
 
 # `owner` has one row: who may write, and the latest event. `marks` has the latest event of each
 # stream, so that missing rows show. No event of a stream can be stored twice.

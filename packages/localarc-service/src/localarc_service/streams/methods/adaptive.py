@@ -14,8 +14,8 @@ from localarc.guarantees import Certificate, Evidence
 from localarc.guarantees.assumptions import Lateness
 from localarc.memory import Auto, Dictionary
 from localarc_client.wire.config import ArcConfig, LarcConfig, MondrianConfig
-from localarc_service.storage.events import PredictionMade
-from localarc_service.storage.format import Pending, Score
+from localarc_service.stored.events import PredictionMade
+from localarc_service.stored.format import Pending, Score
 from localarc_service.streams.methods import parts
 from localarc_service.streams.methods.base import Asked, Method, features_of
 from localarc_service.streams.size_limits import check_size

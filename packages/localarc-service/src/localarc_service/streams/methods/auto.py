@@ -11,7 +11,7 @@ from localarc.guarantees import Bound, Evidence
 from localarc.guarantees.assumptions import Lateness
 from localarc_client.wire.config import AutoConfig
 from localarc_client.wire.config_parts import NodesMemory
-from localarc_service.storage.format import Group, Pending, Score
+from localarc_service.stored.format import Group, Pending, Score
 from localarc_service.streams.methods.base import Method
 
 # ---- from a config, and back -----------------------------------------------------------------

@@ -13,8 +13,8 @@ from localarc.guarantees import Bound
 from localarc.guarantees.assumptions import Lateness
 from localarc.validation import FloatArray
 from localarc_client.wire.config import StreamConfig
-from localarc_service.storage.events import PredictionMade
-from localarc_service.storage.format import Group, Pending, Score
+from localarc_service.stored.events import PredictionMade
+from localarc_service.stored.format import Group, Pending, Score
 from localarc_service.streams.state import StreamState
 
 Kind = TypeVar("Kind", bound=Any)  # an `OnlineMethod`

@@ -9,8 +9,8 @@ from localarc import Gate
 from localarc.calibrators.tickets import TicketError
 from localarc.guarantees import Bound
 from localarc_client.wire.config import GateConfig
-from localarc_service.storage.events import PredictionMade
-from localarc_service.storage.format import Group, Pending, Score
+from localarc_service.stored.events import PredictionMade
+from localarc_service.stored.format import Group, Pending, Score
 from localarc_service.streams.methods.base import Asked, Method, features_of, ticket_of
 
 CREDIT, IDLE, AUDITABLE = 0.001, 0.003, 1000

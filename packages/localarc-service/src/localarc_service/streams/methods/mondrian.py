@@ -6,7 +6,7 @@ from typing import Any
 
 from localarc import ARC, Mondrian
 from localarc_client.wire.config import MondrianConfig
-from localarc_service.storage.format import Group
+from localarc_service.stored.format import Group
 from localarc_service.streams.methods.adaptive import build_arc
 from localarc_service.streams.methods.base import Method
 

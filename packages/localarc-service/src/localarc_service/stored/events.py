@@ -12,7 +12,7 @@ import msgspec
 
 from localarc_client.wire.config import StreamConfig
 from localarc_client.wire.infinite import Extended, as_text, mark
-from localarc_service.storage.format import Group, HealthState, Outcome, Score, Stored
+from localarc_service.stored.format import Group, HealthState, Outcome, Score, Stored
 
 UNKNOWN = math.nan
 """The threshold of a prediction that is not made yet; JSON, and thus the store, has no NaN."""

@@ -1,0 +1,1 @@
+"""What is stored, versioned: events, and the config, state and snapshot of a stream."""
