@@ -12,8 +12,8 @@ from localarc.calibrators.tickets import Ticket
 from localarc.constants import BETS, STAKE, STAKE_ALL
 from localarc.engine.auto import layout
 from localarc.engine.auto.engine import AutoEngine, Rules
-from localarc.engine.auto.hats import GROUP, KEY_BITS, KIND_SHIFT
 from localarc.engine.auto.loops import ASK, PEEK
+from localarc.engine.auto.nodes import GROUP, KEY_BITS, KIND_SHIFT
 from localarc.testing import Scenario
 from localarc.validation import FloatArray, IntArray
 

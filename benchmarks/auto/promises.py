@@ -12,7 +12,7 @@ from localarc import AutoLARC, replay
 from localarc.betting.certificate import certify_node
 from localarc.betting.sums import Sums
 from localarc.constants import STAKE
-from localarc.engine.auto.hats import GROUP, KIND_SHIFT
+from localarc.engine.auto.nodes import GROUP, KIND_SHIFT
 from localarc.validation import FloatArray
 
 ENOUGH = 200.0

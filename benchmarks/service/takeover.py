@@ -22,7 +22,7 @@ sys.path.insert(0, str(machine.ROOT / "tests"))  # for the server of PostgreSQL
 
 if TYPE_CHECKING:
     from service.postgres_server import Postgres
-    from service.running import Caller, Server
+    from service.service_process import Caller, Server
 
 STREAMS = 50
 TRIALS = 5
@@ -68,7 +68,7 @@ def seconds_until_answered(caller: Caller, key: str) -> float:
 
 @contextlib.contextmanager
 def pair(postgres: Postgres, schema: str) -> Iterator[list[Server]]:
-    from service.running import Server, free_port
+    from service.service_process import Server, free_port
 
     options = "--store", postgres.url, "--store-schema", schema, "--log-events", "1000000"
     with tempfile.TemporaryDirectory() as folder:
@@ -102,7 +102,7 @@ def measure(postgres: Postgres, events: int, end: Callable[[Server], Any]) -> li
 
 def main() -> None:
     from service.postgres_server import Postgres
-    from service.running import Server
+    from service.service_process import Server
 
     print(machine.describe())
     with Postgres() as postgres:

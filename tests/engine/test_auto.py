@@ -12,8 +12,8 @@ import pytest
 from engine.auto_reference import Reference
 from localarc.engine.auto import layout
 from localarc.engine.auto.engine import AutoEngine, Rules
-from localarc.engine.auto.hats import GROUP, KIND_SHIFT
 from localarc.engine.auto.loops import ASK, PEEK, STEP
+from localarc.engine.auto.nodes import GROUP, KIND_SHIFT
 
 INF = math.inf
 

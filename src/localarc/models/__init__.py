@@ -11,7 +11,7 @@ except ImportError as error:  # pragma: no cover
 from localarc.models.calibrated import Calibrated
 from localarc.models.few_outcomes import FewOutcomesWarning
 from localarc.models.locked import Locked
-from localarc.models.shown import Batch
+from localarc.models.results import Batch
 from localarc.models.summary import Coverage, LevelSummary, Summary
 
 __all__ = [

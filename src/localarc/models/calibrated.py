@@ -25,7 +25,7 @@ from localarc.models.few_outcomes import warn_few_outcomes
 from localarc.models.kinds import IntervalKind, KindName, LabelKind, MemberKind, kind_named
 from localarc.models.levels import checked_coverages
 from localarc.models.predictors import Model
-from localarc.models.shown import Batch, ranked, shown
+from localarc.models.results import Batch, ranked, shown
 from localarc.models.starting_rows import StartingRows, fit_difficulty
 from localarc.models.summary import Summary, summarize
 from localarc.sets import Intervals, LabelMatrix

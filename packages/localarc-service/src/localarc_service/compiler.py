@@ -15,7 +15,7 @@ from collections.abc import Iterable
 from concurrent.futures import CancelledError, Future, ThreadPoolExecutor
 
 from localarc_client.wire.config import StreamConfig
-from localarc_service import compile_cache, garbage
+from localarc_service import compile_cache, garbage_collection
 from localarc_service.compile_watch import NotCompiledError, only_from_disk
 from localarc_service.errors import ApiError
 from localarc_service.streams import rehearsal
@@ -105,7 +105,7 @@ class Compiler:
             self._compile(shape)
             _log.info("compiled for them in %.0f s", time.perf_counter() - started)
         _loaded.add(shape)
-        garbage.exclude_existing()  # loops stay, and have many parts
+        garbage_collection.exclude_existing()  # loops stay, and have many parts
 
     def _compile(self, shape: Shape) -> None:
         code = self._run(shape)

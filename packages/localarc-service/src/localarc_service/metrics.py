@@ -17,7 +17,7 @@ from prometheus_client import (
 )
 from prometheus_client.registry import Collector
 
-from localarc_service.slices import Ask, slices
+from localarc_service.long_reads import Ask, slices
 from localarc_service.stream_metrics import StreamMetrics
 from localarc_service.streams.manager import PendingWrite, StreamManager
 from localarc_service.streams.watch import SEVERITY

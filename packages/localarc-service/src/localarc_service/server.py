@@ -14,7 +14,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
-from localarc_service import compile_cache, garbage
+from localarc_service import compile_cache, garbage_collection
 from localarc_service.access.audit import AuditLog
 from localarc_service.access.counts import AccessCounts
 from localarc_service.api.auth import Tokens
@@ -182,7 +182,7 @@ def _run(options: Options, app_state: AppState) -> None:
 
 
 def _ready(lines: list[str]) -> None:
-    garbage.collect_rarely()
+    garbage_collection.collect_rarely()
     print("\n".join(lines), flush=True)
 
 

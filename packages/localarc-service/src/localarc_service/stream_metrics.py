@@ -11,7 +11,7 @@ from prometheus_client.core import GaugeMetricFamily
 from prometheus_client.registry import Collector
 
 from localarc_client.wire.health import Status
-from localarc_service.slices import Ask, slices
+from localarc_service.long_reads import Ask, slices
 from localarc_service.streams.manager import StreamManager
 from localarc_service.streams.stream import Stream
 from localarc_service.streams.watch import SEVERITY, WHOLE, Moment

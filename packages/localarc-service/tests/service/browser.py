@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from service.needed import missing, need
+from service.requirements import missing, need
 
 need("playwright")
 from playwright.sync_api import (  # noqa: E402

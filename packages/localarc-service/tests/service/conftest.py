@@ -14,8 +14,8 @@ from localarc_service.api.auth import Tokens
 from localarc_service.limits import Limits
 from localarc_service.storage.interface import Store
 from localarc_service.storage.opening import open_store
-from service.inside import Inside
 from service.postgres_server import Postgres
+from service.service_in_thread import Inside
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser

@@ -13,7 +13,7 @@ from typing import Any
 from localarc_service.api.auth import Tokens
 from localarc_service.limits import Limits
 from service import transcript
-from service.inside import Inside
+from service.service_in_thread import Inside
 
 ROUNDS = 18
 IN_BATCHES = 12  # more rounds

@@ -15,8 +15,8 @@ from typing import Any, Self
 
 import psycopg
 
-from service.needed import missing
-from service.running import PATIENCE, free_port
+from service.requirements import missing
+from service.service_process import PATIENCE, free_port
 
 _DEBIAN = Path("/usr/lib/postgresql")
 

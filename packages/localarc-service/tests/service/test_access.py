@@ -22,8 +22,8 @@ from localarc_service.access.tokens import Tokens
 from localarc_service.api.endpoints import ENDPOINTS
 from localarc_service.errors import ApiError
 from service.conftest import Start
-from service.inside import Clock, wait_for
-from service.running import Caller
+from service.service_in_thread import Clock, wait_for
+from service.service_process import Caller
 
 SECRET = "0123456789abcdef"
 HERE, THERE = "192.0.2.1", "192.0.2.2"

@@ -16,8 +16,8 @@ from localarc import ARC, LARC, RBF, Lattice
 from localarc_service.api.auth import Scope, Tokens
 from localarc_service.streams.manager import StreamManager
 from service.conftest import Start
-from service.inside import Inside, wait_for
-from service.running import Caller
+from service.service_in_thread import Inside, wait_for
+from service.service_process import Caller
 
 LOCAL: dict[str, Any] = {"kernel": {"length_scale": 0.5}, "features": 2}
 

@@ -23,8 +23,8 @@ from localarc_service.errors import ApiError
 from localarc_service.logs import JsonFormatter, LogOptions, configure
 from localarc_service.streams.manager import StreamManager
 from service.conftest import Start
-from service.inside import Clock, Inside, wait_for
-from service.running import Caller, Server
+from service.service_in_thread import Clock, Inside, wait_for
+from service.service_process import Caller, Server
 
 SECRET = "0123456789abcdef"
 CONFIG = {"alpha": 0.1, "method": "arc"}

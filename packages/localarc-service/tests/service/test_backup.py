@@ -21,8 +21,8 @@ from localarc_service.storage.high_water_mark import HighWaterMark
 from localarc_service.storage.store import EventStore
 from localarc_service.streams.manager import StreamManager
 from localarc_service.workers.layout import workers_of
-from service.inside import wait_for
-from service.running import Caller, Server
+from service.service_in_thread import wait_for
+from service.service_process import Caller, Server
 from service.test_damage import edit
 from service.test_store import manager_with
 

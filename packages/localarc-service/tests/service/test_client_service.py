@@ -31,8 +31,8 @@ from localarc_client import (
 )
 from localarc_service.api.auth import Scope, Tokens
 from service.conftest import Start
-from service.inside import Inside
-from service.running import Server
+from service.service_in_thread import Inside
+from service.service_process import Server
 
 CONFIG = LarcConfig(0.1, kernel=KernelConfig(length_scale=0.5), features=2, set=IntervalConfig())
 

@@ -24,8 +24,8 @@ from localarc_service.compiler import Compiler
 from localarc_service.errors import ApiError
 from localarc_service.streams.rehearsal import USUAL, Shape, shape_of
 from service.conftest import Start
-from service.inside import Inside, wait_for
-from service.running import Caller, Server
+from service.service_in_thread import Inside, wait_for
+from service.service_process import Caller, Server
 
 KERNEL = {"length_scale": 0.5}
 USUAL_STREAMS: dict[str, dict[str, Any]] = {

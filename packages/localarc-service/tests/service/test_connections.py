@@ -22,8 +22,8 @@ from localarc_service.http_server import allowed_connections
 from localarc_service.limits import Limits
 from localarc_service.protocol import Connection
 from service.conftest import Start
-from service.inside import Inside, wait_for
-from service.running import Caller, Server
+from service.service_in_thread import Inside, wait_for
+from service.service_process import Caller, Server
 
 HEAD = b"GET /livez HTTP/1.1\r\nHost: localhost\r\n"
 HASTY = Limits(head_seconds=0.2, idle_seconds=0.2, body_seconds=0.2, reading_seconds=0.2)

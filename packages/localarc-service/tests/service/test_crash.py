@@ -22,8 +22,8 @@ from localarc_service.stored import events
 from localarc_service.streams.config_defaults import completed
 from localarc_service.streams.methods import build_calibrator
 from localarc_service.streams.state import group_names
-from service.inside import wait_for
-from service.running import Caller, Server, free_port
+from service.service_in_thread import wait_for
+from service.service_process import Caller, Server, free_port
 
 pytestmark = pytest.mark.service
 

@@ -12,7 +12,7 @@ import pytest
 
 from localarc_service.api.auth import Tokens
 from localarc_service.limits import Limits
-from service.inside import Inside
+from service.service_in_thread import Inside
 
 FILE = Path(__file__).parents[4] / "docs" / "service" / "grafana.json"
 DASHBOARD: dict[str, Any] = json.loads(FILE.read_text(encoding="utf-8"))

@@ -13,8 +13,8 @@ from typing import Any
 
 import pytest
 
-from service.inside import wait_for
-from service.running import PATIENCE, Caller, Server, failed_start
+from service.service_in_thread import wait_for
+from service.service_process import PATIENCE, Caller, Server, failed_start
 
 pytestmark = pytest.mark.service
 

@@ -15,7 +15,7 @@ from localarc_service.errors import ApiError
 from localarc_service.event_bus import EventBus
 from localarc_service.limits import Limits
 from service.conftest import Start
-from service.inside import Inside, wait_for
+from service.service_in_thread import Inside, wait_for
 
 
 class Subscription:

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from service.inside import Inside
+from service.service_in_thread import Inside
 
 INTERVAL = {"kind": "interval"}
 NAMED = {"kind": "labels", "labels": ["ant", "bee", "cat"], "score": "probability"}

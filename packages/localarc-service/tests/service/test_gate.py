@@ -27,7 +27,7 @@ from localarc_service.limits import Limits
 from localarc_service.storage.store import EventStore
 from localarc_service.streams.manager import StreamManager
 from localarc_service.streams.stream import Stream
-from service.inside import Inside
+from service.service_in_thread import Inside
 
 
 def managed(**fields: Any) -> StreamManager:

@@ -15,8 +15,8 @@ import pytest
 
 from localarc_client.wire.routes import ROUTES
 from localarc_service.api.openapi import openapi
-from service.inside import Inside
-from service.needed import missing, need
+from service.requirements import missing, need
+from service.service_in_thread import Inside
 
 pytestmark = pytest.mark.service
 need("openapi_python_client")

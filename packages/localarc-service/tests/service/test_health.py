@@ -21,7 +21,7 @@ from localarc_service.stored.format import decode_snapshot, encode_snapshot
 from localarc_service.streams import sweep
 from localarc_service.streams.stream import Stream
 from service.conftest import Start
-from service.inside import Inside, wait_for
+from service.service_in_thread import Inside, wait_for
 from service.test_events import Subscription, headers
 
 GOOD = [1.0, *[0.0] * 9]  # ten rounds at the target

@@ -10,7 +10,7 @@ import pytest
 from localarc_service.api.auth import Tokens
 from localarc_service.limits import Limits
 from service.conftest import Start
-from service.inside import Inside
+from service.service_in_thread import Inside
 
 DEEP = 100_000
 PREDICT: dict[str, bytes] = {

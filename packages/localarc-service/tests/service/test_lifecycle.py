@@ -20,8 +20,8 @@ from localarc_service.streams import lifecycle
 from localarc_service.streams.manager import StreamManager
 from localarc_service.streams.stream import Stream
 from service.conftest import Start
-from service.inside import Inside, wait_for
-from service.running import Answer, Caller
+from service.service_in_thread import Inside, wait_for
+from service.service_process import Answer, Caller
 from service.test_events import Subscription
 from service.test_quarantine import damaged
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from service.running import Caller, Server, free_port
+from service.service_process import Caller, Server, free_port
 
 pytestmark = pytest.mark.service
 

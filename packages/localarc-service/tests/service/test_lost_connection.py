@@ -13,9 +13,9 @@ from localarc_service.api.auth import Tokens
 from localarc_service.limits import Limits
 from localarc_service.storage.postgres.connection import Address
 from service.cutting_proxy import CuttingProxy, Moment
-from service.inside import Inside, wait_for
 from service.postgres_server import Postgres
-from service.running import Caller
+from service.service_in_thread import Inside, wait_for
+from service.service_process import Caller
 
 pytestmark = pytest.mark.service
 

@@ -11,8 +11,8 @@ import pytest
 from localarc_service.server import FolderLock
 from localarc_service.storage.held_files import HeldFile, HeldFiles
 from service.conftest import Start
-from service.inside import Inside, wait_for
-from service.running import Server
+from service.service_in_thread import Inside, wait_for
+from service.service_process import Server
 
 
 def beside(folder: Path) -> Path:

@@ -12,7 +12,7 @@ from localarc_client.wire.config import METHODS
 from localarc_client.wire.routes import ROUTES
 from localarc_service.api.endpoints import ENDPOINTS
 from localarc_service.api.openapi import openapi
-from service.inside import Inside
+from service.service_in_thread import Inside
 
 DOCUMENTATION = Path(__file__).parents[4] / "docs" / "service.md"
 

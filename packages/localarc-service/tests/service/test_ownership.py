@@ -18,9 +18,9 @@ from localarc_service.storage.postgres.connection import Address
 from localarc_service.storage.postgres.ownership import NotOwnerError
 from localarc_service.storage.postgres.store import PostgresStore
 from localarc_service.streams.manager import StreamManager
-from service.inside import Inside, wait_for
 from service.postgres_server import Postgres
-from service.running import Caller
+from service.service_in_thread import Inside, wait_for
+from service.service_process import Caller
 from service.test_store import manager_with
 
 pytestmark = pytest.mark.service

@@ -12,8 +12,8 @@ import pytest
 from localarc_client import Client
 from service.browser import PHONE, TIMEOUT
 from service.conftest import Start, Visitor
-from service.running import Server
-from service.traffic import Traffic
+from service.forecaster import Traffic
+from service.service_process import Server
 
 from playwright.sync_api import Locator, Page, expect  # isort: skip (playwright may be absent)
 

@@ -10,7 +10,7 @@ import httpx
 import pytest
 
 from localarc_client.wire.status import HistoryPoint
-from service.inside import Inside
+from service.service_in_thread import Inside
 
 FILES = files("localarc_service.page").joinpath("static")
 SCHEMES = ("light", "dark")

@@ -18,7 +18,7 @@ from localarc_service.streams.manager import StreamManager
 from service.browser import PHONE, TIMEOUT
 from service.conftest import Start, Visitor
 from service.contrast import LOW_CONTRAST
-from service.inside import Inside
+from service.service_in_thread import Inside
 
 from playwright.sync_api import Page, expect  # isort: skip (playwright may be absent)
 

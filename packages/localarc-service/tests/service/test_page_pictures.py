@@ -19,8 +19,8 @@ from localarc_client import Client
 from localarc_service.api.auth import Tokens
 from localarc_service.limits import Limits
 from service.browser import PHONE, TIMEOUT, Visit
-from service.inside import Inside
-from service.traffic import Traffic
+from service.forecaster import Traffic
+from service.service_in_thread import Inside
 
 from playwright.sync_api import Browser, Page, expect  # isort: skip (playwright may be absent)
 

@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from localarc_client import Client
-from service.needed import missing
-from service.running import Server
+from service.requirements import missing
+from service.service_process import Server
 
 pytestmark = pytest.mark.service
 

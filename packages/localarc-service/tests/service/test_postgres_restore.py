@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 
 from localarc_service.storage.postgres.connection import Address
-from service.inside import wait_for
 from service.postgres_server import Postgres
-from service.running import Server, free_port
+from service.service_in_thread import wait_for
+from service.service_process import Server, free_port
 from service.test_crash import Received
 from service.test_takeover import (
     assert_nothing_is_lost_or_doubled,

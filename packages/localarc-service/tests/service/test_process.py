@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 
 from localarc_service.storage.store import EventStore
-from service.inside import wait_for
-from service.running import Caller, Server, failed_start, free_port
+from service.service_in_thread import wait_for
+from service.service_process import Caller, Server, failed_start, free_port
 
 pytestmark = pytest.mark.service
 

@@ -16,8 +16,8 @@ from typing import Any
 import pytest
 
 from localarc_client import Client, FeedbackOperation, PredictOperation
-from service.needed import missing
-from service.running import PATIENCE, Server, free_port
+from service.requirements import missing
+from service.service_process import PATIENCE, Server, free_port
 
 pytestmark = pytest.mark.service
 

@@ -15,7 +15,7 @@ from localarc_service.limits import Limits
 from localarc_service.storage.store import EventStore
 from localarc_service.streams import recovery
 from service.conftest import Start
-from service.inside import Inside
+from service.service_in_thread import Inside
 from service.test_damage import edit
 
 

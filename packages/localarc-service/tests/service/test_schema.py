@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from localarc_client import Client
-from service.needed import need
-from service.running import Server
-from service.traffic import Traffic
+from service.forecaster import Traffic
+from service.requirements import need
+from service.service_process import Server
 
 need("schemathesis")
 pytestmark = pytest.mark.service

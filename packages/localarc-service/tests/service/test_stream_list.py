@@ -14,7 +14,7 @@ from localarc_service.api.stream_list import streams
 from localarc_service.errors import ApiError
 from localarc_service.limits import Limits
 from localarc_service.streams.manager import StreamManager
-from service.inside import Clock, Inside
+from service.service_in_thread import Clock, Inside
 
 
 def manager_of(*names: str) -> StreamManager:

@@ -12,7 +12,7 @@ from prometheus_client.parser import text_string_to_metric_families
 
 from localarc_service.streams.manager import StreamManager
 from service.conftest import Start
-from service.inside import Inside
+from service.service_in_thread import Inside
 from service.test_health import GOOD, rounds
 
 Labels = tuple[str, str]

@@ -14,9 +14,9 @@ import pytest
 
 from localarc_service.storage.postgres.connection import Address
 from localarc_service.stored import events
-from service.inside import wait_for
 from service.postgres_server import Postgres
-from service.running import Server, free_port
+from service.service_in_thread import wait_for
+from service.service_process import Server, free_port
 from service.test_crash import (
     STREAMS,
     Client,

@@ -10,7 +10,7 @@ import pytest
 from localarc_service.api.auth import Scope, Tokens
 from localarc_service.api.endpoints import ENDPOINTS
 from service.conftest import Start
-from service.running import Caller
+from service.service_process import Caller
 
 TOKENS = {
     "read-" + "r" * 16: Scope.READ,

@@ -14,7 +14,7 @@ import pytest
 from hardware import rounds_alike
 from service import transcript
 from service.conftest import Start
-from service.inside import Inside
+from service.service_in_thread import Inside
 
 HEXADECIMAL = re.compile(r"-?0x[01]\.[0-9a-f]+p[+-]\d+")
 WRITE_AGAIN = (

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from localarc_client import Client, Retries
-from service.inside import wait_for
-from service.running import Server, free_port
+from service.service_in_thread import wait_for
+from service.service_process import Server, free_port
 
 pytestmark = pytest.mark.service
 

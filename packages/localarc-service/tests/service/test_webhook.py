@@ -19,7 +19,7 @@ from localarc_service import webhook
 from localarc_service.metrics import Metrics
 from localarc_service.webhook import Target, Webhook
 from service.conftest import Start
-from service.inside import Inside, wait_for
+from service.service_in_thread import Inside, wait_for
 from service.test_health import rounds
 
 SECRET = "a secret between two machines"

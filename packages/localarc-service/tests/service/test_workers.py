@@ -30,7 +30,7 @@ from localarc_service.workers.channel import Answer
 from localarc_service.workers.exposition import sum_texts
 from localarc_service.workers.rebalance import rebalance
 from localarc_service.workers.worker import share
-from service.inside import Clock
+from service.service_in_thread import Clock
 
 NAMES = [f"stream-{number}" for number in range(23)]
 

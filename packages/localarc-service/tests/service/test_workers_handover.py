@@ -19,8 +19,8 @@ from localarc_service.connections import Connections
 from localarc_service.limits import Limits
 from localarc_service.workers.handover import IN_A_ROW, Handover
 from localarc_service.workers.layout import worker_folder
-from service.inside import wait_for
-from service.running import Server
+from service.service_in_thread import wait_for
+from service.service_process import Server
 
 NAMES = [f"s{number}" for number in range(8)]
 OF_WORKER = [[name for name in NAMES if owner_of(name, 2) == index] for index in (0, 1)]

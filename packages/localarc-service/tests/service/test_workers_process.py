@@ -21,8 +21,8 @@ from localarc_client.wire.workers import owner_of
 from localarc_service.storage.store import EventStore
 from localarc_service.workers.layout import worker_folder
 from service import test_crash
-from service.inside import wait_for
-from service.running import Caller, Server, failed_start, free_port
+from service.service_in_thread import wait_for
+from service.service_process import Caller, Server, failed_start, free_port
 
 pytestmark = pytest.mark.service
 

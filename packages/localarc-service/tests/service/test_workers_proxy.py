@@ -14,9 +14,9 @@ from typing import Any
 
 import pytest
 
-from service.needed import missing
 from service.postgres_server import Postgres
-from service.running import Caller, Server, free_port
+from service.requirements import missing
+from service.service_process import Caller, Server, free_port
 
 pytestmark = pytest.mark.service
 

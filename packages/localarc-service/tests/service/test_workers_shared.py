@@ -16,7 +16,7 @@ from localarc_service.streams.manager import StreamManager
 from localarc_service.workers.directory import SharedDirectory
 from localarc_service.workers.shared_lock import SharedLock
 from localarc_service.workers.shared_text import SharedText
-from service.inside import Clock
+from service.service_in_thread import Clock
 
 CONFIG = ArcConfig(alpha=0.1, features=0)
 

@@ -21,9 +21,9 @@ from localarc_service.storage.postgres.connection import Address
 from localarc_service.storage.postgres.group import Group, member
 from localarc_service.storage.postgres.store import PostgresStore
 from service import test_takeover
-from service.inside import wait_for
 from service.postgres_server import Postgres
-from service.running import Server, failed_start, free_port
+from service.service_in_thread import wait_for
+from service.service_process import Server, failed_start, free_port
 from service.test_crash import STREAMS
 from service.test_ownership import end_session
 from service.test_takeover import (

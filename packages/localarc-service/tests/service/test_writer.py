@@ -15,7 +15,7 @@ from localarc_service.storage.store import EventStore
 from localarc_service.streams.manager import StreamManager
 from localarc_service.streams.stream import Stream
 from service.conftest import Start
-from service.inside import Inside, wait_for
+from service.service_in_thread import Inside, wait_for
 
 LOCAL: dict[str, Any] = {"kernel": {"length_scale": 0.5}, "features": 2}
 

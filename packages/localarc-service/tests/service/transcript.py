@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from localarc import algorithms
-from service.inside import Inside
+from service.service_in_thread import Inside
 
 PATH = Path(__file__).parent / "golden" / "transcript.json"
 METHODS = "ARC", "LARC", "AutoLARC", "Mondrian", "Gate"

@@ -12,7 +12,7 @@ import numpy as np
 
 from localarc import serialization, validation
 from localarc.calibrators.role import Groups as Groups
-from localarc.engine.auto.hats import GROUP, KEY_BITS, KIND_SHIFT
+from localarc.engine.auto.nodes import GROUP, KEY_BITS, KIND_SHIFT
 from localarc.validation import FloatArray, IntArray
 
 Resolved: TypeAlias = tuple[IntArray, FloatArray]

@@ -32,6 +32,7 @@ from localarc.constants import (
     VISITS_COUNTED,
     WARM,
 )
+from localarc.engine.auto.feature_spread import sort_into
 from localarc.engine.auto.layout import (
     ALPHA,
     AWAY,
@@ -68,7 +69,6 @@ from localarc.engine.auto.layout import (
     hats_of_level,
     jit,
 )
-from localarc.engine.auto.units import sort_into
 
 
 @jit

@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 
-from localarc.engine.auto.hats import GROUP, JOINT, is_full, kind_of
 from localarc.engine.auto.layout import (
     ASKED,
     EVICTED_GROUPS,
@@ -26,6 +25,7 @@ from localarc.engine.auto.layout import (
     jit,
     variable,
 )
+from localarc.engine.auto.nodes import GROUP, JOINT, is_full, kind_of
 
 
 @jit

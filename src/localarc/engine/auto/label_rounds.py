@@ -6,7 +6,6 @@ import numpy as np
 
 from localarc.betting.compiled.ledger import first_missing, free_row, row_of_ticket
 from localarc.engine.auto.candidates import tell_row_of
-from localarc.engine.auto.hats import bring
 from localarc.engine.auto.label_scores import (
     LabelTables,
     base_of,
@@ -29,6 +28,7 @@ from localarc.engine.auto.layout import (
     unpack,
 )
 from localarc.engine.auto.loops import begin, finish, hand_out
+from localarc.engine.auto.nodes import bring
 from localarc.engine.numba_tools import strict_jit
 
 

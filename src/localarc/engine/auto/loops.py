@@ -40,15 +40,7 @@ from localarc.engine.auto.base import (
     owns_base,
 )
 from localarc.engine.auto.eviction import sweep_if_full
-from localarc.engine.auto.hats import (
-    GROUP,
-    JOINT,
-    bring,
-    find,
-    is_full,
-    locate,
-    touch,
-)
+from localarc.engine.auto.feature_spread import measure
 from localarc.engine.auto.layout import (
     ALPHA,
     ASKED,
@@ -88,7 +80,15 @@ from localarc.engine.auto.layout import (
     unpack,
     variable,
 )
-from localarc.engine.auto.units import measure
+from localarc.engine.auto.nodes import (
+    GROUP,
+    JOINT,
+    bring,
+    find,
+    is_full,
+    locate,
+    touch,
+)
 from localarc.engine.step import loss_at
 from localarc.validation import LARGEST
 

@@ -10,7 +10,7 @@ import numpy as np
 from localarc.betting.compiled.account import fix_ceiling
 from localarc.constants import WARM
 from localarc.engine.auto import layout
-from localarc.engine.auto.hats import GROUP, KIND_SHIFT
+from localarc.engine.auto.nodes import GROUP, KIND_SHIFT
 from localarc.engine.tiles import FloatArray, IntArray
 
 _SCORES_AROUND = slice(layout.SCORE_WEIGHT, layout.SCORE_CLOCK + 1)

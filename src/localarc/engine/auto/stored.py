@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from localarc.constants import LEVELS
 from localarc.engine.auto import layout
-from localarc.engine.auto.hats import JOINT, KIND_SHIFT
+from localarc.engine.auto.nodes import JOINT, KIND_SHIFT
 from localarc.engine.step import check_shapes, require
 from localarc.engine.tiles import FloatArray, IntArray
 

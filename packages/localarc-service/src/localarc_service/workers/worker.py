@@ -14,7 +14,7 @@ from typing import Any
 from prometheus_client import CollectorRegistry, Counter
 
 from localarc_client.wire.workers import WORKERS_HEADER, owner_of
-from localarc_service import garbage
+from localarc_service import garbage_collection
 from localarc_service.access.counts import AccessCounts
 from localarc_service.app import application
 from localarc_service.app_state import AppState
@@ -132,7 +132,7 @@ def _adopt(
 
 
 def _ready(report: Callable[[bytes], None]) -> None:
-    garbage.collect_rarely()
+    garbage_collection.collect_rarely()
     report(READY)
 
 

@@ -19,7 +19,7 @@ from localarc_service.connections import Connections
 from localarc_service.http_server import Server, listen
 from localarc_service.limits import Limits
 from localarc_service.streams.manager import StreamManager
-from service.running import COMPILING, PATIENCE, Answer, Caller
+from service.service_process import COMPILING, PATIENCE, Answer, Caller
 
 Result = TypeVar("Result")
 

@@ -10,8 +10,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from localarc import validation
 from localarc.curves.scores import cumulative_probability, negative_probability, within
-from localarc.sets.many import Intervals, LabelMatrix
-from localarc.sets.one import Interval, LabelSet, Mask
+from localarc.sets.arrays import Intervals, LabelMatrix
+from localarc.sets.single import Interval, LabelSet, Mask
 from localarc.tables import frames
 from localarc.tables.frames import Rows
 from localarc.validation import FloatArray

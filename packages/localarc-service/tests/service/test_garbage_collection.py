@@ -10,7 +10,7 @@ import pytest
 CODE = """
 import gc, weakref
 import localarc_service.server
-from localarc_service import garbage
+from localarc_service import garbage_collection
 from localarc_service.streams.rehearsal import Shape, rehearse
 
 class Cycle:
@@ -19,7 +19,7 @@ class Cycle:
 
 rehearse(Shape("auto"))
 before = len(gc.get_objects())
-garbage.collect_rarely()
+garbage_collection.collect_rarely()
 after = len(gc.get_objects())
 first = weakref.ref(Cycle())
 kept = [Cycle() for _ in range(20_000)]
