@@ -32,10 +32,13 @@ from localarc_client.webhook import verify_webhook
 from localarc_client.wire.config import (
     ArcConfig,
     AutoConfig,
+    CommonConfig,
     CreateResponse,
     GateConfig,
     LarcConfig,
     MondrianConfig,
+    SetsConfig,
+    StepsConfig,
     StreamConfig,
 )
 from localarc_client.wire.config_parts import (
@@ -119,6 +122,7 @@ __all__ = [
     "ChangedEvent",
     "Client",
     "ClientError",
+    "CommonConfig",
     "ConflictError",
     "CreateResponse",
     "CreatedEvent",
@@ -171,7 +175,9 @@ __all__ = [
     "ResetEvent",
     "Retries",
     "ServiceError",
+    "SetsConfig",
     "StateCounts",
+    "StepsConfig",
     "StreamConfig",
     "StreamEvent",
     "StreamList",
