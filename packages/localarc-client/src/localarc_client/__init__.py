@@ -33,10 +33,13 @@ from localarc_client.wire import status
 from localarc_client.wire.config import (
     ArcConfig,
     AutoConfig,
+    CommonConfig,
     CreateResponse,
     GateConfig,
     LarcConfig,
     MondrianConfig,
+    SetsConfig,
+    StepsConfig,
     StreamConfig,
 )
 from localarc_client.wire.config_parts import (
@@ -99,6 +102,7 @@ __all__ = [
     "ChangedEvent",
     "Client",
     "ClientError",
+    "CommonConfig",
     "ConflictError",
     "CreateResponse",
     "CreatedEvent",
@@ -145,6 +149,8 @@ __all__ = [
     "ResetEvent",
     "Retries",
     "ServiceError",
+    "SetsConfig",
+    "StepsConfig",
     "StreamConfig",
     "StreamEvent",
     "TooLargeError",

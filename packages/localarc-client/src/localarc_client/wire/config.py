@@ -64,6 +64,11 @@ class CommonConfig(Request, tag_field="method"):
     retention : float, optional
         Seconds, at least 60, after which stored events and answered predictions are removed, at
         most a tenth of it later; without it, `retain` and the size of the log limit them.
+
+    Examples
+    --------
+    >>> issubclass(GateConfig, CommonConfig)
+    True
     """
 
     alpha: Number
@@ -104,7 +109,7 @@ class CommonConfig(Request, tag_field="method"):
             )
 
 
-class _SetsConfig(CommonConfig, kw_only=True):
+class SetsConfig(CommonConfig, kw_only=True):
     """What the configs of methods have that make prediction sets.
 
     Parameters
@@ -115,6 +120,13 @@ class _SetsConfig(CommonConfig, kw_only=True):
         Largest possible loss.
     score_range : tuple of float, optional
         Smallest and largest possible score; the bounds that hold in advance require it.
+
+    Other parameters are those of `CommonConfig`.
+
+    Examples
+    --------
+    >>> issubclass(AutoConfig, SetsConfig), issubclass(GateConfig, SetsConfig)
+    (True, False)
     """
 
     set: SetConfig | None = None
@@ -126,7 +138,7 @@ class _SetsConfig(CommonConfig, kw_only=True):
         self._check(self.loss_bound)
 
 
-class AutoConfig(_SetsConfig, kw_only=True, tag="auto"):
+class AutoConfig(SetsConfig, kw_only=True, tag="auto"):
     """AutoLARC, which has nothing to tune and learns from losses with scores.
 
     Parameters
@@ -145,6 +157,8 @@ class AutoConfig(_SetsConfig, kw_only=True, tag="auto"):
     memory : NodesMemory, default NodesMemory()
         The table of nodes.
 
+    Other parameters are those of `SetsConfig` and `CommonConfig`.
+
     Examples
     --------
     >>> AutoConfig(0.1, features=2).method
@@ -159,7 +173,7 @@ class AutoConfig(_SetsConfig, kw_only=True, tag="auto"):
     memory: NodesMemory = msgspec.field(default_factory=NodesMemory)
 
 
-class _StepsConfig(_SetsConfig, kw_only=True):
+class StepsConfig(SetsConfig, kw_only=True):
     """What the configs of methods have that move a threshold by steps.
 
     Parameters
@@ -171,6 +185,13 @@ class _StepsConfig(_SetsConfig, kw_only=True):
     floor : float, optional
         Lowest useful threshold, in units of the score, for streams in which some rounds cannot
         fail; the guarantee is then one-sided.
+
+    Other parameters are those of `SetsConfig` and `CommonConfig`.
+
+    Examples
+    --------
+    >>> [name for name, kind in METHODS.items() if issubclass(kind, StepsConfig)]
+    ['arc', 'larc', 'mondrian']
     """
 
     rate: Number | RateConfig = 1.0
@@ -178,8 +199,8 @@ class _StepsConfig(_SetsConfig, kw_only=True):
     floor: Number | None = None
 
 
-class ArcConfig(_StepsConfig, kw_only=True, tag="arc"):
-    """ARC: one threshold. All parameters are those that several methods have.
+class ArcConfig(StepsConfig, kw_only=True, tag="arc"):
+    """ARC: one threshold. Parameters are those of `StepsConfig`, `SetsConfig` and `CommonConfig`.
 
     Examples
     --------
@@ -188,8 +209,8 @@ class ArcConfig(_StepsConfig, kw_only=True, tag="arc"):
     """
 
 
-class MondrianConfig(_StepsConfig, kw_only=True, tag="mondrian"):
-    """One ARC per group. All parameters are those that several methods have.
+class MondrianConfig(StepsConfig, kw_only=True, tag="mondrian"):
+    """One ARC per group, with the parameters of `StepsConfig`, `SetsConfig` and `CommonConfig`.
 
     Examples
     --------
@@ -198,7 +219,7 @@ class MondrianConfig(_StepsConfig, kw_only=True, tag="mondrian"):
     """
 
 
-class LarcConfig(_StepsConfig, kw_only=True, tag="larc"):
+class LarcConfig(StepsConfig, kw_only=True, tag="larc"):
     """L-ARC: a threshold function of the input, which requires at least one feature.
 
     Parameters
@@ -212,6 +233,8 @@ class LarcConfig(_StepsConfig, kw_only=True, tag="larc"):
         else `DictionaryMemory()`.
     clip : float, optional
         Largest absolute value of the local part of a threshold, in units of the score.
+
+    Other parameters are those of `StepsConfig`, `SetsConfig` and `CommonConfig`.
 
     Examples
     --------
@@ -245,6 +268,8 @@ class GateConfig(CommonConfig, kw_only=True, tag="gate"):
     ----------
     memory : NodesMemory, default NodesMemory()
         The table of nodes.
+
+    Other parameters are those of `CommonConfig`.
 
     Examples
     --------

@@ -140,7 +140,7 @@ _PER_SQUARE_6 = {"rbf": 2.0, "rational-quadratic": 2.0}
 
 
 def _config_from_6(config: Plain) -> Plain:
-    """What the method does not use was not set, and the automatic memory becomes its choice."""
+    """What the method does not use had no effect; the automatic memory becomes its choice."""
     method, memory = config["method"], config["memory"]
     new = {"method": method} | {name: config[name] for name in (*_ALL_7, *_FIELDS_7[method])}
     if new.get("set") is not None:
