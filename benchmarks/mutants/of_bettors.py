@@ -8,7 +8,7 @@ _SAFEGUARD = Target(
         "guarantees/test_safeguard_oracle.py",
         "calibrators/test_safeguard.py",
         "calibrators/test_rollback.py",
-        "calibrators/test_many_rounds.py",
+        "calibrators/test_guarded.py",
     ),
     (
         (

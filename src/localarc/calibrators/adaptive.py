@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike
 
 from localarc import serialization, validation
 from localarc.adaptive.settings import Settings
+from localarc.calibrators import health
 from localarc.calibrators.adaptive_rounds import AdaptiveRounds
 from localarc.calibrators.base import ThresholdFunction
 from localarc.calibrators.state_checks import restored_constant
@@ -25,6 +26,7 @@ from localarc.kernels.base import Kernel
 from localarc.kernels.custom import Function, as_kernel
 from localarc.memory.base import Arrays
 from localarc.rates import as_rate
+from localarc.validation import FloatArray
 
 
 class AdaptiveCalibrator(AdaptiveRounds):
@@ -113,6 +115,28 @@ class AdaptiveCalibrator(AdaptiveRounds):
     def broken_assumptions(self) -> tuple[str, ...]:
         """The assumptions that rounds since the last `restart` showed to be false."""
         return broken_assumptions(self.settings, self._constant)
+
+    def recent_problems(
+        self, rounds: int, loss_sum: float, pending: int, thresholds: FloatArray
+    ) -> list[str]:
+        """What the run and its latest rounds reveal, for a caller that keeps a history itself.
+
+        Parameters
+        ----------
+        rounds : int
+            The number of latest rounds.
+        loss_sum : float
+            The sum of their losses.
+        pending : int
+            The largest number of losses that were pending in these rounds.
+        thresholds : array of shape (n,)
+            Thresholds that went out, in order, of which the latest half counts.
+        """
+        latest, recent = health.latest_range(thresholds), (rounds, loss_sum)
+        seen = health.vitals(
+            self.settings, self._constant, *recent, pending=pending, thresholds=latest
+        )
+        return [problem.text for problem in health.problems(seen)]
 
     def problems(self) -> list[str]:
         """What the run was warned about, and the assumptions that it broke."""
@@ -210,12 +234,10 @@ class AdaptiveCalibrator(AdaptiveRounds):
                 f"{ {name: mine.get(name) for name in other} }. Restore it into a calibrator with "
                 "the same settings, or use from_state."
             )
-        new = type(self).__new__(type(self))  # what can fail comes first
-        new._start(self.settings)
+        new = self._fresh()  # what can fail comes first
         with serialization.damaged_unless_read():
             new._resume(content, arrays)
         vars(self).update(vars(new))
-        self._plan_look()
         return self
 
     @classmethod

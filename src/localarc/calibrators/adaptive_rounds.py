@@ -15,10 +15,11 @@ import numpy as np
 from localarc import validation
 from localarc.adaptive.running_constant import RunningConstant, Watched
 from localarc.adaptive.settings import Settings
-from localarc.calibrators.base import Progress
-from localarc.calibrators.promise_warnings import WarnsOfProblems
+from localarc.calibrators.base import BaseCalibrator, Progress
+from localarc.calibrators.promise_warnings import PromiseWarnings
 from localarc.calibrators.role import Groups, Point
 from localarc.calibrators.tickets import PendingRounds, Ticket, ticket_id
+from localarc.guarantees.assumptions import warn_of_broken_assumption
 from localarc.guarantees.drift import NormSums
 from localarc.memory.base import Expansion, LossCurves
 from localarc.validation import FloatArray
@@ -39,7 +40,7 @@ class Checkpoint(NamedTuple):
     most_pending: int = 0
 
 
-class AdaptiveRounds(WarnsOfProblems):
+class AdaptiveRounds(BaseCalibrator):
     """A constant that every loss moves, and a local part that may move with it."""
 
     def _start(self, settings: Settings) -> None:
@@ -55,14 +56,23 @@ class AdaptiveRounds(WarnsOfProblems):
         self._busy = 0  # the thread that is learning
         self._midway: Step = 1.0, 0.0, 0.0, None  # the step that is, or was last, being made
         self._before = -1, 0, 0  # it: the rounds, its ticket, and the most that were pending
-        self._start_watch()
+        self._scores = settings.score_range  # the range of scores, if it was stated
+        self._watched = self._scores is not None  # or tickets are in use
+        self._warnings = PromiseWarnings(settings)
+        self._plan_look()
+
+    def _fresh(self) -> Self:
+        """A new calibrator with these settings, as silent as this one."""
+        new = type(self).__new__(type(self))
+        new._start(self.settings)
+        new._warnings.silent = self._warnings.silent
+        return new
 
     def reset(self) -> Self:
         """Forget everything learned."""
-        new = type(self).__new__(type(self))
-        new._start(self.settings)
+        new = self._fresh()
+        new._plan_look()
         vars(self).update(vars(new))  # in one call, which no interrupt divides
-        self._plan_look()
         return self
 
     def restart(self) -> Self:
@@ -262,6 +272,50 @@ class AdaptiveRounds(WarnsOfProblems):
     def _local_rounds(self) -> int:
         """The number of rounds that the local part has learned; without one, that of c."""
         return self.rounds
+
+    # ---- a run that watches itself -------------------------------------------------------------
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """What went wrong in this run without an error, each with the number to change."""
+        return tuple(problem.text for problem in self._warnings.found.values())
+
+    def silence(self) -> Self:
+        """Do not warn: for a service, which reports problems in its status instead."""
+        self._warnings.silent = True
+        self._plan_look()
+        return self
+
+    def _watch(self, threshold: float) -> Watched | None:
+        """What the next step is to be watched for."""
+        scores = self._scores
+        return None if scores is None else (threshold, self.alpha, *scores)
+
+    def _warn_if_broken(self) -> None:
+        """Warn if the latest round was the first that does not fit the assumptions."""
+        watched = self._scores is not None and not self._warnings.silent
+        if watched and self._constant.just_broken:
+            warn_of_broken_assumption(self.settings, self._constant)
+
+    def _watch_many(self, thresholds: FloatArray, losses: FloatArray) -> None:
+        constant, scores = self._constant, self._scores
+        broken = scores is not None and constant.watch_many(thresholds, losses, self.alpha, scores)
+        if broken and not self._warnings.silent:
+            warn_of_broken_assumption(self.settings, constant)
+
+    def _look(self) -> None:
+        """Plan the next look, and look for problems."""
+        before = self._warnings.looked
+        self._plan_look()
+        self._warnings.look(self._constant, self._pending.most, before)
+
+    def _look_back(self, thresholds: FloatArray, losses: FloatArray, curves: LossCurves) -> None:
+        """Look for problems after a replay."""
+        self._plan_look()
+        self._warnings.look_back(self._constant, thresholds, losses, curves)
+
+    def _plan_look(self) -> None:
+        self._next_look = self._warnings.next_look(self._constant)
 
     # ---- many rounds at once -------------------------------------------------------------------
 
