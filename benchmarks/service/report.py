@@ -15,7 +15,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import AbstractContextManager
 from functools import partial
@@ -31,14 +31,16 @@ _ROOT = Path(__file__).parents[2]
 
 
 @contextlib.contextmanager
-def service(*options: str, source: str | None = None) -> Iterator[Running]:
+def service(
+    *options: str, source: str | None = None, command: Sequence[str] = ("-m", "localarc.cli")
+) -> Iterator[Running]:
     """A running service with its own data folder; its code can be that of another commit."""
     with tempfile.TemporaryDirectory() as folder:
-        command = [sys.executable, "-m", "localarc.cli", "serve", "--data", folder, "--port", "0"]
+        start = [sys.executable, *command, "serve", "--data", folder, "--port", "0"]
         about: Any = {"stdout": subprocess.PIPE, "text": True}
         if source is not None:
             about["env"] = os.environ | {"PYTHONPATH": source}
-        with subprocess.Popen([*command, *options], **about) as process:
+        with subprocess.Popen([*start, *options], **about) as process:
             assert process.stdout is not None
             try:
                 port = int(process.stdout.readline().rpartition(":")[2])
