@@ -8,7 +8,6 @@ row are applied in order.
 from typing import Any
 
 from localarc.engine.numba_tools import strict_jit
-from localarc.engine.step import loss_at
 
 ROUNDS, CONSTANT, LOWEST, HIGHEST, WEIGHTED, INVERSE_RATE, LOSS_SUM, CONSTANT_SUM = range(8)
 START, EARLIER, LIFTED, RATE_RISE, FULL_FAILS, FULL_SINCE, EMPTY_PASSES, EMPTY_SINCE = range(8, 16)
@@ -73,17 +72,3 @@ def learn(table: Any, rows: Any, rates: Any, losses: Any, local: Any, rules: Any
         threshold = row[CONSTANT] + local[i]
         step(row, rates[i], losses[i], rules[0], rules[1])
         watch(row, threshold, losses[i], rules)
-
-
-@strict_jit
-def play(
-    table: Any, rows: Any, rates: Any, rules: Any, curves: Any, thresholds: Any, incurred: Any
-) -> None:
-    """Apply events whose loss follows from the current threshold c of their row."""
-    breakpoints, losses, offsets = curves
-    for i in range(len(rows)):
-        row = table[rows[i]]
-        thresholds[i] = row[CONSTANT]
-        incurred[i] = loss_at(breakpoints, losses, offsets[i], offsets[i + 1], thresholds[i])
-        step(row, rates[i], incurred[i], rules[0], rules[1])
-        watch(row, thresholds[i], incurred[i], rules)

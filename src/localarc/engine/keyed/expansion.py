@@ -9,7 +9,7 @@ from localarc.engine.kernels import Profile
 from localarc.engine.keyed import loops
 from localarc.engine.numba_tools import compile_entry
 from localarc.engine.step import NO_WINDOW, require
-from localarc.engine.tiles import TILE, FloatArray, IntArray, as_contiguous, specialise
+from localarc.engine.tiles import TILE, FloatArray, IntArray, specialise
 
 PARTS = ("centres", "weights", "joined", "folded")
 
@@ -66,29 +66,6 @@ class KeyedExpansions:
         parameter = self.profile.parameter
         evaluate(self._store, known, points, parameter, clip, self._scratch, values)
         return values
-
-    def play(
-        self,
-        running_constants: FloatArray,
-        rows: IntArray,
-        points: FloatArray,
-        rates: FloatArray,
-        decays: FloatArray,
-        limits: tuple[float, float, float, float],
-        clip: float,
-        curves: Any,
-    ) -> tuple[FloatArray, FloatArray]:
-        """Threshold, loss and update for each event, in order; there must be room."""
-        thresholds, losses = np.empty((2, len(rows)))
-        losses_of = as_contiguous(curves.breakpoints), as_contiguous(curves.losses)
-        steps = *losses_of, _as_int64(curves.offsets)
-        play = specialise(loops.play, self.profile, self.dimensions, loops.value_of)
-        play(
-            running_constants, self._store, rows, points, rates, decays,
-            (clip, self.profile.parameter), self._rules, limits, steps,
-            self._scratch, thresholds, losses,
-        )  # fmt: skip
-        return thresholds, losses
 
     def serve(
         self,

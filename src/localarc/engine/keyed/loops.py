@@ -200,38 +200,6 @@ def evaluate(
             values[i] = threshold(0.0, store[3][rows[i], FADE], value, clip)
 
 
-def play(
-    running_constants: Any,
-    store: Any,
-    rows: Any,
-    points: Any,
-    rates: Any,
-    decays: Any,
-    numbers: tuple[float, float],
-    rules: tuple[float, int, bool],
-    limits: tuple[float, float, float, float],
-    curves: Any,
-    scratch: Any,
-    thresholds: Any,
-    incurred: Any,
-) -> None:
-    """Threshold, loss and update for each event, in order; `limits` as in `running_constants`."""
-    clip, parameter = numbers
-    alpha, floor = limits[0], limits[1]
-    breakpoints, losses, offsets = curves
-    for i in range(len(rows)):
-        row = rows[i]
-        value = value_of(store, row, points[i], parameter, scratch)
-        thresholds[i] = threshold(
-            running_constants[row, CONSTANT], store[3][row, FADE], value, clip
-        )
-        incurred[i] = loss_at(breakpoints, losses, offsets[i], offsets[i + 1], thresholds[i])
-        push = step_size(rates[i], incurred[i], alpha)
-        learn_one(store, row, points[i], decays[i], push, rules)
-        step(running_constants[row], rates[i], incurred[i], alpha, floor)
-        watch(running_constants[row], thresholds[i], incurred[i], limits)
-
-
 def serve(
     running_constants: Any,
     store: Any,

@@ -9,15 +9,14 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
+from localarc import validation
 from localarc.calibrators.adaptive_rounds import Checkpoint
 from localarc.calibrators.arc import ARC
 from localarc.calibrators.larc import LARC
 from localarc.calibrators.tickets import Ticket
 from localarc.calibrators.undo import Undo
-from localarc.curves import Curves
 from localarc.many.panel import adaptive_state
-from localarc.many.panel.arguments import checked_losses, checked_points
-from localarc.many.panel.keys import Key
+from localarc.many.panel.arguments import one_per_key
 from localarc.many.panel.late import Answers, LateEvents
 from localarc.many.panel.local.local_parts import LocalParts, local_parts
 from localarc.many.panel.running_constants import RunningConstants
@@ -44,47 +43,45 @@ class AdaptiveStreams:
 
     # ---- the algorithm -----------------------------------------------------------------------
 
-    def thresholds(self, names: list[Key], rows: IntArray, X: ArrayLike | None) -> FloatArray:
+    def points(self, X: ArrayLike | None, count: int) -> FloatArray:
+        """The inputs of that many events, as the engine requires them; without columns for ARC."""
+        if self.ignores_inputs:
+            return np.empty((count, 0))
+        if X is None:
+            raise TypeError("X must be inputs of shape (n, d), got None. Only ARC ignores inputs.")
+        points = validation.points(X, self.dimension if count else None)
+        return np.require(one_per_key(points, count), np.float64, ["C", "W"])
+
+    def thresholds(self, rows: IntArray, points: FloatArray) -> FloatArray:
         """The threshold of each event; changes nothing."""
-        points = self._points(X, names)
         constants = self._constants.constants(rows)
-        if self._local is None or points is None:
-            return constants
-        return constants + self._local.evaluate(rows, points)
+        return constants if self._local is None else constants + self._local.evaluate(rows, points)
 
     def learn(
-        self,
-        names: list[Key],
-        rows: IntArray,
-        X: ArrayLike | None,
-        losses: ArrayLike,
-        scores: ArrayLike | None,
+        self, rows: IntArray, points: FloatArray, losses: FloatArray, scores: ArrayLike | None
     ) -> None:
         """Learn the loss of each event, in order."""
         if scores is not None:
             kind = type(self.prototype).__name__
             raise TypeError(f"{kind} does not learn from scores. Leave them out, or use AutoLARC.")
-        points = self._points(X, names)
-        costs = checked_losses(losses, names, self.settings.loss_bound)
         self._make_room(rows)
         rates = self._constants.rates(self.settings.rate, rows)
         local = self._local_for(points)
         self._about_to_change(rows, local)
         before = np.zeros(len(rows))
-        if local is not None and points is not None:
-            before = local.learn(rows, points, rates, rates * (costs - self.settings.alpha))
-        self._constants.learn(rows, rates, costs, before)
+        if local is not None:
+            before = local.learn(rows, points, rates, rates * (losses - self.settings.alpha))
+        self._constants.learn(rows, rates, losses, before)
 
-    def ask(self, names: list[Key], rows: IntArray, X: ArrayLike | None) -> list[Ticket]:
+    def ask(self, rows: IntArray, points: FloatArray) -> list[Ticket]:
         """Not available."""
         raise self._no_tickets()
 
     def tell(
         self,
-        names: list[Key],
         rows: IntArray,
         tickets: Sequence[Ticket | int],
-        losses: ArrayLike,
+        losses: FloatArray,
         scores: ArrayLike | None,
     ) -> None:
         """Not available."""
@@ -96,35 +93,18 @@ class AdaptiveStreams:
             f"a panel of {kind} has no tickets. Call update when a loss arrives, or use AutoLARC."
         )
 
-    def play(
-        self, names: list[Key], rows: IntArray, X: ArrayLike | None, curves: Curves
-    ) -> tuple[FloatArray, FloatArray]:
-        """Threshold, loss and update for each event, in order."""
-        points = self._points(X, names)
-        self._make_room(rows)
-        rates = self._constants.rates(self.settings.rate, rows)
-        local = self._local_for(points)
-        self._about_to_change(rows, local)
-        if local is None or points is None:
-            return self._constants.play(rows, rates, curves)
-        return local.play(self._constants, rows, points, rates, curves)
-
     def serve(self, rows: IntArray, events: LateEvents) -> Answers:
         """Thresholds that go out and losses that come in, in order."""
-        points = None if self.ignores_inputs else events.points
         self._make_room(rows)
         learns, rates = events.learns, np.ones(len(rows))
         rates[learns] = self._constants.rates(self.settings.rate, rows[learns])
-        local, answers = self._local_for(points), events.answers()
+        local, answers = self._local_for(events.points), events.answers()
         self._about_to_change(rows, local)
         if local is None:
             self._constants.serve(rows, rates, events, answers)
         else:
             local.serve(self._constants, rows, rates, events, answers)
         return answers
-
-    def _points(self, X: ArrayLike | None, names: list[Key]) -> FloatArray | None:
-        return None if self.ignores_inputs else checked_points(X, names, self.dimension)
 
     def _make_room(self, rows: IntArray) -> None:
         """Reserve the rows of new keys, which are invisible as yet."""
@@ -140,9 +120,9 @@ class AdaptiveStreams:
         constants.count = max(constants.count, int(rows.max(initial=-1)) + 1)
         self._local = local
 
-    def _local_for(self, points: FloatArray | None) -> LocalParts | None:
+    def _local_for(self, points: FloatArray) -> LocalParts | None:
         """The local parts, created for these inputs if they are the first."""
-        if self._local is not None or points is None or not len(points):
+        if self._local is not None or self.ignores_inputs or not len(points):
             return self._local
         kernel: Any = self.settings.kernel
         kernel.matrix(points[:1], points[:1])  # raises if kernel and input do not match

@@ -12,14 +12,11 @@ from localarc.many.panel.keys import Key
 from localarc.validation import FloatArray
 
 
-def checked_points(X: ArrayLike | None, keys: list[Key], dimension: int | None) -> FloatArray:
-    """One input per key, as the engine requires them."""
-    if X is None:
-        raise TypeError("X must be inputs of shape (n, d), got None. Only ARC ignores inputs.")
-    points = validation.points(X, dimension if keys else None)
-    if len(points) != len(keys):
-        raise ValueError(f"X must have one input per key, got {len(points)} for {len(keys)} keys.")
-    return np.require(points, np.float64, ["C", "W"])
+def one_per_key(points: FloatArray, count: int) -> FloatArray:
+    """The inputs; raises unless there is one for each of that many keys."""
+    if len(points) != count:
+        raise ValueError(f"X must have one input per key, got {len(points)} for {count} keys.")
+    return points
 
 
 def checked_losses(losses: ArrayLike, keys: list[Key], bound: float) -> FloatArray:

@@ -16,9 +16,7 @@ from localarc.calibrators.auto.inputs import many_features
 from localarc.calibrators.auto.settings import BYTES
 from localarc.calibrators.tickets import Ticket
 from localarc.calibrators.undo import Undo
-from localarc.curves import Curves
-from localarc.many.panel.arguments import checked_losses
-from localarc.many.panel.keys import Key
+from localarc.many.panel.arguments import one_per_key
 from localarc.many.panel.late import AFTER, ASK, LEARN, Answers, LateEvents
 from localarc.many.panel.state import StoredPanel
 from localarc.memory.base import Arrays, LossCurves
@@ -44,9 +42,13 @@ class AutoStreams:
 
     # ---- the algorithm -----------------------------------------------------------------------
 
-    def thresholds(self, names: list[Key], rows: IntArray, X: ArrayLike | None) -> FloatArray:
+    def points(self, X: ArrayLike | None, count: int) -> FloatArray:
+        """One input per event; NaN marks a missing feature, and no X at all one without any."""
+        X = np.empty((count, 0)) if X is None else X
+        return one_per_key(many_features(X, self.dimension if count else None), count)
+
+    def thresholds(self, rows: IntArray, points: FloatArray) -> FloatArray:
         """The threshold of each event; changes nothing."""
-        points = self._points(X, names)
         fresh = self._new()
         found = [
             (fresh if row < 0 else self._calibrators[row]).threshold(x)
@@ -55,47 +57,32 @@ class AutoStreams:
         return np.array(found, np.float64)
 
     def learn(
-        self,
-        names: list[Key],
-        rows: IntArray,
-        X: ArrayLike | None,
-        losses: ArrayLike,
-        scores: ArrayLike | None,
+        self, rows: IntArray, points: FloatArray, losses: FloatArray, scores: ArrayLike | None
     ) -> None:
         """Learn the loss of each event, in order; without scores, from losses alone."""
-        points = self._points(X, names)
-        costs = checked_losses(losses, names, self.prototype.settings.loss_bound).tolist()
-        told = _scores(scores, names)
+        costs, known = losses.tolist(), _scores(scores, len(rows))
         streams = self._about_to_change(rows, points)
         for i, row in enumerate(rows.tolist()):
-            streams[row].update(points[i], costs[i], told[i])
+            streams[row].update(points[i], costs[i], known[i])
 
-    def ask(self, names: list[Key], rows: IntArray, X: ArrayLike | None) -> list[Ticket]:
+    def ask(self, rows: IntArray, points: FloatArray) -> list[Ticket]:
         """A ticket with a threshold for each event, in order."""
-        points = self._points(X, names)
         streams = self._about_to_change(rows, points)
         return [streams[row].ask(points[i]) for i, row in enumerate(rows.tolist())]
 
     def tell(
         self,
-        names: list[Key],
         rows: IntArray,
         tickets: Sequence[Ticket | int],
-        losses: ArrayLike,
+        losses: FloatArray,
         scores: ArrayLike | None,
     ) -> None:
         """Learn the loss of each ticket, in order."""
-        costs = checked_losses(losses, names, self.prototype.settings.loss_bound).tolist()
-        told, issued = _scores(scores, names), validation.per_round("tickets", tickets, len(names))
+        costs, known = losses.tolist(), _scores(scores, len(rows))
+        issued = validation.per_round("tickets", tickets, len(rows))
         streams = self._about_to_change(rows, np.empty((0, 0)))
         for i, row in enumerate(rows.tolist()):
-            streams[row].tell(issued[i], costs[i], told[i])
-
-    def play(
-        self, names: list[Key], rows: IntArray, X: ArrayLike | None, curves: Curves
-    ) -> tuple[FloatArray, FloatArray]:
-        """Threshold, loss and update for each event; streams are independent, so one by one."""
-        return self._play(rows, self._points(X, names), curves)
+            streams[row].tell(issued[i], costs[i], known[i])
 
     def _play(
         self, rows: IntArray, points: FloatArray, curves: LossCurves
@@ -120,17 +107,6 @@ class AutoStreams:
         for i, row in enumerate(rows.tolist()):
             _serve_one(streams[row], events, answers, i)
         return answers
-
-    def _points(self, X: ArrayLike | None, names: list[Key]) -> FloatArray:
-        """One input per key; NaN marks a missing feature, and no X at all an input without any."""
-        if X is None:
-            X = np.empty((len(names), 0))
-        points = many_features(X, self.dimension if names else None)
-        if len(points) != len(names):
-            raise ValueError(
-                f"X must have one input per key, got {len(points)} for {len(names)} keys."
-            )
-        return points
 
     def _about_to_change(self, rows: IntArray, points: FloatArray) -> list[AutoLARC]:
         """All calibrators, with new ones for new rows; these rows are noted as they are."""
@@ -244,10 +220,8 @@ def _serve_one(stream: AutoLARC, events: LateEvents, answers: Answers, i: int) -
         stream.forget(int(answers.tickets[old]))
 
 
-def _scores(scores: Any, names: list[Key]) -> list[Any]:
-    if scores is None:
-        return [None] * len(names)
-    return list(validation.per_round("scores", scores, len(names)))
+def _scores(scores: Any, count: int) -> list[Any]:
+    return [None] * count if scores is None else list(validation.per_round("scores", scores, count))
 
 
 def _by_row(rows: IntArray) -> list[IntArray]:

@@ -12,7 +12,6 @@ import numpy as np
 
 from localarc.adaptive.running_constant import RunningConstant
 from localarc.many.panel.late import AFTER, ASK, LEARN, Answers, LateEvents
-from localarc.memory.base import LossCurves
 from localarc.validation import FloatArray, IntArray
 
 Limits = tuple[float, float, float, float]
@@ -39,19 +38,6 @@ def learn(
     with _unpacked(table, rows) as streams:
         for row, rate, loss, extra in events:
             _step(streams[row], streams[row].constant + extra, rate, loss, limits)
-
-
-def play(
-    table: FloatArray, rows: IntArray, rates: FloatArray, limits: Limits, curves: LossCurves
-) -> tuple[FloatArray, FloatArray]:
-    """Thresholds and losses of events whose loss follows from the threshold c of their row."""
-    thresholds, incurred = np.empty((2, len(rows)))
-    with _unpacked(table, rows) as streams:
-        for i, (row, rate) in enumerate(zip(rows.tolist(), rates.tolist(), strict=True)):
-            thresholds[i] = streams[row].constant
-            incurred[i] = loss = curves.loss_at(i, streams[row].constant)
-            _step(streams[row], streams[row].constant, rate, loss, limits)
-    return thresholds, incurred
 
 
 def serve(

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -67,9 +69,16 @@ class LateEvents:
         """Which events learn."""
         return (self.acts & LEARN) != 0
 
+    @cached_property
+    def _lists(self) -> tuple[list[float], list[float], list[int]]:
+        """The curves for loops in Python."""
+        curves = self.curves
+        return curves.breakpoints.tolist(), curves.losses.tolist(), curves.offsets.tolist()
+
     def loss_at(self, i: int, threshold: float) -> float:
-        """The loss of an event at a threshold; a known loss has none, and needs none."""
-        return self.curves.loss_at(i, -np.inf if np.isnan(threshold) else float(threshold))
+        """The loss of an event at a threshold; NaN where the loss is known, a curve of one step."""
+        breakpoints, losses, offsets = self._lists
+        return losses[bisect_right(breakpoints, threshold, offsets[i], offsets[i + 1]) - 1]
 
     def answers(self) -> Answers:
         """Empty answers, with the thresholds from before."""

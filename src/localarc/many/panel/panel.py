@@ -23,9 +23,10 @@ from localarc.curves.evidence import examine
 from localarc.guarantees import Certificate, Evidence
 from localarc.guarantees.certificate import with_unmet
 from localarc.many.panel.adaptive_streams import AdaptiveStreams
-from localarc.many.panel.arguments import check_curves
+from localarc.many.panel.arguments import check_curves, checked_losses
 from localarc.many.panel.keys import Key, KeyIndex, Keys, as_key, as_keys
 from localarc.many.panel.kinds import Prototype, is_auto
+from localarc.many.panel.late import LateEvents
 from localarc.many.panel.state import StoredPanel
 from localarc.many.panel.streams import Streams
 from localarc.running.record import Record
@@ -111,7 +112,8 @@ class Panel:
         array([0.5, 0.5])
         """
         names = as_keys(keys)
-        return self._streams.thresholds(names, self._index.find(names), X)
+        points = self._streams.points(X, len(names))
+        return self._streams.thresholds(self._index.find(names), points)
 
     def update(
         self, keys: Keys, X: ArrayLike | None, losses: ArrayLike, scores: ArrayLike | None = None
@@ -143,8 +145,10 @@ class Panel:
         array([2, 0])
         """
         names = as_keys(keys)
+        points = self._streams.points(X, len(names))
+        costs = checked_losses(losses, names, self.prototype.loss_bound)
         rows, new = self._index.plan(names)
-        self._whole(new, lambda: self._streams.learn(names, rows, X, losses, scores))
+        self._whole(new, lambda: self._streams.learn(rows, points, costs, scores))
         return self
 
     def ask(self, keys: Keys, X: ArrayLike | None = None) -> list[Ticket]:
@@ -171,8 +175,9 @@ class Panel:
         array([1])
         """
         names = as_keys(keys)
+        points = self._streams.points(X, len(names))
         rows, new = self._index.plan(names)
-        return self._whole(new, lambda: self._streams.ask(names, rows, X))
+        return self._whole(new, lambda: self._streams.ask(rows, points))
 
     def tell(
         self,
@@ -204,7 +209,8 @@ class Panel:
         """
         names = as_keys(keys)
         rows = np.array([self._index.row(name) for name in names], np.int64)
-        self._whole([], lambda: self._streams.tell(names, rows, tickets, losses, scores))
+        costs = checked_losses(losses, names, self.prototype.loss_bound)
+        self._whole([], lambda: self._streams.tell(rows, tickets, costs, scores))
         return self
 
     def replay(self, keys: Keys, X: ArrayLike | None, curves: Curves) -> Record:
@@ -235,12 +241,12 @@ class Panel:
         names = as_keys(keys)
         check_curves(curves, names, self.prototype.loss_bound)
         evidence = examine(curves, self.alpha)
+        events = LateEvents.each_its_own(self._streams.points(X, len(names)), curves)
         rows, new = self._index.plan(names)
-        played = self._whole(new, lambda: self._streams.play(names, rows, X, curves))
-        thresholds, losses = played
+        answers = self._whole(new, lambda: self._streams.serve(rows, events))
+        thresholds, name = answers.thresholds, repr(self.prototype)
         sizes = curves.sizes_at(thresholds)
-        name = repr(self.prototype)
-        return Record(thresholds, losses, sizes, tuple(names), self.alpha, name, evidence)
+        return Record(thresholds, answers.losses, sizes, tuple(names), self.alpha, name, evidence)
 
     # ---- single streams ----------------------------------------------------------------------
 

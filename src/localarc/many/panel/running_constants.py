@@ -90,19 +90,6 @@ class RunningConstants:
 
         loops.learn(self._array, rows, rates, losses, local, self.limits)
 
-    def play(self, rows: IntArray, rates: FloatArray, curves: Any) -> tuple[FloatArray, FloatArray]:
-        """Thresholds and losses of events without a local part."""
-        if not _compiled():
-            return event_loops.play(self._array, rows, rates, self.limits, curves)
-        from localarc.engine import running_constants as loops
-        from localarc.engine.tiles import as_contiguous
-
-        thresholds, losses = np.empty((2, len(rows)))
-        offsets = np.require(curves.offsets, np.int64, ["C", "W"])
-        steps = as_contiguous(curves.breakpoints), as_contiguous(curves.losses), offsets
-        loops.play(self._array, rows, rates, self.limits, steps, thresholds, losses)
-        return thresholds, losses
-
     def serve(
         self, rows: IntArray, rates: FloatArray, events: LateEvents, answers: Answers
     ) -> None:

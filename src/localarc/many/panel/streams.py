@@ -9,8 +9,6 @@ from numpy.typing import ArrayLike
 
 from localarc.calibrators.tickets import Ticket
 from localarc.calibrators.undo import Undo
-from localarc.curves import Curves
-from localarc.many.panel.keys import Key
 from localarc.many.panel.kinds import Prototype as Prototype
 from localarc.many.panel.late import Answers, LateEvents
 from localarc.many.panel.state import StoredPanel
@@ -21,7 +19,7 @@ from localarc.validation import FloatArray, IntArray
 class Streams(Protocol):
     """One stream per row. Rows of new keys follow the last one, in order; -1 is an unknown key.
 
-    `names` are the keys of events, for error messages. Calls that learn apply all events or none.
+    Calls that learn apply all events or none.
     """
 
     prototype: Any
@@ -33,36 +31,28 @@ class Streams(Protocol):
     def dimension(self) -> int | None:
         """The number of features, once known."""
 
-    def thresholds(self, names: list[Key], rows: IntArray, X: ArrayLike | None) -> FloatArray:
+    def points(self, X: ArrayLike | None, count: int) -> FloatArray:
+        """The inputs of that many events, validated; without columns where they are ignored."""
+
+    def thresholds(self, rows: IntArray, points: FloatArray) -> FloatArray:
         """The threshold of each event; changes nothing."""
 
     def learn(
-        self,
-        names: list[Key],
-        rows: IntArray,
-        X: ArrayLike | None,
-        losses: ArrayLike,
-        scores: ArrayLike | None,
+        self, rows: IntArray, points: FloatArray, losses: FloatArray, scores: ArrayLike | None
     ) -> None:
         """Learn the loss of each event, in order."""
 
-    def ask(self, names: list[Key], rows: IntArray, X: ArrayLike | None) -> list[Ticket]:
+    def ask(self, rows: IntArray, points: FloatArray) -> list[Ticket]:
         """A ticket with a threshold for each event, in order."""
 
     def tell(
         self,
-        names: list[Key],
         rows: IntArray,
         tickets: Sequence[Ticket | int],
-        losses: ArrayLike,
+        losses: FloatArray,
         scores: ArrayLike | None,
     ) -> None:
         """Learn the loss of each ticket, in order."""
-
-    def play(
-        self, names: list[Key], rows: IntArray, X: ArrayLike | None, curves: Curves
-    ) -> tuple[FloatArray, FloatArray]:
-        """Threshold, loss and update for each event, in order; there is one curve per event."""
 
     def serve(self, rows: IntArray, events: LateEvents) -> Answers:
         """Thresholds that go out and losses that come in, in order."""

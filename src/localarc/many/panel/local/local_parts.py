@@ -30,16 +30,6 @@ class LocalParts(Protocol):
         f is returned where a stated score range is to be watched, and is NaN otherwise.
         """
 
-    def play(
-        self,
-        constants: RunningConstants,
-        rows: IntArray,
-        points: FloatArray,
-        rates: FloatArray,
-        curves: Any,
-    ) -> tuple[FloatArray, FloatArray]:
-        """Threshold, loss and update, of the constants too, for each event, in order."""
-
     def serve(
         self,
         constants: RunningConstants,

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import copy
-from bisect import bisect_right
 from dataclasses import replace
 from typing import Any
 
@@ -97,44 +96,6 @@ class PerKeyExpansions:
         square = self.square(row)
         self._squares[row] = step(local, kernel, point, decay, push, self._radius, square)
 
-    def play(
-        self,
-        constants: RunningConstants,
-        rows: IntArray,
-        points: FloatArray,
-        rates: FloatArray,
-        curves: Any,
-    ) -> tuple[FloatArray, FloatArray]:
-        """Threshold, loss and update for each event, in order."""
-        played = self._play(constants.constants(rows), rows, points, rates, curves)
-        thresholds, losses, local = played
-        constants.learn(rows, rates, losses, local)
-        return thresholds, losses
-
-    def _play(
-        self,
-        constants: FloatArray,
-        rows: IntArray,
-        points: FloatArray,
-        rates: FloatArray,
-        curves: Any,
-    ) -> tuple[FloatArray, FloatArray, FloatArray]:
-        alpha, floor = self._settings.limits[:2]
-        thresholds, losses, local = np.empty((3, len(rows)))
-        now = dict(zip(rows.tolist(), constants.tolist(), strict=True))
-        breaks, costs = curves.breakpoints.tolist(), curves.losses.tolist()
-        offsets = curves.offsets.tolist()
-        decays = (1.0 - rates * self._settings.regularization).tolist()
-        for i, (row, rate) in enumerate(zip(rows.tolist(), rates.tolist(), strict=True)):
-            local[i] = self._at(row, points[i])
-            threshold = now[row] + float(local[i])
-            loss = costs[bisect_right(breaks, threshold, offsets[i], offsets[i + 1]) - 1]
-            push = rate * (loss - alpha)
-            self._learn(row, points[i], decays[i], push)
-            now[row] = max(now[row] + push, floor)
-            thresholds[i], losses[i] = threshold, loss
-        return thresholds, losses, local
-
     def serve(
         self,
         constants: RunningConstants,
@@ -158,16 +119,17 @@ class PerKeyExpansions:
     ) -> None:
         alpha, floor = self._settings.limits[:2]
         now = dict(zip(rows.tolist(), constants.tolist(), strict=True))
-        decays, pending = 1.0 - rates * self._settings.regularization, len(events.thresholds)
+        decays = (1.0 - rates * self._settings.regularization).tolist()
+        steps, asks, pending = rates.tolist(), events.asked.tolist(), len(events.thresholds)
         points, thresholds = events.points, answers.thresholds
         for i, (row, act) in enumerate(zip(rows.tolist(), events.acts.tolist(), strict=True)):
             if act & ASK:
                 thresholds[pending + i] = now[row] + self._at(row, points[pending + i])
             if act & LEARN:
-                asked = events.asked[i]
-                loss = events.loss_at(i, thresholds[asked])
-                push = float(rates[i]) * (loss - alpha)
-                self._learn(row, points[asked], float(decays[i]), push)
+                asked = asks[i]
+                loss = events.loss_at(i, float(thresholds[asked]))
+                push = steps[i] * (loss - alpha)
+                self._learn(row, points[asked], decays[i], push)
                 now[row] = max(now[row] + push, floor)
             if act & AFTER:
                 answers.after[i] = now[row] + self._at(row, points[pending + i])

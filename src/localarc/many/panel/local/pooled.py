@@ -83,20 +83,6 @@ class PooledTerms:
             self._pool.learn(rows[wave], scaled[wave], decays[wave], pushes[wave])
         return before
 
-    def play(
-        self,
-        constants: RunningConstants,
-        rows: IntArray,
-        points: FloatArray,
-        rates: FloatArray,
-        curves: Any,
-    ) -> tuple[FloatArray, FloatArray]:
-        """Threshold, loss and update for each event, in order."""
-        self._pool.make_room(int(rows.max(initial=-1)) + 1, len(rows))
-        scaled, decays = points / self._roots, self._decays(rates)
-        limits = constants.limits, self._clip
-        return self._pool.play(constants.all_rows, rows, scaled, rates, decays, *limits, curves)
-
     def serve(
         self,
         constants: RunningConstants,
