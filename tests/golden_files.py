@@ -77,7 +77,7 @@ def sums_of(model: Any) -> Any:
     if isinstance(model, Panel):
         return {str(key): sums_of(model.calibrator(key)) for key in model.keys}
     made = model.certificate() if hasattr(model, "certificate") else model.summary()
-    return _observed(made) | {"identity holds": getattr(made, "identity_holds", True)}
+    return _observed(made) | {"identity holds": getattr(made, "consistent", True)}
 
 
 def _observed(made: Any) -> Any:

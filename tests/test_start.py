@@ -137,7 +137,7 @@ def test_rounds_without_information_are_counted_apart_and_charged_to_nobody() ->
     assert engine.node()[layout.VISITS] == engine.node()[layout.WEIGHT_PENDING] == 0.0
     certificate = cal.certificate(losses=np.zeros(12))
     assert (cal.rounds, certificate.rounds, certificate.uninformed) == (12, 0, 12)
-    assert certificate.identity_holds
+    assert certificate.consistent
     assert "12 rounds went out before enough scores were known" in str(certificate)
     cal.update([0.5], 1.0, 2.0, groups="a")
     assert math.isfinite(cal.threshold([0.5]))
@@ -149,8 +149,8 @@ def test_rounds_without_information_are_counted_apart_and_charged_to_nobody() ->
     assert cal.state() == twin.state()
     made = cal.certificate(losses=[*np.zeros(12), 1.0, *np.zeros(17)])
     assert (made.rounds, made.uninformed, made.risk, cal.risk) == (1, 29, 1.0, 1.0)
-    assert made.identity_holds
-    assert not cal.certificate(losses=np.zeros(30)).identity_holds
+    assert made.consistent
+    assert not cal.certificate(losses=np.zeros(30)).consistent
 
 
 def test_a_stated_start_is_what_it_was() -> None:

@@ -93,7 +93,7 @@ _SUMMARY = Target(
     ("guarantees/test_summary_oracle.py", "models/test_summary.py"),
     (
         ("if any(bound.passed for bound", "if all(bound.passed for bound"),
-        ("consistent=all(c.identity_holds", "consistent=any(c.identity_holds"),
+        ("consistent=all(c.consistent", "consistent=any(c.consistent"),
         ("target - above,\n        target + below,", "target - below,\n        target + above,"),
         ("Seen(rows, sum(c.risk for c", "Seen(rows, max(c.risk for c"),
         ("return sum(b.value for b in bounds if b)", "return max(b.value for b in bounds if b)"),

@@ -83,7 +83,7 @@ def test_no_adversary_exceeds_the_one_sided_bound_of_arc(
     assert certificate.at_most.value == pytest.approx(bound)
     assert certificate.risk - alpha <= bound + 1e-12
     assert certificate.at_most.holds
-    assert certificate.identity_holds
+    assert certificate.consistent
 
 
 @given(
@@ -101,7 +101,7 @@ def test_no_adversary_exceeds_the_one_sided_bound_of_larc(
     certificate = cal.certificate()
     assert certificate.at_most.holds
     assert certificate.risk - 0.1 <= certificate.at_most.value
-    assert certificate.identity_holds
+    assert certificate.consistent
     if cal.rounds > 1:
         assert certificate.forward(cal.rounds + 1).one_sided
 

@@ -202,7 +202,7 @@ def test_the_certificate_is_about_the_share_of_wrong_answers() -> None:
     legal = certificate.groups["legal"]
     assert legal.risk <= 0.1 + legal.above.value == summary.topics["legal"].limit / legal.rounds
     assert certificate.verdict == summary.verdict
-    assert certificate.identity_holds
+    assert certificate.consistent
 
 
 def test_a_bound_without_assumptions_names_none() -> None:

@@ -48,7 +48,7 @@ def test_an_interrupted_calibrator_is_one_that_was_not_interrupted(make: Any, la
     with alarm():
         for delay in delays.tolist():
             assert comes_in_time(partial(run_on, cal, late), delay)
-            assert cal.certificate().identity_holds
+            assert cal.certificate().consistent
             assert cal._local_rounds == cal.rounds
             for number in list(cal._pending.tickets):
                 cal.forget(number)  # its round was interrupted before the loss was learned

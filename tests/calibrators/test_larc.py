@@ -151,8 +151,8 @@ def test_the_identity_of_the_trace_holds(
     certificate = cal.certificate()
     scale = T + np.abs(constants).max() / rates[-1]
     assert abs(left - right) <= 1e-9 * scale
-    assert certificate.identity_holds
-    assert certificate.identity_gap <= 1e-9 * scale
+    assert certificate.consistent
+    assert certificate.consistency_gap <= 1e-9 * scale
     assert abs(certificate.risk - alpha) <= certificate.observed.value * (1 + 1e-9) + 1e-12
 
 

@@ -105,7 +105,7 @@ def test_the_certificate_averages_over_groups_and_keeps_each() -> None:
     assert certificate.risk == pytest.approx(run.risk)
     assert certificate.rounds == 200
     assert set(certificate.groups) == set(groups)
-    assert certificate.identity_holds
+    assert certificate.consistent
     assert abs(run.risk - 0.2) <= certificate.observed.value
     assert abs(run.risk - 0.2) <= certificate.theorem_a.value
     with pytest.raises(ValueError, match="Use one group's"):

@@ -44,7 +44,7 @@ def test_a_rate_that_rises_is_noticed_online_in_replay_and_in_a_panel(make: Any)
     panel = Panel(make(0.1, rate=Rising(), score_range=(0.0, 1.0)))
     panel.replay(["k"] * 300, X, miscoverage(SCORES))
     for cal in (online, replayed, panel.calibrator("k")):
-        assert cal.certificate().identity_holds
+        assert cal.certificate().consistent
         assert broken(cal.certificate())
         assert "round 100" in str(cal.certificate())
 
@@ -68,7 +68,7 @@ def test_a_restart_keeps_the_threshold_and_bounds_the_new_segment(make: Any) -> 
         cal.update(x, float(score > cal.threshold(x)))
     certificate = cal.certificate()
     assert (certificate.rounds, cal.rounds) == (300, 600)
-    assert certificate.identity_holds
+    assert certificate.consistent
     assert certificate.theorem_a.holds
     assert abs(certificate.risk - 0.1) <= certificate.theorem_a.value
     assert type(cal).from_state(cal.state()).state() == cal.state()

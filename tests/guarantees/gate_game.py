@@ -136,7 +136,7 @@ class GateGame:
         assert summary.pending == len(self.pending)
         assert certificate.rounds == int(self.terms[ALL].answered)
         assert certificate.observed == certificate.above
-        assert certificate.identity_holds
+        assert certificate.consistent
         self.check_verdict(summary, names)
 
     def check_terms(self, name: Hashable, part: Any, node: Any) -> None:

@@ -80,8 +80,8 @@ def assert_certificate(
     assert found.loss_bound == theorem.rules.B
     assert found.pending == len(theorem.waiting)
     assert found.most_pending == theorem.most_pending
-    assert found.identity_holds
-    assert found.identity_gap < 1e-9
+    assert found.consistent
+    assert found.consistency_gap < 1e-9
     assert found.evicted == found.refused == {"hats": 0, "groups": 0}
     assert found.observed.value == close(theorem.observed())
     assert found.observed.side == ("both" if theorem.rules.two else "above")

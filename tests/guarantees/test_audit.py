@@ -45,17 +45,17 @@ every_calibrator = pytest.mark.parametrize("make", CALIBRATORS.values(), ids=CAL
 def test_the_log_of_a_faithful_run_agrees(make: Callable[[], BaseCalibrator]) -> None:
     cal = make().partial_fit(X, LOSSES)
     certificate = cal.certificate(losses=LOSSES)
-    assert certificate.identity_holds
-    assert certificate.identity_gap < 1e-9
+    assert certificate.consistent
+    assert certificate.consistency_gap < 1e-9
     assert certificate.accounted == pytest.approx((LOSSES - 0.3).sum())
-    assert cal.certificate(losses=list(LOSSES)).identity_holds
-    assert cal.certificate().identity_holds
+    assert cal.certificate(losses=list(LOSSES)).consistent
+    assert cal.certificate().consistent
 
 
 @every_calibrator
 def test_a_new_calibrator_agrees_with_an_empty_log_only(make: Callable[[], BaseCalibrator]) -> None:
-    assert make().certificate(losses=[]).identity_holds
-    assert not make().certificate(losses=[0.3]).identity_holds
+    assert make().certificate(losses=[]).consistent
+    assert not make().certificate(losses=[0.3]).consistent
 
 
 @every_calibrator
@@ -63,10 +63,10 @@ def test_a_new_calibrator_agrees_with_an_empty_log_only(make: Callable[[], BaseC
 def test_a_lost_update_is_found(make: Callable[[], BaseCalibrator], at: int) -> None:
     kept = np.arange(N) != at
     cal = make().partial_fit(X[kept], LOSSES[kept])
-    assert cal.certificate().identity_holds  # it cannot know by itself
+    assert cal.certificate().consistent  # it cannot know by itself
     certificate = cal.certificate(losses=LOSSES)
-    assert not certificate.identity_holds
-    assert certificate.identity_gap == pytest.approx(abs(LOSSES[at] - 0.3))
+    assert not certificate.consistent
+    assert certificate.consistency_gap == pytest.approx(abs(LOSSES[at] - 0.3))
 
 
 @every_calibrator
@@ -74,7 +74,7 @@ def test_a_lost_update_is_found(make: Callable[[], BaseCalibrator], at: int) -> 
 def test_a_doubled_update_is_found(make: Callable[[], BaseCalibrator], at: int) -> None:
     rows = np.sort(np.append(np.arange(N), at))
     cal = make().partial_fit(X[rows], LOSSES[rows])
-    assert not cal.certificate(losses=LOSSES).identity_holds
+    assert not cal.certificate(losses=LOSSES).consistent
 
 
 @every_calibrator
@@ -87,16 +87,16 @@ def test_a_lost_update_is_found_although_it_moved_nothing(
     kept, doubled = np.arange(N) != 40, np.sort(np.append(np.arange(N), 40))
     for rows in (kept, doubled):
         certificate = make().partial_fit(X[rows], log[rows]).certificate(losses=log)
-        assert not certificate.identity_holds
-        assert certificate.identity_gap < 1e-9
-    assert make().partial_fit(X, log).certificate(losses=log).identity_holds
+        assert not certificate.consistent
+        assert certificate.consistency_gap < 1e-9
+    assert make().partial_fit(X, log).certificate(losses=log).consistent
 
 
 @every_calibrator
 def test_an_update_with_another_loss_is_found(make: Callable[[], BaseCalibrator]) -> None:
     log = LOSSES.copy()
     log[13] += 1e-4
-    assert not make().partial_fit(X, LOSSES).certificate(losses=log).identity_holds
+    assert not make().partial_fit(X, LOSSES).certificate(losses=log).consistent
 
 
 @every_calibrator
@@ -105,9 +105,9 @@ def test_a_stale_state_is_found(make: Callable[[], BaseCalibrator]) -> None:
     stale = cal.state()
     cal.partial_fit(X[30:50], LOSSES[30:50])
     cal.restore(stale).partial_fit(X[50:], LOSSES[50:])
-    assert not cal.certificate(losses=LOSSES).identity_holds
+    assert not cal.certificate(losses=LOSSES).consistent
     resumed = make().restore(stale).partial_fit(X[30:], LOSSES[30:])
-    assert resumed.certificate(losses=LOSSES).identity_holds
+    assert resumed.certificate(losses=LOSSES).consistent
 
 
 @every_calibrator
@@ -118,27 +118,27 @@ def test_a_stale_state_that_lost_as_many_rounds_as_it_doubled_is_found(
     stale = cal.state()
     cal.restore(stale).partial_fit(X[:10], LOSSES[:10]).partial_fit(X[40:], LOSSES[40:])
     assert cal.rounds == N
-    assert not cal.certificate(losses=LOSSES).identity_holds
+    assert not cal.certificate(losses=LOSSES).consistent
 
 
 def test_a_damaged_calibrator_is_not_healed_by_the_right_log() -> None:
     cal = ARC(0.3, loss_bound=2.0).partial_fit(X, LOSSES)
     cal._constant.loss_sum += 1.0
-    assert not cal.certificate(losses=LOSSES).identity_holds
+    assert not cal.certificate(losses=LOSSES).consistent
 
 
 def test_one_damaged_group_damages_the_certificate_of_all() -> None:
     cal = Mondrian(lambda: ARC(0.3, loss_bound=2.0), parity).partial_fit(X, LOSSES)
     part: Any = cal.calibrators[False]
     part._constant.loss_sum += 1.0
-    assert not cal.certificate().identity_holds
-    assert not cal.certificate(losses=LOSSES).identity_holds
+    assert not cal.certificate().consistent
+    assert not cal.certificate(losses=LOSSES).consistent
 
 
 def test_a_faithful_run_agrees_in_large_units_too() -> None:
     cal = ARC(0.3, 0.01, loss_bound=2.0, initial_threshold=1e8).partial_fit(X, LOSSES)
-    assert cal.certificate().identity_holds
-    assert cal.certificate(losses=LOSSES).identity_holds
+    assert cal.certificate().consistent
+    assert cal.certificate(losses=LOSSES).consistent
 
 
 # ---- evidence --------------------------------------------------------------------------------

@@ -105,8 +105,8 @@ def test_a_log_with_another_loss_is_noticed() -> None:
         ([*losses[1:], losses[0] + 1e-6], 1e-6),
     ):
         found = game.cal.certificate(losses=log)
-        assert not found.identity_holds
-        assert found.identity_gap == pytest.approx(gap, abs=1e-9)
+        assert not found.consistent
+        assert found.consistency_gap == pytest.approx(gap, abs=1e-9)
 
 
 def test_before_the_first_loss_nothing_holds() -> None:
@@ -117,4 +117,4 @@ def test_before_the_first_loss_nothing_holds() -> None:
         assert found.tightest is None
         assert found.to_dict()["risk"] is None
         assert not found.forward(10).holds
-        assert not AutoLARC(0.1, promise=promise).certificate().identity_gap
+        assert not AutoLARC(0.1, promise=promise).certificate().consistency_gap

@@ -69,7 +69,7 @@ def test_a_certificate_says_what_it_is_about() -> None:
 
 
 def test_a_log_that_differs_is_inconsistent() -> None:
-    certificate = dataclasses.replace(played().certificate(), identity_holds=False)
+    certificate = dataclasses.replace(played().certificate(), consistent=False)
     assert certificate.verdict.state == "inconsistent"
 
 

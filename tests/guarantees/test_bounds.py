@@ -395,7 +395,7 @@ def test_no_adversary_of_losses_and_places_breaks_a_bound(case: Case, choose: Ch
         if t + 1 in (1, 2, 7, 30, 100, 240):
             gap = abs(float(np.mean(losses)) - case.alpha)
             certificate = cal.certificate()
-            assert certificate.identity_holds
+            assert certificate.consistent
             for bound in (certificate.observed, certificate.theorem_a, certificate.theorem_b):
                 assert not bound.holds or gap <= bound.value + 1e-12, (t, bound)
             assert certificate.theorem_a.holds

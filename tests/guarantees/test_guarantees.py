@@ -38,7 +38,7 @@ def test_no_adversary_breaks_a_bound(options: dict[str, Any], rounds: int) -> No
         run = attack(cal, rounds, strategy)
         certificate = cal.certificate(evidence=UNIT)
         gap = abs(run.risk - alpha)
-        assert certificate.identity_holds
+        assert certificate.consistent
         for bound in (certificate.observed, certificate.theorem_a, certificate.theorem_b):
             if bound.holds:
                 assert gap <= bound.value + 1e-12, (strategy, bound)
@@ -215,9 +215,9 @@ def test_before_the_first_round_nothing_is_promised() -> None:
 def test_a_lost_update_breaks_the_identity() -> None:
     X = np.zeros((50, 1))
     cal = ARC(0.1).partial_fit(X, np.ones(50))
-    assert cal.certificate().identity_holds
+    assert cal.certificate().consistent
     cal._constant.loss_sum -= 1.0
-    assert not cal.certificate().identity_holds
+    assert not cal.certificate().consistent
     assert "IS BROKEN" in str(cal.certificate())
 
 

@@ -73,7 +73,7 @@ COURSES = ["random", "cheap", "cheap, then costly", "costly, then cheap"]
 def test_all_bounds_are_those_of_the_page(letters: Letters, course: str, pending: int) -> None:
     cal, losses = played(letters, course)
     found, log = cal.certificate(pending, losses=losses), LongRun(letters, losses)
-    assert found.identity_holds
+    assert found.consistent
     check_bounds(found, log, pending)
     if not pending and letters.window == letters.clip == math.inf:
         bound = cal.localized_bound(1.7)
@@ -130,7 +130,7 @@ def test_after_a_restart_the_bounds_are_those_of_the_new_segment(letters: Letter
     log = LongRun(letters, later, earlier=len(losses), start=before.c[-1])
     found = cal.certificate()
     assert found.rounds == len(later)
-    assert found.identity_holds
+    assert found.consistent
     check_bounds(found, log, 0)
     assert not found.paper.holds
 

@@ -161,7 +161,7 @@ def test_no_bound_of_a_class_is_passed_whatever_restarts(
 
 
 def _check(certificate: Any) -> None:
-    assert certificate.identity_holds
+    assert certificate.consistent
     for part in (certificate, *certificate.groups.values()):
         if part.above.holds:
             assert part.risk <= part.alpha + part.above.value + 1e-9

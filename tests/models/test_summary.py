@@ -154,7 +154,7 @@ def test_losses_that_one_end_of_an_interval_has_lost_lead(monkeypatch: pytest.Mo
 
     def lost_by_the_second(cal: AutoLARC) -> AutoCertificate:
         ends.append(cal)
-        return replace(certificate(cal), identity_holds=cal is ends[0])
+        return replace(certificate(cal), consistent=cal is ends[0])
 
     model.update(X, y)
     monkeypatch.setattr(AutoLARC, "certificate", lost_by_the_second)

@@ -37,7 +37,7 @@ class AutoCertificate(NodeCertificate, Judged):
         The bound on `|risk - alpha|` from what the bets were granted in fact, for any data.
     loss_bound : float
         The largest possible loss.
-    identity_gap, identity_holds : float, bool
+    consistency_gap, consistent : float, bool
         The consistency check: whether the sum of losses is the one that the bettors saw.
     pending, most_pending : int
         How many losses are pending now, and the largest number that ever was.
@@ -56,14 +56,14 @@ class AutoCertificate(NodeCertificate, Judged):
     >>> for score in [0.5] * 9 + [0.2, 0.9, 0.4]:
     ...     _ = cal.update(None, float(score > cal.threshold(None)), score)
     >>> certificate = cal.certificate()
-    >>> certificate.rounds, certificate.uninformed, certificate.identity_holds
+    >>> certificate.rounds, certificate.uninformed, certificate.consistent
     (3, 9, True)
     """
 
     observed: Bound
     loss_bound: float
-    identity_gap: float
-    identity_holds: bool
+    consistency_gap: float
+    consistent: bool
     pending: int
     most_pending: int
     uninformed: int
@@ -107,8 +107,8 @@ class AutoCertificate(NodeCertificate, Judged):
             "about": self.about,
             "bounds": [bound.to_dict() for bound in self.bounds],
             "observed": self.observed.to_dict(),
-            "identity_gap": self.identity_gap,
-            "identity_holds": self.identity_holds,
+            "consistency_gap": self.consistency_gap,
+            "consistent": self.consistent,
             "pending": self.pending,
             "most_pending": self.most_pending,
             "uninformed": self.uninformed,
@@ -119,7 +119,7 @@ class AutoCertificate(NodeCertificate, Judged):
 
     def __str__(self) -> str:
         lines = [self.verdict.text, super().__str__(), f"  {self.observed}"]
-        if not self.identity_holds:
+        if not self.consistent:
             lines.append("identity IS BROKEN: losses were lost or repeated")
         lines += [
             f"group {group}: risk {part.risk:.4f} over {part.rounds:g} rounds, {_limits(part)}"
@@ -184,8 +184,8 @@ def certify(
         **fields,
         observed=observed(sums, node),
         loss_bound=sums[layout.BOUND],
-        identity_gap=gap,
-        identity_holds=gap <= _ROUNDING * scale,
+        consistency_gap=gap,
+        consistent=gap <= _ROUNDING * scale,
         pending=int(sums[layout.PENDING]),
         most_pending=int(sums[layout.MOST_PENDING]),
         uninformed=int(sums[layout.UNINFORMED]),
@@ -205,8 +205,8 @@ def _checked(certificate: AutoCertificate, sums: Sums, losses: ArrayLike) -> Aut
     gap = abs(float((logged - certificate.alpha).sum()) - certificate.excess - apart)
     scale = 1.0 + len(logged) * sums[layout.BOUND]
     same = len(logged) == sums[layout.ROUNDS] and gap <= _ROUNDING * scale
-    holds = certificate.identity_holds and same
-    return dataclasses.replace(certificate, identity_gap=gap, identity_holds=holds)
+    holds = certificate.consistent and same
+    return dataclasses.replace(certificate, consistency_gap=gap, consistent=holds)
 
 
 def _apart(rounds: int) -> str:

@@ -70,7 +70,7 @@ class AdaptiveCalibrator(AdaptiveRounds):
         --------
         >>> from localarc import ARC
         >>> cal = ARC(alpha=0.1, score_range=(0.0, 1.0)).update(None, 1.0)
-        >>> cal.certificate().identity_holds
+        >>> cal.certificate().consistent
         True
         """
         if pending is not None:

@@ -39,7 +39,7 @@ class Certificate(Judged):
         The mean loss so far, NaN before the first.
     accounted : float
         The sum of `L_t - alpha` over all rounds, as the running constant accounts for it.
-    identity_gap, identity_holds : float, bool
+    consistency_gap, consistent : float, bool
         The consistency check: how far the losses themselves differ from `accounted`, and whether
         that is rounding. Without a log of `losses` these are the calibrator's own sums, and the
         check finds a damaged calibrator; with one, it also finds updates that were lost or
@@ -65,7 +65,7 @@ class Certificate(Judged):
     >>> from localarc import ARC
     >>> cal = ARC(alpha=0.1, score_range=(-2.0, 2.0)).partial_fit([[0.0]] * 100, [1.0, *[0.0] * 99])
     >>> certificate = cal.certificate()
-    >>> certificate.risk, certificate.identity_holds, round(certificate.bound.value, 2)
+    >>> certificate.risk, certificate.consistent, round(certificate.bound.value, 2)
     (0.01, True, 0.5)
     """
 
@@ -73,8 +73,8 @@ class Certificate(Judged):
     alpha: float
     risk: float
     accounted: float
-    identity_gap: float
-    identity_holds: bool
+    consistency_gap: float
+    consistent: bool
     observed: Bound
     theorem_a: Bound
     theorem_b: Bound
@@ -117,8 +117,8 @@ class Certificate(Judged):
             "risk": self.risk if self.rounds else None,
             "pending": self.pending,
             "verdict": self.verdict.text,
-            "identity_gap": self.identity_gap,
-            "identity_holds": self.identity_holds,
+            "consistency_gap": self.consistency_gap,
+            "consistent": self.consistent,
             "bounds": [bound.to_dict() for bound in self.bounds],
             "groups": {str(group): part.to_dict() for group, part in self.groups.items()},
         }
@@ -138,7 +138,7 @@ class Certificate(Judged):
         return self.observed, self.theorem_a, self.theorem_b, *one_sided, self.paper
 
     def __str__(self) -> str:
-        identity = "holds" if self.identity_holds else "IS BROKEN: losses were lost or repeated"
+        identity = "holds" if self.consistent else "IS BROKEN: losses were lost or repeated"
         tightest = self.tightest
         others = [bound for bound in self.bounds if bound is not tightest]
         lines = [
@@ -146,7 +146,7 @@ class Certificate(Judged):
             f"mean loss {self.risk:.4f} over {self.rounds} rounds, target {self.alpha:g}",
             "guaranteed:",
             *(f"  {bound}" for bound in ([tightest] if tightest else []) + others),
-            f"identity {identity} (gap {self.identity_gap:.1e})",
+            f"identity {identity} (gap {self.consistency_gap:.1e})",
         ]
         return "\n".join(lines)
 
@@ -192,8 +192,8 @@ def certify(
         alpha=settings.alpha,
         risk=constant.risk,
         accounted=sums.accounted,
-        identity_gap=sums.gap,
-        identity_holds=sums.holds,
+        consistency_gap=sums.gap,
+        consistent=sums.holds,
         observed=theorems.observed(constant),
         theorem_a=theorems.theorem_a(settings, constant, evidence, late).beside(deviation),
         theorem_b=theorems.theorem_b(settings, constant, evidence, norms, late).beside(deviation),
@@ -215,8 +215,8 @@ def check_against_log(certificate: Certificate, losses: ArrayLike | None) -> Cer
     logged = validation.numbers("losses", losses).reshape(-1)
     gap = abs(float((logged - certificate.alpha).sum()) - certificate.accounted)
     same = len(logged) == certificate.rounds and gap <= _ROUNDING * certificate._scale
-    holds = certificate.identity_holds and same
-    return dataclasses.replace(certificate, identity_gap=gap, identity_holds=holds)
+    holds = certificate.consistent and same
+    return dataclasses.replace(certificate, consistency_gap=gap, consistent=holds)
 
 
 def with_unmet(certificate: Certificate, reasons: tuple[str, ...]) -> Certificate:
@@ -253,8 +253,8 @@ def combine_groups(groups: Mapping[Hashable, Certificate], alpha: float) -> Cert
         alpha=alpha,
         risk=mean(lambda part: part.risk),
         accounted=sum(part.accounted for part in parts),
-        identity_gap=sum(part.identity_gap for part in parts),
-        identity_holds=all(part.identity_holds for part in parts),
+        consistency_gap=sum(part.consistency_gap for part in parts),
+        consistent=all(part.consistent for part in parts),
         observed=joint(lambda part: part.observed),
         theorem_a=joint(lambda part: part.theorem_a),
         theorem_b=joint(lambda part: part.theorem_b),

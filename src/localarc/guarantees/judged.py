@@ -17,7 +17,7 @@ class Judged:
     alpha: float
     risk: float
     loss_bound: float
-    identity_holds: bool
+    consistent: bool
     groups: Mapping[Hashable, Any]
 
     @property
@@ -54,7 +54,7 @@ class Judged:
             loss_bound=self.loss_bound,
             misses=self.loss_bound == 1.0
             and counts_misses([Part(None, part.rounds, part.risk) for part in self._exact()]),
-            consistent=self.identity_holds,
+            consistent=self.consistent,
             size_ratio=size_ratio,
         )
 

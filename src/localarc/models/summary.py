@@ -266,7 +266,7 @@ def _judged(
         bound=bound if judged is learned else None,
         parts=parts,
         misses=calibration.kind.counts_misses,
-        consistent=all(c.identity_holds for c in certificates),
+        consistent=all(c.consistent for c in certificates),
         size_ratio=calibration.sample.size_ratio(at),
     )
     if shown.rows or not judged.rows:

@@ -78,7 +78,7 @@ class Assessment:
     >>> from localarc.streams import heteroscedastic
     >>> stream, cal = heteroscedastic(100, seed=0), ARC(alpha=0.1)
     >>> run = Run("ARC", cal, replay(cal, stream.X, stream.curves))
-    >>> assess(stream, run).certificate.identity_holds
+    >>> assess(stream, run).certificate.consistent
     True
     """
 

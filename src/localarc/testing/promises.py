@@ -128,7 +128,7 @@ def _the_identity_holds(cal: Any, dimension: int) -> None:
     _, losses = _learn(cal, X, curves)
     certificate = cal.certificate()
     losses = _promised(losses, certificate)
-    assert certificate.identity_holds, f"The gap is {certificate.identity_gap}."
+    assert certificate.consistent, f"The gap is {certificate.consistency_gap}."
     assert abs(certificate.risk - losses.mean()) < 1e-12, "The risk is not the mean loss."
     assert abs(losses.mean() - cal.alpha) <= certificate.observed.value + 1e-9, "CERT is broken."
 

@@ -128,7 +128,7 @@ def test_every_key_has_its_own_certificate() -> None:
     for key in panel.keys:
         mine = record.losses[[name == key and type(name) is type(key) for name in keys]]
         found: Any = panel.certificate(key, losses=mine)
-        assert found.identity_holds
+        assert found.consistent
         assert found.rounds + found.uninformed == len(mine)
         assert found.risk == pytest.approx(mine[found.uninformed :].mean())
         assert -found.below.value <= found.risk - 0.1 <= found.above.value

@@ -322,8 +322,8 @@ def test_every_key_has_its_certificate() -> None:
     certificate = panel.certificate("a", losses=[1.0, 0.0])
     assert certificate.rounds == 2
     assert certificate.risk == 0.5
-    assert certificate.identity_holds
-    assert not panel.certificate("a", losses=[1.0]).identity_holds
+    assert certificate.consistent
+    assert not panel.certificate("a", losses=[1.0]).consistent
     with pytest.raises(KeyError, match="'c'"):
         panel.certificate("c")
 

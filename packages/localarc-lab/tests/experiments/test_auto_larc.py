@@ -43,7 +43,7 @@ def test_its_certificate_holds_beside_the_risk(results: Results[Any, Any]) -> No
     for outcome in results.outcomes:
         if outcome.task.method == "AutoLARC":
             found: Any = outcome.certificate
-            assert found["identity_holds"]
+            assert found["consistent"]
             bounds = found["above"], found["below"]
             assert -bounds[1]["value"] <= found["risk"] - found["alpha"] <= bounds[0]["value"]
 

@@ -299,7 +299,7 @@ def test_a_quick_run_writes_every_file_it_lists(finished: tuple[Path, Result]) -
         f"localarc reproduce beams --seed 0 --quick --trials 1 --methods '{METHODS}'"
     )
     assert len(found["rows"]) == 3 * (len(TARGETS) + 1) * 3
-    assert all(certificate["identity_holds"] for certificate in found["certificates"])
+    assert all(certificate["consistent"] for certificate in found["certificates"])
 
 
 @pytest.mark.slow

@@ -70,7 +70,7 @@ def test_the_certificates_hold(finished: tuple[Path, Result]) -> None:
     certificates = results(finished[0])["certificates"]
     assert len(certificates) == 6
     for certificate in certificates:
-        assert certificate["identity_holds"]
+        assert certificate["consistent"]
         for bound in certificate["bounds"]:
             if bound["holds"]:
                 assert abs(certificate["risk"] - 0.1) <= bound["value"]

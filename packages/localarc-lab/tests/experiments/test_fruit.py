@@ -147,7 +147,7 @@ def test_a_quick_run_writes_every_file_it_lists_and_adds_up(finished: tuple[Path
     assert all(path.stat().st_size > 500 for path in written(done))
     found = results(out)
     assert found["command"].startswith("localarc reproduce fruit --seed 0 --quick --methods ")
-    assert all(certificate["identity_holds"] for certificate in found["certificates"])
+    assert all(certificate["consistent"] for certificate in found["certificates"])
     with (out / "results.csv").open() as file:
         assert len(list(csv.DictReader(file))) == len(found["rows"])
     for score in ("probability", "cumulative"):

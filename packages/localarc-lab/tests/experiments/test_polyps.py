@@ -257,7 +257,7 @@ def test_a_quick_run_writes_every_file_it_lists(tmp_path: Path) -> None:
     found = results(tmp_path)
     assert found["command"].startswith("localarc reproduce polyps --seed 0 --quick --trials 1")
     assert len(found["rows"]) == 2 * 3 * 3 * 6
-    assert all(certificate["identity_holds"] for certificate in found["certificates"])
+    assert all(certificate["consistent"] for certificate in found["certificates"])
     for title in ("False negatives:", "Mask size:", "Memory at l = 0.25"):
         assert title in done.stdout
 

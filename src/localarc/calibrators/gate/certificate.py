@@ -26,7 +26,7 @@ class GateCertificate(AutoCertificate):
     rounds, alpha, risk, excess, worst_stretch, above, below
         As of a node, for all answers. `worst_stretch` is in wrong answers beyond target and
         credit.
-    observed, loss_bound, identity_gap, identity_holds, pending, most_pending, evicted, refused
+    observed, loss_bound, consistency_gap, consistent, pending, most_pending, evicted, refused
         As of `AutoCertificate`.
     groups : mapping
         The certificate of each topic.
@@ -81,7 +81,7 @@ def certify(summary: GateSummary, charged: AutoCertificate) -> GateCertificate:
         | {
             "rounds": int(summary.answered),
             "observed": fields["above"],
-            "identity_holds": charged.identity_holds and summary.consistent,
+            "consistent": charged.consistent and summary.consistent,
             "groups": groups,
             "summary": summary,
         }

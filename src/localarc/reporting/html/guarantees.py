@@ -53,7 +53,7 @@ def guarantees(stream: Stream, assessment: Assessment) -> str:
 
 def _consistency(certificate: AnyCertificate) -> str:
     """Return the result of the consistency check."""
-    if certificate.identity_holds:
+    if certificate.consistent:
         return "Consistency check passed: the losses account for the thresholds."
     return (
         "CONSISTENCY CHECK FAILED: the losses do not account for the thresholds. Updates were lost "

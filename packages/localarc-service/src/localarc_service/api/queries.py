@@ -148,7 +148,7 @@ def _certificate(stream: Stream) -> CertificateStatus:
     bounds.sort(key=lambda each: each != tightest)  # keeps the order of the others
     return CertificateStatus(
         consistent=stream.consistent,
-        consistency_gap=certificate.identity_gap,
+        consistency_gap=certificate.consistency_gap,
         replay_differs=stream.replay_differs,
         max_pending=stream.lateness.pending,
         max_delay=stream.state.max_delay,
