@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from localarc import validation
 from localarc.calibrators.adaptive_rounds import Checkpoint
@@ -96,8 +96,7 @@ class AdaptiveStreams:
     def serve(self, rows: IntArray, events: LateEvents) -> Answers:
         """Thresholds that go out and losses that come in, in order."""
         self._make_room(rows)
-        learns, rates = events.learns, np.ones(len(rows))
-        rates[learns] = self._constants.rates(self.settings.rate, rows[learns])
+        rates = self._rates(rows, events.learns)
         local, answers = self._local_for(events.points), events.answers()
         self._about_to_change(rows, local)
         if local is None:
@@ -105,6 +104,14 @@ class AdaptiveStreams:
         else:
             local.serve(self._constants, rows, rates, events, answers)
         return answers
+
+    def _rates(self, rows: IntArray, learns: NDArray[np.bool_]) -> FloatArray:
+        """The rate of each event that learns, 1 for the others."""
+        if learns.all():
+            return self._constants.rates(self.settings.rate, rows)
+        rates = np.ones(len(rows))
+        rates[learns] = self._constants.rates(self.settings.rate, rows[learns])
+        return rates
 
     def _make_room(self, rows: IntArray) -> None:
         """Reserve the rows of new keys, which are invisible as yet."""

@@ -82,10 +82,10 @@ class LateEvents:
 
     def answers(self) -> Answers:
         """Empty answers, with the thresholds from before."""
-        empty = np.full(len(self), np.nan)
-        thresholds = np.concatenate([self.thresholds, empty])
-        tickets = np.concatenate([self.tickets, np.zeros(len(self), np.int64)])
-        return Answers(thresholds, empty.copy(), empty.copy(), tickets)
+        count, before = len(self), len(self.thresholds)
+        thresholds, tickets = np.full(before + count, np.nan), np.zeros(before + count, np.int64)
+        thresholds[:before], tickets[:before] = self.thresholds, self.tickets
+        return Answers(thresholds, np.full(count, np.nan), np.full(count, np.nan), tickets)
 
     def steps(self) -> tuple[FloatArray, FloatArray, IntArray]:
         """The curves as compiled loops require them."""
