@@ -15,7 +15,7 @@ from localarc_lab.experiments.experiment import Plan
 from localarc_lab.experiments.fruit import measurements as fruit_measurements
 from localarc_lab.experiments.fruit import model_outputs as fruit_outputs
 from localarc_lab.experiments.polyps import model_outputs as polyps_outputs
-from localarc_lab.experiments.polyps.settings import HEADLINE, coordinates, split
+from localarc_lab.experiments.polyps.settings import HEADLINE, calibration_split, coordinates
 
 
 @dataclass(frozen=True)
@@ -45,7 +45,7 @@ def electricity() -> Work:
 def fruit(trial: int = 0) -> Work:
     """Labels of fruit, localized on the confidence."""
     outputs = fruit_outputs.shipped()
-    online = outputs.take(fruit_measurements.split(outputs, 0, trial)[0])
+    online = outputs.take(fruit_measurements.calibration_split(outputs, 0, trial)[0])
     X, curves = online.confidence[:, None], online.curves("probability")
     return Work("fruit", X, curves, fruit_measurements.ALPHA)
 
@@ -53,7 +53,7 @@ def fruit(trial: int = 0) -> Work:
 def polyps(trial: int = 0) -> Work:
     """False negatives of polyp masks, localized on five components of the features."""
     outputs = polyps_outputs.shipped()
-    rows, _ = split(outputs, HEADLINE.pool, 0, trial)
+    rows, _ = calibration_split(outputs, HEADLINE.pool, 0, trial)
     X = coordinates(outputs.features, rows)[rows]
     return Work("polyps", X, outputs.take(rows).curves(HEADLINE.space), HEADLINE.alpha)
 

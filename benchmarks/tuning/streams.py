@@ -64,21 +64,21 @@ def electricity(draw: int) -> Case:
 
 def fruit(draw: int) -> Case:
     """The experiment's label sets, localized on the network's confidence."""
-    from localarc_lab.experiments.fruit.measurements import ALPHA, split
+    from localarc_lab.experiments.fruit.measurements import ALPHA, calibration_split
     from localarc_lab.experiments.fruit.model_outputs import shipped
 
     outputs = shipped()
-    online = outputs.take(split(outputs, seed=0, trial=draw)[0])
+    online = outputs.take(calibration_split(outputs, seed=0, trial=draw)[0])
     return Case(online.confidence[:, None], online.curves("probability"), ALPHA)
 
 
 def polyps(draw: int) -> Case:
     """The experiment's masks, localized on the network's features."""
     from localarc_lab.experiments.polyps.model_outputs import shipped
-    from localarc_lab.experiments.polyps.settings import HEADLINE, coordinates, split
+    from localarc_lab.experiments.polyps.settings import HEADLINE, calibration_split, coordinates
 
     outputs = shipped()
-    rows, _ = split(outputs, HEADLINE.pool, seed=0, trial=draw)
+    rows, _ = calibration_split(outputs, HEADLINE.pool, seed=0, trial=draw)
     inputs = coordinates(outputs.features, rows)[rows]
     return Case(inputs, outputs.take(rows).curves(HEADLINE.space), HEADLINE.alpha)
 

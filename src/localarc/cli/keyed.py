@@ -63,7 +63,11 @@ _JOB: list[options.Option] = [
     click.option("--last", is_flag=True, help="With --time: no more will come, so no row waits."),
     click.option("--shards", type=int, default=2, help="Parts of the keys; fixed for the folder."),
     click.option(
-        "--jobs", type=int, default=-1, callback=options.jobs, help="Processes; -1: all cores."
+        "--jobs",
+        type=int,
+        default=-1,
+        callback=options.check_processes,
+        help="Processes; -1: all cores.",
     ),
     click.option(
         "--bad-rows",

@@ -110,7 +110,7 @@ def memory(_: click.Context, option: click.Parameter, value: str) -> Memory | st
         raise click.BadParameter(f"{value!r}: {error}") from error
 
 
-def jobs(_: click.Context, option: click.Parameter, value: int) -> int:
+def check_processes(_: click.Context, option: click.Parameter, value: int) -> int:
     """Check a number of processes."""
     if value == 0:
         raise click.BadParameter("expected at least 1 process, or -1 for every core, but got 0.")
@@ -120,7 +120,7 @@ def jobs(_: click.Context, option: click.Parameter, value: int) -> int:
 def processes(default: int) -> Option:
     """Return the option of the number of processes."""
     text = "Number of processes; -1 uses every core. Only the times depend on it."
-    return click.option("--jobs", type=int, default=default, callback=jobs, help=text)
+    return click.option("--jobs", type=int, default=default, callback=check_processes, help=text)
 
 
 ROUNDS: list[Option] = [

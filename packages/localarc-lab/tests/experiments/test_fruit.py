@@ -65,14 +65,14 @@ def test_bins_lose_no_sample(levels: list[int]) -> None:
 
 
 def test_a_split_uses_every_sample_once() -> None:
-    first, rest = measurements.split(shipped(), seed=3, trial=1)
+    first, rest = measurements.calibration_split(shipped(), seed=3, trial=1)
     assert len(first) == 8000
     assert sorted([*first, *rest]) == list(range(22_688))
 
 
 def test_some_samples_must_remain_for_evaluation() -> None:
     with pytest.raises(ValueError, match="cannot calibrate on 3 of 3 samples"):
-        measurements.split(HAND.take(slice(None), 3), seed=0, trial=0)
+        measurements.calibration_split(HAND.take(slice(None), 3), seed=0, trial=0)
 
 
 def test_outputs_survive_saving_and_loading(tmp_path: Path) -> None:

@@ -17,7 +17,7 @@ from localarc_lab.experiments.polyps import cache, export, measurements
 from localarc_lab.experiments.polyps.images import SOURCES
 from localarc_lab.experiments.polyps.model_outputs import LOGITS, SPACES, Outputs, shipped
 from localarc_lab.experiments.polyps.reduction import UnitBox, neighbour_accuracy, projection
-from localarc_lab.experiments.polyps.settings import HEADLINE, coordinates, split
+from localarc_lab.experiments.polyps.settings import HEADLINE, calibration_split, coordinates
 from localarc_lab.experiments.recorded import recorded
 
 FEW = ("ARC", "L-ARC l=0.25", "Mondrian", "KeepLast(500)")
@@ -124,7 +124,7 @@ def test_an_orthogonal_projection_keeps_kernel_values() -> None:
 
 
 def test_features_identify_sources_unless_coordinates_are_rescaled(data: Outputs) -> None:
-    calibration, _ = split(data, "all", seed=0, trial=0)
+    calibration, _ = calibration_split(data, "all", seed=0, trial=0)
     kept = coordinates(data.features, calibration)
     rescaled = coordinates(data.features / data.features.std(axis=0), calibration)
     good, bad = (neighbour_accuracy(places, data.sources) for places in (kept, rescaled))
@@ -148,7 +148,7 @@ def test_the_box_holds_exactly_the_rows_it_was_made_around() -> None:
 
 
 def test_held_out_images_do_not_touch_the_features_of_calibration(data: Outputs) -> None:
-    calibration, held = split(data, "all", seed=0, trial=0)
+    calibration, held = calibration_split(data, "all", seed=0, trial=0)
     before = coordinates(data.features, calibration)
     changed = data.features.copy()
     changed[held] *= -100
@@ -162,19 +162,19 @@ def test_held_out_images_do_not_touch_the_features_of_calibration(data: Outputs)
 
 
 def test_fifty_images_of_each_source_are_held_out(data: Outputs) -> None:
-    calibration, held = split(data, "all", seed=0, trial=3)
+    calibration, held = calibration_split(data, "all", seed=0, trial=3)
     assert np.bincount(data.sources[held]).tolist() == [50] * 5
     assert len(calibration) == 1998
     assert len(set(calibration) | set(held)) == 2248
     assert (np.diff(calibration) < 0).any()  # in random order
-    again, _ = split(data, "all", seed=0, trial=3)
+    again, _ = calibration_split(data, "all", seed=0, trial=3)
     np.testing.assert_array_equal(calibration, again)
-    other, _ = split(data, "all", seed=0, trial=4)
+    other, _ = calibration_split(data, "all", seed=0, trial=4)
     assert (calibration != other).any()
 
 
 def test_the_unseen_pool_has_no_image_that_was_trained_on(data: Outputs) -> None:
-    calibration, held = split(data, "unseen", seed=0, trial=0)
+    calibration, held = calibration_split(data, "unseen", seed=0, trial=0)
     assert not data.trained[calibration].any()
     assert not data.trained[held].any()
     assert 400 < len(calibration) < 798 - 250
@@ -184,9 +184,9 @@ def test_a_copy_of_a_held_out_image_does_not_calibrate_in_the_unseen_pool(data: 
     copies = data.copies()
     assert np.isin(copies[data.sources == 2], copies[data.sources == 3]).all()  # CVC-300, ColonDB
     assert not np.isin(copies[data.trained], copies[~data.trained]).any()
-    calibration, held = split(data, "unseen", seed=0, trial=0)
+    calibration, held = calibration_split(data, "unseen", seed=0, trial=0)
     assert not np.isin(copies[calibration], copies[held]).any()
-    everything, out = split(data, "all", seed=0, trial=0)
+    everything, out = calibration_split(data, "all", seed=0, trial=0)
     assert np.isin(copies[out], copies[everything]).any()  # as in the paper
 
 

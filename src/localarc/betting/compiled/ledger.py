@@ -152,7 +152,7 @@ def tell_later(state: State, ledger: Ledger, row: int, z: float) -> None:
 
 
 @jit
-def give_up(state: State, ledger: Ledger, row: int) -> None:
+def drop_pending(state: State, ledger: Ledger, row: int) -> None:
     """No loss will come: the round leaves its nodes as if it had been the target."""
     entry = int(ledger.chains[row])
     while entry > 0:

@@ -26,7 +26,7 @@ from localarc.calibrators.gate.decisions import (
     not_open,
 )
 from localarc.calibrators.gate.draws import passed_over_with, probability_of
-from localarc.calibrators.gate.inputs import Input, confidence_of, outcome_of, split
+from localarc.calibrators.gate.inputs import Input, confidence_of, numbers_and_texts, outcome_of
 from localarc.calibrators.gate.promise import terms_of, terms_of_everyone
 from localarc.calibrators.gate.records import Records
 from localarc.calibrators.gate.settings import checked_settings
@@ -199,7 +199,7 @@ class Gate(Storable, Transactions):
 
     def _look(self, x: Input, groups: Groups) -> tuple[float, _Place]:
         """The threshold of a round, its features, its topics, and which parts of x are texts."""
-        numbers, words, texts = split(x, self._texts)
+        numbers, words, texts = numbers_and_texts(x, self._texts)
         point, _ = features(numbers, self._bettors.features_fixed)
         topics = weights_of(groups) | dict.fromkeys(words, 1.0)
         return self._bettors.threshold(point, groups=topics), (point, topics, texts)

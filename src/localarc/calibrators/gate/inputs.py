@@ -15,7 +15,9 @@ Input: TypeAlias = ArrayLike | Sequence[object] | None
 """What a round is about: numbers and texts, NaN or None where one is missing."""
 
 
-def split(x: Any, texts: tuple[bool, ...] | None) -> tuple[Any, list[str], tuple[bool, ...] | None]:
+def numbers_and_texts(
+    x: Any, texts: tuple[bool, ...] | None
+) -> tuple[Any, list[str], tuple[bool, ...] | None]:
     """The numbers of an input, its texts, and which of its positions are texts.
 
     `texts` says which were in the first input; a position keeps its kind.

@@ -15,10 +15,10 @@ from localarc.betting.compiled.bettors import (
     settle,
 )
 from localarc.betting.compiled.ledger import (
+    drop_pending,
     enter,
     first_missing,
     free_row,
-    give_up,
     hold,
     leave,
     note_pending,
@@ -308,7 +308,7 @@ def tell_row(state: State, ledger: Ledger, row: int, loss: float, score: float) 
 def forget_row(state: State, ledger: Ledger, row: int) -> None:
     """A pending round whose loss will never come."""
     state.numbers[PENDING] -= 1.0
-    give_up(state, ledger, row)
+    drop_pending(state, ledger, row)
     leave(ledger, row)
 
 

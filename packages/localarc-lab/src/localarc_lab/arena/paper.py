@@ -17,10 +17,10 @@ def electricity(rounds: int) -> Stream:
 def polyps(rounds: int) -> Stream:
     """The images that calibrate in the first trial, localized on five components."""
     from localarc_lab.experiments.polyps import model_outputs
-    from localarc_lab.experiments.polyps.settings import HEADLINE, coordinates, split
+    from localarc_lab.experiments.polyps.settings import HEADLINE, calibration_split, coordinates
 
     outputs = model_outputs.shipped()
-    rows, _ = split(outputs, HEADLINE.pool, seed=0, trial=0)
+    rows, _ = calibration_split(outputs, HEADLINE.pool, seed=0, trial=0)
     X = coordinates(outputs.features, rows)[rows]
     online = outputs.take(rows)
     return Stream("", X, online.curves(HEADLINE.space), tuple(online.groups()))
@@ -31,7 +31,7 @@ def fruit(rounds: int) -> Stream:
     from localarc_lab.experiments.fruit import measurements, model_outputs
 
     outputs = model_outputs.shipped()
-    online = outputs.take(measurements.split(outputs, seed=0, trial=0)[0])
+    online = outputs.take(measurements.calibration_split(outputs, seed=0, trial=0)[0])
     tenths = measurements.deciles(online.confidence, online.confidence)
     groups = tuple(f"decile {number + 1}" for number in tenths)
     curves = online.curves("probability")

@@ -28,7 +28,7 @@ _KEYS = ("score", "method", "evaluation", "group", "target")
 _MEASURED = ("coverage", "size", "empty", "accuracy", "samples", "cert", "bound")
 
 
-def split(data: Outputs, seed: int, trial: int) -> tuple[IntArray, IntArray]:
+def calibration_split(data: Outputs, seed: int, trial: int) -> tuple[IntArray, IntArray]:
     """Return the rows that calibrate, in random order, and the rest."""
     if not 0 < data.calibration < len(data):
         raise ValueError(
@@ -63,7 +63,7 @@ def deciles(confidence: FloatArray, reference: FloatArray) -> list[int]:
 def perform(data: Outputs, task: Task[str], method: Method, plan: Plan) -> Outcome[str]:
     """Calibrate in random order, then evaluate on the other samples."""
     score = task.setting
-    first, rest = split(data, plan.seed, task.trial)
+    first, rest = calibration_split(data, plan.seed, task.trial)
     online, held = data.take(first), data.take(rest)
     calibration = method.visible(_stream(online, score, online.confidence))
     evaluation = method.visible(_stream(held, score, online.confidence))

@@ -17,7 +17,7 @@ from localarc_lab.experiments.experiment import Outcome
 from localarc_lab.experiments.experiment import Results as AnyResults
 from localarc_lab.experiments.polyps.images import SOURCES, Images, Pair, find
 from localarc_lab.experiments.polyps.model_outputs import Outputs
-from localarc_lab.experiments.polyps.settings import HEADLINE, Setting, split
+from localarc_lab.experiments.polyps.settings import HEADLINE, Setting, calibration_split
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -67,7 +67,7 @@ def recompute(folder: Path, seed: int) -> Outputs:
 
 def _chosen(outputs: Outputs, seed: int) -> list[int]:
     """The first held-out image of each source in the first trial: none is hand-picked."""
-    _, held = split(outputs, HEADLINE.pool, seed, _TRIAL)
+    _, held = calibration_split(outputs, HEADLINE.pool, seed, _TRIAL)
     _, first = np.unique(outputs.sources[held], return_index=True)
     return [int(row) for row in held[np.sort(first)]]
 

@@ -14,7 +14,13 @@ from localarc.measures import running_risk
 from localarc_lab.experiments.experiment import Results as AnyResults
 from localarc_lab.experiments.polyps.model_outputs import Outputs
 from localarc_lab.experiments.polyps.settings import Setting
-from localarc_lab.experiments.polyps.tables import groups, headline, in_setting, methods, unseen
+from localarc_lab.experiments.polyps.tables import (
+    groups,
+    headline,
+    in_setting,
+    methods,
+    unseen_settings,
+)
 from localarc_lab.experiments.table_rows import held_out, held_out_name, where
 
 if TYPE_CHECKING:
@@ -53,7 +59,7 @@ def size_by_source(axes: Axes, results: Results) -> Axes:
 
 def fnr_on_unseen(axes: Axes, results: Results) -> Axes:
     """The same on images that the network was not trained on."""
-    setting = unseen(results.rows)[0]
+    setting = unseen_settings(results.rows)[0]
     highest = _bars(axes, results, setting, "fnr", methods(results.rows))
     target_line(axes, setting.alpha)
     title = f"Highest held-out FNR of a source, unseen images only: {highest}"
@@ -86,4 +92,4 @@ def _bars(axes: Axes, results: Results, setting: Setting, value: str, names: lis
 
 def has_unseen(results: Results) -> bool:
     """Whether it is known which images the network was trained on."""
-    return bool(unseen(results.rows))
+    return bool(unseen_settings(results.rows))

@@ -22,7 +22,7 @@ from localarc_lab.experiments.experiment import Outcome, Row, Task
 from localarc_lab.experiments.methods import Method
 from localarc_lab.experiments.polyps.images import SOURCES
 from localarc_lab.experiments.polyps.model_outputs import Outputs
-from localarc_lab.experiments.polyps.settings import Setting, coordinates, split
+from localarc_lab.experiments.polyps.settings import Setting, calibration_split, coordinates
 from localarc_lab.experiments.table_rows import mean_over_trials
 
 _WHOLE = 0.99
@@ -36,7 +36,7 @@ _MEASURED = (
 def perform(data: Outputs, task: Task[Setting], method: Method, seed: int) -> Outcome[Setting]:
     """Calibrate in random order, then evaluate on the held-out images."""
     setting = task.setting
-    calibration, held = split(data, setting.pool, seed, task.trial)
+    calibration, held = calibration_split(data, setting.pool, seed, task.trial)
     inputs = coordinates(data.features, calibration)
     online, test = data.take(calibration), data.take(held)
     stream = method.visible(_stream(online, inputs[calibration], setting))

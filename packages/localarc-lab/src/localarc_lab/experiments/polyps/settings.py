@@ -60,7 +60,7 @@ def planned(settings: Sequence[Setting], plan: Plan) -> list[Setting]:
     return list(dict.fromkeys(found))
 
 
-def split(data: Outputs, pool: str, seed: int, trial: int) -> tuple[IntArray, IntArray]:
+def calibration_split(data: Outputs, pool: str, seed: int, trial: int) -> tuple[IntArray, IntArray]:
     """Return rows that calibrate, in random order, and rows held out: 50 of each source.
 
     A source with at most 50 images gives half of them. Some images are in the pool several times:

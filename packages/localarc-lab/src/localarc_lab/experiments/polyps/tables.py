@@ -36,7 +36,7 @@ def headline(rows: Sequence[Row]) -> Setting:
     return next(iter(settings(rows)), HEADLINE)
 
 
-def unseen(rows: Sequence[Row]) -> list[Setting]:
+def unseen_settings(rows: Sequence[Row]) -> list[Setting]:
     """Return the settings of images that the network was not trained on."""
     return [setting for setting in settings(rows) if setting.pool == "unseen"]
 
@@ -139,8 +139,8 @@ def tables(rows: Sequence[Row]) -> dict[str, Table]:
         f"False negatives of the last threshold: {main}": last(rows),
         f"Memory at l = {MEMORY_SCALE:g}, false negatives: {main}": memory(rows),
         f"Certificates, distance of the long-run FNR from the target: {main}": _certificates(rows),
-        "False negatives, unseen images": several(unseen(rows), "fnr", rows),
-        "Mask size, unseen images": several(unseen(rows), "size", rows),
+        "False negatives, unseen images": several(unseen_settings(rows), "fnr", rows),
+        "Mask size, unseen images": several(unseen_settings(rows), "size", rows),
         "False negatives, all images, other rates and scores": several(others, "fnr", rows),
         "Mask size, all images, other rates and scores": several(others, "size", rows),
     }
@@ -148,7 +148,7 @@ def tables(rows: Sequence[Row]) -> dict[str, Table]:
 
 def findings(rows: Sequence[Row]) -> list[str]:
     """What the rows show, in sentences, including what contradicts the claim."""
-    plain = [setting for setting in unseen(rows) if setting.space == HEADLINE.space]
+    plain = [setting for setting in unseen_settings(rows) if setting.space == HEADLINE.space]
     reported = dict.fromkeys([*settings(rows)[:1], *plain])
     return [_sentence(rows, setting, method) for setting in reported for method in methods(rows)]
 
