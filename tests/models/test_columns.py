@@ -196,3 +196,10 @@ def test_a_column_that_is_no_feature_is_named(settings: Any, words: str) -> None
     m = Calibrated(lambda X: np.zeros(len(X)), **settings)
     with pytest.raises(ValueError, match=words):
         m.update(table, [0.0])
+
+
+@pytest.mark.parametrize("setting", ["local", "groups"])
+def test_a_column_is_named_once(setting: str) -> None:
+    arguments: dict[str, Any] = {setting: ["hour", "wind", "hour"]}
+    with pytest.raises(ValueError, match=f"{setting} must name each column once, got 'hour'"):
+        Calibrated(lambda rows: rows[:, 0], coverage=0.9, **arguments).update(np.eye(3), [0.0] * 3)

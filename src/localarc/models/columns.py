@@ -98,12 +98,16 @@ def _names(setting: str, columns: Any) -> tuple[ColumnName, ...]:
             f"[{columns!r}]."
         )
     try:
-        return tuple(map(_name, columns))
+        names = tuple(map(_name, columns))
     except TypeError as error:
         raise TypeError(
             f"{setting} must be a sequence of columns, got {shown(columns)}. Pass one column as "
             f"[{shown(columns)}]."
         ) from error
+    for name in names:
+        if names.count(name) > 1:
+            raise ValueError(f"{setting} must name each column once, got {name!r} twice or more.")
+    return names
 
 
 def _name(column: Any) -> ColumnName:
