@@ -98,7 +98,7 @@ _SUMMARY = Target(
         ("Seen(rows, sum(c.risk for c", "Seen(rows, max(c.risk for c"),
         ("return sum(b.value for b in bounds if b)", "return max(b.value for b in bounds if b)"),
         ("promised = 1.0 - sum(t.alpha for t in tails)", "promised = 1.0 - tails[0].alpha"),
-        ("cal.places(_ALL_PLACES, LEAST_ROUNDS)", "cal.places(_ALL_PLACES, 20.0)"),
+        ("places(_ALL_PLACES, LEAST_ROUNDS)", "places(_ALL_PLACES, 20.0)"),
         ("bound=bound if judged is learned else None", "bound=bound if judged is shown else None"),
     ),
 )

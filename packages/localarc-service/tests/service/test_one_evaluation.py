@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-import msgspec
 import pytest
 
-from localarc_client.wire.config import StreamConfig
+from localarc_client.wire.config_reading import read_config
 from localarc_client.wire.predictions import FeedbackRequest, Interval, PredictRequest
 from localarc_service.errors import ApiError
 from localarc_service.limits import Limits
@@ -25,7 +24,7 @@ EVALUATE = "threshold", "ask", "decide"
 
 def managed(**fields: Any) -> StreamManager:
     manager = StreamManager(Limits(), lambda: 0.0)
-    manager.create("s", msgspec.convert({"alpha": 0.1} | fields, StreamConfig))
+    manager.create("s", read_config({"alpha": 0.1} | fields))
     return manager
 
 
