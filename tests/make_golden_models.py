@@ -113,7 +113,7 @@ def decide(made: Gate, start: int, stop: int) -> None:
         decision = made.decide(x=[topic, similar[i]], confidence=confidence[i])
         if i % 10 == 9:
             continue  # stays open
-        report = made.feedback if decision.answer else made.audit
+        report = made.tell if decision.answer else made.audit
         report(decision.id, wrong=bool(confidence[i] < 0.3))
 
 

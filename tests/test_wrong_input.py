@@ -146,7 +146,7 @@ CALLS: dict[str, dict[str, dict[str, Any]]] = {
     },
     "Gate": {
         "decide": {"confidence": (0.5, LOSS), "key": (None, (Opaque(), 1, nan, "", []))},
-        "feedback": {"decision": (1, (*ANYTHING_ELSE, None, nan, 0, 99)), "wrong": (True, FLAG)},
+        "tell": {"decision": (1, (*ANYTHING_ELSE, None, nan, 0, 99)), "wrong": (True, FLAG)},
         "audit": {"decision": (2, (*ANYTHING_ELSE, None, nan, 0, 99)), "wrong": (True, FLAG)},
         "restore": {"data": (b"", STATE)},
     },

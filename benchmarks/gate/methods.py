@@ -50,7 +50,7 @@ def gated(
         elif random.random() < audits:
             gate.audit(decision, wrong=wrong)
         if len(waiting) > late:
-            gate.feedback(*waiting.popleft())
+            gate.tell(*waiting.popleft())
     return Decided(answered, thresholds, gate)
 
 

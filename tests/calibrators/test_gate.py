@@ -40,7 +40,7 @@ def play(gate: Gate, count: int, seed: int = 0, late: int = 0) -> list[Decision]
             waiting.append((decision.id, wrong))
         while len(waiting) > late:
             number, was_wrong = waiting.pop(0)
-            gate.feedback(number, wrong=was_wrong)
+            gate.tell(number, wrong=was_wrong)
     return made
 
 
@@ -52,7 +52,7 @@ def test_an_answer_goes_out_if_the_confidence_exceeds_the_threshold() -> None:
         assert decision.threshold == threshold
         assert decision.answer == decision.would_answer == (confidence > threshold)
         if decision.answer:
-            gate.feedback(decision, wrong=wrong)
+            gate.tell(decision, wrong=wrong)
 
 
 def test_the_threshold_that_decided_is_the_one_that_the_bettors_are_charged_for() -> None:
@@ -112,7 +112,7 @@ def reported(counts: dict[str, tuple[int, int]]) -> str:
     for topic, (answers, wrong) in counts.items():
         asked = [gate.decide(topic, confidence=1.0) for _ in range(answers)]
         for t, decision in enumerate(asked):
-            gate.feedback(decision, wrong=t * wrong // answers != (t + 1) * wrong // answers)
+            gate.tell(decision, wrong=t * wrong // answers != (t + 1) * wrong // answers)
     return str(gate.summary().verdict)
 
 
@@ -142,7 +142,7 @@ def test_the_least_share_to_withhold_is_that_of_an_oracle() -> None:
     gate = Gate(0.1, shadow=True)
     wrong = [w for _, _, w in stream(900)]
     for x, confidence, bad in stream(900):
-        gate.feedback(gate.decide(x, confidence=confidence), wrong=bad)
+        gate.tell(gate.decide(x, confidence=confidence), wrong=bad)
     least = gate.summary().least_withheld
     right = len(wrong) - sum(wrong)
     affordable = int(right * 0.1 / 0.9)  # wrong answers that go out with all right ones
@@ -156,10 +156,10 @@ def test_audits_estimate_the_least_share_to_withhold() -> None:
     for t, (x, confidence, wrong) in enumerate(stream(4000)):
         decision = gate.decide(x, confidence=confidence)
         if decision.answer:
-            gate.feedback(decision, wrong=wrong)
+            gate.tell(decision, wrong=wrong)
         elif t % 5 == 0:
             gate.audit(decision, wrong=wrong)
-        exact.feedback(exact.decide(x, confidence=confidence), wrong=wrong)
+        exact.tell(exact.decide(x, confidence=confidence), wrong=wrong)
     assert gate.summary().least_withheld == pytest.approx(exact.summary().least_withheld, abs=0.03)
 
 
@@ -207,7 +207,7 @@ def test_the_certificate_is_about_the_share_of_wrong_answers() -> None:
 
 def test_a_bound_without_assumptions_names_none() -> None:
     gate = Gate(0.1)
-    gate.feedback(gate.decide("mail", confidence=0.99), wrong=False)
+    gate.tell(gate.decide("mail", confidence=0.99), wrong=False)
     assert str(gate.certificate().above) == "theorem E, above: mean loss - target <= 0.9"
 
 
@@ -237,10 +237,10 @@ def test_outcomes_can_be_reported_with_a_key_of_the_callers_own() -> None:
     gate = Gate(0.1, auditable=1)
     decision = gate.decide("a", confidence=0.99, key="mail-1")
     assert decision.id == "mail-1"
-    assert Gate.from_state(gate.state()).feedback("mail-1", wrong=False).summary().answered == 1.0
+    assert Gate.from_state(gate.state()).tell("mail-1", wrong=False).summary().answered == 1.0
     with pytest.raises(ValueError, match="waits for its outcome"):
         gate.decide("a", confidence=0.5, key="mail-1")
-    gate.feedback("mail-1", wrong=False)
+    gate.tell("mail-1", wrong=False)
     gate.decide("a", confidence=0.1, key="mail-1")
     gate.decide("a", confidence=0.1, key="mail-2")
     with pytest.raises(TicketError, match="'mail-1' waits for no outcome"):
@@ -271,7 +271,7 @@ def test_a_topic_that_is_always_right_is_answered_in_the_end() -> None:
         decision = gate.decide("easy", confidence=0.2 + 0.6 * (t % 7) / 6)
         answered.append(decision.answer)
         if decision.answer:
-            gate.feedback(decision, wrong=False)
+            gate.tell(decision, wrong=False)
     assert not answered[0]
     assert np.mean(answered[-1000:]) > 0.99
 
@@ -283,7 +283,7 @@ def first_answer(gate: Gate, confidences: list[float]) -> tuple[int, float]:
         decision = gate.decide("easy", confidence=confidences[t % len(confidences)])
         answered.append(decision.answer)
         if decision.answer:
-            gate.feedback(decision, wrong=False)
+            gate.tell(decision, wrong=False)
     return int(np.argmax(answered)), float(np.mean(answered))
 
 
@@ -300,7 +300,7 @@ def test_the_gap_above_all_confidences_is_crossed_in_larger_steps_but_not_passed
         decision = gate.decide(confidence=(0.9, 0.91)[t % 2])
         low.append(decision.threshold)
         if decision.answer:
-            gate.feedback(decision, wrong=decision.threshold < 0.9)
+            gate.tell(decision, wrong=decision.threshold < 0.9)
     assert low[400] < 0.91
     assert np.diff(low[50:200]).min() == pytest.approx(-0.5 * 0.003 * 0.1, rel=0.03)
     assert np.diff(low[400:600]).min() > -1e-4
@@ -327,7 +327,7 @@ def test_a_gate_that_stays_closed_says_so() -> None:
         never.decide("mail", confidence=0.0)
         decision = owing.decide("mail", confidence=0.97)
         if decision.answer:
-            owing.feedback(decision, wrong=True)
+            owing.tell(decision, wrong=True)
     assert "Settings never lower the threshold: audit" in str(stays.summary().verdict)
     assert "A confidence of 0 is never answered" in str(never.summary().verdict)
     assert "Too many answers were wrong" in str(owing.summary())
@@ -340,7 +340,7 @@ def test_a_topic_that_bets_keep_closed_says_so(credit: float, way: str) -> None:
     for t in range(2300):
         decision = gate.decide("news", confidence=0.8 + 0.2 * (t % 50) / 50)
         if decision.answer:
-            gate.feedback(decision, wrong=t >= 2000)
+            gate.tell(decision, wrong=t >= 2000)
     assert not any(gate.decide("news", confidence=0.98).answer for _ in range(50))
     text = str(gate.summary())
     assert "Nothing about news is answered at present: recent confidences reach 0.99" in text
@@ -363,7 +363,7 @@ def test_a_topic_that_turns_wrong_is_closed_soon_and_opened_again_when_it_is_rig
         answered.append(decision.answer)
         wrong += bad and decision.answer
         if decision.answer:
-            gate.feedback(decision, wrong=bad)
+            gate.tell(decision, wrong=bad)
     assert np.mean(answered[2000:3000]) > 0.9
     assert wrong < 100
     assert np.mean(answered[-1000:]) > 0.5
@@ -374,7 +374,7 @@ def test_without_credit_and_idle_a_closed_topic_stays_closed() -> None:
     for _ in range(200):
         decision = gate.decide("bad", confidence=0.99)
         if decision.answer:
-            gate.feedback(decision, wrong=True)
+            gate.tell(decision, wrong=True)
     assert not any(gate.decide("bad", confidence=0.99).answer for _ in range(2000))
 
 
@@ -385,7 +385,7 @@ def test_a_forgotten_answer_counts_neither_way() -> None:
     assert (summary.answered, summary.wrong, summary.pending) == (0.0, 0.0, 0)
     assert summary.consistent
     with pytest.raises(TicketError, match="waits for no outcome"):
-        gate.feedback(decision, wrong=False)
+        gate.tell(decision, wrong=False)
 
 
 def test_confidences_between_98_and_100_percent_are_told_apart() -> None:
@@ -396,7 +396,7 @@ def test_confidences_between_98_and_100_percent_are_told_apart() -> None:
         wrong = bool(random.random() > part)
         made.append((decision.answer, part, wrong))
         if decision.answer:
-            gate.feedback(decision, wrong=wrong)
+            gate.tell(decision, wrong=wrong)
     answered = [part for answer, part, _ in made[2000:] if answer]
     assert 0.05 < len(answered) / 2000 < 0.35  # 0.2 for the ideal threshold
     assert np.mean(answered) > 0.8
@@ -411,9 +411,9 @@ def test_in_shadow_mode_everything_goes_out_and_the_decisions_are_those_of_a_liv
         mine, rehearsed = (gate.decide(x, confidence=confidence) for gate in (live, shadow))
         assert rehearsed.answer
         assert (rehearsed.would_answer, rehearsed.threshold) == (mine.answer, mine.threshold)
-        shadow.feedback(rehearsed, wrong=wrong)  # known for every answer
+        shadow.tell(rehearsed, wrong=wrong)  # known for every answer
         if mine.answer:
-            live.feedback(mine, wrong=wrong)
+            live.tell(mine, wrong=wrong)
     ours, theirs = live.summary(), shadow.summary()
     assert (ours.wrong, ours.answered, ours.bound) == (theirs.wrong, theirs.answered, theirs.bound)
     assert theirs.checked == theirs.withheld
@@ -423,7 +423,7 @@ def test_in_shadow_mode_everything_goes_out_and_the_decisions_are_those_of_a_liv
 def test_a_shadow_gate_goes_live_with_what_it_has_learned() -> None:
     gate = Gate(0.1, shadow=True)
     for x, confidence, wrong in stream(1500):
-        gate.feedback(gate.decide(x, confidence=confidence), wrong=wrong)
+        gate.tell(gate.decide(x, confidence=confidence), wrong=wrong)
     threshold = gate.threshold(["legal", 0.5])
     gate.shadow = False
     decision = gate.decide(["legal", 0.5], confidence=threshold)
@@ -461,14 +461,14 @@ def test_an_array_of_numbers_a_text_and_nothing_are_inputs_too() -> None:
         (lambda g: g.decide(["a", 0.5, 1.0], confidence=0.5), "x must have 2 values"),
         (lambda g: g.decide(["a", "b"], confidence=0.5), "text where the first x had text"),
         (lambda g: g.decide(["a", 0.5], confidence=0.5, groups={"b": 2.0}), "must lie in"),
-        (lambda g: g.feedback(1, wrong=0.5), "wrong must be True or False"),
-        (lambda g: g.feedback(2, wrong=True), "was withheld"),
+        (lambda g: g.tell(1, wrong=0.5), "wrong must be True or False"),
+        (lambda g: g.tell(2, wrong=True), "was withheld"),
         (lambda g: g.audit(1, wrong=True), "went out"),
         (lambda g: g.audit(9, wrong=True), "waits for no outcome"),
-        (lambda g: g.feedback(9, wrong=True), "waits for no outcome"),
+        (lambda g: g.tell(9, wrong=True), "waits for no outcome"),
         (lambda g: g.forget(9), "waits for no outcome"),
-        (lambda g: g.feedback(1.0, wrong=True), "id must be a whole number"),
-        (lambda g: g.feedback("1", wrong=True), "'1' waits for no outcome"),
+        (lambda g: g.tell(1.0, wrong=True), "id must be a whole number"),
+        (lambda g: g.tell("1", wrong=True), "'1' waits for no outcome"),
         (lambda g: g.decide(["a", 0.5], confidence=0.5, key=""), "key must be text"),
     ],
 )
@@ -519,7 +519,7 @@ def test_a_state_resumes_bit_for_bit_with_everything_open(tmp_path: Path) -> Non
     assert other.state() == gate.state()
     for each in (gate, other):
         for decision in each.pending:
-            each.feedback(decision.id, wrong=decision.id % 9 == 0)
+            each.tell(decision.id, wrong=decision.id % 9 == 0)
         each.audit(next(iter(each._records.withheld)), wrong=True)
     assert play(other, 300, seed=1) == play(gate, 300, seed=1)
     assert other.state() == gate.state()

@@ -101,7 +101,7 @@ def sampled(
                 gate.forget(decision, probability=share)
         while len(waiting) > late:
             number, was_bad = waiting.pop(0)
-            gate.feedback(number, wrong=was_bad, probability=share)
+            gate.tell(number, wrong=was_bad, probability=share)
         if t % 97 == 0:
             gate = Gate.from_state(gate.state())
     return gate, sent, wrong
@@ -150,11 +150,11 @@ def test_outcomes_that_are_known_without_a_draw_count_as_they_are() -> None:
     for gate in (drawn, complaints):
         made = [gate.decide(confidence=0.999) for _ in range(200)]
         for t, decision in enumerate(made[:100]):
-            gate.feedback(decision, wrong=t < 10, probability=0.5)
+            gate.tell(decision, wrong=t < 10, probability=0.5)
         for decision in made[100:]:
             gate.forget(decision, probability=0.5)
     for decision in [complaints.decide(confidence=1.0) for _ in range(5)]:
-        complaints.feedback(decision, wrong=True)
+        complaints.tell(decision, wrong=True)
     before, after = drawn.summary(), complaints.summary()
     assert before.estimated_wrong == before.draws.estimate == 20.0
     assert after.estimated_wrong == 25.0
@@ -166,7 +166,7 @@ def test_without_a_stated_probability_nothing_is_said_about_all_answers() -> Non
     for t in range(100):
         decision = gate.decide(confidence=0.99)
         if t % 5 == 0:
-            gate.feedback(decision, wrong=False)
+            gate.tell(decision, wrong=False)
         elif t % 5 == 1:
             gate.forget(decision)
     summary = gate.summary()
@@ -189,7 +189,7 @@ def test_drawn_outcomes_are_weighted_in_the_base() -> None:
             share = 0.9 if sure < 0.9 else 0.1
             if random.random() < share:
                 wrong = bool(random.random() > (0.995 if sure > 0.9 else 0.8))
-                gate.feedback(decision, wrong=wrong, probability=share)
+                gate.tell(decision, wrong=wrong, probability=share)
             else:
                 gate.forget(decision, probability=share)
     known = gate._base.by_topic[None].known
@@ -199,9 +199,9 @@ def test_drawn_outcomes_are_weighted_in_the_base() -> None:
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda g: g.feedback(1, wrong=False, probability=0.0), "probability must lie in"),
-        (lambda g: g.feedback(1, wrong=False, probability=1.5), "probability must lie in"),
-        (lambda g: g.feedback(1, wrong=False, probability="often"), "probability must be a number"),
+        (lambda g: g.tell(1, wrong=False, probability=0.0), "probability must lie in"),
+        (lambda g: g.tell(1, wrong=False, probability=1.5), "probability must lie in"),
+        (lambda g: g.tell(1, wrong=False, probability="often"), "probability must be a number"),
         (lambda g: g.forget(1, probability=1.0), "probability must be below 1"),
         (lambda g: g.forget(1, probability=math.nan), "probability must be finite"),
     ],
@@ -226,7 +226,7 @@ def test_at_any_time_the_bound_of_a_gate_holds_in_nineteen_of_twenty_runs() -> N
                 bad = bool(random.random() < 0.2)
                 wrong += bad
                 if random.random() < 0.3:
-                    gate.feedback(decision, wrong=bad, probability=0.3)
+                    gate.tell(decision, wrong=bad, probability=0.3)
                 else:
                     gate.forget(decision, probability=0.3)
             if t % 10 == 9:

@@ -27,7 +27,7 @@ def next_call(twin: Gate, random: Any, number: int) -> Call:
     withheld = [*twin._records.withheld]
     wrong, kind = bool(random.random() < 0.2), random.random()
     if len(sent) > 3 and kind < 0.3:
-        return lambda gate: gate.feedback(sent[0], wrong=wrong)
+        return lambda gate: gate.tell(sent[0], wrong=wrong)
     if sent and kind < 0.35:
         return lambda gate: gate.forget(sent[-1])
     if withheld and kind < 0.45:

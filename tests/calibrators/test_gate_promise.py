@@ -87,7 +87,7 @@ def test_if_audits_taught_the_bettors_adversaries_would_break_the_promise() -> N
             wanted = min(np.nextafter(threshold, 2.0), 1.0) if t % 12 == 0 else 0.0
             decision = gate.decide(confidence=float(wanted))
             if decision.answer:
-                gate.feedback(decision, wrong=True)
+                gate.tell(decision, wrong=True)
                 charges += 0.9
             else:
                 gate.audit(decision, wrong=False)
@@ -111,7 +111,7 @@ def test_a_topic_that_turns_from_always_right_to_always_wrong_costs_few_answers(
         decision = gate.decide("news", confidence=0.95)
         bad = t >= 2000
         if decision.answer:
-            gate.feedback(decision, wrong=bad)
+            gate.tell(decision, wrong=bad)
             wrong += bad
     assert wrong <= 40
     assert wrong <= gate.summary().bound + 0.001 * 2000

@@ -63,7 +63,7 @@ def played_gate() -> Gate:
     for t in range(60):
         decision = gate.decide("billing", confidence=0.9 + 0.001 * t)
         if decision.answer and t % 7:
-            gate.feedback(decision, wrong=t % 11 == 0)
+            gate.tell(decision, wrong=t % 11 == 0)
     return gate
 
 

@@ -114,7 +114,7 @@ class GateGame:
             self.gate.forget(sent.id)
             self.theorem.forget(sent.round)
             return
-        self.gate.feedback(sent.id, wrong=sent.bad)
+        self.gate.tell(sent.id, wrong=sent.bad)
         self.theorem.tell(sent.round, float(sent.bad))
         self.count(sent.topics, answered=1.0, wrong=float(sent.bad))
 

@@ -6,7 +6,7 @@ can be stored, listed and watched without knowing its rounds: counts, promise an
 hold any such object.
 
 Two methods are an `OnlineMethod` and no `OnlineCalibrator`, because a round of theirs has no single
-threshold with a loss: `Gate` decides about an answer (`decide`, `feedback`), and `LabelSets` has a
+threshold with a loss: `Gate` decides about an answer (`decide`, `tell`), and `LabelSets` has a
 threshold for each label and learns which label was true (`ask` and `tell` with scores and labels).
 """
 

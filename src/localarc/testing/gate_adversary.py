@@ -187,7 +187,7 @@ class _Adversary:
                 self.gate.forget(decision)
                 continue
             wrong = self._wrong(t, topics)
-            self.gate.feedback(decision, wrong=wrong)
+            self.gate.tell(decision, wrong=wrong)
             self._note(wrong - self.gate.alpha, topics)
 
     def _wrong(self, t: int, topics: dict[str, float]) -> bool:

@@ -57,7 +57,7 @@ def check_online_method(method: OnlineMethod) -> None:
     --------
     >>> from localarc import Gate
     >>> gate = Gate(wrong_at_most=0.1)
-    >>> check_online_method(gate.feedback(gate.decide("billing", confidence=0.99), wrong=False))
+    >>> check_online_method(gate.tell(gate.decide("billing", confidence=0.99), wrong=False))
     """
     _has_members(method, OnlineMethod)
     before = method.state()

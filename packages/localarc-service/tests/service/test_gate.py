@@ -60,7 +60,7 @@ def play(manager: StreamManager, rounds: int, seed: int = 0, late: int = 3) -> G
         while len(waiting) > late:
             key, wrong = waiting.pop(source.randrange(len(waiting)))
             manager.feedback("s", key, FeedbackRequest(float(wrong)))
-            twin.feedback(key, wrong)
+            twin.tell(key, wrong)
     return twin
 
 
@@ -198,7 +198,7 @@ def test_a_random_part_of_the_answers_bounds_all_of_them(tmp_path: Path) -> None
         if source.random() < 0.3:
             wrong = source.random() > confidence
             manager.feedback("s", key, FeedbackRequest(float(wrong), probability=0.3))
-            twin.feedback(mine, wrong, probability=0.3)
+            twin.tell(mine, wrong, probability=0.3)
         else:
             first = manager.feedback("s", key, FeedbackRequest(probability=0.3))
             assert manager.feedback("s", key, FeedbackRequest(probability=0.3)) == first

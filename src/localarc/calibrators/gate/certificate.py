@@ -37,7 +37,7 @@ class GateCertificate(AutoCertificate):
     --------
     >>> from localarc import Gate
     >>> gate = Gate(wrong_at_most=0.1)
-    >>> gate = gate.feedback(gate.decide("billing", confidence=0.99), wrong=False)
+    >>> gate = gate.tell(gate.decide("billing", confidence=0.99), wrong=False)
     >>> certificate = gate.certificate()
     >>> certificate.rounds, certificate.risk, certificate.groups["billing"].rounds
     (1, 0.0, 1.0)

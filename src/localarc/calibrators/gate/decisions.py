@@ -96,7 +96,7 @@ def not_sent(number: int | str) -> TicketError:
 def not_withheld(number: int | str) -> TicketError:
     """The error for an audit of an answer that went out."""
     return TicketError(
-        f"the answer of decision {number!r} went out. Use feedback(id, wrong=...), from which the "
+        f"the answer of decision {number!r} went out. Use tell(id, wrong=...), from which the "
         "promise is kept."
     )
 

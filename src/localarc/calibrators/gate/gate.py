@@ -70,7 +70,7 @@ class Gate(Storable, Transactions):
         out and has its outcome reported, and the gate does what it would do without seeing the
         outcomes of answers that it would have withheld. `would_answer` is the decision.
     auditable : int, default 1000
-        How many withheld decisions are remembered for `audit`, or for feedback in shadow mode.
+        How many withheld decisions are remembered for `audit`, or for `tell` in shadow mode.
     max_bytes : int, default 9000000
         Bounds the table of topics and places.
     max_pending : int, default 1000000
@@ -83,7 +83,7 @@ class Gate(Storable, Transactions):
     >>> d = gate.decide(x=["billing", 0.7], confidence=0.97)  # topic, similarity
     >>> d.answer, d.threshold < 0.97
     (True, True)
-    >>> gate = gate.feedback(d.id, wrong=False)
+    >>> gate = gate.tell(d.id, wrong=False)
     >>> d = gate.decide(x=["billing", 0.1], confidence=0.40)
     >>> d.answer
     False
@@ -206,9 +206,7 @@ class Gate(Storable, Transactions):
 
     # ---- outcomes ----------------------------------------------------------------------------
 
-    def feedback(
-        self, decision: Decision | int | str, wrong: bool, probability: float = 1.0
-    ) -> Self:
+    def tell(self, decision: Decision | int | str, wrong: bool, probability: float = 1.0) -> Self:
         """Report the outcome of an answer that went out, in any order, any time later.
 
         Parameters

@@ -36,7 +36,7 @@ forgotten, draws, closed
     >>> from localarc import Gate
     >>> gate = Gate(wrong_at_most=0.1)
     >>> d = gate.decide("billing", confidence=0.99)
-    >>> print(gate.feedback(d, wrong=False).summary().verdict)
+    >>> print(gate.tell(d, wrong=False).summary().verdict)
     Too early to tell: 0 % of 1 answer wrong, target 10 %.
     """
 
@@ -97,7 +97,7 @@ forgotten, draws, closed
         if self.missing > self.answered and math.isinf(self.most_wrong):
             yield (
                 "To bound all answers, look at some that are drawn at random, and state the "
-                "probability: feedback(id, wrong=..., probability=0.2)."
+                "probability: tell(id, wrong=..., probability=0.2)."
             )
 
     def _least(self) -> str:

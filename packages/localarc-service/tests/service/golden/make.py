@@ -231,7 +231,7 @@ def describe(stream: Stream) -> dict[str, Any]:
         if isinstance(further, Gate):
             made = further.decide(x, confidence=value, groups="a")
             if made.answer:
-                further.feedback(made, wrong=value < 0.3)
+                further.tell(made, wrong=value < 0.3)
             continue
         more: dict[str, Any] = {}
         if "groups" in further.learns_from:

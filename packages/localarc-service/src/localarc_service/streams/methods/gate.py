@@ -60,7 +60,7 @@ class GateMethod(Method[Gate]):
                 f"{loss}."
             )
         probability = 1.0 if score is None else float(score)
-        self.calibrator.feedback(ticket_of(pending), loss == 1.0, probability)
+        self.calibrator.tell(ticket_of(pending), loss == 1.0, probability)
 
     def pass_over(self, pending: Pending, score: Score) -> None:
         """An answer that could have been looked at was not."""
