@@ -34,7 +34,8 @@ class Traffic:
         self._open: list[FeedbackOperation] = []
 
     def create(self, **more: Any) -> None:
-        self._client.create(self._stream, CONFIG | more)
+        config = {name: value for name, value in (CONFIG | more).items() if value is not None}
+        self._client.create(self._stream, config)
 
     def rounds(self, count: int) -> None:
         """`count` predictions, and the losses of older ones, roughly in their order."""

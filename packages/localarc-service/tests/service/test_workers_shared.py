@@ -32,7 +32,7 @@ from localarc_service.limits import Limits
 from localarc_service.streams.manager import StreamManager
 from localarc_service.workers.directory import SharedDirectory
 from localarc_service.workers.shared_lock import SharedLock
-from localarc_client.wire.config import StreamConfig
+from localarc_client.wire.config import ArcConfig
 
 def quota(index):
     admitted = 0
