@@ -148,7 +148,7 @@ def test_a_session_without_rocksdb_gets_an_error_with_the_fix(spark: Any, tmp_pa
     stream = files(spark, keyed(2, 2), tmp_path / "in", 1)
     other = stream.sparkSession.newSession()
     plain = other.readStream.schema(stream.schema).parquet(str(tmp_path / "in"))
-    with pytest.raises(RuntimeError, match=r"localarc\.spark\.prepare"):
+    with pytest.raises(RuntimeError, match=r"localarc\.many\.spark\.prepare"):
         calibrate(plain, Columns(key="key", order="order", score="score"), ARC(0.1), buckets=2)
 
 

@@ -121,6 +121,8 @@ class SetsConfig(CommonConfig, kw_only=True):
     score_range : tuple of float, optional
         Smallest and largest possible score; the bounds that hold in advance require it.
 
+    Notes
+    -----
     Other parameters are those of `CommonConfig`.
 
     Examples
@@ -157,6 +159,8 @@ class AutoConfig(SetsConfig, kw_only=True, tag="auto"):
     memory : NodesMemory, default NodesMemory()
         The table of nodes.
 
+    Notes
+    -----
     Other parameters are those of `SetsConfig` and `CommonConfig`.
 
     Examples
@@ -186,6 +190,8 @@ class StepsConfig(SetsConfig, kw_only=True):
         Lowest useful threshold, in units of the score, for streams in which some rounds cannot
         fail; the guarantee is then one-sided.
 
+    Notes
+    -----
     Other parameters are those of `SetsConfig` and `CommonConfig`.
 
     Examples
@@ -234,6 +240,8 @@ class LarcConfig(StepsConfig, kw_only=True, tag="larc"):
     clip : float, optional
         Largest absolute value of the local part of a threshold, in units of the score.
 
+    Notes
+    -----
     Other parameters are those of `StepsConfig`, `SetsConfig` and `CommonConfig`.
 
     Examples
@@ -269,6 +277,8 @@ class GateConfig(CommonConfig, kw_only=True, tag="gate"):
     memory : NodesMemory, default NodesMemory()
         The table of nodes.
 
+    Notes
+    -----
     Other parameters are those of `CommonConfig`.
 
     Examples
