@@ -65,7 +65,7 @@ def is_present(version: int, stream: Stream) -> bool:
 
 def without_thresholds(told: dict[str, Any]) -> dict[str, Any]:
     """What holds for the streams of every algorithm: all but what the present one computes."""
-    del told["bound"], told["consistency_gap"], told["replay_differs"]
+    del told["bound"], told["identity_gap"], told["replay_differs"]
     del told["state"]["history"]["observed"]
     for name in ("thresholds", "thresholds_after_20_more_rounds"):
         told[name] = len(told[name])

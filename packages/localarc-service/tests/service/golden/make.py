@@ -248,7 +248,7 @@ def describe(stream: Stream) -> dict[str, Any]:
             "thresholds_after_20_more_rounds": thresholds(further, features),
             "risk": summary.risk,
             "bound": summary.certificate.bound.value,
-            "consistency_gap": summary.certificate.consistency_gap,
+            "identity_gap": summary.certificate.consistency_gap,
             "memory_bytes": summary.memory_bytes,
             "state": fields(stream.state),
             "watch": msgspec.msgpack.decode(stream.watch.encode()),
