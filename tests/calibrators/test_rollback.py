@@ -166,8 +166,8 @@ def test_one_loss_is_learned_or_not(
     make: Callable[[], BaseCalibrator], error: type[Exception], group: str
 ) -> None:
     cal: Any = started(make)
-    where = (group,) if "groups" in cal.learns_from else ()
-    assert_unchanged_by(cal, lambda: cal.update([FAR, FAR], 0.5, *where), error)
+    where = {"groups": group} if "groups" in cal.learns_from else {}
+    assert_unchanged_by(cal, lambda: cal.update([FAR, FAR], 0.5, **where), error)
 
 
 class Absurd:

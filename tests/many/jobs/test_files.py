@@ -116,7 +116,7 @@ def test_what_a_killed_shard_was_writing_is_removed_by_the_next_run(tmp_path: Pa
 def test_killed_again_and_again_every_row_is_written_once_and_bit_equal(tmp_path: Path) -> None:
     frame = scored(keys=40, rows=2000, dimension=1)
     paths = files(frame, tmp_path / "in", 40)
-    environment = os.environ | {"PYTHONPATH": str(JOB.parent.parent)}
+    environment = os.environ | {"PYTHONPATH": str(JOB.parents[2])}
     for reached in (4, 25, 60):  # of 120 files of rows
         job = subprocess.Popen(
             [sys.executable, str(JOB), str(tmp_path)], env=environment, start_new_session=True

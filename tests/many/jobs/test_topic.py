@@ -217,7 +217,7 @@ def test_killed_again_and_again_every_message_is_learned_once(
 ) -> None:
     frame = plain(keys=30, rows=1200, dimension=1)
     brokers.send(frame)
-    environment = os.environ | {"PYTHONPATH": str(JOB.parent.parent)}
+    environment = os.environ | {"PYTHONPATH": str(JOB.parents[2])}
     command = [sys.executable, str(JOB), str(tmp_path), brokers.servers]
     for reached in (3, 20, 35):  # of 60 files of rows
         job = subprocess.Popen(command, env=environment, start_new_session=True)

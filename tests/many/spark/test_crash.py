@@ -20,7 +20,7 @@ FILES, ORDERS_A_FILE = 8, 5
 
 
 def start(folder: Path) -> subprocess.Popen[bytes]:
-    tests = str(JOB.parent.parent.parent)
+    tests = str(JOB.parents[2])
     path = os.pathsep.join([tests, *filter(None, [os.environ.get("PYTHONPATH")])])
     with (folder / "log").open("ab") as log:
         return subprocess.Popen(
