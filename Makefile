@@ -104,7 +104,7 @@ lowest: $(LOWEST)/.installed
 	$(LOWEST)/bin/python $(FAST_TESTS) $(OLD_WARNINGS)
 
 # Simulations that take minutes; then tests of all loops again, with every index checked.
-INDEXED := $(addprefix tests/engine/test_,auto.py batched.py dictionary.py exact.py lattice.py pending.py) \
+INDEXED := tests/betting/test_pending.py $(addprefix tests/engine/test_,auto.py batched.py dictionary.py exact.py lattice.py) \
 	$(addprefix tests/calibrators/test_,label_sets.py loss_bound.py many_labels.py) \
 	$(addprefix tests/many/panel/test_,auto_panel.py panel.py) \
 	$(addprefix tests/many/rows/test_,bucket_table.py late.py)
