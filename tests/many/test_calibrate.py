@@ -170,7 +170,7 @@ WRONG: list[tuple[dict[str, Any], type[Exception], str]] = [
         "frame must have distinct columns, got 2 of the name 's'",
     ),
     (
-        {"frame": pandas.DataFrame({"k": ["a", "b"], "s": [1, 10**400]})},
+        {"frame": pandas.DataFrame({"k": ["a", "b"], "s": [1, 10**400]}, dtype=object)},
         ValueError,
         r"s must have integers of 64 bits, got 1000.* in row 1, counted from 0",
     ),
