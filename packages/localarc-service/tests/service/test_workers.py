@@ -417,9 +417,10 @@ def test_a_worker_waits_for_company_only_after_a_commit_that_had_some(
     waited: list[float] = []
     monkeypatch.setattr("localarc_service.storage.writer.time.sleep", waited.append)
     app = AppState.create(tmp_path, Limits(), Tokens({}))
-    app.writer.commit_delay = 0.0002  # for each
-    for company in (0, 3, 4, 10, 1000):
-        app.writer._current_batch = [cast(Any, None)] * company
-        monkeypatch.setattr(app.writer, "_drain", lambda timeout: [])
-        app.writer._work()
+    with contextlib.closing(app.writer._store):
+        app.writer.commit_delay = 0.0002  # for each
+        for company in (0, 3, 4, 10, 1000):
+            app.writer._current_batch = [cast(Any, None)] * company
+            monkeypatch.setattr(app.writer, "_drain", lambda timeout: [])
+            app.writer._work()
     assert waited == pytest.approx([0.0008, 0.002, 0.003])
