@@ -91,3 +91,14 @@ def test_a_large_batch_is_reported_before_its_tickets_go_out(
     with pytest.raises(PendingWarning, match=r"^2,000 pending tickets take up to \d+ MB"):
         cal.ask_many(np.zeros((2000, 1)))  # warnings are errors here
     assert cal.pending_count == 0
+
+
+@pytest.mark.parametrize("known", [0, 500])
+def test_what_a_batch_is_said_to_take_is_near_what_it_takes(known: int) -> None:
+    X = np.random.default_rng(0).normal(size=(2500, 2))
+    cal = AutoLARC(0.1)
+    cal.cover(X[:known], np.abs(X[:known, 0]))
+    cal.ask(X[0])
+    said = 2001 * cal.engine.ticket_bytes
+    cal.ask_many(X[500:])
+    assert 0.5 * said < cal.engine.pending_bytes <= said

@@ -243,8 +243,12 @@ class AutoEngine:
 
     @property
     def ticket_bytes(self) -> int:
-        """The size of one more pending round, in bytes: at most, if all of its nodes exist."""
-        return self.columns * layout.ENTRY_BYTES + 8 * (layout.TICKET + 1)
+        """The size of one more pending round, in bytes: at most, if all of its nodes exist.
+
+        A round that goes out before enough is known is charged to no node.
+        """
+        charged = self.is_informed or not self.numbers[layout.OWN_BASE]
+        return charged * self.columns * layout.ENTRY_BYTES + 8 * (layout.TICKET + 1)
 
     @property
     def nbytes(self) -> int:
